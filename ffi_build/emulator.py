@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build the emulator: one shared library, and filter libraries under CANN's own names."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from pathlib import Path
+
+from ffi_build.contract import contract_id
+from ffi_build.elf import exported_names
+from ffi_build.loading import load_by_path
+from ffi_build.op_facts import write_op_facts
+from ffi_build.paths import (
+    BUILD,
+    EMULATOR_SOURCES,
+    FACTS,
+    GENERATED,
+    INCLUDE,
+    LIB,
+    PACKAGE_INCLUDE,
+    say,
+    write_if_changed,
+)
+from ffi_build.toolchain import BuildError, Toolchain, Unit, run
+
+LIBRARY = "libaclnn_py_emulator.so"
+CANN_NAMES = [
+    "ascendcl",
+    "acl_rt",
+    "acl_mdl",
+    "acl_op_executor",
+    "acl_op_compiler",
+    "acl_tdt_channel",
+    "acl_tdt_queue",
+    "nnopbase",
+    "opapi",
+    "opapi_math",
+    "opapi_nn",
+    "opapi_cv",
+    "opapi_transformer",
+    "aclnn_math",
+    "aclnn_ops_infer",
+    "aclnn_ops_train",
+    "aclnn_rand",
+    "runtime",
+    "hccl",
+    "hcomm",
+    "ge_runner",
+    "graph",
+    "msprofiler",
+    "ascend_dump",
+    "ascend_protobuf",
+    "platform",
+]
+# The baseline of each level is also what a machine must have for the dispatcher to pick it.
+ISA_FLAGS = {
+    "base": (),
+    "v3": ("-march=x86-64-v3",),
+    "v4": ("-march=x86-64-v4", "-mprefer-vector-width=512"),
+}
+
+
+def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path:
+    """Compile and link the emulator; return its path."""
+    write_op_facts(FACTS / "operators.json", INCLUDE, GENERATED / "op_facts.inc")
+    build_id = GENERATED / "contract_id.cpp"
+    write_if_changed(
+        build_id,
+        "// Tells the loader that this library and the extension were built from one contract.\n"
+        'extern "C" __attribute__((visibility("default")))\n'
+        f'const char *aclnn_py_emulator_contract(void) {{ return "{contract_id()}"; }}\n',
+    )
+    sources = sorted(EMULATOR_SOURCES.rglob("*.cpp"))
+    if not sources:
+        raise BuildError(f"no emulator sources under {EMULATOR_SOURCES}")
+    units = [unit for source in sources for unit in units_of(source, empty_kernels=empty_kernels)]
+    units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
+    objects = toolchain.compile(units, "emulator")
+    target = LIB / LIBRARY
+    flags = ["-static-libstdc++", f"-Wl,-soname,{LIBRARY}", "-ldl", "-lrt"]
+    if toolchain.sanitize:
+        flags.remove("-static-libstdc++")
+    toolchain.link(objects, target, flags)
+    build_filters(toolchain, target)
+    return target
+
+
+def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
+    """The compilations of one source: one, or one per ISA level for `*.isa.cpp`."""
+    label = source.relative_to(EMULATOR_SOURCES).as_posix()
+    flags = [
+        "-std=c++17",
+        "-fvisibility-inlines-hidden",
+        f"-I{INCLUDE}",
+        f"-I{EMULATOR_SOURCES}",
+        f"-I{GENERATED}",
+    ]
+    if empty_kernels:
+        flags.append("-DEMU_EMPTY_KERNELS")
+    if not source.name.endswith(".isa.cpp"):
+        return [Unit(source, tuple(flags), label)]
+    levels = ISA_FLAGS if platform.machine() == "x86_64" else {"base": ()}
+    return [
+        Unit(
+            source,
+            (*flags, *extra, f"-DEMU_ISA={level}", f"-DEMU_ISA_NS=isa_{level}"),
+            f"{label}@{level}",
+        )
+        for level, extra in levels.items()
+    ]
+
+
+def build_filters(toolchain: Toolchain, library: Path) -> None:
+    """Make the library answer to CANN's names.
+
+    Wheels cannot hold symbolic links, copies would be separate devices, and linker scripts cannot
+    be loaded. An ELF filter is a few kilobytes, satisfies the static linker and hands every lookup
+    at run time to the one real library.
+    """
+    names = exported_names(library)
+    lines = [".text", "aclnn_py_filtered: .byte 0"]
+    for name in names:
+        lines += [f".globl {name}", f".type {name},%function", f".set {name},aclnn_py_filtered"]
+    lines += ['.section .note.GNU-stack,"",%progbits', ""]
+    source = GENERATED / "filter.s"
+    changed = write_if_changed(source, "\n".join(lines))
+    wanted = [library.with_name(f"lib{name}.so") for name in CANN_NAMES]
+    if not changed and all(path.is_file() for path in wanted):
+        return
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    object_file = BUILD / "filter.o"
+    run([*toolchain.cc, "-c", str(source), "-o", str(object_file)], "assemble filter.s")
+    for path in wanted:
+        command = [*toolchain.cc, "-shared", "-nostdlib", "-s", str(object_file)]
+        command += [f"-Wl,-soname,{path.name}", f"-Wl,--filter={library.name}"]
+        command += ["-Wl,-rpath,$ORIGIN", "-Wl,--build-id=none", "-o", str(path)]
+        path.unlink(missing_ok=True)
+        run(command, f"link {path.name}")
+    say(f"{len(wanted)} libraries under CANN's names, {len(names)} symbols each")
+
+
+def install_headers() -> None:
+    """Copy include/ and the per-operator forwarders into the package, for C and C++ programs."""
+    if not (FACTS / "forwarders.py").is_file():
+        say("facts/forwarders.py is not there: no headers installed")
+        return
+    fresh = PACKAGE_INCLUDE.with_name("include.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(INCLUDE, fresh)
+    forwarders = load_by_path("forwarders", FACTS / "forwarders.py")
+    forwarders.write_forwarders(INCLUDE, FACTS, fresh)
+    shutil.rmtree(PACKAGE_INCLUDE, ignore_errors=True)
+    fresh.rename(PACKAGE_INCLUDE)
+    count = sum(1 for _ in PACKAGE_INCLUDE.rglob("*.h"))
+    say(f"installed {count} headers in {PACKAGE_INCLUDE.relative_to(PACKAGE_INCLUDE.parents[1])}")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documented dtypes and ranks of operator parameters, as a table the emulator compiles in."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from ffi_build.paths import say, write_if_changed
+
+ENUM_VALUE = re.compile(r"\b(ACL_[A-Z0-9_]+)\s*=\s*(-?\d+)")
+RANK_RANGE = re.compile(r"^(\d)-(\d)$")
+RANK_ONE = re.compile(r"^(\d)$")
+
+
+def write_op_facts(facts: Path, include: Path, target: Path) -> None:
+    """Write rows `{"aclnnAdd", "self", dtype mask, lowest rank, highest rank},`.
+
+    The mask has bit N set for aclDataType N; 0 means the documents name no dtype. Rank -1 means
+    that the documents give no plain range.
+    """
+    if not facts.is_file():
+        say(f"{facts.name} is not there: the emulator gets an empty table of documented dtypes")
+        write_if_changed(target, "// facts/operators.json was missing at build time.\n")
+        return
+    base = (include / "acl" / "acl_base.h").read_text(encoding="utf-8")
+    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(base)}
+    numbers.setdefault("ACL_BFLOAT16", numbers.get("ACL_BF16", 27))
+    rows = []
+    for operator, entry in sorted(json.loads(facts.read_text(encoding="utf-8")).items()):
+        for parameter in entry["params"]:
+            mask = dtype_mask(parameter.get("dtypes", ()), numbers)
+            low, high = rank_range(parameter.get("dims", ""))
+            if mask or high >= 0:
+                name = parameter["name"]
+                rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
+    write_if_changed(target, "// Generated from facts/operators.json.\n" + "\n".join(rows) + "\n")
+
+
+def dtype_mask(dtypes: list[str], numbers: dict[str, int]) -> int:
+    """Bits of the dtypes that aclDataType knows; names outside it carry no bit."""
+    mask = 0
+    for dtype in dtypes:
+        number = numbers.get(f"ACL_{dtype}", -1)
+        if 0 <= number < 64:
+            mask |= 1 << number
+    return mask
+
+
+def rank_range(dims: str) -> tuple[int, int]:
+    """(lowest, highest) of a plain range such as "0-8" or "2"; (-1, -1) for anything else."""
+    if found := RANK_RANGE.match(dims):
+        return int(found.group(1)), int(found.group(2))
+    if found := RANK_ONE.match(dims):
+        return int(found.group(1)), int(found.group(1))
+    return -1, -1

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C and C++ compilers: choice, flags, parallel compilation with a dependency-tracking cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ffi_build.paths import BUILD, ROOT, say
+
+INSTALL_ADVICE = (
+    "Install one (Debian and Ubuntu: apt install g++; Fedora and openEuler: dnf install gcc-c++; "
+    "conda: conda install cxx-compiler) or name yours in the environment: CC=... CXX=..."
+)
+FLAGS_COMMENT = re.compile(r"^// build flags: (.+)$", re.MULTILINE)
+
+
+class BuildError(Exception):
+    """The build cannot go on; the text says what to do about it."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One source file to compile into one object file."""
+
+    source: Path
+    flags: tuple[str, ...]
+    label: str
+
+
+@dataclass
+class Toolchain:
+    """The two compilers and what this build asks of them."""
+
+    sanitize: tuple[str, ...] = ()
+    cc: list[str] = field(default_factory=lambda: find_compiler("CC", ("gcc", "cc", "clang")))
+    cxx: list[str] = field(default_factory=lambda: find_compiler("CXX", ("g++", "c++", "clang++")))
+
+    def common_flags(self) -> list[str]:
+        flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"]
+        # Contraction would make a sum of products round differently from one machine to the next.
+        flags.append("-ffp-contract=off")
+        if self.sanitize:
+            flags += [f"-fsanitize={','.join(self.sanitize)}", "-g", "-fno-omit-frame-pointer"]
+        return flags + shlex.split(os.environ.get("ACLNN_PY_CFLAGS", ""))
+
+    def link_flags(self) -> list[str]:
+        flags = ["-shared", "-pthread"]
+        if self.sanitize:
+            return [*flags, f"-fsanitize={','.join(self.sanitize)}"]
+        return [*flags, "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
+
+    def variant(self) -> str:
+        """Name of the object directory: objects of different options never mix."""
+        return "-".join((platform.machine(), *self.sanitize)) or "plain"
+
+    def compile(self, units: Sequence[Unit], what: str) -> list[Path]:
+        """Compile what is out of date, in parallel; return all object files in order."""
+        folder = BUILD / "obj" / self.variant()
+        jobs = []
+        objects = []
+        for unit in units:
+            compiler = self.cxx if unit.source.suffix in (".cpp", ".cc") else self.cc
+            command = [*compiler, *self.common_flags(), *unit.flags, *own_flags(unit.source)]
+            digest = hashlib.sha256(shlex.join(command).encode()).hexdigest()[:12]
+            target = folder / f"{unit.label.replace('/', '.')}.{digest}.o"
+            objects.append(target)
+            if not up_to_date(unit.source, target):
+                jobs.append((unit, command, target))
+        if not jobs:
+            say(f"{what}: {len(objects)} object files are up to date")
+            return objects
+        folder.mkdir(parents=True, exist_ok=True)
+        workers = job_count()
+        say(f"{what}: compiling {len(jobs)} of {len(objects)} files, {workers} at a time")
+        with ThreadPoolExecutor(workers) as pool:
+            futures = {pool.submit(compile_one, *job): job[0] for job in jobs}
+            for number, future in enumerate(as_completed(futures), 1):
+                unit = futures[future]
+                try:
+                    warnings = future.result()
+                except BuildError:
+                    for other in futures:
+                        other.cancel()
+                    raise
+                say(f"[{number}/{len(jobs)}] {unit.label}")
+                if warnings:
+                    say(warnings)
+        return objects
+
+    def link(self, objects: Iterable[Path], target: Path, flags: Sequence[str]) -> None:
+        """Link a shared library; the old file is replaced in one step, never written in place."""
+        objects = list(objects)
+        stamp = target.with_name(f".{target.name}.link")
+        command = [*self.cxx, *self.link_flags(), *flags]
+        record = shlex.join([*command, *map(str, objects)])
+        if (
+            target.is_file()
+            and stamp.is_file()
+            and stamp.read_text() == record
+            and all(o.stat().st_mtime_ns <= target.stat().st_mtime_ns for o in objects)
+        ):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = target.with_name(f".{target.name}.{os.getpid()}")
+        # A response file: the object list outgrows the longest command line some day.
+        response = BUILD / f"{target.name}.{os.getpid()}.rsp"
+        response.write_text("\n".join(shlex.quote(str(o)) for o in objects))
+        try:
+            run([*command, "-o", str(fresh), f"@{response}"], f"link {target.name}")
+            os.replace(fresh, target)
+        finally:
+            response.unlink(missing_ok=True)
+            fresh.unlink(missing_ok=True)
+        stamp.write_text(record)
+        say(f"linked {target.relative_to(ROOT)} ({target.stat().st_size / 1e6:.1f} MB)")
+
+
+def find_compiler(variable: str, candidates: Sequence[str]) -> list[str]:
+    """The compiler named by the environment (several words allowed), else the first one found."""
+    named = shlex.split(os.environ.get(variable, ""))
+    for words in [named] if named else [[name] for name in candidates]:
+        if shutil.which(words[0]):
+            return words
+    language = "C++17" if variable == "CXX" else "C"
+    if named:
+        raise BuildError(f"{variable}={shlex.join(named)}: no such compiler. {INSTALL_ADVICE}")
+    raise BuildError(
+        f"no {language} compiler found (looked for {', '.join(candidates)}). {INSTALL_ADVICE}"
+    )
+
+
+def job_count() -> int:
+    """How many compilers run at once."""
+    named = os.environ.get("ACLNN_PY_JOBS") or os.environ.get("MAX_JOBS")
+    if named:
+        return max(1, int(named))
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def own_flags(source: Path) -> list[str]:
+    """Flags a source asks for itself, in a line `// build flags: ...` near its top."""
+    with source.open(encoding="utf-8") as file:
+        found = FLAGS_COMMENT.search(file.read(600))
+    return shlex.split(found.group(1)) if found else []
+
+
+def up_to_date(source: Path, target: Path) -> bool:
+    """Whether `target` is newer than its source and every header its last compilation read."""
+    depfile = target.with_suffix(".d")
+    try:
+        built = target.stat().st_mtime_ns
+        rule = depfile.read_text(encoding="utf-8")
+    except OSError:
+        return False
+    names = shlex.split(rule.replace("\\\n", " ").split(":", 1)[1])
+    try:
+        return all(os.stat(name).st_mtime_ns < built for name in (*names, source))
+    except OSError:
+        return False
+
+
+def compile_one(unit: Unit, command: Sequence[str], target: Path) -> str:
+    """Compile one file; return the compiler's warnings."""
+    fresh = target.with_name(f"{target.name}.{os.getpid()}")
+    depfile = target.with_suffix(".d")
+    full = [*command, "-MMD", "-MF", str(depfile), "-MT", "object", "-c", str(unit.source)]
+    text = run([*full, "-o", str(fresh)], f"compile {unit.label}")
+    os.replace(fresh, target)
+    return text
+
+
+def run(command: Sequence[str], what: str) -> str:
+    """Run a compiler; return what it printed, or raise with all of it."""
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", cwd=ROOT, check=False
+        )
+    except OSError as error:
+        raise BuildError(f"{what}: cannot run {command[0]}: {error}. {INSTALL_ADVICE}") from error
+    output = (done.stdout + done.stderr).strip()
+    if done.returncode:
+        advice = ""
+        if "cannot find -lstdc++" in output:
+            advice = "\nThe static C++ runtime is missing (Fedora and openEuler: libstdc++-static)."
+        raise BuildError(f"{what} failed\n{shlex.join(command)}\n{output}{advice}")
+    return output
