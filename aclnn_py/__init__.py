@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every CANN operator from NumPy arrays, without a framework."""

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exception and warning classes. Standard library only, so every layer may import it.
+
+A failed C call raises a class with two independent axes: which library said it (``AclError``,
+``AclnnError``, ``HcclError``) and what kind of failure it is (``InvalidArgumentError``,
+``OutOfMemoryError``, ...). Each kind also inherits the builtin a Python programmer would catch. The
+combinations, such as ``AclnnInvalidArgumentError``, are built once from the two tables below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+__all__ = [
+    "AclError",
+    "AclnnError",
+    "AclnnPyError",
+    "ClosedError",
+    "CommunicationError",
+    "DeviceError",
+    "DeviceMismatchError",
+    "DeviceTimeoutError",
+    "ForkError",
+    "HcclError",
+    "InvalidArgumentError",
+    "LibraryLoadError",
+    "LibraryNotFoundError",
+    "NotSupportedError",
+    "OutOfMemoryError",
+    "ReleaseWarning",
+    "StatusError",
+    "SymbolNotFoundError",
+    "status_error",
+]
+
+
+class ReleaseWarning(ResourceWarning):
+    """A C object could not be released; the text names the routine and the status."""
+
+
+def _restore(
+    cls: type[BaseException], args: tuple[Any, ...], state: dict[str, Any]
+) -> BaseException:
+    error = cls(*args)
+    error.__dict__.update(state)
+    return error
+
+
+class AclnnPyError(Exception):
+    """Base of every exception this package raises on its own account."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Errors travel between the ranks of one job. Every class takes one positional argument; the
+        # rest of its state is keyword-only, which the default protocol would lose.
+        return _restore, (type(self), self.args, dict(self.__dict__))
+
+
+class ClosedError(AclnnPyError, RuntimeError):
+    """An object was used after it was closed, or an executor after it was consumed."""
+
+
+class ForkError(AclnnPyError, RuntimeError):
+    """The process was forked after the runtime was initialised; start workers with ``spawn``."""
+
+
+class LibraryNotFoundError(AclnnPyError, OSError):
+    """No library of the wanted device is installed.
+
+    ``library`` is the name that was wanted; ``searched`` holds ``(place, reason)`` pairs in search
+    order.
+    """
+
+    def __init__(
+        self, message: str, *, library: str = "", searched: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.library = library
+        self.searched = tuple((str(place), str(reason)) for place, reason in searched)
+
+    def __str__(self) -> str:
+        lines = [str(self.args[0])] + [f"  {place}: {reason}" for place, reason in self.searched]
+        return "\n".join(lines)
+
+
+class LibraryLoadError(LibraryNotFoundError):
+    """A library is present but cannot be used; ``searched`` has the reason."""
+
+
+class SymbolNotFoundError(AclnnPyError, NotImplementedError):
+    """The loaded libraries have no such function.
+
+    ``symbol`` is the C name, ``libraries`` the files that were asked in order, ``since`` the first
+    CANN release known to have it (empty when unknown), ``available`` the close names that do exist.
+    """
+
+    def __init__(
+        self,
+        symbol: str,
+        *,
+        libraries: Iterable[str] = (),
+        version: str = "",
+        since: str = "",
+        available: Iterable[str] = (),
+        detail: str = "",
+    ) -> None:
+        super().__init__(symbol)
+        self.symbol = symbol
+        self.libraries = tuple(str(name) for name in libraries)
+        self.version = version
+        self.since = since
+        self.available = tuple(available)
+        self.detail = detail
+
+    def __str__(self) -> str:
+        where = ", ".join(self.libraries) if self.libraries else "no library is loaded"
+        loaded = f" (CANN {self.version})" if self.version else ""
+        text = f"{self.symbol} is not in the loaded libraries{loaded}: {where}."
+        if self.since:
+            text += f" It is available since CANN {self.since}."
+        if self.available:
+            text += f" These exist: {', '.join(self.available)}."
+        return f"{text} {self.detail}" if self.detail else text
+
+
+class StatusError(AclnnPyError, RuntimeError):
+    """A C function returned a status other than zero.
+
+    Attributes
+    ----------
+    status, status_name : int, str
+        The number and its name in CANN's headers.
+    routine : str
+        The C function that returned it.
+    library : str
+        ``"acl"``, ``"aclnn"`` or ``"hccl"``.
+    detail : str
+        The library's own message, as it was pending on this thread.
+    hint : str
+        What to do next, where that is known.
+    arguments : tuple of str
+        The arguments of the call, each as ``name: shape dtype strides format``.
+    rank, device, stream : int or None
+        Where the call was made, as far as it is known.
+    """
+
+    library = ""
+
+    def __init__(
+        self,
+        status: int,
+        *,
+        status_name: str = "",
+        routine: str = "",
+        library: str = "",
+        detail: str = "",
+        hint: str = "",
+        arguments: Iterable[str] = (),
+        rank: int | None = None,
+        device: int | None = None,
+        stream: int | None = None,
+    ) -> None:
+        super().__init__(status)
+        self.status = int(status)
+        self.status_name = status_name or "UNKNOWN_STATUS"
+        self.routine = routine
+        self.library = library or type(self).library
+        self.detail = detail.strip()
+        self.hint = hint.strip()
+        self.arguments = tuple(arguments)
+        self.rank = rank
+        self.device = device
+        self.stream = stream
+
+    def __str__(self) -> str:
+        text = f"{self.routine}: {self.status_name} ({self.status})"
+        if self.detail:
+            text += f": {self.detail}"
+        if self.hint:
+            text += f"{'' if text.endswith('.') else '.'} {self.hint}"
+        place = [
+            f"{name} {value}"
+            for name, value in (
+                ("rank", self.rank),
+                ("device", self.device),
+                ("stream", self.stream),
+            )
+            if value is not None
+        ]
+        if place:
+            text += f" [{', '.join(place)}]"
+        return "\n".join([text, *(f"  {argument}" for argument in self.arguments)])
+
+
+class AclError(StatusError):
+    """The AscendCL runtime (``aclrt*``, ``acl*``) refused a call or reported a fault."""
+
+    library = "acl"
+
+
+class AclnnError(StatusError):
+    """The operator library (``aclnn*``) refused a call."""
+
+    library = "aclnn"
+
+
+class HcclError(StatusError):
+    """The communication library (``Hccl*``) refused a call or reported a fault."""
+
+    library = "hccl"
+
+
+class InvalidArgumentError(AclnnPyError, ValueError):
+    """An argument is outside what the function takes."""
+
+
+class DeviceMismatchError(InvalidArgumentError):
+    """A tensor, buffer or stream belongs to another device than the call."""
+
+
+class OutOfMemoryError(AclnnPyError, MemoryError):
+    """Host or device memory is exhausted."""
+
+
+class DeviceTimeoutError(AclnnPyError, TimeoutError):
+    """A wait for the device or for another rank expired."""
+
+
+class NotSupportedError(AclnnPyError, NotImplementedError):
+    """The library or the device does not have the feature."""
+
+
+class DeviceError(AclnnPyError, RuntimeError):
+    """The device reported a fault, usually of work queued before the call that raises."""
+
+
+class CommunicationError(AclnnPyError, ConnectionError):
+    """The link to another rank failed, or the rank is gone."""
+
+
+_LIBRARIES: Mapping[str, type[StatusError]] = {
+    "acl": AclError,
+    "aclnn": AclnnError,
+    "hccl": HcclError,
+}
+_KINDS: Mapping[str, type[AclnnPyError]] = {
+    "InvalidArgument": InvalidArgumentError,
+    "OutOfMemory": OutOfMemoryError,
+    "Timeout": DeviceTimeoutError,
+    "NotSupported": NotSupportedError,
+    "Device": DeviceError,
+    "Communication": CommunicationError,
+}
+
+
+def _combine(
+    prefix: str, kind_name: str, library: type[StatusError], kind: type[AclnnPyError]
+) -> type[StatusError]:
+    name = f"{prefix.capitalize()}{kind_name}Error"
+    doc = f"{library.__name__} and {kind.__name__} in one."
+    body = {"__module__": __name__, "__qualname__": name, "__doc__": doc}
+    return type(name, (library, kind), body)
+
+
+_COMBINED: dict[tuple[str, str], type[StatusError]] = {
+    (prefix, kind_name): _combine(prefix, kind_name, library, kind)
+    for prefix, library in _LIBRARIES.items()
+    for kind_name, kind in _KINDS.items()
+}
+# Pickle finds a class by its name in its module.
+globals().update({cls.__name__: cls for cls in _COMBINED.values()})
+
+_TIMEOUTS = frozenset({
+    100036, 107019, 107020, 207020, 507012, 507014, 507017, 507034,
+    507046, 507047, 507048, 507905, 507915,
+})  # fmt: skip
+_MEMORY = frozenset({200000, 207001, 207018})
+_UNSUPPORTED = frozenset({
+    148050, 148052, 200001, 200006, 200007, 207000, 207019, 207021, 507009,
+})  # fmt: skip
+_ARGUMENTS = frozenset({100000, 100011, 100026, 100027, 200003, 200004, 200005})
+_HCCL_KINDS: Mapping[int, str] = {
+    1: "InvalidArgument",
+    2: "InvalidArgument",
+    3: "OutOfMemory",
+    5: "NotSupported",
+    9: "Timeout",
+    11: "Communication",
+    12: "Communication",
+    13: "Communication",
+    14: "Communication",
+    19: "Communication",
+    21: "Communication",
+    24: "OutOfMemory",
+}
+
+
+def _kind_of(library: str, status: int) -> str | None:
+    # aclError and aclnnStatus share one number space; HcclResult has its own.
+    if library == "hccl":
+        return _HCCL_KINDS.get(status)
+    if status in _TIMEOUTS:
+        return "Timeout"
+    if status in _MEMORY:
+        return "OutOfMemory"
+    if status in _UNSUPPORTED:
+        return "NotSupported"
+    if status in _ARGUMENTS or status // 1000 in (107, 161):
+        return "InvalidArgument"
+    if status // 1000 == 507:
+        return "Device"
+    return None
+
+
+def status_class(library: str, status: int) -> type[StatusError]:
+    """Return the class that both axes give for one status of one library."""
+    kind = _kind_of(library, status)
+    return _LIBRARIES[library] if kind is None else _COMBINED[library, kind]
+
+
+def status_error(library: str, status: int, **fields: Any) -> StatusError:
+    """Build the exception for one status.
+
+    Parameters
+    ----------
+    library : str
+        ``"acl"``, ``"aclnn"`` or ``"hccl"``.
+    status : int
+        The status, not zero.
+    **fields
+        The other attributes of ``StatusError``, all optional.
+
+    Returns
+    -------
+    StatusError
+        An instance of the class that both axes give; it is not raised.
+    """
+    return status_class(library, status)(status, **fields)
