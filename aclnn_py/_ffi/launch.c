@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operator launches: objects, phase one, workspace, phase two and clean-up in one call without the interpreter's lock.
+   Included by the generated extension source after the C functions and the operator table. */
+
+#define AP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define AP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define AP_LIST_ON_STACK 64
+#define AP_MESSAGE_NBYTES 8192
+
+static __thread ap_stream *current_stream;
+static __thread ap_failure failure;
+static __thread char failure_text[AP_MESSAGE_NBYTES];
+static int forked_child;
+
+static void note_fork(void)
+{
+    forked_child = 1;
+}
+
+int32_t ap_watch_forks(void)
+{
+    static int watching;
+    if (watching)
+        return 0;
+    watching = 1;
+    return pthread_atfork(NULL, NULL, note_fork);
+}
+
+const ap_failure *ap_last_failure(void)
+{
+    return &failure;
+}
+
+void ap_set_current_stream(ap_stream *stream)
+{
+    current_stream = stream;
+}
+
+ap_stream *ap_current_stream(void)
+{
+    return current_stream;
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------------- */
+
+static int32_t refuse(int32_t reason, int32_t parameter, int32_t member)
+{
+    failure = (ap_failure){.phase = AP_PHASE_ARGUMENT, .reason = reason, .parameter = parameter, .member = member};
+    failure.routine = "";
+    failure_text[0] = 0;
+    failure.message = failure_text;
+    return AP_FAILED;
+}
+
+/* The library keeps its message per thread and forgets it with the next call: it is read here, before any clean-up. */
+static int32_t fail(int32_t phase, int32_t status, const char *routine, int32_t parameter, int32_t member)
+{
+    const char *text = aclGetRecentErrMsg();
+    failure = (ap_failure){.phase = phase, .status = status, .parameter = parameter, .member = member};
+    failure.routine = routine;
+    snprintf(failure_text, sizeof failure_text, "%s", text ? text : "");
+    failure.message = failure_text;
+    return AP_FAILED;
+}
+
+/* ---- marks ---------------------------------------------------------------------------------------------------- */
+
+/* Threads may launch on different streams with one buffer, so an entry is claimed atomically. */
+static void mark(ap_use *use, uint64_t stream_id, uint64_t sequence)
+{
+    for (int i = 0; i < AP_MARKS; ++i) {
+        ap_mark *entry = &use->marks[i];
+        uint64_t id = __atomic_load_n(&entry->stream_id, __ATOMIC_RELAXED);
+        if (id == 0 && __atomic_compare_exchange_n(&entry->stream_id, &id, stream_id, 0, __ATOMIC_RELAXED,
+                                                   __ATOMIC_RELAXED))
+            id = stream_id;
+        if (id == stream_id) {
+            __atomic_store_n(&entry->sequence, sequence, __ATOMIC_RELEASE);
+            return;
+        }
+    }
+    __atomic_store_n(&use->overflow, 1, __ATOMIC_RELAXED);
+}
+
+void ap_forget_stream(ap_use *use, uint64_t stream_id)
+{
+    for (int i = 0; i < AP_MARKS; ++i)
+        if (__atomic_load_n(&use->marks[i].stream_id, __ATOMIC_RELAXED) == stream_id) {
+            __atomic_store_n(&use->marks[i].sequence, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&use->marks[i].stream_id, 0, __ATOMIC_RELEASE);
+        }
+}
+
+/* Held over phase two: the sequence grows only after the work is queued, so a synchronize that read the sequence
+   before it started covers every launch up to it; and the arena cannot be exchanged under a launch. */
+static void lock_stream(ap_stream *stream)
+{
+    while (__atomic_exchange_n(&stream->lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void unlock_stream(ap_stream *stream)
+{
+    __atomic_store_n(&stream->lock, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count)
+{
+    lock_stream(stream);
+    uint64_t sequence = ++stream->sequence;
+    for (uint32_t i = 0; i < count; ++i)
+        mark(uses[i], stream->id, sequence);
+    unlock_stream(stream);
+    return sequence;
+}
+
+uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace_nbytes)
+{
+    lock_stream(stream);
+    stream->workspace = workspace;
+    stream->workspace_nbytes = workspace_nbytes;
+    uint64_t sequence = stream->sequence;
+    unlock_stream(stream);
+    return sequence;
+}
+
+/* ---- objects -------------------------------------------------------------------------------------------------- */
+
+static aclTensor *create_tensor(const ap_tensor *tensor)
+{
+    const ap_layout *l = tensor->layout;
+    return aclCreateTensor(l->shape, l->ndim, (aclDataType)l->dtype, l->strides, tensor->offset,
+                           (aclFormat)l->format, l->storage, l->storage_ndim, tensor->address);
+}
+
+static int32_t check_tensor(const ap_tensor *tensor, int32_t device, int32_t parameter, int32_t member)
+{
+    if (AP_UNLIKELY(tensor->use->closed))
+        return refuse(AP_REASON_CLOSED, parameter, member);
+    if (AP_UNLIKELY(tensor->use->device != device))
+        return refuse(AP_REASON_OTHER_DEVICE, parameter, member);
+    return AP_OK;
+}
+
+/* Destroying a list destroys its members, so members are destroyed here only when no list came to own them. */
+static int32_t create_tensor_list(ap_tensor **tensors, uint64_t count, int32_t parameter, void **object)
+{
+    aclTensor *small[AP_LIST_ON_STACK];
+    aclTensor **members = count <= AP_LIST_ON_STACK ? small : malloc(count * sizeof *members);
+    int32_t code = AP_OK;
+    uint64_t made = 0;
+    if (!members)
+        return refuse(AP_REASON_NO_MEMORY, parameter, -1);
+    for (; made < count; ++made) {
+        members[made] = tensors[made] ? create_tensor(tensors[made]) : NULL;
+        if (tensors[made] && !members[made]) {
+            code = fail(AP_PHASE_CREATE, 0, "aclCreateTensor", parameter, (int32_t)made);
+            break;
+        }
+    }
+    if (code == AP_OK) {
+        *object = aclCreateTensorList((const aclTensor *const *)members, count);
+        if (!*object)
+            code = fail(AP_PHASE_CREATE, 0, "aclCreateTensorList", parameter, -1);
+    }
+    if (code != AP_OK)
+        while (made--)
+            aclDestroyTensor(members[made]);
+    if (members != small)
+        free(members);
+    return code;
+}
+
+static int32_t create_scalar_list(const ap_scalar *values, uint64_t count, int32_t parameter, void **object)
+{
+    aclScalar *small[AP_LIST_ON_STACK];
+    aclScalar **members = count <= AP_LIST_ON_STACK ? small : malloc(count * sizeof *members);
+    int32_t code = AP_OK;
+    uint64_t made = 0;
+    if (!members)
+        return refuse(AP_REASON_NO_MEMORY, parameter, -1);
+    for (; made < count; ++made) {
+        members[made] = aclCreateScalar((void *)values[made].bytes, (aclDataType)values[made].dtype);
+        if (!members[made]) {
+            code = fail(AP_PHASE_CREATE, 0, "aclCreateScalar", parameter, (int32_t)made);
+            break;
+        }
+    }
+    if (code == AP_OK) {
+        *object = aclCreateScalarList((const aclScalar *const *)members, count);
+        if (!*object)
+            code = fail(AP_PHASE_CREATE, 0, "aclCreateScalarList", parameter, -1);
+    }
+    if (code != AP_OK)
+        while (made--)
+            aclDestroyScalar(members[made]);
+    if (members != small)
+        free(members);
+    return code;
+}
+
+/* A scalar or an array: *routine names what was called. */
+static void *create_value(const ap_argument *argument, const char **routine)
+{
+    const ap_scalar *scalar = argument->data;
+    switch (argument->kind) {
+    case AP_SCALAR:
+        *routine = "aclCreateScalar";
+        return aclCreateScalar((void *)scalar->bytes, (aclDataType)scalar->dtype);
+    case AP_INT_ARRAY:
+        *routine = "aclCreateIntArray";
+        return aclCreateIntArray(argument->data, argument->count);
+    case AP_FLOAT_ARRAY:
+        *routine = "aclCreateFloatArray";
+        return aclCreateFloatArray(argument->data, argument->count);
+    default:
+        *routine = "aclCreateBoolArray";
+        return aclCreateBoolArray(argument->data, argument->count);
+    }
+}
+
+static int32_t destroy_object(int32_t kind, void *object, const char **routine)
+{
+    switch (kind) {
+    case AP_TENSOR:
+        *routine = "aclDestroyTensor";
+        return aclDestroyTensor(object);
+    case AP_TENSOR_LIST:
+        *routine = "aclDestroyTensorList";
+        return aclDestroyTensorList(object);
+    case AP_SCALAR:
+        *routine = "aclDestroyScalar";
+        return aclDestroyScalar(object);
+    case AP_SCALAR_LIST:
+        *routine = "aclDestroyScalarList";
+        return aclDestroyScalarList(object);
+    case AP_INT_ARRAY:
+        *routine = "aclDestroyIntArray";
+        return aclDestroyIntArray(object);
+    case AP_FLOAT_ARRAY:
+        *routine = "aclDestroyFloatArray";
+        return aclDestroyFloatArray(object);
+    default:
+        *routine = "aclDestroyBoolArray";
+        return aclDestroyBoolArray(object);
+    }
+}
+
+/* Reports the first refusal, unless the launch has failed already: then that failure is the one to tell. */
+static int32_t destroy_objects(ap_prepared *p, int32_t code)
+{
+    const ap_argument *arguments = p->call->arguments;
+    for (uint32_t i = 0; i < p->object_count; ++i) {
+        const char *routine;
+        if (!p->objects[i])
+            continue;
+        int32_t status = destroy_object(arguments[i].kind, p->objects[i], &routine);
+        p->objects[i] = NULL;
+        if (AP_UNLIKELY(status != 0) && code == AP_OK)
+            code = fail(AP_PHASE_DESTROY, status, routine, (int32_t)i, -1);
+    }
+    p->object_count = 0;
+    return code;
+}
+
+/* ---- the two phases ------------------------------------------------------------------------------------------- */
+
+/* Refused arguments are found before anything is created. */
+static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, int32_t device)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+        const ap_argument *a = &call->arguments[i];
+        int32_t code = AP_OK;
+        if (a->kind == AP_TENSOR) {
+            if (tensors[next])
+                code = check_tensor(tensors[next], device, (int32_t)i, -1);
+            ++next;
+        } else if (a->kind == AP_TENSOR_LIST) {
+            for (uint64_t m = 0; m < a->count && code == AP_OK; ++m)
+                if (tensors[next + m])
+                    code = check_tensor(tensors[next + m], device, (int32_t)i, (int32_t)m);
+            next += (uint32_t)a->count;
+        }
+        if (AP_UNLIKELY(code != AP_OK))
+            return code;
+    }
+    return AP_OK;
+}
+
+static int32_t create_objects(ap_prepared *p, ap_word *words)
+{
+    const ap_call *call = p->call;
+    ap_tensor **tensors = p->tensors;
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+        const ap_argument *a = &call->arguments[i];
+        const char *routine = NULL;
+        int32_t code = AP_OK;
+        p->objects[i] = NULL;
+        p->object_count = i + 1;
+        switch (a->kind) {
+        case AP_TENSOR:
+            if (*tensors) {
+                routine = "aclCreateTensor";
+                p->objects[i] = create_tensor(*tensors);
+            }
+            ++tensors;
+            break;
+        case AP_TENSOR_LIST:
+            if (a->present)
+                code = create_tensor_list(tensors, a->count, (int32_t)i, &p->objects[i]);
+            tensors += a->count;
+            break;
+        case AP_SCALAR_LIST:
+            if (a->present)
+                code = create_scalar_list(a->data, a->count, (int32_t)i, &p->objects[i]);
+            break;
+        case AP_SCALAR:
+        case AP_INT_ARRAY:
+        case AP_FLOAT_ARRAY:
+        case AP_BOOL_ARRAY:
+            if (a->present)
+                p->objects[i] = create_value(a, &routine);
+            break;
+        default:
+            words[i] = a->word;
+            continue;
+        }
+        if (AP_UNLIKELY(code != AP_OK))
+            return code;
+        if (AP_UNLIKELY(routine && !p->objects[i]))
+            return fail(AP_PHASE_CREATE, 0, routine, (int32_t)i, -1);
+        words[i].pointer = p->objects[i];
+    }
+    return AP_OK;
+}
+
+/* On failure nothing is left to release. */
+static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensors)
+{
+    ap_word words[AP_MAX_PARAMETERS];
+    p->call = call;
+    p->tensors = tensors;
+    p->executor = NULL;
+    p->workspace_nbytes = 0;
+    p->repeatable = 0;
+    p->object_count = 0;
+    int32_t code = create_objects(p, words);
+    if (AP_LIKELY(code == AP_OK)) {
+        int32_t status = call->op->invoke(call->op->phase_one, words, &p->workspace_nbytes, &p->executor);
+        if (AP_LIKELY(status == 0))
+            return AP_OK;
+        code = fail(AP_PHASE_ONE, status, call->op->c_name, -1, -1);
+    }
+    return destroy_objects(p, code);
+}
+
+/* Buffers are marked even when phase two reports a failure: part of the work may have been queued. */
+static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uint64_t workspace_nbytes)
+{
+    typedef int32_t (*function)(void *, uint64_t, void *, void *);
+    const ap_op *op = p->call->op;
+    void *executor = p->executor;
+    if (!p->repeatable)
+        p->executor = NULL; /* consumed, whatever the status */
+    int32_t status = ((function)op->phase_two)(workspace, workspace_nbytes, executor, stream->raw);
+    uint64_t sequence = ++stream->sequence;
+    for (uint32_t i = 0; i < p->call->tensor_count; ++i)
+        if (p->tensors[i])
+            mark(p->tensors[i]->use, stream->id, sequence);
+    return AP_LIKELY(status == 0) ? AP_OK : fail(AP_PHASE_TWO, status, op->c_name, -1, -1);
+}
+
+/* Without a stream there is no code to raise but AP_NO_STREAM; Python then names the current one and calls again. */
+static int32_t take_stream(ap_stream **stream)
+{
+    if (AP_UNLIKELY(forked_child))
+        return refuse(AP_REASON_FORKED, -1, -1);
+    if (!*stream)
+        *stream = current_stream;
+    if (AP_UNLIKELY(!*stream))
+        return AP_NO_STREAM;
+    if (AP_UNLIKELY((*stream)->closed))
+        return refuse(AP_REASON_STREAM_CLOSED, -1, -1);
+    return AP_OK;
+}
+
+static ap_prepared *to_heap(const ap_prepared *p)
+{
+    size_t count = p->call->tensor_count;
+    ap_prepared *copy = malloc(sizeof *copy + count * sizeof *copy->tensors);
+    if (!copy)
+        return NULL;
+    *copy = *p;
+    copy->tensors = (ap_tensor **)(copy + 1);
+    memcpy(copy->tensors, p->tensors, count * sizeof *copy->tensors);
+    return copy;
+}
+
+static void destroy_executor(ap_prepared *p)
+{
+    /* Absent before 8.1: an executor that never ran is then leaked, as it is in every client of that release. */
+    if (p->executor)
+        aclDestroyAclOpExecutor(p->executor);
+    p->executor = NULL;
+}
+
+int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
+{
+    ap_prepared p;
+    int32_t code = take_stream(&stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    code = check_tensors(call, tensors, stream->device);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    code = phase_one(&p, call, tensors);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    lock_stream(stream);
+    if (AP_UNLIKELY(p.workspace_nbytes > stream->workspace_nbytes)) {
+        unlock_stream(stream);
+        ap_prepared *pending = to_heap(&p);
+        if (!pending) {
+            destroy_executor(&p);
+            return destroy_objects(&p, refuse(AP_REASON_NO_MEMORY, -1, -1));
+        }
+        failure = (ap_failure){.pending = pending, .workspace_nbytes = p.workspace_nbytes};
+        return AP_NEED_WORKSPACE;
+    }
+    code = phase_two(stream, &p, p.workspace_nbytes ? stream->workspace : NULL, p.workspace_nbytes);
+    unlock_stream(stream);
+    return destroy_objects(&p, code);
+}
+
+int32_t ap_launch1(ap_stream *stream, const ap_call *call, ap_tensor *a)
+{
+    ap_tensor *tensors[] = {a};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_launch2(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b)
+{
+    ap_tensor *tensors[] = {a, b};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_launch3(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c)
+{
+    ap_tensor *tensors[] = {a, b, c};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_launch4(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d)
+{
+    ap_tensor *tensors[] = {a, b, c, d};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_launch5(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d,
+                   ap_tensor *e)
+{
+    ap_tensor *tensors[] = {a, b, c, d, e};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_launch6(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d,
+                   ap_tensor *e, ap_tensor *f)
+{
+    ap_tensor *tensors[] = {a, b, c, d, e, f};
+    return ap_launch(stream, call, tensors);
+}
+
+int32_t ap_resume(ap_stream *stream, ap_prepared *pending)
+{
+    int32_t code = take_stream(&stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    lock_stream(stream);
+    if (AP_UNLIKELY(pending->workspace_nbytes > stream->workspace_nbytes)) {
+        unlock_stream(stream);
+        failure = (ap_failure){.pending = pending, .workspace_nbytes = pending->workspace_nbytes};
+        return AP_NEED_WORKSPACE;
+    }
+    code = phase_two(stream, pending, stream->workspace, pending->workspace_nbytes);
+    unlock_stream(stream);
+    code = destroy_objects(pending, code);
+    free(pending);
+    return code;
+}
+
+void ap_abandon(ap_prepared *pending)
+{
+    if (!pending || forked_child)
+        return;
+    destroy_executor(pending);
+    destroy_objects(pending, AP_FAILED);
+    free(pending);
+}
+
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable,
+                   ap_prepared **prepared)
+{
+    ap_prepared p;
+    int32_t code = take_stream(&stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    code = check_tensors(call, tensors, stream->device);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    code = phase_one(&p, call, tensors);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    if (repeatable) {
+        /* Asked at once: the library looks at what phase one left behind on this thread. */
+        int32_t status = aclSetAclOpExecutorRepeatable(p.executor);
+        if (status != 0)
+            code = fail(AP_PHASE_REPEATABLE, status, "aclSetAclOpExecutorRepeatable", -1, -1);
+        else
+            p.repeatable = 1;
+    }
+    *prepared = code == AP_OK ? to_heap(&p) : NULL;
+    if (*prepared)
+        return AP_OK;
+    if (code == AP_OK)
+        code = refuse(AP_REASON_NO_MEMORY, -1, -1);
+    destroy_executor(&p);
+    return destroy_objects(&p, code);
+}
+
+int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes)
+{
+    int32_t code = take_stream(&stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    if (AP_UNLIKELY(!prepared->executor))
+        return refuse(AP_REASON_CONSUMED, -1, -1);
+    code = check_tensors(prepared->call, prepared->tensors, stream->device);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    lock_stream(stream);
+    if (!workspace && prepared->workspace_nbytes) {
+        /* No block of the caller's own: the stream's arena. */
+        if (prepared->workspace_nbytes > stream->workspace_nbytes) {
+            unlock_stream(stream);
+            failure = (ap_failure){.workspace_nbytes = prepared->workspace_nbytes};
+            return AP_NEED_WORKSPACE;
+        }
+        workspace = stream->workspace;
+        workspace_nbytes = prepared->workspace_nbytes;
+    }
+    code = phase_two(stream, prepared, workspace, workspace_nbytes);
+    unlock_stream(stream);
+    return prepared->repeatable ? code : destroy_objects(prepared, code);
+}
+
+int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
+{
+    const ap_call *call = prepared->call;
+    uint32_t next = 0, objects = 0;
+    if (AP_UNLIKELY(forked_child))
+        return refuse(AP_REASON_FORKED, -1, -1);
+    if (!prepared->executor)
+        return refuse(AP_REASON_CONSUMED, -1, -1);
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+        const ap_argument *a = &call->arguments[i];
+        uint32_t entries = a->kind == AP_TENSOR ? 1 : a->kind == AP_TENSOR_LIST ? (uint32_t)a->count : 0;
+        if (index >= next && index < next + entries) {
+            void *address = (char *)tensor->address;
+            int dynamic = a->kind == AP_TENSOR_LIST;
+            int32_t status = dynamic ? aclSetDynamicTensorAddr(prepared->executor, objects, index - next,
+                                                               prepared->objects[i], address)
+                                     : aclSetTensorAddr(prepared->executor, objects, prepared->objects[i], address);
+            if (status != 0)
+                return fail(AP_PHASE_ADDRESS, status, dynamic ? "aclSetDynamicTensorAddr" : "aclSetTensorAddr",
+                            (int32_t)i, dynamic ? (int32_t)(index - next) : -1);
+            prepared->tensors[index] = tensor;
+            return AP_OK;
+        }
+        next += entries;
+        objects += a->kind == AP_TENSOR || a->kind == AP_TENSOR_LIST;
+    }
+    return refuse(AP_REASON_NONE, -1, -1);
+}
+
+void ap_discard(ap_prepared *prepared)
+{
+    if (!prepared || forked_child)
+        return;
+    destroy_executor(prepared);
+    destroy_objects(prepared, AP_FAILED);
+    free(prepared);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operator launches in one C call. Read by cffi (lines with # are dropped) and by the C compiler. */
+#ifndef ACLNN_PY_LAUNCH_H
+#define ACLNN_PY_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AP_MAX_RANK 10
+#define AP_MAX_STORAGE_RANK 12
+#define AP_MAX_PARAMETERS 64
+#define AP_MARKS 4
+
+/* Kinds of operator parameters, as they stand in ap_op.kinds: one letter per parameter. */
+#define AP_TENSOR 84
+#define AP_TENSOR_LIST 76
+#define AP_SCALAR 83
+#define AP_SCALAR_LIST 82
+#define AP_INT_ARRAY 73
+#define AP_FLOAT_ARRAY 70
+#define AP_BOOL_ARRAY 66
+#define AP_STRING 115
+#define AP_DTYPE 121
+#define AP_BOOL 63
+#define AP_INT8 98
+#define AP_INT32 105
+#define AP_UINT32 117
+#define AP_INT64 108
+#define AP_UINT64 113
+#define AP_FLOAT 102
+#define AP_DOUBLE 100
+
+/* What a launch returns. ap_last_failure() of the same thread holds the rest. */
+#define AP_OK 0
+#define AP_FAILED 1
+#define AP_NEED_WORKSPACE 2
+#define AP_NO_STREAM 3
+
+/* Where a launch stopped. */
+#define AP_PHASE_NONE 0
+#define AP_PHASE_ARGUMENT 1
+#define AP_PHASE_CREATE 2
+#define AP_PHASE_ONE 3
+#define AP_PHASE_REPEATABLE 4
+#define AP_PHASE_ADDRESS 5
+#define AP_PHASE_TWO 6
+#define AP_PHASE_DESTROY 7
+
+/* Why an argument was refused before any call of the library. */
+#define AP_REASON_NONE 0
+#define AP_REASON_CLOSED 1
+#define AP_REASON_OTHER_DEVICE 2
+#define AP_REASON_STREAM_CLOSED 3
+#define AP_REASON_FORKED 4
+#define AP_REASON_NO_MEMORY 5
+#define AP_REASON_CONSUMED 6
+
+/* What a C function returns when its slot in the pointer table is empty: a value no library uses. */
+#define AP_UNBOUND -559038737
+
+/* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in elements. */
+typedef struct {
+    int32_t dtype;
+    int32_t format;
+    uint32_t ndim;
+    uint32_t storage_ndim;
+    int64_t shape[10];
+    int64_t strides[10];
+    int64_t storage[12];
+} ap_layout;
+
+/* The last launch of one stream that touched a buffer. stream_id 0 is a free entry. */
+typedef struct {
+    uint64_t stream_id;
+    uint64_t sequence;
+} ap_mark;
+
+/* One per buffer, shared by all views of it. overflow: used by more streams than there are entries. */
+typedef struct {
+    ap_mark marks[4];
+    uint32_t overflow;
+    int32_t device;
+    uint32_t closed;
+} ap_use;
+
+/* One per tensor. address is the start of the buffer, offset is in elements. */
+typedef struct {
+    const ap_layout *layout;
+    void *address;
+    int64_t offset;
+    ap_use *use;
+} ap_tensor;
+
+/* One per stream. id is unique in the process and never 0; sequence numbers the launches that were queued. */
+typedef struct {
+    void *raw;
+    uint64_t id;
+    uint64_t sequence;
+    uint64_t completed;
+    void *workspace;
+    uint64_t workspace_nbytes;
+    int32_t device;
+    uint32_t closed;
+    uint32_t lock;
+} ap_stream;
+
+/* One machine word of an argument list. */
+typedef union {
+    void *pointer;
+    const char *text;
+    int64_t int64;
+    uint64_t uint64;
+    int32_t int32;
+    uint32_t uint32;
+    int8_t int8;
+    bool boolean;
+    float float32;
+    double float64;
+} ap_word;
+
+/* Calls phase one: the operator's own words, then workspaceSize and executor. */
+typedef int32_t (*ap_invoker)(void *function, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
+
+/* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null. */
+typedef struct {
+    const char *name;
+    const char *c_name;
+    const char *kinds;
+    const char *modes;
+    const char *parameters;
+    const char *family;
+    const char *shape;
+    ap_invoker invoke;
+    void *phase_one;
+    void *phase_two;
+} ap_op;
+
+/* The value of a scalar: large enough and aligned for complex128. */
+typedef struct {
+    double bytes[2];
+    int32_t dtype;
+} ap_scalar;
+
+/* One prepared argument. Tensors take `count` entries of the launch's tensor array, 0 meaning null; others carry data.
+   count: tensors in a list, elements of an array or list, 1 for a scalar. present: 0 passes null. */
+typedef struct {
+    int32_t kind;
+    uint32_t present;
+    uint64_t count;
+    const void *data;
+    ap_word word;
+} ap_argument;
+
+/* An operator with everything but its tensors filled in. */
+typedef struct {
+    const ap_op *op;
+    uint32_t argument_count;
+    uint32_t tensor_count;
+    const ap_argument *arguments;
+} ap_call;
+
+/* A launch between its two phases: the executor, and the objects that must live until phase two returns. */
+typedef struct {
+    const ap_call *call;
+    void *executor;
+    uint64_t workspace_nbytes;
+    int32_t repeatable;
+    uint32_t object_count;
+    ap_tensor **tensors;
+    void *objects[64];
+} ap_prepared;
+
+/* Why the last launch of this thread did not go through. parameter and member are -1 when they do not apply. */
+typedef struct {
+    int32_t status;
+    int32_t phase;
+    int32_t reason;
+    int32_t parameter;
+    int32_t member;
+    uint64_t workspace_nbytes;
+    ap_prepared *pending;
+    const char *routine;
+    const char *message;
+} ap_failure;
+
+/* Launch on `stream`, or on the thread's current stream when it is null. */
+int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors);
+int32_t ap_launch1(ap_stream *stream, const ap_call *call, ap_tensor *a);
+int32_t ap_launch2(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b);
+int32_t ap_launch3(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c);
+int32_t ap_launch4(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d);
+int32_t ap_launch5(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e);
+int32_t ap_launch6(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e, ap_tensor *f);
+
+/* After AP_NEED_WORKSPACE: continue the same executor with the arena that has grown, or give it up. */
+int32_t ap_resume(ap_stream *stream, ap_prepared *pending);
+void ap_abandon(ap_prepared *pending);
+
+/* Phase one alone. repeatable asks the library for an executor that runs more than once; refusal is a failure. */
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_prepared **prepared);
+/* Phase two. A null stream is the thread's current one. An executor that is not repeatable is consumed. */
+int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes);
+/* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor. */
+int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor);
+/* Release what a prepared launch still holds. */
+void ap_discard(ap_prepared *prepared);
+
+const ap_failure *ap_last_failure(void);
+
+/* The current stream of this thread. Whoever sets it keeps the structure alive while it is set. */
+void ap_set_current_stream(ap_stream *stream);
+ap_stream *ap_current_stream(void);
+/* Note that `stream` has just been given work that touches a buffer by other means than a launch. */
+uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count);
+/* Drop the mark of a stream whose work on the buffer has completed. */
+void ap_forget_stream(ap_use *use, uint64_t stream_id);
+/* Exchange the arena. Launches up to the sequence returned may use the old one, later ones cannot. */
+uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace_nbytes);
+
+/* Operators, sorted by Python name. */
+uint32_t ap_op_count(void);
+ap_op *ap_op_at(uint32_t index);
+ap_op *ap_op_find(const char *name);
+ap_op *ap_op_find_c(const char *c_name);
+/* The typed invoker of a machine-level shape, or the untyped trampoline where the build made none. */
+ap_invoker ap_invoker_for(const char *shape);
+ap_invoker ap_trampoline_for(const char *shape);
+
+/* The pointer table behind every C function. */
+int32_t ap_slot_find(const char *name);
+uint32_t ap_slot_count(void);
+const char *ap_slot_name(uint32_t index);
+void ap_slot_set(uint32_t index, void *function);
+void *ap_slot_get(uint32_t index);
+const char *ap_contract(void);
+/* From now on a child made by fork refuses to launch. */
+int32_t ap_watch_forks(void);
+
+#endif
