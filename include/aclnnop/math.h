@@ -70,7 +70,7 @@ aclnnStatus aclnnAddN(void *workspace, uint64_t workspaceSize, aclOpExecutor *ex
 aclnnStatus aclnnAddV3GetWorkspaceSize(const aclScalar *self, const aclTensor *other, const aclScalar *alpha, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnAddV3(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 /* Sum of one tensor and another scaled by alpha, in place; version 3 with the parameters of aclnnInplaceAdd. */
-aclnnStatus aclnnInplaceAddV3GetWorkspaceSize(const aclScalar *self, const aclTensor *other, const aclScalar *alpha, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnInplaceAddV3GetWorkspaceSize(const aclScalar *self, aclTensor *otherRef, const aclScalar *alpha, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnInplaceAddV3(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
