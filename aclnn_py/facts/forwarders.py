@@ -13,6 +13,7 @@ file by its path before the package exists.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,13 +29,15 @@ _TOP = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Generated: CANN's own spel
 
 
 def write_forwarders(
-    include_dir: str | Path, facts: Mapping[str, Mapping[str, Any]], out_dir: str | Path
+    include_dir: str | Path, facts: str | Path | Mapping[str, Any], out_dir: str | Path
 ) -> list[Path]:
     """Write one header per CANN operator header into ``out_dir``/aclnnop and its level2 folder.
 
-    ``facts`` is the content of operators.json. Returns the files, sorted. A file whose text is
+    ``facts`` is the folder of operators.json or the content of that file. Returns the files, sorted. A file whose text is
     unchanged is left alone, so that its time stamp does not force a new compilation.
     """
+    if isinstance(facts, (str, Path)):
+        facts = json.loads((Path(facts) / "operators.json").read_text(encoding="utf-8"))
     sections: dict[str, list[str]] = {}
     for family in sorted((Path(include_dir) / "aclnnop").glob("*.h")):
         for guard, operators in family_groups(family.read_text(encoding="utf-8")):
