@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of bring-up and of ranks that stop answering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aclnn_py.errors import AclnnPyError, CommunicationError
+
+__all__ = [
+    "RankEnvironmentError",
+    "RankLostError",
+    "RendezvousError",
+    "RendezvousMismatchError",
+    "RendezvousTimeoutError",
+]
+
+
+class RankEnvironmentError(AclnnPyError, ValueError):
+    """The environment does not say which rank this process is, or contradicts itself."""
+
+
+class RendezvousError(AclnnPyError, ConnectionError):
+    """The ranks could not meet before the communicator was made."""
+
+
+class RendezvousTimeoutError(RendezvousError, TimeoutError):
+    """Some ranks did not arrive in time; ``missing`` holds their numbers."""
+
+    def __init__(self, message: str, missing: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+
+
+class RendezvousMismatchError(RendezvousError, ValueError):
+    """The ranks met and disagree: world size, package version, device or a duplicate rank."""
+
+
+class RankLostError(CommunicationError):
+    """A rank of the job ended while others still needed it; ``ranks`` holds its number."""
+
+    def __init__(self, message: str, ranks: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.ranks = tuple(ranks)

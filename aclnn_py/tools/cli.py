@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line ``aclnn-py``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command of ``aclnn-py``.
+
+    Parameters
+    ----------
+    arguments : Sequence[str], optional
+        Words after the program's name; default is ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        Exit status: 0 for success, 1 for a negative answer or a failure, 2 for wrong usage; ``run``
+        returns that of the first rank that failed.
+    """
+    options = _parser().parse_args(sys.argv[1:] if arguments is None else list(arguments))
+    try:
+        status = int(options.command(options))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader went away (`aclnn-py ops | head`). Python would complain again at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="aclnn-py", description="Run and examine programs that call CANN operators."
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_run(commands)
+    return parser
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="start N ranks of a program on this host",
+        description="Start N ranks of a program on this host, with a meeting place for"
+        " Communicator.from_env(). Output is prefixed by rank; when one rank fails all end, and the"
+        " exit status is that of the first failure.",
+    )
+    parser.add_argument("-n", "--ranks", type=_count, required=True, help="number of ranks")
+    parser.add_argument(
+        "--device",
+        choices=("auto", "npu", "emulator"),
+        help="value of ACLNN_PY_DEVICE for the ranks",
+    )
+    parser.add_argument(
+        "--grace",
+        type=_seconds,
+        default=5.0,
+        metavar="S",
+        help="seconds between asking ranks to end and ending them by force (default 5)",
+    )
+    parser.add_argument("--no-prefix", action="store_true", help="do not prefix output by rank")
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="the program is a Python module's name"
+    )
+    parser.add_argument("program", help="a Python file (.py), or an executable file")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
+    parser.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from aclnn_py.tools.run import run_ranks
+
+    if options.module:
+        command = [sys.executable, "-m", options.program]
+    elif options.program.endswith(".py"):
+        command = [sys.executable, options.program]
+    else:
+        command = [options.program]
+    environment = dict(os.environ)
+    if options.device:
+        environment["ACLNN_PY_DEVICE"] = options.device
+    try:
+        return run_ranks(
+            command + options.arguments,
+            options.ranks,
+            grace_s=options.grace,
+            prefix=not options.no_prefix,
+            environment=environment,
+        )
+    except (FileNotFoundError, PermissionError) as error:
+        print(f"aclnn-py run: {options.program}: {error.strerror}", file=sys.stderr)
+        return 127
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 1024:
+        raise argparse.ArgumentTypeError("must be in 1..1024")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 3600:
+        raise argparse.ArgumentTypeError("must be in 0..3600")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())
