@@ -24,7 +24,7 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
         say(f"{facts.name} is not there: the emulator gets an empty table of documented dtypes")
         write_if_changed(target, "// facts/operators.json was missing at build time.\n")
         return
-    base = (include / "acl" / "acl_base.h").read_text(encoding="utf-8")
+    base = (include / "acl" / "acl_base_rt.h").read_text(encoding="utf-8")
     numbers = {name: int(value) for name, value in ENUM_VALUE.findall(base)}
     numbers.setdefault("ACL_BFLOAT16", numbers.get("ACL_BF16", 27))
     rows = []

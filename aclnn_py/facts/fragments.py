@@ -57,7 +57,7 @@ def cdef_text(text: str) -> str:
         if not line.startswith("#"):
             lines.append(line)
         elif _INTEGER_DEFINE.match(line):
-            # cffi takes the digits and no C suffix worth keeping; parentheses are none of its grammar
+            # parentheses around the number are C, but none of cffi's grammar
             lines.append(line.replace("(", "").replace(")", ""))
     return "\n".join(lines) + "\n"
 

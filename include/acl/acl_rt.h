@@ -924,6 +924,63 @@ typedef struct aclrtSnapShotRestoreArgs {
     char reserved[60];
 } aclrtSnapShotRestoreArgs;
 
+typedef struct aclmdlRIKernelTaskParams {
+    aclrtFuncHandle funcHandle;
+    aclrtLaunchKernelCfg *cfg;
+    void *args;
+    uint32_t isHostArgs;
+    size_t argsSize;
+    uint32_t numBlocks;
+    uint32_t rsv[10];
+} aclmdlRIKernelTaskParams;
+
+typedef struct aclmdlRIEventRecordTaskParams {
+    aclrtEvent event;
+    uint32_t eventFlag;
+    uint32_t recordFlag;
+} aclmdlRIEventRecordTaskParams;
+
+typedef struct aclmdlRIEventWaitTaskParams {
+    aclrtEvent event;
+    uint32_t eventFlag;
+    uint32_t waitFlag;
+} aclmdlRIEventWaitTaskParams;
+
+typedef struct aclmdlRIEventResetTaskParams {
+    aclrtEvent event;
+    uint32_t eventFlag;
+    uint32_t resetFlag;
+} aclmdlRIEventResetTaskParams;
+
+typedef struct aclmdlRIValueWriteTaskParams {
+    void *devAddr;
+    uint64_t value;
+} aclmdlRIValueWriteTaskParams;
+
+typedef struct aclmdlRIValueWaitTaskParams {
+    void *devAddr;
+    uint64_t value;
+    uint32_t flag;
+} aclmdlRIValueWaitTaskParams;
+
+typedef struct aclmdlRITaskParams {
+    aclmdlRITaskType type;
+    uint32_t rsv0[3];
+    aclrtTaskGrp taskGrp;
+    void *opInfoPtr;
+    size_t opInfoSize;
+    uint8_t rsv1[32];
+    union {
+        uint8_t rsv2[128];
+        aclmdlRIKernelTaskParams kernelTaskParams;
+        aclmdlRIEventRecordTaskParams eventRecordTaskParams;
+        aclmdlRIEventWaitTaskParams eventWaitTaskParams;
+        aclmdlRIEventResetTaskParams eventResetTaskParams;
+        aclmdlRIValueWriteTaskParams valueWriteTaskParams;
+        aclmdlRIValueWaitTaskParams valueWaitTaskParams;
+    };
+} aclmdlRITaskParams;
+
 typedef struct tagAclmdlRICondTaskParams {
     aclmdlRICondHandle handle;
     aclmdlRICondTaskType type;
@@ -1194,8 +1251,10 @@ aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *nu
 aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint32_t *numTasks);
 aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId, aclrtLaunchKernelAttrValue *attrValue);
 aclError aclmdlRITaskDisable(aclmdlRITask task);
+aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *id);
 aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type);
+aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 aclError aclmdlRIUpdate(aclmdlRI modelRI);
 
 /* Device and host memory. */

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/capture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "acl/acl_base.h"
+#include "core/device.h"
+#include "core/graph.h"
+
+namespace emu {
+namespace {
+
+struct Sessions {
+  std::mutex mutex;
+  std::map<uint64_t, std::shared_ptr<CaptureSession>> active;
+  uint64_t next = 1;
+};
+
+Sessions &sessions() {
+  static auto *const all = new Sessions;
+  return *all;
+}
+
+std::atomic<int> g_active{0};   // captures going on: lets calls outside of any capture pass without a lock
+thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+
+std::shared_ptr<CaptureSession> find_session(uint64_t id) {
+  std::lock_guard<std::mutex> lock(sessions().mutex);
+  const auto at = sessions().active.find(id);
+  return at == sessions().active.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session) { return find_session(session->id); }
+
+void invalidate(CaptureSession &session, const std::string &why) {
+  std::lock_guard<std::mutex> lock(session.mutex);
+  if (!session.invalid) session.why_invalid = why;
+  session.invalid = true;
+}
+
+size_t branch_of(const CaptureSession &session, const Stream &stream) {
+  return static_cast<size_t>(std::find(session.members.begin(), session.members.end(), &stream) -
+                             session.members.begin());
+}
+
+void merge(std::vector<size_t> &into, const std::vector<size_t> &from) {
+  if (into.size() < from.size()) into.resize(from.size(), 0);
+  for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
+}
+
+void append(CaptureSession &session, size_t branch, GraphNode node) {
+  GraphBranch &mine = session.graph->branches[branch];
+  mine.nodes.push_back(std::move(node));
+  if (mine.clock.size() <= branch) mine.clock.resize(branch + 1, 0);
+  mine.clock[branch] = mine.nodes.size();
+}
+
+Status invalidated(CaptureSession &session, const char *routine) {
+  return fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "%s: the capture is invalid: %s", routine,
+              session.why_invalid.c_str());
+}
+
+// Takes the session from its streams; nothing is recorded by it any more.
+void close_session(CaptureSession &session) {
+  for (Stream *member : session.members) {
+    if (streams().live(member)) member->capture.store(nullptr);
+  }
+  std::lock_guard<std::mutex> lock(sessions().mutex);
+  if (sessions().active.erase(session.id) != 0) g_active.fetch_sub(1);
+}
+
+std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind, aclmdlRICaptureMode mode) {
+  auto session = std::make_shared<CaptureSession>();
+  session->kind = kind;
+  session->mode = mode;
+  session->thread = std::this_thread::get_id();
+  session->origin = &stream;
+  session->members.push_back(&stream);
+  std::lock_guard<std::mutex> lock(sessions().mutex);
+  session->id = sessions().next++;
+  sessions().active[session->id] = session;
+  g_active.fetch_add(1);
+  return session;
+}
+
+Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
+  if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %d is not a capture mode.", routine, static_cast<int>(mode));
+  }
+  if (stream.context.default_stream.load() == &stream) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "%s: the default stream cannot be captured.", routine);
+  }
+  if (stream.capture.load() != nullptr) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured already.", routine, stream.id);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool capture_is_active(uint64_t id) { return g_active.load(std::memory_order_relaxed) > 0 && find_session(id) != nullptr; }
+
+void invalidate_capture(uint64_t id) {
+  if (const auto session = find_session(id)) invalidate(*session, "something captured was asked about or waited for.");
+}
+
+aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode) { return std::exchange(t_mode, mode); }
+
+Status begin_capture(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
+  if (const Status s = check_can_begin(stream, mode, routine)) return s;
+  GraphHandle *handle = graph_handles().create();
+  if (handle == nullptr) return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
+  handle->graph = std::make_shared<Graph>(stream.device);
+  return begin_capture_into(stream, *handle, mode, routine);
+}
+
+Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode, const char *routine) {
+  if (const Status s = check_can_begin(stream, mode, routine)) return s;
+  if (handle.capture_id != 0 && capture_is_active(handle.capture_id)) {
+    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance is being captured already.", routine);
+  }
+  if (handle.graph->complete) {
+    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance holds a finished capture.", routine);
+  }
+  auto session = open_session(stream, CaptureSession::Kind::kCapture, mode);
+  session->graph = handle.graph;
+  session->handle = &handle;
+  handle.capture_id = session->id;
+  stream.capture.store(session.get());
+  return 0;
+}
+
+Status record_task(CaptureSession &raw_session, Stream &stream, const char *what, Task task) {
+  const auto session = shared_of(&raw_session);
+  if (session == nullptr) return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", what);
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->invalid) return invalidated(*session, what);
+  GraphNode node;
+  node.what = what;
+  node.task = std::make_shared<Task>(std::move(task));
+  if (session->kind == CaptureSession::Kind::kUpdate) {
+    session->updates.push_back(std::move(node));
+    return 0;
+  }
+  const size_t branch = branch_of(*session, stream);
+  append(*session, branch, std::move(node));
+  if (session->group != nullptr && session->group_stream == &stream) {
+    session->group->places.emplace_back(branch, session->graph->branches[branch].nodes.size() - 1);
+  }
+  return 0;
+}
+
+Status capture_record(CaptureSession &raw_session, Stream &stream, EventState &event, const char *routine) {
+  const auto session = shared_of(&raw_session);
+  if (session == nullptr) return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", routine);
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->invalid) return invalidated(*session, routine);
+  if (session->kind == CaptureSession::Kind::kUpdate) {
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.", routine, stream.id);
+  }
+  const size_t branch = branch_of(*session, stream), flag = session->graph->flag_clocks.size();
+  GraphNode node;
+  node.kind = GraphNode::Kind::kRecord;
+  node.what = "aclrtRecordEvent";
+  node.flag = flag;
+  append(*session, branch, std::move(node));
+  session->graph->flag_clocks.push_back(session->graph->branches[branch].clock);
+  std::lock_guard<std::mutex> event_lock(event.mutex);
+  event.capture_id = session->id;
+  event.capture_flag = flag;
+  return 0;
+}
+
+Status capture_wait(Stream &stream, EventState &event, const char *routine) {
+  uint64_t id = 0;
+  size_t flag = 0;
+  {
+    std::lock_guard<std::mutex> lock(event.mutex);
+    id = event.capture_id;
+    flag = event.capture_flag;
+  }
+  CaptureSession *current = stream.capture.load();
+  const auto session = id != 0 ? find_session(id) : nullptr;
+  if (current != nullptr && current->kind == CaptureSession::Kind::kUpdate) {
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.", routine, stream.id);
+  }
+  if (session == nullptr) {
+    if (const auto mine = shared_of(current)) {
+      invalidate(*mine, "it was to wait for an event that was not recorded in it.");
+    }
+    return fail(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+                "%s: stream %d is being captured and the event was not recorded in that capture; the capture is now "
+                "invalid.", routine, stream.id);
+  }
+  if (current != nullptr && current->id != id) {
+    if (const auto mine = shared_of(current)) invalidate(*mine, "it was to wait for an event of another capture.");
+    return fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT, "%s: the event and stream %d belong to different captures.", routine,
+                stream.id);
+  }
+  if (stream.context.default_stream.load() == &stream) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "%s: the default stream cannot join a capture.", routine);
+  }
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->invalid) return invalidated(*session, routine);
+  size_t branch = branch_of(*session, stream);
+  if (branch == session->members.size()) {
+    session->members.push_back(&stream);
+    session->graph->branches.emplace_back();
+    stream.capture.store(session.get());
+  }
+  GraphNode node;
+  node.kind = GraphNode::Kind::kWait;
+  node.what = "aclrtStreamWaitEvent";
+  node.flag = flag;
+  append(*session, branch, std::move(node));
+  merge(session->graph->branches[branch].clock, session->graph->flag_clocks[flag]);
+  return 0;
+}
+
+Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
+  CaptureSession *raw = stream.capture.load();
+  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
+  if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) {
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+  }
+  if (session->origin != &stream) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, "%s: the capture began on stream %d, not on stream %d.", routine,
+                session->origin->id, stream.id);
+  }
+  if (session->mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED && session->thread != std::this_thread::get_id()) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+                "%s: a capture that is not relaxed ends on the thread that began it.", routine);
+  }
+  close_session(*session);
+  std::lock_guard<std::mutex> lock(session->mutex);
+  Status status = 0;
+  if (session->invalid) {
+    status = invalidated(*session, routine);
+  } else if (session->group != nullptr) {
+    status = fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "%s: a task group is still open.", routine);
+  } else {
+    auto &branches = session->graph->branches;
+    for (size_t i = 1; i < branches.size() && status == 0; ++i) {
+      const auto &known = branches[0].clock;
+      if (known.size() <= i || known[i] < branches[i].nodes.size()) {
+        status = fail(ACL_ERROR_RT_STREAM_UNJOINED,
+                      "%s: stream %d took part in the capture and was not joined back: record an event on it and let "
+                      "the stream of the capture wait for that.", routine, session->members[i]->id);
+      }
+    }
+    for (size_t i = 1; i < branches.size() && status == 0; ++i) {
+      branches[i].worker = create_stream(stream.context, 0, 0, routine, &status);
+    }
+  }
+  GraphHandle *handle = session->handle;
+  handle->capture_id = 0;
+  if (session->group != nullptr && task_groups().retire(session->group)) task_groups().destroy(session->group);
+  if (status != 0) {
+    if (graph_handles().retire(handle)) graph_handles().destroy(handle);
+    *out = nullptr;
+    return status;
+  }
+  handle->graph->complete = true;
+  *out = handle;
+  return 0;
+}
+
+void abandon_capture(CaptureSession &raw) {
+  const auto session = shared_of(&raw);
+  if (session == nullptr) return;
+  close_session(*session);
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->handle != nullptr && graph_handles().retire(session->handle)) graph_handles().destroy(session->handle);
+}
+
+Status refuse_while_captured(Stream &stream, const char *routine) {
+  CaptureSession *raw = stream.capture.load();
+  if (const auto session = raw != nullptr ? shared_of(raw) : nullptr) {
+    invalidate(*session, "its stream was waited for or asked about.");
+  }
+  return fail(ACL_ERROR_RT_STREAM_CAPTURED,
+              "%s: stream %d is being captured, its work has not run; the capture is now invalid.", routine, stream.id);
+}
+
+Status check_unsafe_call(const char *routine, Status code) {
+  if (g_active.load(std::memory_order_relaxed) == 0 || t_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED) return 0;
+  bool refused = false;
+  {
+    std::lock_guard<std::mutex> lock(sessions().mutex);
+    for (auto &[id, session] : sessions().active) {
+      if (session->kind != CaptureSession::Kind::kCapture) continue;
+      const bool mine = session->thread == std::this_thread::get_id();
+      const bool forbids = mine ? session->mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+                                : session->mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL &&
+                                      t_mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+      if (!forbids) continue;
+      refused = true;
+      invalidate(*session, std::string(routine) + " was called meanwhile.");
+    }
+  }
+  if (!refused) return 0;
+  return fail(code, "%s: not while a stream is being captured in this mode; the capture is now invalid.", routine);
+}
+
+Status begin_group(Stream &stream, const char *routine) {
+  CaptureSession *raw = stream.capture.load();
+  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
+  if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) {
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+  }
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->invalid) return invalidated(*session, routine);
+  if (session->group != nullptr) {
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: a task group is open already.", routine);
+  }
+  session->group = task_groups().create();
+  if (session->group == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many task groups.", routine);
+  session->group->graph = session->graph;
+  session->group_stream = &stream;
+  return 0;
+}
+
+Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out) {
+  CaptureSession *raw = stream.capture.load();
+  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
+  if (session == nullptr) {
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+  }
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->group == nullptr || session->group_stream != &stream) {
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: no task group is open on stream %d.", routine, stream.id);
+  }
+  session->graph->groups.push_back(session->group);
+  *out = std::exchange(session->group, nullptr);
+  return 0;
+}
+
+Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine) {
+  TaskGroup *group = task_groups().find(raw);
+  if (group == nullptr || group->graph.expired()) {
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the handle of a task group of a live graph.", routine, raw);
+  }
+  if (stream.capture.load() != nullptr) {
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured or updated.", routine, stream.id);
+  }
+  auto session = open_session(stream, CaptureSession::Kind::kUpdate, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+  session->group = group;
+  session->graph = group->graph.lock();
+  stream.capture.store(session.get());
+  return 0;
+}
+
+Status end_update(Stream &stream, const char *routine) {
+  CaptureSession *raw = stream.capture.load();
+  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
+  if (session == nullptr || session->kind != CaptureSession::Kind::kUpdate) {
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is not updating a task group.", routine, stream.id);
+  }
+  close_session(*session);
+  const auto &places = session->group->places;
+  const auto graph = session->graph;
+  if (session->updates.size() != places.size()) {
+    return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED, "%s: the task group has %zu tasks, %zu were given.", routine,
+                places.size(), session->updates.size());
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    const GraphNode &old = graph->branches[places[i].first].nodes[places[i].second];
+    if (std::strcmp(old.what, session->updates[i].what) != 0) {
+      return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED, "%s: task %zu of the group is %s, %s cannot take its place.", routine,
+                  i, old.what, session->updates[i].what);
+    }
+  }
+  // The change is work of the stream: what was queued on it before sees the old tasks.
+  return enqueue_on(stream, "task group update", [session, graph]() -> Status {
+    std::lock_guard<std::mutex> lock(graph->nodes_mutex);
+    for (size_t i = 0; i < session->updates.size(); ++i) {
+      const auto [branch, node] = session->group->places[i];
+      graph->branches[branch].nodes[node].task = session->updates[i].task;
+    }
+    return 0;
+  });
+}
+
+}  // namespace emu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "core/context.h"
+#include "core/status.h"
+
+namespace emu {
+
+constexpr int kMaxDevices = 64;
+
+// Limits of the emulated chip.
+constexpr uint32_t kMaxStreams = 1984;
+constexpr uint32_t kMaxEvents = 65536;
+
+struct Device {
+  int id = 0;
+  std::mutex mutex;
+  int set_count = 0;          // guarded by mutex: aclrtSetDevice calls not yet undone
+  bool was_reset = false;     // guarded by mutex
+  std::atomic<Context *> primary{nullptr};
+  std::atomic<bool> active{false};
+  std::atomic<int> pending_faults{0};   // streams of this device with an unreported fault
+  std::atomic<uint32_t> live_streams{0};
+  std::atomic<uint32_t> live_events{0};
+  std::atomic<int> saturation_mode{1};  // ACL_RT_OVERFLOW_MODE_INFNAN
+  std::atomic<uint32_t> overflow{0};
+  std::atomic<int64_t> resource_limit[2] = {{-1}, {-1}};
+};
+
+// Devices this process sees: ACLNN_PY_EMULATOR_DEVICES (8), narrowed by ASCEND_RT_VISIBLE_DEVICES.
+int device_count();
+// The number the device has before narrowing.
+int physical_device(int logical);
+int logical_device(int physical);  // -1 when hidden
+
+Device &device(int id);
+bool valid_device(int id);
+
+// ACLNN_PY_EMULATOR_SOC, Ascend910B1 when unset.
+const char *soc_name();
+// Bytes of one device: ACLNN_PY_EMULATOR_MEMORY, else half of the host's memory and at most 64 GiB.
+size_t device_memory_bytes();
+int cube_cores();
+int vector_cores();
+
+// Device of the thread's context, or 107002.
+Status current_device(const char *routine, int *id);
+
+Status set_device(int id, const char *routine);
+Status reset_device(int id, bool force, const char *routine);
+
+// Streams, contexts and memory of all devices are released (aclFinalize).
+void release_all_devices();
+
+bool peer_access(int from, int to);
+void set_peer_access(int from, int to, bool on);
+
+// Nanoseconds since the process first asked.
+int64_t device_clock_ns();
+
+}  // namespace emu

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/graph.h"
+
+#include "acl/acl_base.h"
+#include "core/device.h"
+#include "core/process.h"
+
+namespace emu {
+namespace {
+
+std::atomic<uint32_t> g_next_graph{1};
+
+// The state of one replay: which flags are up, how many side branches still run.
+struct Replay {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<char> flags;
+  size_t running = 0;
+  Status status = 0;
+  std::string text;
+
+  template <class Condition>
+  bool wait(const Graph &graph, Condition met) {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!met()) {
+      if (wait_cancelled() || graph.abort.load()) return false;
+      changed.wait_for(lock, std::chrono::milliseconds(50));
+    }
+    return true;
+  }
+};
+
+Status run_branch(Graph &graph, size_t branch, Replay &replay) {
+  const auto &nodes = graph.branches[branch].nodes;
+  for (const GraphNode &node : nodes) {
+    if (graph.abort.load() || wait_cancelled()) return 0;
+    switch (node.kind) {
+      case GraphNode::Kind::kRecord: {
+        std::lock_guard<std::mutex> lock(replay.mutex);
+        replay.flags[node.flag] = 1;
+        replay.changed.notify_all();
+        break;
+      }
+      case GraphNode::Kind::kWait:
+        if (!replay.wait(graph, [&] { return replay.flags[node.flag] != 0 || replay.status != 0; })) return 0;
+        if (replay.status != 0) return 0;
+        break;
+      case GraphNode::Kind::kTask: {
+        std::shared_ptr<Task> task;
+        {
+          std::lock_guard<std::mutex> lock(graph.nodes_mutex);
+          task = node.task;
+        }
+        if (task == nullptr || !*task) break;
+        if (const Status s = (*task)()) {
+          return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.", graph.id, node.what, s);
+        }
+        break;
+      }
+    }
+  }
+  return 0;
+}
+
+void note(Replay &replay, Status status) {
+  if (status == 0) return;
+  std::string text = take_message();
+  std::lock_guard<std::mutex> lock(replay.mutex);
+  if (replay.status == 0) {
+    replay.status = status;
+    replay.text = std::move(text);
+  }
+  replay.changed.notify_all();
+}
+
+}  // namespace
+
+Graph::Graph(int device_id) : id(g_next_graph.fetch_add(1)), device(device_id) { branches.emplace_back(); }
+
+Graph::~Graph() {
+  for (void *group : groups) {
+    if (task_groups().retire(group)) task_groups().destroy(static_cast<TaskGroup *>(group));
+  }
+  for (GraphBranch &branch : branches) {
+    if (branch.worker != nullptr && streams().live(branch.worker)) {
+      destroy_stream(branch.worker, true, "end of a captured graph");
+    }
+  }
+}
+
+size_t Graph::task_count() const {
+  size_t count = 0;
+  for (const GraphBranch &branch : branches) count += branch.nodes.size();
+  return count;
+}
+
+Slots<GraphHandle> &graph_handles() {
+  static auto *const all = new Slots<GraphHandle>(1 << 16);
+  return *all;
+}
+
+Slots<TaskGroup> &task_groups() {
+  static auto *const all = new Slots<TaskGroup>(1 << 20);
+  return *all;
+}
+
+Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle) {
+  if (raw == nullptr) return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the model instance is null.", routine);
+  *handle = graph_handles().find(raw);
+  if (*handle != nullptr) return 0;
+  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live model instance.", routine, raw);
+}
+
+Status run_graph(Graph &graph) {
+  std::lock_guard<std::mutex> one_at_a_time(graph.run_mutex);
+  const auto replay = std::make_shared<Replay>();
+  replay->flags.assign(graph.flag_clocks.size(), 0);
+  for (size_t i = 1; i < graph.branches.size(); ++i) {
+    {
+      std::lock_guard<std::mutex> lock(replay->mutex);
+      ++replay->running;
+    }
+    const Status s = enqueue_on(*graph.branches[i].worker, "branch of a captured graph", [&graph, replay, i]() -> Status {
+      note(*replay, run_branch(graph, i, *replay));
+      std::lock_guard<std::mutex> lock(replay->mutex);
+      --replay->running;
+      replay->changed.notify_all();
+      return 0;
+    });
+    if (s != 0) {
+      note(*replay, s);
+      std::lock_guard<std::mutex> lock(replay->mutex);
+      --replay->running;
+    }
+  }
+  note(*replay, run_branch(graph, 0, *replay));
+  // The side branches use the graph by reference: they end before the run does, whatever happened.
+  std::unique_lock<std::mutex> lock(replay->mutex);
+  replay->changed.wait(lock, [&] { return replay->running == 0; });
+  if (replay->status == 0) return 0;
+  add_message(replay->text);
+  return replay->status;
+}
+
+Status execute_graph(const std::shared_ptr<Graph> &graph, Stream &stream, const char *routine) {
+  if (!graph->complete) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the capture of graph %u has not ended.", routine, graph->id);
+  }
+  if (graph->device != stream.device) {
+    return fail(ACL_ERROR_RT_MODEL_CONTEXT, "%s: graph %u was captured on device %d, the stream is of device %d.", routine,
+                graph->id, graph->device, stream.device);
+  }
+  return enqueue_on(stream, "aclmdlRIExecuteAsync", [graph]() -> Status { return run_graph(*graph); });
+}
+
+}  // namespace emu

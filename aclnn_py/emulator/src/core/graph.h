@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/event.h"
+#include "core/stream.h"
+
+namespace emu {
+
+// A captured graph: one branch per stream that took part, tied together by flags (an event recorded on one
+// branch, waited for on another).
+struct GraphNode {
+  enum class Kind : uint8_t { kTask, kRecord, kWait };
+  Kind kind = Kind::kTask;
+  std::shared_ptr<Task> task;   // replaced as a whole by a task update, hence shared with a run that uses it
+  const char *what = "";
+  size_t flag = 0;
+};
+
+struct GraphBranch {
+  std::vector<GraphNode> nodes;
+  std::vector<size_t> clock;    // nodes of each branch known to run before the branch's next node
+  Stream *worker = nullptr;     // runs the branch in a replay; null for the first, which uses the caller's stream
+};
+
+struct Graph {
+  explicit Graph(int device_id);
+  ~Graph();
+  Graph(const Graph &) = delete;
+  Graph &operator=(const Graph &) = delete;
+
+  const uint32_t id;
+  const int device;
+  std::string name;
+  bool complete = false;                         // capture ended well: it can be executed
+  std::vector<GraphBranch> branches;
+  std::vector<std::vector<size_t>> flag_clocks;  // one per flag
+  std::mutex nodes_mutex;                        // guards the task pointers against updates
+  std::mutex run_mutex;                          // one replay at a time
+  std::atomic<bool> abort{false};
+  std::vector<void *> groups;                    // task groups of this graph: they end with it
+
+  size_t task_count() const;
+};
+
+// The C handle aclmdlRI.
+struct GraphHandle {
+  std::shared_ptr<Graph> graph;
+  uint64_t capture_id = 0;    // while it is being captured
+};
+Slots<GraphHandle> &graph_handles();
+Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle);
+
+Status execute_graph(const std::shared_ptr<Graph> &graph, Stream &stream, const char *routine);
+// Runs the graph inside a worker, from beginning to end.
+Status run_graph(Graph &graph);
+
+// What a task group keeps: places of nodes in a graph.
+struct TaskGroup {
+  std::weak_ptr<Graph> graph;
+  std::vector<std::pair<size_t, size_t>> places;   // branch, node
+};
+Slots<TaskGroup> &task_groups();
+
+struct CaptureSession {
+  enum class Kind : uint8_t { kCapture, kUpdate };
+  Kind kind = Kind::kCapture;
+  uint64_t id = 0;
+  aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+  std::thread::id thread;
+  Stream *origin = nullptr;
+  std::mutex mutex;                              // guards what follows
+  bool invalid = false;
+  std::string why_invalid;
+  std::vector<Stream *> members;                 // by branch
+  std::shared_ptr<Graph> graph;
+  GraphHandle *handle = nullptr;
+  TaskGroup *group = nullptr;                    // the open task group, recording
+  Stream *group_stream = nullptr;
+  std::vector<GraphNode> updates;                // kUpdate: the launches that replace the group's
+};
+
+bool capture_is_active(uint64_t id);
+void invalidate_capture(uint64_t id);
+Status capture_record(CaptureSession &session, Stream &stream, EventState &event, const char *routine);
+Status capture_wait(Stream &stream, EventState &event, const char *routine);
+
+Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode, const char *routine);
+Status begin_group(Stream &stream, const char *routine);
+Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out);
+Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine);
+Status end_update(Stream &stream, const char *routine);
+
+// The capture mode of the calling thread (aclmdlRICaptureThreadExchangeMode).
+aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode);
+
+}  // namespace emu

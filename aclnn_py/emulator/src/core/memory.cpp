@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <vector>
+
+#include "acl/acl_base.h"
+#include "core/device.h"
+#include "core/process.h"
+
+namespace emu {
+namespace {
+
+constexpr size_t kGuard = 64;               // before and after each block under ACLNN_PY_CHECK=1
+constexpr unsigned char kGuardByte = 0xFD;
+constexpr unsigned char kFreshByte = 0xFF;  // a NaN in every floating type: use of unset memory shows
+constexpr unsigned char kFreedByte = 0xDD;
+constexpr size_t kKeepResident = size_t{512} << 20;  // freed memory that stays with the process for reuse
+constexpr size_t kQuarantine = size_t{64} << 20;     // freed memory that rests under ACLNN_PY_CHECK=1
+
+size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
+
+struct Block {
+  size_t size;      // rounded to 32: what kernels may touch
+  size_t extent;    // what the window gives, guards included
+  uintptr_t lead;   // bytes between the extent and the block
+  int device;
+  BlockKind kind;
+};
+
+struct Window {
+  uintptr_t start = 0;
+  size_t size = 0;
+  int file = -1;
+  size_t used = 0, peak = 0, resident_free = 0, blocks = 0;
+  std::map<uintptr_t, size_t> free_by_address;
+  std::set<std::pair<size_t, uintptr_t>> free_by_size;
+  std::vector<std::pair<uintptr_t, size_t>> resting;
+  size_t resting_bytes = 0;
+};
+
+struct Table {
+  std::shared_mutex mutex;
+  std::map<uintptr_t, Block> blocks;
+  std::vector<Window> windows{static_cast<size_t>(device_count())};
+  // A cached lookup is good while no block went away since.
+  std::atomic<uint64_t> generation{1};
+};
+
+Table &table() {
+  static auto *const instance = new Table;
+  return *instance;
+}
+
+struct Cached {
+  uint64_t generation;
+  uintptr_t low, high;
+  int device;
+};
+thread_local Cached t_cache[8];
+
+void add_free(Window &window, uintptr_t at, size_t size) {
+  auto next = window.free_by_address.lower_bound(at);
+  if (next != window.free_by_address.end() && at + size == next->first) {
+    size += next->second;
+    window.free_by_size.erase({next->second, next->first});
+    next = window.free_by_address.erase(next);
+  }
+  if (next != window.free_by_address.begin()) {
+    auto before = std::prev(next);
+    if (before->first + before->second == at) {
+      at = before->first;
+      size += before->second;
+      window.free_by_size.erase({before->second, before->first});
+      window.free_by_address.erase(before);
+    }
+  }
+  window.free_by_address[at] = size;
+  window.free_by_size.insert({size, at});
+}
+
+uintptr_t take_free(Window &window, size_t size) {
+  auto fit = window.free_by_size.lower_bound({size, 0});
+  if (fit == window.free_by_size.end()) return 0;
+  const auto [have, at] = *fit;
+  window.free_by_size.erase(fit);
+  window.free_by_address.erase(at);
+  if (have > size) {
+    window.free_by_address[at + size] = have - size;
+    window.free_by_size.insert({have - size, at + size});
+  }
+  return at;
+}
+
+bool open_window(Window &window) {
+  if (window.start != 0) return true;
+  // Twice the capacity: addresses are free, and room keeps fragmentation from looking like a full device.
+  const size_t size = round_up(device_memory_bytes() * 2, kMapGranularity);
+  rlimit limit{};
+  int file = -1;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size)) {
+    file = memfd_create("aclnn_py_device", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0) {
+      close(file);
+      file = -1;
+    }
+  }
+  // A shared file lets another process open this memory by key; without one, keys are refused.
+  const int flags = file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void *at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, file, 0);
+  if (at == MAP_FAILED) {
+    if (file >= 0) close(file);
+    return false;
+  }
+  window.start = reinterpret_cast<uintptr_t>(at);
+  window.size = size;
+  window.file = file;
+  add_free(window, window.start, size);
+  return true;
+}
+
+void give_back_pages(Window &window, uintptr_t at, size_t size) {
+  const uintptr_t from = round_up(at, kPageBytes), to = (at + size) / kPageBytes * kPageBytes;
+  if (to <= from) return;
+  if (window.file >= 0) {
+    fallocate(window.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from - window.start),
+              static_cast<off_t>(to - from));
+  } else {
+    madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
+  }
+}
+
+void recycle(Window &window, uintptr_t at, size_t extent) {
+  window.resident_free += extent;
+  if (window.resident_free > kKeepResident) {
+    give_back_pages(window, at, extent);
+    window.resident_free -= extent;
+  }
+  add_free(window, at, extent);
+}
+
+const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t p) {
+  auto at = t.blocks.upper_bound(p);
+  if (at == t.blocks.begin()) return nullptr;
+  --at;
+  const size_t span = at->second.size > 0 ? at->second.size : 1;
+  return p < at->first + span ? &*at : nullptr;
+}
+
+bool guards_intact(uintptr_t at, const Block &block) {
+  if (block.lead == 0) return true;
+  const auto *front = reinterpret_cast<const unsigned char *>(at - block.lead);
+  for (size_t i = 0; i < block.lead; ++i) {
+    if (front[i] != kGuardByte) return false;
+  }
+  const auto *back = reinterpret_cast<const unsigned char *>(at + block.size);
+  const size_t length = block.extent - block.lead - block.size;
+  for (size_t i = 0; i < length; ++i) {
+    if (back[i] != kGuardByte) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status device_malloc(int device, size_t size, void **address, const char *routine) {
+  const size_t capacity = device_memory_bytes();
+  if (size > capacity) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: %zu bytes are more than device %d has (%zu bytes).", routine, size,
+                device, capacity);
+  }
+  const bool checked = check_mode();
+  Block block{};
+  block.size = round_up(size, 32);
+  block.lead = checked ? kGuard : 0;
+  block.extent = round_up(block.lead + block.size + (checked ? kGuard : 32), 64);
+  block.device = device;
+  block.kind = BlockKind::kMalloc;
+
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Window &window = t.windows[static_cast<size_t>(device)];
+  if (!open_window(window)) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host refused the address range of device %d: %s.", routine,
+                device, std::strerror(errno));
+  }
+  uintptr_t at = 0;
+  if (window.used + block.extent <= capacity) {
+    at = take_free(window, block.extent);
+    while (at == 0 && !window.resting.empty()) {
+      recycle(window, window.resting.front().first, window.resting.front().second);
+      window.resting_bytes -= window.resting.front().second;
+      window.resting.erase(window.resting.begin());
+      at = take_free(window, block.extent);
+    }
+  }
+  if (at == 0) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use. Set ACLNN_PY_EMULATOR_MEMORY to "
+                "give the emulated device more.",
+                routine, device, size, window.used, capacity);
+  }
+  window.used += block.extent;
+  window.peak = std::max(window.peak, window.used);
+  window.resident_free -= std::min(window.resident_free, block.extent);
+  ++window.blocks;
+  const uintptr_t start = at + block.lead;
+  if (checked) {
+    std::memset(reinterpret_cast<void *>(at), kGuardByte, block.extent);
+    std::memset(reinterpret_cast<void *>(start), kFreshByte, block.size);
+  }
+  t.blocks.emplace(start, block);
+  *address = reinterpret_cast<void *>(start);
+  return 0;
+}
+
+Status device_free(void *address, const char *routine) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  const auto p = reinterpret_cast<uintptr_t>(address);
+  auto at = t.blocks.find(p);
+  if (at == t.blocks.end() || at->second.kind != BlockKind::kMalloc) {
+    lock.unlock();
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is not the start of an allocation (%s).", routine, address,
+                describe_address(address).c_str());
+  }
+  const Block block = at->second;
+  const bool intact = guards_intact(p, block);
+  Window &window = t.windows[static_cast<size_t>(block.device)];
+  t.blocks.erase(at);
+  t.generation.fetch_add(1);
+  window.used -= block.extent;
+  --window.blocks;
+  const uintptr_t start = p - block.lead;
+  if (check_mode()) {
+    std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
+    window.resting.emplace_back(start, block.extent);
+    window.resting_bytes += block.extent;
+    while (window.resting_bytes > kQuarantine) {
+      recycle(window, window.resting.front().first, window.resting.front().second);
+      window.resting_bytes -= window.resting.front().second;
+      window.resting.erase(window.resting.begin());
+    }
+  } else {
+    recycle(window, start, block.extent);
+  }
+  if (!intact) {
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: something wrote outside the block %p of %zu bytes on device %d.",
+                routine, address, block.size, block.device);
+  }
+  return 0;
+}
+
+bool on_device(const void *p, size_t nbytes, int *device) {
+  Table &t = table();
+  const auto low = reinterpret_cast<uintptr_t>(p);
+  const uint64_t generation = t.generation.load(std::memory_order_acquire);
+  Cached &cached = t_cache[(low >> 12) % 8];
+  if (cached.generation == generation && low >= cached.low && low < cached.high && nbytes <= cached.high - low) {
+    if (device != nullptr) *device = cached.device;
+    return true;
+  }
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  const auto *found = block_around(t, low);
+  if (found == nullptr) return false;
+  uintptr_t high = found->first + found->second.size;
+  const int owner = found->second.device;
+  // Adjacent mappings form one range, as the pages of a growing pool do.
+  while (high < low + nbytes) {
+    auto next = t.blocks.find(high);
+    if (next == t.blocks.end() || next->second.kind != BlockKind::kMapped || next->second.device != owner) break;
+    high += next->second.size;
+  }
+  if (!check_mode()) high = round_up(high, kPageBytes);  // as a memory management unit would
+  if (nbytes > high - low) return false;
+  cached = {generation, found->first, high, owner};
+  if (device != nullptr) *device = owner;
+  return true;
+}
+
+int device_of_address(const void *p) {
+  Table &t = table();
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  for (size_t i = 0; i < t.windows.size(); ++i) {
+    const Window &window = t.windows[i];
+    if (at >= window.start && at - window.start < window.size) return static_cast<int>(i);
+  }
+  const auto *found = block_around(t, at);
+  return found != nullptr ? found->second.device : -1;
+}
+
+bool reachable(int device, int owner) { return device == owner || peer_access(device, owner); }
+
+std::string describe_address(const void *p) {
+  if (p == nullptr) return "null";
+  Table &t = table();
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  {
+    std::shared_lock<std::shared_mutex> lock(t.mutex);
+    if (const auto *found = block_around(t, at)) {
+      const size_t inside = at - found->first;
+      std::string text = "device " + std::to_string(found->second.device) + " memory";
+      if (inside > 0) text += ", " + std::to_string(inside) + " bytes into";
+      return text + (inside > 0 ? " a block of " : ", a block of ") + std::to_string(found->second.size) + " bytes";
+    }
+  }
+  const int device = device_of_address(p);
+  if (device >= 0) return "device " + std::to_string(device) + " memory that is freed or was never allocated";
+  return "host memory";
+}
+
+bool find_block(const void *p, void **start, size_t *size, int *device) {
+  Table &t = table();
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  const auto *found = block_around(t, reinterpret_cast<uintptr_t>(p));
+  if (found == nullptr) return false;
+  if (start != nullptr) *start = reinterpret_cast<void *>(found->first);
+  if (size != nullptr) *size = found->second.size;
+  if (device != nullptr) *device = found->second.device;
+  return true;
+}
+
+MemoryUse memory_use(int device) {
+  Table &t = table();
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  const Window &window = t.windows[static_cast<size_t>(device)];
+  return {device_memory_bytes(), window.used, window.peak, window.blocks};
+}
+
+void release_device_memory(int device) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Window &window = t.windows[static_cast<size_t>(device)];
+  for (auto at = t.blocks.begin(); at != t.blocks.end();) {
+    if (at->second.device == device && at->second.kind == BlockKind::kMalloc) {
+      window.used -= at->second.extent;
+      --window.blocks;
+      recycle(window, at->first - at->second.lead, at->second.extent);
+      at = t.blocks.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  t.generation.fetch_add(1);
+}
+
+Status check_guards(const void *p, const char *what) {
+  Table &t = table();
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  const auto *found = block_around(t, reinterpret_cast<uintptr_t>(p));
+  if (found == nullptr || guards_intact(found->first, found->second)) return 0;
+  return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s wrote outside the block %p of %zu bytes on device %d.", what,
+              reinterpret_cast<void *>(found->first), found->second.size, found->second.device);
+}
+
+void publish_block(void *address, size_t size, int device, BlockKind kind) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  t.blocks[reinterpret_cast<uintptr_t>(address)] = Block{size, size, 0, device, kind};
+}
+
+bool withdraw_block(void *address, BlockKind kind, size_t *size) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  auto at = t.blocks.find(reinterpret_cast<uintptr_t>(address));
+  if (at == t.blocks.end() || at->second.kind != kind) return false;
+  if (size != nullptr) *size = at->second.size;
+  t.blocks.erase(at);
+  t.generation.fetch_add(1);
+  return true;
+}
+
+Status charge_memory(int device, size_t size, const char *routine) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Window &window = t.windows[static_cast<size_t>(device)];
+  const size_t capacity = device_memory_bytes();
+  if (size > capacity || window.used > capacity - size) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use.",
+                routine, device, size, window.used, capacity);
+  }
+  window.used += size;
+  window.peak = std::max(window.peak, window.used);
+  return 0;
+}
+
+void discharge_memory(int device, size_t size) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Window &window = t.windows[static_cast<size_t>(device)];
+  window.used -= std::min(window.used, size);
+}
+
+bool backing_of(const void *address, int *file, uint64_t *offset) {
+  Table &t = table();
+  std::shared_lock<std::shared_mutex> lock(t.mutex);
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (const Window &window : t.windows) {
+    if (window.file >= 0 && at >= window.start && at - window.start < window.size) {
+      *file = window.file;
+      *offset = at - window.start;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace emu

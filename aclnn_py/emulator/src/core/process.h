@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/status.h"
+
+// What concerns the process as a whole: fork, exit, settings from the environment.
+namespace emu {
+
+extern std::atomic<bool> g_forked;
+extern std::atomic<bool> g_exiting;
+
+// True in a child forked after the emulator was first used: its worker threads do not exist there.
+inline bool forked() { return g_forked.load(std::memory_order_relaxed); }
+
+// True once exit() has begun: waits inside stream workers must end.
+inline bool exiting() { return g_exiting.load(std::memory_order_relaxed); }
+
+// Marks the process as a user of the emulator, so that fork and exit are noticed.
+void watch_process();
+
+// Refusal to answer from a forked child. Every entry point that touches shared state begins with it.
+Status refuse_forked(const char *routine);
+
+inline Status check_process(const char *routine) {
+  return __builtin_expect(forked(), 0) ? refuse_forked(routine) : 0;
+}
+
+int64_t environment_number(const char *name, int64_t fallback);
+
+// Bytes with an optional suffix K, M, G or T (powers of 1024).
+int64_t environment_bytes(const char *name, int64_t fallback);
+
+// ACLNN_PY_CHECK=1: poison, guard zones and exact bounds.
+bool check_mode();
+
+}  // namespace emu
+
+#define EMU_ENTER()                                                          \
+  do {                                                                       \
+    if (const ::emu::Status entered_ = ::emu::check_process(__func__)) return entered_; \
+  } while (0)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+
+extern "C" __attribute__((weak)) void __lsan_register_root_region(const void *, size_t);
+
+namespace emu {
+
+// Storage of the objects behind C handles. A slot never returns to the system, so a stale or foreign
+// handle can be told from a live one by reading it: that is a refusal, never a crash. Freed slots are
+// reused first-in first-out, so a stale handle stays recognisable for as long as possible.
+template <class T>
+class Slots {
+ public:
+  explicit Slots(size_t capacity) : capacity_(capacity) {}
+
+  template <class... Args>
+  T *create(Args &&...args) {
+    Slot *slot = acquire();
+    if (slot == nullptr) return nullptr;
+    T *object = ::new (static_cast<void *>(slot->bytes)) T(std::forward<Args>(args)...);
+    live_count_.fetch_add(1, std::memory_order_relaxed);
+    slot->state.store(kLive, std::memory_order_release);
+    return object;
+  }
+
+  // True when `handle` is an object of this kind that has not been destroyed.
+  bool live(const void *handle) const {
+    const Slot *slot = slot_of(handle);
+    return slot != nullptr && slot->state.load(std::memory_order_acquire) == kLive;
+  }
+
+  T *find(const void *handle) const {
+    return live(handle) ? const_cast<T *>(static_cast<const T *>(handle)) : nullptr;
+  }
+
+  // Takes the object from its users: exactly one caller succeeds. `destroy` must follow.
+  bool retire(const void *handle) {
+    Slot *slot = const_cast<Slot *>(slot_of(handle));
+    uint32_t expected = kLive;
+    return slot != nullptr && slot->state.compare_exchange_strong(expected, kRetired);
+  }
+
+  void destroy(T *object) {
+    object->~T();
+    Slot *slot = reinterpret_cast<Slot *>(object);  // the object is the first member of its slot
+    live_count_.fetch_sub(1, std::memory_order_relaxed);
+    slot->state.store(kFree, std::memory_order_release);
+    slot->next = nullptr;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (last_ != nullptr) {
+      last_->next = slot;
+    } else {
+      first_ = slot;
+    }
+    last_ = slot;
+    ++free_count_;
+  }
+
+  size_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
+
+  // Calls f(object) for every live object; the caller keeps creation and destruction away meanwhile.
+  template <class F>
+  void for_each(F f) {
+    const size_t count = used_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < count; ++i) {
+      if (base_[i].state.load(std::memory_order_acquire) == kLive) f(reinterpret_cast<T *>(base_[i].bytes));
+    }
+  }
+
+ private:
+  static constexpr uint32_t kFree = 0, kLive = 1, kRetired = 2;
+  static constexpr size_t kKeepBack = 64;  // slots that rest before they are used again
+
+  struct Slot {
+    alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T)];
+    std::atomic<uint32_t> state;
+    Slot *next;
+  };
+
+  const Slot *slot_of(const void *handle) const {
+    const Slot *base = base_.load(std::memory_order_acquire);
+    const auto address = reinterpret_cast<uintptr_t>(handle), start = reinterpret_cast<uintptr_t>(base);
+    if (base == nullptr || address < start) return nullptr;
+    const uintptr_t distance = address - start;
+    if (distance >= used_.load(std::memory_order_acquire) * sizeof(Slot) || distance % sizeof(Slot) != 0) return nullptr;
+    return reinterpret_cast<const Slot *>(address);
+  }
+
+  Slot *acquire() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const size_t used = used_.load(std::memory_order_relaxed);
+    if (first_ != nullptr && (free_count_ > kKeepBack || used == capacity_)) {
+      Slot *slot = first_;
+      first_ = slot->next;
+      if (first_ == nullptr) last_ = nullptr;
+      --free_count_;
+      return slot;
+    }
+    if (used == capacity_) return nullptr;
+    Slot *base = base_.load(std::memory_order_relaxed);
+    if (base == nullptr) {
+      void *region = mmap(nullptr, capacity_ * sizeof(Slot), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (region == MAP_FAILED) return nullptr;
+      base = static_cast<Slot *>(region);
+      base_.store(base, std::memory_order_release);
+    }
+    // A leak checker finds heap memory owned by slots only when it is told to look here.
+    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(&base[used], sizeof(Slot));
+    Slot *slot = ::new (static_cast<void *>(&base[used])) Slot;
+    used_.store(used + 1, std::memory_order_release);
+    return slot;
+  }
+
+  const size_t capacity_;
+  std::atomic<Slot *> base_{nullptr};
+  std::atomic<size_t> used_{0};
+  std::atomic<size_t> live_count_{0};
+  std::mutex mutex_;
+  Slot *first_ = nullptr, *last_ = nullptr;
+  size_t free_count_ = 0;
+};
+
+}  // namespace emu

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/status.h"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "core/process.h"
+
+namespace emu {
+namespace {
+
+constexpr size_t kMaxPending = 8192;
+
+struct ThreadMessages {
+  std::string pending;
+  std::string handed_out;
+};
+
+// A trivially destructible pointer: calls made by static destructors, after the thread's own objects are
+// gone, find null and get a fresh (then leaked) object instead of a destroyed one.
+thread_local ThreadMessages *t_messages = nullptr;
+thread_local Status t_last_error = 0;
+
+struct MessagesOwner {
+  ~MessagesOwner() {
+    delete t_messages;
+    t_messages = nullptr;
+  }
+};
+thread_local MessagesOwner t_owner;
+
+ThreadMessages &messages() {
+  if (t_messages == nullptr) {
+    t_messages = new ThreadMessages;
+    (void)&t_owner;  // the first use of the owner registers its destructor for this thread
+  }
+  return *t_messages;
+}
+
+struct ProcessMessages {
+  std::mutex mutex;
+  std::string pending;
+};
+
+ProcessMessages &process_messages() {
+  static auto *shared = new ProcessMessages;
+  return *shared;
+}
+
+std::atomic<int> g_mode{0};
+
+bool process_wide() { return g_mode.load(std::memory_order_relaxed) == 1 && !forked(); }
+
+void prepend(std::string &pending, const std::string &line) {
+  pending.insert(0, line + "\n");
+  if (pending.size() > kMaxPending) {
+    const size_t cut = pending.rfind('\n', kMaxPending);
+    pending.resize(cut == std::string::npos ? kMaxPending : cut + 1);
+  }
+}
+
+const char *message_code_of(Status code) {
+  const int family = code / 1000;
+  switch (family) {
+    case 161: return "EZ1001";
+    case 361: return "EZ9903";
+    case 561: return "EZ9999";
+    case 100:
+    case 148: return "EH0001";
+    case 200: return "EH0002";
+    case 300:
+    case 500: return "EH9999";
+    case 107: return "EE1001";
+    case 207: return code == 207001 ? "EE1011" : "EE1005";
+    default: return "EE9999";
+  }
+}
+
+std::string format_text(const char *format, va_list args) {
+  char small[512];
+  va_list again;
+  va_copy(again, args);
+  const int length = std::vsnprintf(small, sizeof small, format, args);
+  std::string text;
+  if (length < 0) {
+    text = format;
+  } else if (static_cast<size_t>(length) < sizeof small) {
+    text.assign(small, static_cast<size_t>(length));
+  } else {
+    text.resize(static_cast<size_t>(length));
+    std::vsnprintf(text.data(), text.size() + 1, format, again);
+  }
+  va_end(again);
+  return text;
+}
+
+}  // namespace
+
+void add_message(const std::string &line) {
+  if (process_wide()) {
+    auto &shared = process_messages();
+    std::lock_guard<std::mutex> lock(shared.mutex);
+    prepend(shared.pending, line);
+    return;
+  }
+  prepend(messages().pending, line);
+}
+
+Status fail(Status code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = format_text(format, args);
+  va_end(args);
+  add_message(std::string(message_code_of(code)) + ": " + text);
+  t_last_error = code;
+  return code;
+}
+
+Status fail_as(const char *message_code, Status code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = format_text(format, args);
+  va_end(args);
+  add_message(std::string(message_code) + ": " + text);
+  t_last_error = code;
+  return code;
+}
+
+std::string take_message() {
+  std::string text;
+  if (process_wide()) {
+    auto &shared = process_messages();
+    std::lock_guard<std::mutex> lock(shared.mutex);
+    text.swap(shared.pending);
+  } else {
+    text.swap(messages().pending);
+  }
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+void set_message_mode(int mode) { g_mode.store(mode, std::memory_order_relaxed); }
+
+Status last_error() { return t_last_error; }
+void set_last_error(Status code) { t_last_error = code; }
+
+const char *recent_message() {
+  auto &mine = messages();
+  mine.handed_out = take_message();
+  return mine.handed_out.empty() ? nullptr : mine.handed_out.c_str();
+}
+
+}  // namespace emu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+#include <string>
+
+namespace emu {
+
+using Status = int32_t;
+
+// Formats a message, keeps it as this thread's recent message behind the message code that goes with
+// `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`.
+[[gnu::format(printf, 2, 3)]] Status fail(Status code, const char *format, ...);
+
+// The same with the six-character message code given ("EI0002" of HCCL, for instance).
+[[gnu::format(printf, 3, 4)]] Status fail_as(const char *message_code, Status code, const char *format, ...);
+
+// Adds a finished message, as `fail` does: for faults whose text was made on another thread.
+void add_message(const std::string &line);
+
+// The pending text of this thread, removed from it. Empty when there is none.
+std::string take_message();
+
+// 0: every thread has its own messages. 1: one list for the process (`err_msg_mode` of the configuration).
+void set_message_mode(int mode);
+
+// What aclrtPeekAtLastError and aclrtGetLastError report for this thread.
+Status last_error();
+void set_last_error(Status code);
+
+// Null-terminated text that lives until the next call on this thread; null when nothing is pending.
+const char *recent_message();
+
+}  // namespace emu

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stream.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "core/capture.h"
+#include "core/device.h"
+#include "core/process.h"
+
+namespace emu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+thread_local Stream *t_working = nullptr;
+thread_local uint32_t t_last_task = 0;
+
+std::atomic<FaultListener> g_listener{nullptr};
+std::atomic<int32_t> g_next_stream_id{0};
+
+// Streams that own a thread; only used at exit.
+struct Workers {
+  std::mutex mutex;
+  std::vector<Stream *> running;
+};
+
+Workers &workers() {
+  static auto *const all = new Workers;
+  return *all;
+}
+
+void note_fault(Stream &stream, Status code, const char *what, uint32_t task) {
+  Fault fault;
+  fault.code = code;
+  fault.text = take_message();
+  fault.what = what;
+  fault.task = task;
+  if (const FaultListener listener = g_listener.load()) listener(stream, fault);
+  const bool stop = stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
+  {
+    std::lock_guard<std::mutex> lock(stream.mutex);
+    stream.fault = std::move(fault);
+    if (!stream.has_fault.exchange(true)) device(stream.device).pending_faults.fetch_add(1);
+  }
+  if (!stop) return;
+  std::lock_guard<std::mutex> lock(stream.context.mutex);
+  for (Stream *other : stream.context.streams) other->halted.store(true);
+}
+
+Status run_guarded(const Task &task, const char *what) {
+  try {
+    return task();
+  } catch (const std::bad_alloc &) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host is out of memory.", what);
+  } catch (const std::exception &problem) {
+    return fail(ACL_ERROR_RT_INTERNAL_ERROR, "%s: %s.", what, problem.what());
+  }
+}
+
+void work(Stream &stream) {
+  t_working = &stream;
+  set_current_context(&stream.context);
+  char name[16];
+  std::snprintf(name, sizeof name, "npu%d-s%d", stream.device, stream.id);
+  pthread_setname_np(pthread_self(), name);
+  std::unique_lock<std::mutex> lock(stream.mutex);
+  for (;;) {
+    if (stream.queued == 0) {
+      if (stream.stop) {
+        stream.finished = true;
+        stream.done.notify_all();
+        return;
+      }
+      stream.idle = true;
+      stream.wake.wait(lock, [&] { return stream.queued != 0 || stream.stop; });
+      stream.idle = false;
+      continue;
+    }
+    StreamEntry entry = std::move(stream.ring[stream.head]);
+    stream.head = (stream.head + 1) & (stream.ring.size() - 1);
+    --stream.queued;
+    const bool skip = stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
+    lock.unlock();
+    if (!skip) {
+      if (const Status code = run_guarded(entry.task, entry.what)) {
+        note_fault(stream, code, entry.what, static_cast<uint32_t>(stream.completed.load() + 1));
+      }
+    }
+    entry.task.reset();  // before completion shows: whoever waits may rely on its references being gone
+    lock.lock();
+    stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (stream.waiters > 0) stream.done.notify_all();
+  }
+}
+
+void grow(Stream &stream) {
+  std::vector<StreamEntry> larger(stream.ring.empty() ? 64 : stream.ring.size() * 2);
+  for (size_t i = 0; i < stream.queued; ++i) {
+    larger[i] = std::move(stream.ring[(stream.head + i) & (stream.ring.size() - 1)]);
+  }
+  stream.ring.swap(larger);
+  stream.head = 0;
+}
+
+Status start_worker(Stream &stream) {
+  try {
+    stream.worker = std::thread([&stream] { work(stream); });
+  } catch (const std::exception &problem) {
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.", stream.id, problem.what());
+  }
+  stream.started = true;
+  std::lock_guard<std::mutex> lock(workers().mutex);
+  workers().running.push_back(&stream);
+  return 0;
+}
+
+template <class Condition>
+bool wait_for(std::unique_lock<std::mutex> &lock, std::condition_variable &done, int64_t timeout_ms, Condition met) {
+  if (timeout_ms < 0) {
+    done.wait(lock, met);
+    return true;
+  }
+  return done.wait_until(lock, Clock::now() + std::chrono::milliseconds(timeout_ms), met);
+}
+
+}  // namespace
+
+Slots<Stream> &streams() {
+  static auto *const all = new Slots<Stream>(size_t{kMaxStreams} * kMaxDevices);
+  return *all;
+}
+
+Stream::Stream(Context &owner, int32_t number, uint32_t stream_flags, uint32_t stream_priority)
+    : context(owner), device(owner.device), id(number), flags(stream_flags), priority(stream_priority) {}
+
+Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine, Status *status) {
+  Device &d = device(context.device);
+  if (d.live_streams.fetch_add(1) >= kMaxStreams) {
+    d.live_streams.fetch_sub(1);
+    *status = fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "%s: device %d has all its %u streams in use.", routine,
+                   context.device, kMaxStreams);
+    return nullptr;
+  }
+  Stream *stream = streams().create(context, g_next_stream_id.fetch_add(1), flags, priority);
+  if (stream == nullptr) {
+    d.live_streams.fetch_sub(1);
+    *status = fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "%s: no room for another stream.", routine);
+    return nullptr;
+  }
+  stream->saturation_mode = d.saturation_mode.load();
+  std::lock_guard<std::mutex> lock(context.mutex);
+  context.streams.push_back(stream);
+  *status = 0;
+  return stream;
+}
+
+Status destroy_stream(Stream *stream, bool drain, const char *routine) {
+  if (t_working == stream) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a stream cannot be destroyed by work it runs.", routine);
+  }
+  if (CaptureSession *session = stream->capture.load()) abandon_capture(*session);
+  if (!streams().retire(stream)) {
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine, static_cast<void *>(stream));
+  }
+  {
+    std::lock_guard<std::mutex> lock(stream->mutex);
+    stream->stop = true;
+    if (!drain) stream->discard.store(true);
+    stream->wake.notify_all();
+  }
+  if (!drain) stream->aborted.store(true);
+  if (stream->started) {
+    {
+      std::lock_guard<std::mutex> lock(workers().mutex);
+      auto &running = workers().running;
+      running.erase(std::remove(running.begin(), running.end(), stream), running.end());
+    }
+    stream->worker.join();
+  }
+  Context &context = stream->context;
+  {
+    std::lock_guard<std::mutex> lock(context.mutex);
+    context.streams.erase(std::remove(context.streams.begin(), context.streams.end(), stream), context.streams.end());
+    Stream *self = stream;
+    context.default_stream.compare_exchange_strong(self, nullptr);
+  }
+  Device &d = device(stream->device);
+  if (stream->has_fault.load()) d.pending_faults.fetch_sub(1);
+  d.live_streams.fetch_sub(1);
+  streams().destroy(stream);
+  return 0;
+}
+
+Status resolve(aclrtStream raw, const char *routine, Stream **out) {
+  Context *context = nullptr;
+  if (const Status s = current_context(routine, &context)) return s;
+  if (raw == nullptr) {
+    *out = default_stream(*context);
+    return *out != nullptr ? 0 : ACL_ERROR_RT_NO_STREAM_RESOURCE;
+  }
+  Stream *stream = streams().find(raw);
+  if (stream == nullptr) {
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream (destroyed, or never one).", routine, raw);
+  }
+  if (&stream->context != context) {
+    return fail(ACL_ERROR_RT_STREAM_CONTEXT,
+                "%s: stream %d belongs to another context (device %d); this thread's context is of device %d.", routine,
+                stream->id, stream->device, context->device);
+  }
+  *out = stream;
+  return 0;
+}
+
+Stream *resolve(aclrtStream raw) {
+  Stream *stream = nullptr;
+  return resolve(raw, "stream", &stream) == 0 ? stream : nullptr;
+}
+
+Status enqueue_on(Stream &stream, const char *what, Task task) {
+  if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
+    return record_task(*session, stream, what, std::move(task));
+  }
+  if (stream.aborted.load(std::memory_order_relaxed)) {
+    return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d is aborted.", what, stream.id);
+  }
+  std::unique_lock<std::mutex> lock(stream.mutex);
+  if (!stream.started) {
+    if (const Status s = start_worker(stream)) return s;
+  }
+  if (stream.queued == stream.ring.size()) grow(stream);
+  StreamEntry &entry = stream.ring[(stream.head + stream.queued) & (stream.ring.size() - 1)];
+  entry.task = std::move(task);
+  entry.what = what;
+  ++stream.queued;
+  const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
+  stream.submitted.store(number, std::memory_order_release);
+  t_last_task = static_cast<uint32_t>(number);
+  if (stream.idle) {
+    stream.idle = false;  // one wake is enough, however many tasks follow before the worker gets to run
+    stream.wake.notify_one();
+  }
+  return 0;
+}
+
+Status enqueue(aclrtStream raw, const char *what, Task task) {
+  if (const Status s = check_process(what)) return s;
+  Stream *stream = nullptr;
+  if (const Status s = resolve(raw, what, &stream)) return s;
+  return enqueue_on(*stream, what, std::move(task));
+}
+
+uint32_t last_task_id() { return t_last_task; }
+
+Status report_fault(Stream &stream, const char *routine) {
+  if (!stream.has_fault.load(std::memory_order_acquire)) return 0;
+  Fault fault;
+  {
+    std::lock_guard<std::mutex> lock(stream.mutex);
+    if (!stream.has_fault.load()) return 0;
+    fault = stream.fault;
+    // A stream that stops on failure keeps answering with its fault; one that continues reports it once.
+    if (!stream.halted.load()) {
+      stream.fault = Fault{};
+      stream.has_fault.store(false);
+      device(stream.device).pending_faults.fetch_sub(1);
+    }
+  }
+  add_message(fault.text);
+  return fail(fault.code, "%s: device %d, stream %d: %s (task %u) failed on the device.", routine, stream.device,
+              stream.id, fault.what, fault.task);
+}
+
+Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
+  if (t_working == &stream) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.", routine, stream.id);
+  }
+  if (stream.capture.load() != nullptr) return refuse_while_captured(stream, routine);
+  const uint64_t target = stream.submitted.load(std::memory_order_acquire);
+  if (stream.completed.load(std::memory_order_acquire) < target) {
+    std::unique_lock<std::mutex> lock(stream.mutex);
+    ++stream.waiters;
+    const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
+      return stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load();
+    });
+    --stream.waiters;
+    if (!finished) {
+      const char *what = stream.queued > 0 ? stream.ring[stream.head].what : "the running task";
+      return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                  "%s: stream %d of device %d still had %llu tasks to do after %lld ms (next: %s).", routine, stream.id,
+                  stream.device, static_cast<unsigned long long>(target - stream.completed.load()),
+                  static_cast<long long>(timeout_ms), what);
+    }
+  }
+  if (stream.aborted.load()) {
+    return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d was aborted.", routine, stream.id);
+  }
+  if (const Status s = report_fault(stream, routine)) return s;
+  if (stream.halted.load()) {
+    return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d stopped because another stream of its context failed.",
+                routine, stream.id);
+  }
+  return 0;
+}
+
+Status synchronize_context(Context &context, int64_t timeout_ms, const char *routine) {
+  const auto start = Clock::now();
+  std::vector<Stream *> waiting;
+  {
+    std::lock_guard<std::mutex> lock(context.mutex);
+    waiting = context.streams;
+  }
+  Status first = 0;
+  for (Stream *stream : waiting) {
+    if (!streams().live(stream) || t_working == stream) continue;
+    int64_t left = timeout_ms;
+    if (timeout_ms >= 0) {
+      const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+      left = std::max<int64_t>(0, timeout_ms - spent);
+    }
+    const Status s = synchronize(*stream, left, routine);
+    if (first == 0) first = s;
+  }
+  return first;
+}
+
+Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
+  Status first = 0;
+  contexts().for_each([&](Context *context) {
+    if (context->device != id) return;
+    const Status s = synchronize_context(*context, timeout_ms, routine);
+    if (first == 0) first = s;
+  });
+  return first;
+}
+
+Status report_device_fault(int id, const char *routine) {
+  if (device(id).pending_faults.load(std::memory_order_acquire) == 0) return 0;
+  Status first = 0;
+  streams().for_each([&](Stream *stream) {
+    if (stream->device != id || first != 0) return;
+    first = report_fault(*stream, routine);
+  });
+  return first;
+}
+
+void abort_stream(Stream &stream) {
+  stream.aborted.store(true);
+  std::lock_guard<std::mutex> lock(stream.mutex);
+  stream.done.notify_all();
+}
+
+bool wait_cancelled() {
+  if (exiting()) return true;
+  return t_working != nullptr && (t_working->aborted.load() || t_working->discard.load());
+}
+
+Stream *working_stream() { return t_working; }
+
+void set_fault_listener(FaultListener listener) { g_listener.store(listener); }
+
+void stop_all_workers() {
+  std::vector<Stream *> running;
+  {
+    std::lock_guard<std::mutex> lock(workers().mutex);
+    running.swap(workers().running);
+  }
+  for (Stream *stream : running) {
+    std::lock_guard<std::mutex> lock(stream->mutex);
+    stream->stop = true;
+    stream->wake.notify_all();
+    stream->done.notify_all();
+  }
+  // A kernel that runs now may finish; one that blocks (a peer that never comes) must not hold up the exit.
+  const auto deadline = Clock::now() + std::chrono::seconds(5);
+  for (Stream *stream : running) {
+    bool finished = false;
+    {
+      std::unique_lock<std::mutex> lock(stream->mutex);
+      finished = stream->done.wait_until(lock, deadline, [&] { return stream->finished; });
+    }
+    if (finished) {
+      stream->worker.join();
+    } else {
+      stream->worker.detach();
+    }
+  }
+}
+
+}  // namespace emu

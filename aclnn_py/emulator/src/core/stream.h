@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "core/callable.h"
+#include "core/context.h"
+#include "core/slots.h"
+#include "core/status.h"
+
+namespace emu {
+
+// Work of a stream. Returns 0, or a status after fail(...): then the stream carries a device fault.
+// It may be called more than once (capture and replay), from one thread at a time.
+using Task = Callable<Status(), 104>;
+
+// A library built with EMU_EMPTY_KERNELS runs no kernel body: the negative control of the tests.
+#ifdef EMU_EMPTY_KERNELS
+constexpr bool kEmptyKernels = true;
+#else
+constexpr bool kEmptyKernels = false;
+#endif
+
+struct CaptureSession;
+
+struct Fault {
+  Status code = 0;
+  std::string text;
+  const char *what = "";
+  uint32_t task = 0;
+};
+
+struct StreamEntry {
+  Task task;
+  const char *what = "";
+};
+
+struct Stream {
+  Stream(Context &owner, int32_t number, uint32_t stream_flags, uint32_t stream_priority);
+
+  Context &context;
+  const int device;
+  const int32_t id;
+  const uint32_t flags, priority;
+
+  std::mutex mutex;
+  std::condition_variable wake, done;
+  // A ring that doubles when full: steady traffic allocates nothing.
+  std::vector<StreamEntry> ring;
+  size_t head = 0, queued = 0;
+  bool started = false, idle = false, stop = false, finished = false;
+  std::atomic<bool> discard{false};
+  std::thread worker;
+  int waiters = 0;
+
+  std::atomic<uint64_t> submitted{0}, completed{0};
+  std::atomic<bool> aborted{false};
+  std::atomic<bool> has_fault{false};
+  std::atomic<bool> halted{false};      // stop-on-failure after a fault: later work is dropped
+  std::atomic<int> failure_mode{-1};    // -1 unset, else aclrtSetStreamFailureMode's value
+  Fault fault;                          // guarded by mutex
+
+  std::atomic<CaptureSession *> capture{nullptr};
+  std::atomic<uint32_t> overflow_switch{0};
+  std::atomic<int64_t> resource_limit[2] = {{-1}, {-1}};
+  int saturation_mode = 1;
+};
+
+Slots<Stream> &streams();
+
+// `raw` as a stream of the thread's context (null: its default stream); null with a message when it is not:
+// 107002 without a context, 107003 for a stream of another context, 107017 for a dead handle.
+Status resolve(aclrtStream raw, const char *routine, Stream **stream);
+Stream *resolve(aclrtStream raw);
+
+// Appends a task. `what` names it in messages and must live as long as the process (a literal).
+// While the stream is captured the task is recorded instead, to be run by each replay.
+Status enqueue(aclrtStream raw, const char *what, Task task);
+// The same for a stream at hand, without looking at the calling thread's context.
+Status enqueue_on(Stream &stream, const char *what, Task task);
+
+// The number of the last task this thread enqueued.
+uint32_t last_task_id();
+
+Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine, Status *status);
+Status destroy_stream(Stream *stream, bool drain, const char *routine);
+
+// Waits until what is queued now has run. timeout in milliseconds, -1 without limit; 507046 on expiry.
+// A device fault of the stream is reported here.
+Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
+Status synchronize_context(Context &context, int64_t timeout_ms, const char *routine);
+Status synchronize_device(int device, int64_t timeout_ms, const char *routine);
+
+// The unreported faults of a device: what a synchronous copy reports.
+Status report_device_fault(int device, const char *routine);
+Status report_fault(Stream &stream, const char *routine);
+
+// Drops queued work; waiting calls return 107023 until clear_abort.
+void abort_stream(Stream &stream);
+
+// Inside a worker: should a long wait end because the stream is aborted or the process ends?
+bool wait_cancelled();
+// The stream whose worker this thread is, or null.
+Stream *working_stream();
+
+// Ends all workers of the process; what they run is finished (within a limit), the rest dropped.
+void stop_all_workers();
+
+using FaultListener = void (*)(const Stream &stream, const Fault &fault);
+void set_fault_listener(FaultListener listener);
+
+}  // namespace emu

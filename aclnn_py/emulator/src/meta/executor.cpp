@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meta/executor.h"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "core/memory.h"
+#include "core/process.h"
+#include "meta/executor_state.h"
+
+namespace emu {
+namespace {
+
+// Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew at once.
+struct RepeatedRun {
+  std::shared_ptr<PlanState> plan;
+  std::vector<PlanTensor> tensors;
+};
+
+Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, Stream &stream) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const PlanTensor &entry = tensors[i];
+    int64_t low = 0, high = 0;
+    if (!entry.present || !entry.tensor.reach(&low, &high)) continue;
+    const char *start = static_cast<const char *>(entry.tensor.data) + low;
+    int owner = -1;
+    if (entry.tensor.data == nullptr || !on_device(start, static_cast<size_t>(high - low), &owner)) {
+      return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                  "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it may touch.", op, i,
+                  static_cast<long long>(high - low), static_cast<const void *>(start),
+                  describe_address(start).c_str());
+    }
+    if (!reachable(stream.device, owner)) {
+      return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                  "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer access was not "
+                  "enabled.", op, i, static_cast<const void *>(start), owner, stream.device);
+    }
+  }
+  return 0;
+}
+
+Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace, uint64_t size,
+                  Stream &stream) {
+  if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
+  if (size > 0 && workspace != nullptr && plan.workspace > 0) {
+    int owner = -1;
+    if (!on_device(workspace, plan.workspace, &owner) || !reachable(stream.device, owner)) {
+      return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: the workspace of %llu bytes at %p is %s.", plan.op,
+                  static_cast<unsigned long long>(plan.workspace), workspace, describe_address(workspace).c_str());
+    }
+  }
+  if constexpr (kEmptyKernels) return 0;
+  PlanContext context(tensors, workspace, size, stream);
+  if (const Status s = plan.kernel(context)) return s;
+  if (!check_mode()) return 0;
+  for (const PlanTensor &entry : tensors) {
+    if (!entry.present || entry.tensor.data == nullptr) continue;
+    if (const Status s = check_guards(entry.tensor.data, plan.op)) return s;
+  }
+  return size > 0 ? check_guards(workspace, plan.op) : 0;
+}
+
+Status consumed(const char *op, const void *executor) {
+  return fail(ACLNN_ERR_PARAM_INVALID,
+              "%s: %p is not a live executor. Phase two consumes an executor, also when it fails: call "
+              "%sGetWorkspaceSize again, or make the executor repeatable before it runs.",
+              op, executor, op);
+}
+
+Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<PlanTensor> *own, void *workspace,
+                  uint64_t size, Stream &stream) {
+  // The worker that runs the task names the stream: a captured plan may be replayed on another one.
+  if (own == nullptr) {
+    return enqueue_on(stream, op, [plan = std::move(plan), workspace, size]() -> Status {
+      return run_kernel(*plan, plan->tensors, workspace, size, *working_stream());
+    });
+  }
+  auto run = std::make_unique<RepeatedRun>();
+  run->plan = std::move(plan);
+  run->tensors = std::move(*own);
+  return enqueue_on(stream, op, [run = std::move(run), workspace, size]() -> Status {
+    return run_kernel(*run->plan, run->tensors, workspace, size, *working_stream());
+  });
+}
+
+}  // namespace
+
+Slots<aclOpExecutor> &executors() {
+  static auto *const all = new Slots<aclOpExecutor>(size_t{1} << 20);
+  return *all;
+}
+
+PlanBuilder::PlanBuilder(const char *op) : executor_(executors().create()), op_(op) {
+  if (executor_ != nullptr) {
+    executor_->plan = std::make_shared<PlanState>();
+    executor_->plan->tensors.reserve(4);
+  }
+}
+
+PlanBuilder::~PlanBuilder() {
+  if (executor_ != nullptr && executors().retire(executor_)) executors().destroy(executor_);
+}
+
+size_t PlanBuilder::add(const aclTensor *tensor, bool output, int32_t argument, int32_t member) {
+  if (executor_ == nullptr) return 0;
+  auto &list = executor_->plan->tensors;
+  list.emplace_back();
+  PlanTensor &entry = list.back();
+  entry.output = output;
+  entry.list = argument;
+  entry.member = member;
+  if (tensor != nullptr) {
+    entry.tensor = *tensor;
+    entry.present = true;
+  }
+  return list.size() - 1;
+}
+
+size_t PlanBuilder::input(const aclTensor *tensor) { return add(tensor, false, arguments_++, -1); }
+size_t PlanBuilder::output(const aclTensor *tensor) { return add(tensor, true, arguments_++, -1); }
+
+size_t PlanBuilder::input_list(const aclTensorList *list) {
+  const int32_t argument = arguments_++;
+  const size_t first = executor_ != nullptr ? executor_->plan->tensors.size() : 0;
+  if (list == nullptr) return first;
+  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], false, argument, static_cast<int32_t>(i));
+  return first;
+}
+
+size_t PlanBuilder::output_list(const aclTensorList *list) {
+  const int32_t argument = arguments_++;
+  const size_t first = executor_ != nullptr ? executor_->plan->tensors.size() : 0;
+  if (list == nullptr) return first;
+  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], true, argument, static_cast<int32_t>(i));
+  return first;
+}
+
+Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (const Status s = check_process(op_)) return s;
+  if (workspace_size == nullptr || executor == nullptr) {
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "%sGetWorkspaceSize: %s is null.", op_,
+                workspace_size == nullptr ? "workspaceSize" : "executor");
+  }
+  if (executor_ == nullptr) {
+    return fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%sGetWorkspaceSize: too many live executors (%zu); run or destroy some.",
+                op_, executors().live_count());
+  }
+  PlanState &plan = *executor_->plan;
+  plan.op = op_;
+  plan.kernel = std::move(kernel);
+  plan.workspace = workspace_;
+  plan.rule = rule_;
+  plan.repeatable_allowed = repeatable_allowed_;
+  plan.phase_two_code = phase_two_code_;
+  *workspace_size = workspace_;
+  *executor = std::exchange(executor_, nullptr);
+  return 0;
+}
+
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor, aclrtStream stream) {
+  if (const Status s = check_process(op)) return s;
+  if (executor == nullptr) return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: the executor is null.", op);
+  if (!executors().live(executor)) return consumed(op, executor);
+  const bool repeatable = executor->repeatable.load();
+  if (!repeatable && !executors().retire(executor)) return consumed(op, executor);
+
+  std::shared_ptr<PlanState> plan = executor->plan;
+  std::vector<PlanTensor> bound;
+  if (repeatable) {
+    bound = plan->tensors;
+  } else {
+    executors().destroy(executor);
+  }
+  const auto finish = [&](Status s) { return s != 0 && plan->phase_two_code != 0 ? plan->phase_two_code : s; };
+  if (std::strcmp(plan->op, op) != 0) {
+    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: this executor was made by %sGetWorkspaceSize.", op, plan->op));
+  }
+  if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0)) return 0;
+  if (workspace_size > 0 && workspace == nullptr) {
+    return finish(fail(ACLNN_ERR_PARAM_NULLPTR, "%s: the workspace is null while workspaceSize is %llu.", op,
+                       static_cast<unsigned long long>(workspace_size)));
+  }
+  if (workspace_size < plan->workspace) {
+    // Composite operators take the caller's word for the size; with less than they need they would write
+    // outside of it, so this device refuses for every operator.
+    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
+                       static_cast<unsigned long long>(workspace_size),
+                       static_cast<unsigned long long>(plan->workspace)));
+  }
+  Stream *target = nullptr;
+  if (const Status s = resolve(stream, op, &target)) {
+    return plan->phase_two_code != 0 ? plan->phase_two_code
+                                     : fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream was refused with %d.", op, s);
+  }
+  if (const Status s = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace, workspace_size,
+                                  *target)) {
+    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream took no work (%d).", op, s);
+  }
+  return 0;
+}
+
+}  // namespace emu

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "core/callable.h"
+#include "core/stream.h"
+#include "meta/tensor.h"
+
+// The two phases of an operator. Phase one fills a PlanBuilder with deep copies of its tensors and a kernel;
+// phase two (run_plan) hands the plan to the stream, whose worker checks the addresses and runs the kernel.
+//
+//     aclnnStatus aclnnFooGetWorkspaceSize(const aclTensor *x, aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+//       ... checks ...
+//       emu::PlanBuilder plan("aclnnFoo");
+//       const size_t in = plan.input(x), result = plan.output(out);
+//       return plan.finish([=](emu::PlanContext &c) { return foo(c.tensor(in), c.tensor(result)); }, size, executor);
+//     }
+//     aclnnStatus aclnnFoo(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream stream) {
+//       return emu::run_plan("aclnnFoo", workspace, size, executor, stream);
+//     }
+namespace emu {
+
+struct PlanTensor {
+  aclTensor tensor;
+  bool present = false;
+  bool output = false;
+  int32_t list = -1;       // the argument's position among all tensor and list arguments
+  int32_t member = -1;     // its position in a list, -1 for a tensor of its own
+};
+
+// What a kernel sees when it runs on the worker of a stream.
+class PlanContext {
+ public:
+  PlanContext(const std::vector<PlanTensor> &tensors, void *workspace, uint64_t workspace_size, Stream &stream)
+      : tensors_(tensors), workspace_(workspace), workspace_size_(workspace_size), stream_(stream) {}
+
+  // The deep copy, with the address it was last bound to.
+  const aclTensor &tensor(size_t index) const { return tensors_[index].tensor; }
+  // False for an optional tensor that was null.
+  bool has(size_t index) const { return tensors_[index].present; }
+  size_t tensor_count() const { return tensors_.size(); }
+
+  void *workspace() const { return workspace_; }
+  uint64_t workspace_size() const { return workspace_size_; }
+  Stream &stream() const { return stream_; }
+  int device() const { return stream_.device; }
+
+ private:
+  const std::vector<PlanTensor> &tensors_;
+  void *workspace_;
+  uint64_t workspace_size_;
+  Stream &stream_;
+};
+
+// Called by the worker, perhaps many times and (repeatable plans on several streams) by several threads at a
+// time: it keeps no state of its own. Returns 0 or fail(...), which becomes a fault of the stream.
+using Kernel = Callable<Status(PlanContext &), 160>;
+
+// How phase two judges its arguments.
+enum class WorkspaceRule : uint8_t {
+  kComposite,   // null workspace with a size: 161001
+  kIndividual,  // also: a size below what phase one asked for: 161002
+  kSkipEmpty,   // null workspace or size 0: succeeds and does nothing (AllGatherMatmul, MatmulReduceScatter)
+};
+
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const char *op);
+  ~PlanBuilder();
+  PlanBuilder(const PlanBuilder &) = delete;
+  PlanBuilder &operator=(const PlanBuilder &) = delete;
+
+  // Deep copies the tensor and returns its index for PlanContext. Null makes an absent entry.
+  size_t input(const aclTensor *tensor);
+  size_t output(const aclTensor *tensor);
+  // The members of a list get consecutive indices; returns the first. A null list adds nothing.
+  size_t input_list(const aclTensorList *list);
+  size_t output_list(const aclTensorList *list);
+
+  void workspace(uint64_t bytes) { workspace_ = bytes; }
+  void rule(WorkspaceRule rule) { rule_ = rule; }
+  // 561000 from aclSetAclOpExecutorRepeatable: plans that copy between host and device, random steps, ...
+  void not_repeatable() { repeatable_allowed_ = false; }
+  // Every failure of phase two reads as this code (561000 for the MC2 family).
+  void phase_two_code(Status code) { phase_two_code_ = code; }
+
+  // Hands out the executor. 161001 when an out pointer is null.
+  Status finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor);
+
+ private:
+  size_t add(const aclTensor *tensor, bool output, int32_t argument, int32_t member);
+
+  aclOpExecutor *executor_;
+  const char *op_;
+  uint64_t workspace_ = 0;
+  int32_t arguments_ = 0;
+  WorkspaceRule rule_ = WorkspaceRule::kComposite;
+  bool repeatable_allowed_ = true;
+  Status phase_two_code_ = 0;
+};
+
+// The body of every aclnnXxx. Consumes the executor unless it is repeatable, whether it succeeds or not.
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor, aclrtStream stream);
+
+}  // namespace emu

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/slots.h"
+#include "meta/executor.h"
+
+namespace emu {
+
+// What an executor stands for. Queued runs share it with the handle.
+struct PlanState {
+  const char *op = "";
+  Kernel kernel;
+  std::vector<PlanTensor> tensors;
+  uint64_t workspace = 0;
+  WorkspaceRule rule = WorkspaceRule::kComposite;
+  bool repeatable_allowed = true;
+  Status phase_two_code = 0;
+};
+
+}  // namespace emu
+
+struct aclOpExecutor {
+  std::shared_ptr<emu::PlanState> plan;
+  std::atomic<bool> repeatable{false};
+};
+
+namespace emu {
+Slots<aclOpExecutor> &executors();
+}

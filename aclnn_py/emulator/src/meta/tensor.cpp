@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meta/tensor.h"
+
+#include <algorithm>
+
+#include "core/export.h"
+#include "core/process.h"
+
+bool aclTensor::contiguous() const {
+  int64_t expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] == 0) return true;
+    if (shape[i] != 1 && strides[i] != expected) return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+bool aclTensor::reach(int64_t *low, int64_t *high) const {
+  int64_t first = offset, last = offset;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0) return false;
+    const int64_t span = (shape[i] - 1) * strides[i];
+    (span < 0 ? first : last) += span;
+  }
+  const int64_t bits = emu::dtype_bits(dtype);
+  *low = first * bits / 8;
+  *high = ((last + 1) * bits + 7) / 8;
+  return true;
+}
+
+namespace emu {
+
+Slots<aclTensor> &tensors() {
+  static auto *const all = new Slots<aclTensor>(size_t{1} << 20);
+  return *all;
+}
+Slots<aclTensorList> &tensor_lists() {
+  static auto *const all = new Slots<aclTensorList>(size_t{1} << 18);
+  return *all;
+}
+
+Dims contiguous_strides(const Dims &shape) {
+  Dims strides;
+  strides.resize(shape.size());
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  return strides;
+}
+
+namespace {
+
+// Fills a tensor from the arguments of aclCreateTensor; false with a message when they cannot be.
+bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint64_t rank, aclDataType dtype,
+              const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storage, uint64_t storage_rank,
+              void *data) {
+  if ((view == nullptr && rank != 0) || (storage == nullptr && storage_rank != 0)) {
+    fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null while its count is %llu.", routine,
+         view == nullptr && rank != 0 ? "viewDims" : "storageDims",
+         static_cast<unsigned long long>(view == nullptr && rank != 0 ? rank : storage_rank));
+    return false;
+  }
+  if (rank > Dims::kMax || storage_rank > Dims::kMax) {
+    fail(ACLNN_ERR_PARAM_INVALID, "%s: %llu dimensions; at most %zu are possible.", routine,
+         static_cast<unsigned long long>(std::max(rank, storage_rank)), Dims::kMax);
+    return false;
+  }
+  for (uint64_t i = 0; i < rank; ++i) {
+    if (view[i] < 0) {
+      fail(ACLNN_ERR_PARAM_INVALID, "%s: viewDims[%llu] is %lld.", routine, static_cast<unsigned long long>(i),
+           static_cast<long long>(view[i]));
+      return false;
+    }
+  }
+  tensor.dtype = dtype;
+  tensor.format = format;
+  tensor.shape.assign(view, rank);
+  if (stride != nullptr) {
+    tensor.strides.assign(stride, rank);
+  } else {
+    tensor.strides = contiguous_strides(tensor.shape);
+  }
+  tensor.storage_shape.assign(storage, storage_rank);
+  tensor.offset = offset;
+  tensor.data = data;
+  return true;
+}
+
+// The caller releases the array with delete[] (or free(): operator new[] is malloc on this platform).
+Status copy_out(const Dims &dims, int64_t **values, uint64_t *count) {
+  auto *array = new int64_t[std::max<size_t>(dims.size(), 1)];
+  std::copy(dims.begin(), dims.end(), array);
+  *values = array;
+  *count = dims.size();
+  return 0;
+}
+
+Status check_getter(const char *routine, const aclTensor *tensor, bool outs) {
+  if (tensor == nullptr || !outs) {
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine, tensor == nullptr ? "tensor" : "an output");
+  }
+  if (!live(tensor)) {
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor (destroyed, or never one).", routine,
+                static_cast<const void *>(tensor));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace emu
+
+using emu::check_getter;
+using emu::fail;
+
+EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                                      const int64_t *stride, int64_t offset, aclFormat format,
+                                      const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData) {
+  if (emu::check_process(__func__)) return nullptr;
+  aclTensor *tensor = emu::tensors().create();
+  if (tensor == nullptr) {
+    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateTensor: too many live tensors (%zu).", emu::tensors().live_count());
+    return nullptr;
+  }
+  if (!emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
+                     storageDimsNum, tensorData)) {
+    emu::tensors().retire(tensor);
+    emu::tensors().destroy(tensor);
+    return nullptr;
+  }
+  return tensor;
+}
+
+EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
+                                     aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format,
+                                     const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
+  if ((viewDims == nullptr && viewDimsNum != 0) || (storageDims == nullptr && storageDimsNum != 0)) {
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "aclInitTensor: a dims pointer is null while its count is not zero.");
+  }
+  return emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
+                       storageDimsNum, tensorDataAddr)
+             ? 0
+             : ACLNN_ERR_PARAM_INVALID;
+}
+
+EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) {
+  EMU_ENTER();
+  if (tensor == nullptr) return 0;
+  if (!emu::tensors().retire(tensor)) {
+    return fail(ACLNN_ERR_PARAM_INVALID, "aclDestroyTensor: %p is not a live tensor (destroyed before, or never one).",
+                static_cast<const void *>(tensor));
+  }
+  emu::tensors().destroy(const_cast<aclTensor *>(tensor));
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, viewDims && viewDimsNum)) return s;
+  return emu::copy_out(tensor->shape, viewDims, viewDimsNum);
+}
+
+EMU_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, storageDims && storageDimsNum)) return s;
+  return emu::copy_out(tensor->storage_shape, storageDims, storageDimsNum);
+}
+
+EMU_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, stridesValue && stridesNum)) return s;
+  return emu::copy_out(tensor->strides, stridesValue, stridesNum);
+}
+
+EMU_EXPORT aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, offset != nullptr)) return s;
+  *offset = tensor->offset;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, format != nullptr)) return s;
+  *format = tensor->format;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, dataType != nullptr)) return s;
+  *dataType = tensor->dtype;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
+  tensor->data = addr;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) {
+  EMU_ENTER();
+  if (const emu::Status s = check_getter(__func__, tensor, addr != nullptr)) return s;
+  *addr = tensor->data;
+  return 0;
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents say about operators and status codes, beyond what a C prototype can carry.
+
+The facts lie in two data files beside this module. They are read once, at the first question.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal, TypedDict
+
+__all__ = [
+    "OperatorFact",
+    "ParameterFact",
+    "StatusFact",
+    "message",
+    "operator",
+    "operators",
+    "status",
+    "statuses",
+]
+
+Domain = Literal["acl", "rt", "ge", "aclnn", "hccl", "message", "msg_prefix"]
+
+
+class _NamedParameter(TypedDict):
+    name: str
+
+
+class ParameterFact(_NamedParameter, total=False):
+    """One parameter of an operator. A key is absent where the documents say nothing.
+
+    ``name`` is the name in ``include/``; ``dims`` the ranks accepted (``"2"``, ``"0-8"``,
+    ``"3,5"``); ``shape`` the shape in symbols; ``strided`` whether a view with gaps is taken;
+    ``cann_type`` and ``cann_name`` CANN's own spelling where it differs from ``include/``.
+    """
+
+    dtypes: list[str]
+    formats: list[str]
+    dims: str
+    shape: str
+    strided: bool
+    cann_type: str
+    cann_name: str
+
+
+class OperatorFact(TypedDict):
+    """One operator: where CANN declares it, since when, and its parameters in order."""
+
+    header: str
+    family: str
+    since: Literal["8.1.RC1", "later"]
+    source: Literal["header", "document"]
+    experimental: bool
+    status: list[int]
+    params: list[ParameterFact]
+
+
+class _CodedStatus(TypedDict):
+    domain: Domain
+    code: int | str
+    name: str
+    meaning: str
+
+
+class StatusFact(_CodedStatus, total=False):
+    """One status code, or one code that stands in front of a message."""
+
+    cause: str
+    since: str
+
+
+@lru_cache(maxsize=1)
+def operators() -> dict[str, OperatorFact]:
+    """All operators by C name, such as ``aclnnAdd``."""
+    text = files(__name__).joinpath("operators.json").read_text(encoding="utf-8")
+    table: dict[str, OperatorFact] = json.loads(text)
+    return table
+
+
+def operator(name: str) -> OperatorFact | None:
+    """The facts of one operator by C name; None for an operator the documents do not have."""
+    return operators().get(name)
+
+
+@lru_cache(maxsize=1)
+def statuses() -> tuple[StatusFact, ...]:
+    """All status and message codes, in the order of the data file."""
+    text = files(__name__).joinpath("status.json").read_text(encoding="utf-8")
+    rows: list[StatusFact] = json.loads(text)
+    return tuple(rows)
+
+
+@lru_cache(maxsize=1)
+def _by_number() -> dict[tuple[bool, int], StatusFact]:
+    table: dict[tuple[bool, int], StatusFact] = {}
+    for row in statuses():
+        code = row["code"]
+        if isinstance(code, int):
+            # the first name of a number is the current one, later rows are its older spellings
+            table.setdefault((row["domain"] == "hccl", code), row)
+    return table
+
+
+def status(code: int, *, hccl: bool = False) -> StatusFact | None:
+    """The meaning of a status number; None when no table has it.
+
+    AscendCL and operator calls share one range of numbers, HCCL counts from zero on its own.
+    """
+    return _by_number().get((hccl, code))
+
+
+@lru_cache(maxsize=1)
+def _by_message_code() -> dict[str, StatusFact]:
+    return {row["code"]: row for row in statuses() if isinstance(row["code"], str)}
+
+
+def message(code: str) -> StatusFact | None:
+    """The meaning of a code such as ``EZ1001`` in front of a library's message.
+
+    A code without a row of its own is answered with the row of its class (its first two
+    characters); None when that is unknown too.
+    """
+    table = _by_message_code()
+    return table.get(code) or table.get(code[:2])
