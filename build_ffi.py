@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from ffi_build.binding import build_binding
 from ffi_build.emulator import build_emulator, install_headers
 from ffi_build.paths import say
 from ffi_build.toolchain import BuildError, Toolchain
@@ -31,6 +32,8 @@ def build_in_place(
     """Build the parts asked for into the package directory of this source tree."""
     started = time.monotonic()
     toolchain = Toolchain(sanitize=sanitize)
+    if binding:
+        build_binding(toolchain)
     if emulator:
         build_emulator(toolchain, empty_kernels=empty_kernels)
         install_headers()

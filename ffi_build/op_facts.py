@@ -24,8 +24,9 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
         say(f"{facts.name} is not there: the emulator gets an empty table of documented dtypes")
         write_if_changed(target, "// facts/operators.json was missing at build time.\n")
         return
-    base = (include / "acl" / "acl_base_rt.h").read_text(encoding="utf-8")
-    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(base)}
+    headers = sorted((include / "acl").glob("*.h"))
+    text = "".join(path.read_text(encoding="utf-8") for path in headers)
+    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(text)}
     numbers.setdefault("ACL_BFLOAT16", numbers.get("ACL_BF16", 27))
     rows = []
     for operator, entry in sorted(json.loads(facts.read_text(encoding="utf-8")).items()):

@@ -53,11 +53,13 @@ class Toolchain:
             flags += [f"-fsanitize={','.join(self.sanitize)}", "-g", "-fno-omit-frame-pointer"]
         return flags + shlex.split(os.environ.get("ACLNN_PY_CFLAGS", ""))
 
-    def link_flags(self) -> list[str]:
+    def link_flags(self, *, undefined_allowed: bool) -> list[str]:
         flags = ["-shared", "-pthread"]
         if self.sanitize:
             return [*flags, f"-fsanitize={','.join(self.sanitize)}"]
-        return [*flags, "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
+        if not undefined_allowed:
+            flags.append("-Wl,--no-undefined")
+        return [*flags, "-static-libgcc", "-Wl,--exclude-libs,ALL"]
 
     def variant(self) -> str:
         """Name of the object directory: objects of different options never mix."""
@@ -97,11 +99,18 @@ class Toolchain:
                     say(warnings)
         return objects
 
-    def link(self, objects: Iterable[Path], target: Path, flags: Sequence[str]) -> None:
+    def link(
+        self,
+        objects: Iterable[Path],
+        target: Path,
+        flags: Sequence[str],
+        *,
+        undefined_allowed: bool = False,
+    ) -> None:
         """Link a shared library; the old file is replaced in one step, never written in place."""
         objects = list(objects)
         stamp = target.with_name(f".{target.name}.link")
-        command = [*self.cxx, *self.link_flags(), *flags]
+        command = [*self.cxx, *self.link_flags(undefined_allowed=undefined_allowed), *flags]
         record = shlex.join([*command, *map(str, objects)])
         if (
             target.is_file()

@@ -347,7 +347,7 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
     p->object_count = 0;
     int32_t code = create_objects(p, words);
     if (AP_LIKELY(code == AP_OK)) {
-        int32_t status = call->op->invoke(call->op->phase_one, words, &p->workspace_nbytes, &p->executor);
+        int32_t status = call->op->invoke(call->op, words, &p->workspace_nbytes, &p->executor);
         if (AP_LIKELY(status == 0))
             return AP_OK;
         code = fail(AP_PHASE_ONE, status, call->op->c_name, -1, -1);

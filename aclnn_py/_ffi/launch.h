@@ -119,11 +119,13 @@ typedef union {
     double float64;
 } ap_word;
 
+typedef struct ap_op ap_op;
+
 /* Calls phase one: the operator's own words, then workspaceSize and executor. */
-typedef int32_t (*ap_invoker)(void *function, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
+typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
 
 /* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null. */
-typedef struct {
+struct ap_op {
     const char *name;
     const char *c_name;
     const char *kinds;
@@ -131,10 +133,11 @@ typedef struct {
     const char *parameters;
     const char *family;
     const char *shape;
+    const char *summary;
     ap_invoker invoke;
     void *phase_one;
     void *phase_two;
-} ap_op;
+};
 
 /* The value of a scalar: large enough and aligned for complex128. */
 typedef struct {

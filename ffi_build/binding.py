@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generate and compile the cffi extension `aclnn_py._ffi._binding`."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+from ffi_build.contract import contract_id
+from ffi_build.loading import load_by_path
+from ffi_build.operator_table import read_operators, table_source
+from ffi_build.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
+from ffi_build.toolchain import BuildError, Toolchain, Unit
+
+FFI = PACKAGE / "_ffi"
+MODULE = "aclnn_py._ffi._binding"
+STATUS_TYPES = {"aclError", "aclnnStatus", "HcclResult", "HccnResult"}
+PROTOTYPE_LINE = re.compile(
+    r"^(?P<result>[A-Za-z_][\w ]*?[ *]+)(?P<name>[A-Za-z_]\w*)\s*(?P<args>\(.*\));\s*$"
+)
+CALLBACK_NAME = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\)")
+PARAMETER_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
+SYSTEM_HEADERS = (
+    "pthread.h sched.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h".split()
+)
+
+
+def build_binding(toolchain: Toolchain) -> Path:
+    """Generate, compile and link the extension in the package; return its path."""
+    try:
+        import cffi
+    except ImportError:
+        raise BuildError("the cffi package is needed to build the extension: pip install cffi") from None
+    python_include = Path(sysconfig.get_path("include"))
+    if not (python_include / "Python.h").is_file():
+        raise BuildError(
+            f"Python.h is not in {python_include}. Install Python's development files "
+            "(Debian and Ubuntu: apt install python3-dev; Fedora and openEuler: dnf install python3-devel)"
+        )
+    say("binding: reading include/")
+    fragments = load_by_path("fragments", FACTS / "fragments.py")
+    runtime = [
+        (path, text)
+        for path, text in fragments.read_fragments(INCLUDE)
+        if not path.startswith("aclnnop/")
+    ]
+    functions = read_functions(fragments, runtime)
+    rows = read_operators()
+    builder = cffi.FFI()
+    for path, text in runtime:
+        try:
+            builder.cdef(without_variadic(text))
+        except Exception as error:
+            raise BuildError(f"include/{path}: cffi cannot read it: {error}") from error
+    builder.cdef(fragments.cdef_text((FFI / "launch.h").read_text(encoding="utf-8")))
+    builder.set_source(MODULE, preamble(functions, rows, [path for path, _ in runtime]))
+    fresh = GENERATED / "_binding.new.c"
+    GENERATED.mkdir(parents=True, exist_ok=True)
+    builder.emit_c_code(str(fresh))
+    source = GENERATED / "_binding.c"
+    write_if_changed(source, fresh.read_text(encoding="utf-8"))
+    fresh.unlink()
+    say(f"binding: {len(functions)} functions, {len(rows)} operators")
+    flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}", "-Wno-unused-function")
+    objects = toolchain.compile([Unit(source, flags, "gen/_binding.c")], "binding")
+    target = FFI / "_binding.abi3.so"
+    toolchain.link(objects, target, (), undefined_allowed=True)
+    return target
+
+
+def without_variadic(text: str) -> str:
+    """Prototypes with `...` have no wrapper: nothing can forward their arguments."""
+    return "\n".join(line for line in text.splitlines() if not line.rstrip().endswith("...);"))
+
+
+def read_functions(fragments: ModuleType, runtime: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """(name, C definition) of every function, each calling through its slot."""
+    functions: dict[str, re.Match[str]] = {}
+    for _path, text in runtime:
+        for line in fragments.without_comments(without_variadic(text)).splitlines():
+            found = PROTOTYPE_LINE.match(line)
+            if found and not line.startswith("typedef"):
+                functions[found["name"]] = found
+    return [
+        (name, wrapper(found, slot)) for slot, (name, found) in enumerate(sorted(functions.items()))
+    ]
+
+
+def wrapper(found: re.Match[str], slot: int) -> str:
+    """Definition of one function, with the very prototype of the header."""
+    result = " ".join(found["result"].split())
+    names = ", ".join(parameter_names(found["args"][1:-1]))
+    if result == "void":
+        body = f"if (function) function({names});"
+    else:
+        missing = "AP_UNBOUND" if result in STATUS_TYPES else "0"
+        body = f"return function ? function({names}) : ({result}){missing};"
+    head = f"{result} {found['name']}{found['args']}"
+    return f"{head} {{ {result} (*function){found['args']} = ap_slots[{slot}]; {body} }}"
+
+
+def parameter_names(args: str) -> list[str]:
+    """Names in a parameter list, callbacks and arrays included."""
+    if args.strip() in ("", "void"):
+        return []
+    names = []
+    depth = start = 0
+    for position, letter in enumerate(args + ","):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            one = args[start:position]
+            found = CALLBACK_NAME.search(one) or PARAMETER_NAME.search(one)
+            if not found:
+                raise BuildError(f"a parameter of include/ has no name: {one.strip()}")
+            names.append(found.group(1))
+            start = position + 1
+    return names
+
+
+def preamble(functions: list[tuple[str, str]], rows: list, headers: list[str]) -> str:  # type: ignore[type-arg]
+    """The C text in front of what cffi generates."""
+    parts = ["#define _GNU_SOURCE", *(f"#include <{name}>" for name in SYSTEM_HEADERS)]
+    parts += [f'#include "{path}"' for path in headers]
+    parts += ['#include "launch.h"', f"#define AP_SLOTS {len(functions)}"]
+    parts.append("static void *ap_slots[AP_SLOTS];")
+    parts.append("static const char *const ap_slot_names[] = {")
+    parts += [f'    "{name}",' for name, _ in functions]
+    parts.append("};")
+    parts += [definition for _, definition in functions]
+    parts.append(table_source(rows))
+    parts.append(f'const char *ap_contract(void) {{ return "{contract_id()}"; }}')
+    parts += ['#include "lookup.c"', '#include "launch.c"']
+    return "\n".join(parts) + "\n"
