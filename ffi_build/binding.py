@@ -20,10 +20,11 @@ STATUS_TYPES = {"aclError", "aclnnStatus", "HcclResult", "HccnResult"}
 PROTOTYPE_LINE = re.compile(
     r"^(?P<result>[A-Za-z_][\w ]*?[ *]+)(?P<name>[A-Za-z_]\w*)\s*(?P<args>\(.*\));\s*$"
 )
+SINCE_LINE = re.compile(r"^/\* since (\S+) \*/\s*$")
 CALLBACK_NAME = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\)")
 PARAMETER_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
 SYSTEM_HEADERS = (
-    "pthread.h sched.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h".split()
+    "dlfcn.h link.h pthread.h sched.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h".split()
 )
 
 
@@ -32,7 +33,9 @@ def build_binding(toolchain: Toolchain) -> Path:
     try:
         import cffi
     except ImportError:
-        raise BuildError("the cffi package is needed to build the extension: pip install cffi") from None
+        raise BuildError(
+            "the cffi package is needed to build the extension: pip install cffi"
+        ) from None
     python_include = Path(sysconfig.get_path("include"))
     if not (python_include / "Python.h").is_file():
         raise BuildError(
@@ -75,16 +78,24 @@ def without_variadic(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.rstrip().endswith("...);"))
 
 
-def read_functions(fragments: ModuleType, runtime: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """(name, C definition) of every function, each calling through its slot."""
-    functions: dict[str, re.Match[str]] = {}
+def read_functions(
+    fragments: ModuleType, runtime: list[tuple[str, str]]
+) -> list[tuple[str, str, str]]:
+    """(name, C definition, first release) of every function, each calling through its slot."""
+    functions: dict[str, tuple[re.Match[str], str]] = {}
     for _path, text in runtime:
-        for line in fragments.without_comments(without_variadic(text)).splitlines():
-            found = PROTOTYPE_LINE.match(line)
+        since = ""
+        for line in without_variadic(text).splitlines():
+            if mark := SINCE_LINE.match(line):
+                since = mark.group(1)
+                continue
+            found = PROTOTYPE_LINE.match(fragments.without_comments(line).rstrip())
             if found and not line.startswith("typedef"):
-                functions[found["name"]] = found
+                functions[found["name"]] = found, since
+            since = ""
     return [
-        (name, wrapper(found, slot)) for slot, (name, found) in enumerate(sorted(functions.items()))
+        (name, wrapper(found, slot), since)
+        for slot, (name, (found, since)) in enumerate(sorted(functions.items()))
     ]
 
 
@@ -119,16 +130,19 @@ def parameter_names(args: str) -> list[str]:
     return names
 
 
-def preamble(functions: list[tuple[str, str]], rows: list, headers: list[str]) -> str:  # type: ignore[type-arg]
+def preamble(functions: list[tuple[str, str, str]], rows: list, headers: list[str]) -> str:  # type: ignore[type-arg]
     """The C text in front of what cffi generates."""
-    parts = ["#define _GNU_SOURCE", *(f"#include <{name}>" for name in SYSTEM_HEADERS)]
+    parts = [f"#include <{name}>" for name in SYSTEM_HEADERS]
     parts += [f'#include "{path}"' for path in headers]
     parts += ['#include "launch.h"', f"#define AP_SLOTS {len(functions)}"]
     parts.append("static void *ap_slots[AP_SLOTS];")
     parts.append("static const char *const ap_slot_names[] = {")
-    parts += [f'    "{name}",' for name, _ in functions]
+    parts += [f'    "{name}",' for name, _, _ in functions]
     parts.append("};")
-    parts += [definition for _, definition in functions]
+    parts.append("static const char *const ap_slot_sinces[] = {")
+    parts += [f'    "{since}",' for _, _, since in functions]
+    parts.append("};")
+    parts += [definition for _, definition, _ in functions]
     parts.append(table_source(rows))
     parts.append(f'const char *ap_contract(void) {{ return "{contract_id()}"; }}')
     parts += ['#include "lookup.c"', '#include "launch.c"']

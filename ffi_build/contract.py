@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from ffi_build.paths import INCLUDE
 
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
 
 def contract_id() -> str:
-    """Digest of every header of include/, names and text."""
+    """Digest of every header of include/: names and what a compiler sees, so not the comments."""
     digest = hashlib.sha256()
     for path in sorted(INCLUDE.rglob("*.h")):
         digest.update(path.relative_to(INCLUDE).as_posix().encode())
-        digest.update(path.read_bytes())
+        text = COMMENT.sub(" ", path.read_text(encoding="utf-8"))
+        digest.update(" ".join(text.split()).encode())
     return digest.hexdigest()[:16]

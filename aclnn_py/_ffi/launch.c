@@ -8,6 +8,7 @@
 #define AP_MESSAGE_NBYTES 8192
 
 static __thread ap_stream *current_stream;
+static __thread int32_t active_device = -1;
 static __thread ap_failure failure;
 static __thread char failure_text[AP_MESSAGE_NBYTES];
 static int forked_child;
@@ -34,6 +35,11 @@ const ap_failure *ap_last_failure(void)
 void ap_set_current_stream(ap_stream *stream)
 {
     current_stream = stream;
+}
+
+void ap_set_active_device(int32_t device)
+{
+    active_device = device;
 }
 
 ap_stream *ap_current_stream(void)
@@ -371,7 +377,7 @@ static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uin
     return AP_LIKELY(status == 0) ? AP_OK : fail(AP_PHASE_TWO, status, op->c_name, -1, -1);
 }
 
-/* Without a stream there is no code to raise but AP_NO_STREAM; Python then names the current one and calls again. */
+/* AP_NO_STREAM: no current stream, or the thread points at another device. Python sets both right and calls again. */
 static int32_t take_stream(ap_stream **stream)
 {
     if (AP_UNLIKELY(forked_child))
@@ -382,6 +388,8 @@ static int32_t take_stream(ap_stream **stream)
         return AP_NO_STREAM;
     if (AP_UNLIKELY((*stream)->closed))
         return refuse(AP_REASON_STREAM_CLOSED, -1, -1);
+    if (AP_UNLIKELY((*stream)->device != active_device))
+        return AP_NO_STREAM;
     return AP_OK;
 }
 

@@ -213,6 +213,8 @@ const ap_failure *ap_last_failure(void);
 
 /* The current stream of this thread. Whoever sets it keeps the structure alive while it is set. */
 void ap_set_current_stream(ap_stream *stream);
+/* The device the C library points at on this thread, -1 when unknown; a launch on another one gives AP_NO_STREAM. */
+void ap_set_active_device(int32_t device);
 ap_stream *ap_current_stream(void);
 /* Note that `stream` has just been given work that touches a buffer by other means than a launch. */
 uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count);
@@ -236,7 +238,15 @@ uint32_t ap_slot_count(void);
 const char *ap_slot_name(uint32_t index);
 void ap_slot_set(uint32_t index, void *function);
 void *ap_slot_get(uint32_t index);
+const char *ap_slot_since(uint32_t index);
 const char *ap_contract(void);
+
+/* Libraries: opened for themselves (RTLD_LOCAL), never found through the process-wide scope. */
+void *ap_library_open(const char *path, char *error, size_t error_nbytes);
+void *ap_library_loaded(const char *name);
+void *ap_library_symbol(void *handle, const char *name);
+void ap_library_path(void *handle, char *path, size_t path_nbytes);
+void ap_symbol_path(void *symbol, char *path, size_t path_nbytes);
 /* From now on a child made by fork refuses to launch. */
 int32_t ap_watch_forks(void);
 

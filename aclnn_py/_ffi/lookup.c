@@ -73,3 +73,44 @@ void *ap_slot_get(uint32_t index)
 {
     return index < AP_SLOTS ? ap_slots[index] : NULL;
 }
+
+const char *ap_slot_since(uint32_t index)
+{
+    return index < AP_SLOTS ? ap_slot_sinces[index] : "";
+}
+
+void *ap_library_open(const char *path, char *error, size_t error_nbytes)
+{
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!handle) {
+        const char *text = dlerror();
+        snprintf(error, error_nbytes, "%s", text ? text : "");
+    }
+    return handle;
+}
+
+void *ap_library_loaded(const char *name)
+{
+    return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+void *ap_library_symbol(void *handle, const char *name)
+{
+    return dlsym(handle, name);
+}
+
+void ap_library_path(void *handle, char *path, size_t path_nbytes)
+{
+    struct link_map *map = NULL;
+    path[0] = 0;
+    if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map)
+        snprintf(path, path_nbytes, "%s", map->l_name);
+}
+
+void ap_symbol_path(void *symbol, char *path, size_t path_nbytes)
+{
+    Dl_info info;
+    path[0] = 0;
+    if (dladdr(symbol, &info) && info.dli_fname)
+        snprintf(path, path_nbytes, "%s", info.dli_fname);
+}
