@@ -17,8 +17,9 @@ RANK_ONE = re.compile(r"^(\d)$")
 def write_op_facts(facts: Path, include: Path, target: Path) -> None:
     """Write rows `{"aclnnAdd", "self", dtype mask, lowest rank, highest rank},`.
 
-    The mask has bit N set for aclDataType N; 0 means the documents name no dtype. Rank -1 means
-    that the documents give no plain range.
+    Every parameter has a row, in C order: the emulator names parameters by position. The mask has
+    bit N set for aclDataType N; 0 means the documents name no dtype. Rank -1 means that the
+    documents give no plain range.
     """
     if not facts.is_file():
         say(f"{facts.name} is not there: the emulator gets an empty table of documented dtypes")
@@ -33,9 +34,8 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
         for parameter in entry["params"]:
             mask = dtype_mask(parameter.get("dtypes", ()), numbers)
             low, high = rank_range(parameter.get("dims", ""))
-            if mask or high >= 0:
-                name = parameter["name"]
-                rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
+            name = parameter["name"]
+            rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
     write_if_changed(target, "// Generated from facts/operators.json.\n" + "\n".join(rows) + "\n")
 
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/check.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "ops/view.h"
+
+namespace emu {
+
+Check &Check::null(const char *parameter) {
+  status_ = fail(kNullPointer, "%s: %s is null", op_, parameter);
+  return *this;
+}
+
+Check &Check::stale(const char *parameter) {
+  status_ = fail(kInvalid, "%s: %s was destroyed or is no handle of its kind", op_, parameter);
+  return *this;
+}
+
+DtypeSet Check::documented(const char *parameter) const {
+  const ParameterFacts *facts = facts_.find(parameter);
+  return facts == nullptr || facts->dtypes == 0 ? ~DtypeSet{0} : facts->dtypes;
+}
+
+Check &Check::dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused) {
+  if (!ok() || tensor == nullptr) return *this;
+  return dtype_in(parameter, tensor->dtype, documented(parameter) & ~refused);
+}
+
+Check &Check::dtype(const char *parameter, const aclScalar *scalar, DtypeSet refused) {
+  if (!ok() || scalar == nullptr) return *this;
+  return dtype_in(parameter, scalar->dtype, documented(parameter) & ~refused);
+}
+
+Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowed) {
+  if (ok() && !contains(allowed, given)) {
+    status_ = fail(kInvalid, "%s: %s has dtype %s; allowed: %s", op_, parameter, dtype_name(given),
+                   dtype_list(allowed).c_str());
+  }
+  return *this;
+}
+
+Check &Check::same_dtype(const char *parameter, aclDataType given, const char *other,
+                         aclDataType expected) {
+  if (ok() && given != expected) {
+    status_ = fail(kInvalid, "%s: %s has dtype %s; it must have that of %s, %s", op_, parameter,
+                   dtype_name(given), other, dtype_name(expected));
+  }
+  return *this;
+}
+
+Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) {
+  if (ok() && !can_cast(from, to)) {
+    status_ = fail(kInvalid, "%s: %s has dtype %s; a result of dtype %s cannot be cast to it", op_,
+                   parameter, dtype_name(to), dtype_name(from));
+  }
+  return *this;
+}
+
+Check &Check::rank(const char *parameter, const aclTensor *tensor, int lowest, int highest) {
+  if (!ok() || tensor == nullptr) return *this;
+  const int rank = static_cast<int>(tensor->rank());
+  if (rank < lowest || rank > highest) {
+    status_ = fail(kInvalid, "%s: %s has %d dimensions; allowed: %d to %d", op_, parameter, rank,
+                   lowest, highest);
+  }
+  return *this;
+}
+
+Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout &expected) {
+  if (!ok() || tensor == nullptr) return *this;
+  const Layout given = layout_of(*tensor);
+  if (!same_shape(given, expected)) {
+    status_ = fail(kInvalid, "%s: %s has shape %s; expected %s", op_, parameter,
+                   shape_text(given).c_str(), shape_text(expected).c_str());
+  }
+  return *this;
+}
+
+Check &Check::that(bool holds, const char *format, ...) {
+  if (!ok() || holds) return *this;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  status_ = fail(kInvalid, "%s: %s", op_, text);
+  return *this;
+}
+
+bool wrap_dim(int64_t dim, int rank, int *wrapped) {
+  const int64_t extent = rank == 0 ? 1 : rank;
+  if (dim < -extent || dim >= extent) return false;
+  *wrapped = static_cast<int>(dim < 0 ? dim + extent : dim);
+  return true;
+}
+
+}  // namespace emu

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phase-one argument checks. The first failure wins; its text names the parameter, what was given and
+// what is allowed. Callers check in the documented order: nulls, dtypes, formats, ranks and shapes.
+#pragma once
+
+#include <type_traits>
+
+#include "meta/tensor.h"
+#include "ops/facts.h"
+#include "ops/layout.h"
+
+namespace emu {
+
+constexpr Status kNullPointer = 161001;
+constexpr Status kInvalid = 161002;
+
+class Check {
+ public:
+  explicit Check(const char *op) : op_(op), facts_(find_facts(op)) {}
+
+  bool ok() const { return status_ == 0; }
+  Status status() const { return status_; }
+  const char *op() const { return op_; }
+  const OperatorFacts &facts() const { return facts_; }
+
+  // Any kind of handle: null is 161001, one that was destroyed is 161002.
+  template <class Handle>
+  Check &required(const char *parameter, const Handle *given) {
+    if (!ok()) return *this;
+    if (given == nullptr) return null(parameter);
+    return live(given) ? *this : stale(parameter);
+  }
+  // Null is fine, a destroyed handle is not.
+  template <class Handle>
+  Check &optional(const char *parameter, const Handle *given) {
+    return given == nullptr || !ok() || live(given) ? *this : stale(parameter);
+  }
+  Check &required_text(const char *parameter, const char *given) {
+    return given == nullptr && ok() ? null(parameter) : *this;
+  }
+
+  // The tensor's or scalar's dtype against the documented list, less what `refused` names. An absent
+  // optional passes, and so does everything where the documents name no dtype.
+  Check &dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused = 0);
+  Check &dtype(const char *parameter, const aclScalar *scalar, DtypeSet refused = 0);
+  // Against a list of the operator's own.
+  Check &dtype_in(const char *parameter, aclDataType given, DtypeSet allowed);
+  Check &same_dtype(const char *parameter, aclDataType given, const char *other, aclDataType expected);
+  // A result of dtype `from` must be storable in the parameter's dtype.
+  Check &castable(aclDataType from, const char *parameter, aclDataType to);
+  Check &rank(const char *parameter, const aclTensor *tensor, int lowest, int highest);
+  Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
+  // Any other rule: `holds` or the message, which starts with the parameter's name.
+  [[gnu::format(printf, 3, 4)]] Check &that(bool holds, const char *format, ...);
+
+ private:
+  Check &null(const char *parameter);
+  Check &stale(const char *parameter);
+  DtypeSet documented(const char *parameter) const;
+
+  const char *op_;
+  OperatorFacts facts_;
+  Status status_ = 0;
+};
+
+// `dim` of a tensor of this rank with negative values counted from the end; rank 0 counts as 1.
+// False when out of range.
+bool wrap_dim(int64_t dim, int rank, int *wrapped);
+
+}  // namespace emu

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A formula compiled for blocks: one small loop per compute type, shared by every dtype.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "ops/dtype.h"
+
+namespace emu {
+
+// `in` are dense blocks of one compute type, `scalars` values of it.
+using BlockFn = void (*)(void *out, const void *const *in, int64_t count, const void *scalars);
+
+struct BlockTable {
+  BlockFn fn[kComputeCount];         // null: the formula has no meaning for that compute type
+  Compute result[kComputeCount];     // what the loop writes
+};
+
+// Sets of compute types a formula is compiled for.
+namespace types {
+constexpr unsigned bit(Compute c) { return 1u << static_cast<int>(c); }
+constexpr unsigned kFloat = bit(Compute::F32) | bit(Compute::F64);
+constexpr unsigned kInt = bit(Compute::I32) | bit(Compute::I64);
+constexpr unsigned kUnsigned = bit(Compute::U64);
+constexpr unsigned kComplex = bit(Compute::C64) | bit(Compute::C128);
+constexpr unsigned kReal = kFloat | kInt;
+constexpr unsigned kNumber = kReal | kComplex;
+constexpr unsigned kAll = kNumber | kUnsigned;
+}  // namespace types
+
+namespace block_detail {
+
+template <class Formula, class T, size_t... Tensor, size_t... Scalar>
+void run(void *out, const void *const *in, int64_t count, const void *scalars,
+         std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
+  using Result = decltype(Formula::of((static_cast<void>(Tensor), T{})...,
+                                      (static_cast<void>(Scalar), T{})...));
+  using Stored = std::conditional_t<std::is_same_v<Result, bool>, int32_t, Result>;
+  [[maybe_unused]] const T *const x[] = {static_cast<const T *>(in[Tensor])..., nullptr};
+  // Copied so that the compiler knows the output does not alias them.
+  [[maybe_unused]] const T s[] = {static_cast<const T *>(scalars)[Scalar]..., T{}};
+  auto *to = static_cast<Stored *>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<Stored>(Formula::of(x[Tensor][i]..., s[Scalar]...));
+  }
+}
+
+template <class Formula, class T, int kTensors, int kScalars>
+void block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  run<Formula, T>(out, in, count, scalars, std::make_index_sequence<kTensors>{},
+                  std::make_index_sequence<kScalars>{});
+}
+
+template <class Formula, Compute C, int kTensors, int kScalars, size_t... Tensor, size_t... Scalar>
+constexpr Compute result_of(std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
+  using T = ComputeType<C>;
+  return compute_of<decltype(Formula::of((static_cast<void>(Tensor), T{})...,
+                                         (static_cast<void>(Scalar), T{})...))>();
+}
+
+template <class Formula, unsigned kTypes, int kTensors, int kScalars, Compute C>
+constexpr void add(BlockTable &table) {
+  if constexpr ((kTypes & types::bit(C)) != 0) {
+    table.fn[static_cast<int>(C)] = block<Formula, ComputeType<C>, kTensors, kScalars>;
+    table.result[static_cast<int>(C)] = result_of<Formula, C, kTensors, kScalars>(
+        std::make_index_sequence<kTensors>{}, std::make_index_sequence<kScalars>{});
+  }
+}
+
+}  // namespace block_detail
+
+// Formula::of takes the tensors' elements, then the scalars, all of one compute type.
+template <class Formula, unsigned kTypes, int kTensors, int kScalars>
+constexpr BlockTable make_blocks() {
+  BlockTable table{};
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F32>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F64>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I32>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I64>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
+  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
+  return table;
+}
+
+template <class Formula, unsigned kTypes, int kTensors, int kScalars>
+inline constexpr BlockTable block_table = make_blocks<Formula, kTypes, kTensors, kScalars>();
+
+}  // namespace emu

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/elementwise/engine.h"
+
+#include <cstring>
+#include <optional>
+
+namespace emu {
+namespace {
+
+constexpr int64_t kGrain = 32 * kBlock;
+
+void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer, int64_t begin,
+               int64_t end) {
+  alignas(64) char scratch[kMaxTensors][kBlock * sizeof(Complex128)];
+  alignas(64) char result[kBlock * sizeof(Complex128)];
+  const void *in[kMaxTensors] = {};
+  for (int64_t start = begin; start < end; start += kBlock) {
+    const int64_t count = end - start < kBlock ? end - start : kBlock;
+    for (int i = 0; i < task.inputs; ++i) in[i] = readers[i].read(start, count, scratch[i]);
+    void *block = writer.target(start, result);
+    task.fn(block, in, count, task.scalars);
+    writer.write(start, count, block);
+  }
+}
+
+// Name, tensors and dtype of the arguments as phase one walks over them.
+struct Walk {
+  Check check;
+  const ElementwiseRow &row;
+  const Argument *arguments;
+  int count;
+  bool in_place;
+  const char *out_name;
+
+  Walk(const ElementwiseRow &r, std::initializer_list<Argument> list, bool writes_first)
+      : check(r.op), row(r), arguments(list.begin()), count(static_cast<int>(list.size())),
+        in_place(writes_first), out_name(check.facts().name(in_place ? 0 : count)) {}
+
+  const char *name(int i) const { return check.facts().name(i); }
+
+  void nulls(const aclTensor *out) {
+    for (int i = 0; i < count; ++i) {
+      const Argument &a = arguments[i];
+      if (a.kind == Argument::kTensor) check.required(name(i), a.tensor);
+      else if (a.kind != Argument::kNumber) check.required(name(i), a.scalar);
+    }
+    check.required(out_name, out);
+  }
+
+  void dtypes(const aclTensor *out) {
+    for (int i = 0; i < count; ++i) {
+      const Argument &a = arguments[i];
+      if (a.kind == Argument::kTensor) check.dtype(name(i), a.tensor, row.refused);
+      else if (a.kind == Argument::kOperand) check.dtype(name(i), a.scalar, row.refused);
+    }
+    if (!in_place) check.dtype(out_name, out, (row.rule & kToBool) != 0 ? 0 : row.refused);
+  }
+
+  // The dtype all operands meet in.
+  aclDataType promoted() {
+    aclDataType result = ACL_DT_UNDEFINED;
+    bool first = true;
+    int lead = 0;
+    for (int i = 0; i < count; ++i) {
+      const Argument &a = arguments[i];
+      if (a.kind != Argument::kTensor) continue;
+      if (first) {
+        result = a.tensor->dtype;
+        lead = i;
+      } else if ((row.rule & kOneDtype) != 0) {
+        check.same_dtype(name(i), a.tensor->dtype, name(lead), result);
+      } else {
+        const aclDataType before = result;
+        result = promote(before, a.tensor->dtype);
+        check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s and %s of dtype %s have no common dtype",
+                   name(lead), dtype_name(before), name(i), dtype_name(a.tensor->dtype));
+      }
+      first = false;
+      if (!check.ok()) return ACL_DT_UNDEFINED;
+    }
+    for (int i = 0; i < count; ++i) {
+      const Argument &a = arguments[i];
+      if (a.kind != Argument::kOperand) continue;
+      const aclDataType before = result;
+      result = promote_with_scalar(before, a.scalar->dtype);
+      check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s does not combine with dtype %s", name(i),
+                 dtype_name(a.scalar->dtype), dtype_name(before));
+      if (!check.ok()) return ACL_DT_UNDEFINED;
+    }
+    return result;
+  }
+
+  void shapes(const aclTensor *out, Layout *shape) {
+    bool first = true;
+    for (int i = 0; i < count && check.ok(); ++i) {
+      const Argument &a = arguments[i];
+      if (a.kind != Argument::kTensor) continue;
+      check.rank(name(i), a.tensor, 0, 8);
+      const Layout given = layout_of(*a.tensor);
+      if (first) {
+        *shape = dense_like(given);
+        first = false;
+        continue;
+      }
+      const Layout before = *shape;
+      const bool meets = broadcast_shapes(before, given, shape);
+      check.that(meets, "%s has shape %s, which does not broadcast with %s", name(i),
+                 shape_text(given).c_str(), shape_text(before).c_str());
+      if ((row.rule & kLeadShape) != 0) {
+        check.that(same_shape(*shape, before), "%s has shape %s, which does not broadcast to %s", name(i),
+                   shape_text(given).c_str(), shape_text(before).c_str());
+      }
+    }
+    check.rank(out_name, out, 0, 8).shape(out_name, out, *shape);
+  }
+};
+
+}  // namespace
+
+aclDataType row_compute_dtype(unsigned rule, aclDataType promoted) {
+  const bool integral = is_integer(promoted) || promoted == ACL_BOOL;
+  return (rule & kToFloat) != 0 && integral ? ACL_FLOAT : promoted;
+}
+
+bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs, ElementwiseTask *task) {
+  if (!is_computable(promoted)) return false;
+  const aclDataType dtype = row_compute_dtype(row.rule, promoted);
+  const auto slot = static_cast<int>(compute_for(dtype));
+  task->fn = row.blocks->fn[slot];
+  if (task->fn == nullptr) return false;
+  task->result = row.blocks->result[slot];
+  task->compute_dtype = dtype;
+  task->inputs = inputs;
+  if ((row.rule & kToBool) != 0) {
+    task->result_dtype = ACL_BOOL;
+  } else if (is_complex(dtype) && task->result == Compute::F32) {
+    task->result_dtype = ACL_FLOAT;  // the magnitude of a complex number
+  } else if (is_complex(dtype) && task->result == Compute::F64) {
+    task->result_dtype = ACL_DOUBLE;
+  } else {
+    task->result_dtype = dtype;
+  }
+  return true;
+}
+
+void set_scalar(ElementwiseTask *task, int position, const aclScalar &scalar, bool operand) {
+  const Compute compute = compute_for(task->compute_dtype);
+  char *slot = task->scalars + position * compute_size(compute);
+  const auto *value = reinterpret_cast<const char *>(scalar.value);
+  if (operand) return load_as(scalar.dtype, value, 0, 1, task->compute_dtype, slot);
+  const Compute have = compute_for(scalar.dtype);
+  alignas(16) char wide[sizeof(Complex128)];
+  convert_table().load[scalar.dtype](value, 0, 1, wide);
+  convert_table().cast[static_cast<int>(have)][static_cast<int>(compute)](wide, 1, slot);
+}
+
+void set_number(ElementwiseTask *task, int position, double value) {
+  const Compute compute = compute_for(task->compute_dtype);
+  char *slot = task->scalars + position * compute_size(compute);
+  convert_table().cast[static_cast<int>(Compute::F64)][static_cast<int>(compute)](&value, 1, slot);
+}
+
+void run_elementwise(const ElementwiseTask &task, const View *in, const View &out) {
+  const int64_t total = out.count();
+  if (total == 0) return;
+  Reader readers[kMaxTensors];
+  std::optional<Snapshot> copies[kMaxTensors];
+  for (int i = 0; i < task.inputs; ++i) {
+    if (clash(in[i], out)) copies[i].emplace(in[i]);
+    readers[i] = Reader(copies[i] ? copies[i]->view() : in[i], task.compute_dtype);
+  }
+  const Writer writer(out, task.result, task.result_dtype);
+  const auto piece = [&](int64_t begin, int64_t end) { run_range(task, readers, writer, begin, end); };
+  // Where several indices name one element the last one wins, as in a sequential loop.
+  if (overlaps_itself(out.layout)) piece(0, total);
+  else parallel_for(total, kGrain, piece);
+}
+
+namespace {
+
+Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
+                bool in_place, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Walk walk(row, arguments, in_place);
+  Check &check = walk.check;
+  walk.nulls(out);
+  if (!check.ok()) return check.status();
+  walk.dtypes(out);
+  const aclDataType promoted = check.ok() ? walk.promoted() : ACL_DT_UNDEFINED;
+  if (!check.ok()) return check.status();
+
+  int inputs = 0;
+  for (const Argument &a : arguments) inputs += a.kind == Argument::kTensor;
+  ElementwiseTask task;
+  check.that(resolve_task(row, promoted, inputs, &task), "dtype %s is not supported",
+             dtype_name(promoted));
+  if (!check.ok()) return check.status();
+  int scalars = 0;
+  for (int i = 0; i < walk.count; ++i) {
+    const Argument &a = walk.arguments[i];
+    if (a.kind == Argument::kTensor) continue;
+    if (a.kind == Argument::kNumber) {
+      set_number(&task, scalars++, a.number);
+      continue;
+    }
+    // A scale that the result's dtype cannot express would silently lose its fraction.
+    if (a.kind == Argument::kAttribute) check.castable(a.scalar->dtype, walk.name(i), task.compute_dtype);
+    if (!check.ok()) return check.status();
+    set_scalar(&task, scalars++, *a.scalar, a.kind == Argument::kOperand);
+  }
+  if ((row.rule & kExact) != 0) {
+    check.same_dtype(walk.out_name, out->dtype, "the result", task.result_dtype);
+  } else if ((row.rule & kToBool) == 0) {
+    check.castable(task.result_dtype, walk.out_name, out->dtype);
+  }
+  check.that(is_computable(out->dtype), "%s has dtype %s, which is not supported", walk.out_name,
+             dtype_name(out->dtype));
+  Layout shape;
+  if (check.ok()) walk.shapes(out, &shape);
+  if (!check.ok()) return check.status();
+
+  PlanBuilder plan(row.op);
+  for (const Argument &a : arguments) {
+    if (a.kind == Argument::kTensor) plan.input(a.tensor);
+  }
+  const size_t result = walk.in_place ? 0 : plan.output(out);
+  return plan.finish(
+      [task, result](PlanContext &context) {
+        const View to = view_of(context.tensor(result));
+        View in[kMaxTensors];
+        for (int i = 0; i < task.inputs; ++i) {
+          in[i] = view_of(context.tensor(static_cast<size_t>(i)), to.layout);
+        }
+        run_elementwise(task, in, to);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+
+Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
+                   uint64_t *workspace_size, aclOpExecutor **executor) {
+  return plan_row(row, arguments, out, false, workspace_size, executor);
+}
+
+Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                            aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor) {
+  return plan_row(row, arguments, self, true, workspace_size, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operators: what a row says, and the one body all rows share.
+#pragma once
+
+#include <initializer_list>
+
+#include "ops/elementwise/block.h"
+#include "ops/op.h"
+
+namespace emu {
+
+constexpr int kMaxTensors = 4;
+constexpr int kMaxScalars = 4;
+
+// How dtypes of the result follow from those of the arguments. Tensors are promoted to one dtype and
+// operand scalars join by category; attribute scalars have no say.
+enum RowRule : unsigned {
+  kKeep = 0,          // computed in the promoted dtype, which the result may be cast from
+  kToFloat = 1,       // integers and bool are computed in FLOAT
+  kToBool = 2,        // the result is BOOL
+  kExact = 4,         // the out parameter must have the result's dtype
+  kOneDtype = 8,      // tensors are not promoted: all must have one dtype
+  kLeadShape = 16,    // the other tensors broadcast to the first one, not both ways
+};
+
+struct ElementwiseRow {
+  const char *op;
+  const BlockTable *blocks;
+  unsigned rule;
+  DtypeSet refused = 0;  // dtypes the documents list and programs rely on being refused
+};
+
+// One argument in C order. A scalar is an operand (it takes part in promotion and is rounded like a
+// tensor) or an attribute; a plain number is an attribute.
+struct Argument {
+  enum Kind { kTensor, kOperand, kAttribute, kNumber } kind = kTensor;
+  const aclTensor *tensor = nullptr;
+  const aclScalar *scalar = nullptr;
+  double number = 0;
+
+  Argument(const aclTensor *t) : kind(kTensor), tensor(t) {}
+  Argument(const aclScalar *s) : kind(kOperand), scalar(s) {}
+  explicit Argument(double value) : kind(kNumber), number(value) {}
+};
+
+inline Argument attribute(const aclScalar *scalar) {
+  Argument argument(scalar);
+  argument.kind = Argument::kAttribute;
+  return argument;
+}
+inline Argument number(double value) { return Argument(value); }
+
+// Everything a block loop needs but the memory.
+struct ElementwiseTask {
+  BlockFn fn = nullptr;
+  aclDataType compute_dtype = ACL_DT_UNDEFINED;  // operands are rounded to it
+  aclDataType result_dtype = ACL_DT_UNDEFINED;   // results are rounded to it before the cast to out
+  Compute result = Compute::F32;                 // what fn writes
+  int inputs = 0;
+  alignas(16) char scalars[kMaxScalars * sizeof(Complex128)] = {};
+};
+
+// The dtype a row computes in, given the promoted one.
+aclDataType row_compute_dtype(unsigned rule, aclDataType promoted);
+// Fills fn, dtypes and result; false when the row has no kernel for that dtype.
+bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs, ElementwiseTask *task);
+// Puts a scalar into the task in its compute type. Operands are rounded to the compute dtype.
+void set_scalar(ElementwiseTask *task, int position, const aclScalar &scalar, bool operand);
+void set_number(ElementwiseTask *task, int position, double value);
+
+// out = fn(in...), whatever aliases what: an input that shares memory with `out` in any way but
+// element by element is read in full first. The views of `in` have the shape of `out`.
+void run_elementwise(const ElementwiseTask &task, const View *in, const View &out);
+
+// Phase one of a row.
+Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
+                   uint64_t *workspace_size, aclOpExecutor **executor);
+// The same for a row that writes its first argument.
+Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                            aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor);
+
+}  // namespace emu

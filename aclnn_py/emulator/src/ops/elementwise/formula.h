@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic with every case defined, for the formulas of rows: integers wrap, division by a zero
+// integer gives 0, NaN propagates through maximum and minimum.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include "ops/dtype.h"
+
+namespace emu {
+
+template <class T>
+inline constexpr bool is_complex_v = std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>;
+
+// The type whose arithmetic wraps instead of being undefined on overflow.
+template <class T>
+using Wrap = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                         std::common_type<T>>::type;
+
+template <class T>
+T plus(T x, T y) {
+  return static_cast<T>(static_cast<Wrap<T>>(x) + static_cast<Wrap<T>>(y));
+}
+template <class T>
+T minus(T x, T y) {
+  return static_cast<T>(static_cast<Wrap<T>>(x) - static_cast<Wrap<T>>(y));
+}
+template <class T>
+T times(T x, T y) {
+  return static_cast<T>(static_cast<Wrap<T>>(x) * static_cast<Wrap<T>>(y));
+}
+template <class T>
+T negate(T x) {
+  return minus(T{}, x);
+}
+// -0.0 for 0.0, which subtraction from zero would not give.
+inline float negate(float x) { return -x; }
+inline double negate(double x) { return -x; }
+inline Complex64 negate(Complex64 x) { return -x; }
+inline Complex128 negate(Complex128 x) { return -x; }
+
+template <class T>
+bool is_nan(T x) {
+  if constexpr (is_complex_v<T>) return is_nan(x.real()) || is_nan(x.imag());
+  else return x != x;
+}
+
+template <class T>
+auto absolute(T x) {
+  if constexpr (std::is_integral_v<T>) return x < T{} ? negate(x) : x;
+  else return std::abs(x);
+}
+
+template <class T>
+T sign(T x) {
+  if (is_nan(x)) return x;
+  if constexpr (is_complex_v<T>) return x == T{} ? T{} : x / std::abs(x);
+  else return static_cast<T>((T{} < x) - (x < T{}));
+}
+
+template <class T>
+T maximum(T x, T y) {
+  if (is_nan(x)) return x;
+  return y > x || is_nan(y) ? y : x;
+}
+template <class T>
+T minimum(T x, T y) {
+  if (is_nan(x)) return x;
+  return y < x || is_nan(y) ? y : x;
+}
+
+// Quotient towards zero.
+template <class T>
+T divide_trunc(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::trunc(x / y);
+  } else if constexpr (std::is_integral_v<T>) {
+    if (y == T{}) return T{};
+    if (std::is_signed_v<T> && y == static_cast<T>(-1)) return negate(x);
+    return x / y;
+  } else {
+    return x / y;
+  }
+}
+
+// Remainder with the sign of the dividend.
+template <class T>
+T mod_trunc(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fmod(x, y);
+  } else {
+    if (y == T{} || (std::is_signed_v<T> && y == static_cast<T>(-1))) return T{};
+    return x % y;
+  }
+}
+
+// Remainder with the sign of the divisor.
+template <class T>
+T mod_floor(T x, T y) {
+  const T rest = mod_trunc(x, y);
+  return rest != T{} && (rest < T{}) != (y < T{}) ? plus(rest, y) : rest;
+}
+
+// Quotient towards minus infinity, consistent with mod_floor.
+template <class T>
+T divide_floor(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (y == T{}) return x / y;
+    const T rest = std::fmod(x, y);
+    T quotient = (x - rest) / y;
+    if (rest != T{} && (rest < T{}) != (y < T{})) quotient -= 1;
+    if (quotient == T{}) return std::copysign(T{}, x / y);
+    const T whole = std::floor(quotient);
+    return quotient - whole > T(0.5) ? whole + 1 : whole;
+  } else if constexpr (std::is_integral_v<T>) {
+    const T quotient = divide_trunc(x, y);
+    return y != T{} && times(quotient, y) != x && (x < T{}) != (y < T{}) ? minus(quotient, T{1})
+                                                                        : quotient;
+  } else {
+    return x / y;
+  }
+}
+
+template <class T>
+T power(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    if (y < T{}) {  // a fraction, which truncates to zero unless the base is 1 or -1
+      if (x == T{1}) return T{1};
+      return x == static_cast<T>(-1) ? (y % 2 == 0 ? T{1} : static_cast<T>(-1)) : T{};
+    }
+    T result{1};
+    for (; y != T{}; y /= 2) {
+      if (y % 2 != 0) result = times(result, x);
+      x = times(x, x);
+    }
+    return result;
+  } else {
+    return std::pow(x, y);
+  }
+}
+
+template <class T>
+T gcd(T x, T y) {
+  x = absolute(x);
+  y = absolute(y);
+  while (y != T{}) {
+    const T rest = mod_trunc(x, y);
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
+template <class T>
+T round_half_even(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::nearbyint(x);
+  else return x;
+}
+template <class T>
+T round_down(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::floor(x);
+  else return x;
+}
+template <class T>
+T round_up(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
+  else return x;
+}
+template <class T>
+T round_to_zero(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
+  else return x;
+}
+
+template <class T>
+bool is_finite(T x) {
+  if constexpr (is_complex_v<T>) return is_finite(x.real()) && is_finite(x.imag());
+  else if constexpr (std::is_floating_point_v<T>) return std::isfinite(x);
+  else return true;
+}
+template <class T>
+bool is_infinite(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isinf(x);
+  else return false;
+}
+
+template <class T>
+bool truth(T x) {
+  return x != T{};
+}
+
+// Functions complex numbers have no std:: overload for.
+template <class T>
+T exp2_of(T x) {
+  if constexpr (is_complex_v<T>) return std::pow(T(2), x);
+  else return std::exp2(x);
+}
+template <class T>
+T expm1_of(T x) {
+  if constexpr (is_complex_v<T>) return std::exp(x) - T(1);
+  else return std::expm1(x);
+}
+template <class T>
+T log2_of(T x) {
+  if constexpr (is_complex_v<T>) return std::log(x) / T(std::log(2.0));
+  else return std::log2(x);
+}
+template <class T>
+T log1p_of(T x) {
+  if constexpr (is_complex_v<T>) return std::log(T(1) + x);
+  else return std::log1p(x);
+}
+
+template <class T>
+T sigmoid(T x) {
+  if constexpr (is_complex_v<T>) {
+    return T(1) / (T(1) + std::exp(-x));
+  } else {
+    // Either branch keeps exp from overflowing.
+    const T e = std::exp(-std::abs(x));
+    return x >= T{} ? T(1) / (T(1) + e) : e / (T(1) + e);
+  }
+}
+
+template <class T>
+T softplus(T x, T beta, T threshold) {
+  const T scaled = x * beta;
+  return scaled > threshold ? x : std::log1p(std::exp(scaled)) / beta;
+}
+
+template <class T>
+T log_sigmoid(T x) {
+  return std::min(x, T{}) - std::log1p(std::exp(-std::abs(x)));
+}
+
+template <class T>
+T gelu_erf(T x) {
+  return T(0.5) * x * std::erfc(-x * T(0.70710678118654752440));
+}
+template <class T>
+T gelu_tanh(T x) {
+  return T(0.5) * x * (T(1) + std::tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+}
+
+template <class T>
+T clamp(T x, T low, T high) {
+  // As torch: NaN stays, and an upper bound below the lower one wins.
+  return minimum(maximum(x, low), high);
+}
+
+template <class T>
+T hard_sigmoid(T x) {
+  return clamp(x + T(3), T(0), T(6)) / T(6);
+}
+
+template <class T>
+T elu(T x, T alpha, T scale, T input_scale) {
+  return x > T{} ? scale * x : scale * alpha * std::expm1(x * input_scale);
+}
+
+template <class T>
+T lerp(T start, T end, T weight) {
+  // The form that is exact at both ends.
+  return std::abs(weight) < T(0.5) ? start + weight * (end - start)
+                                   : end - (end - start) * (T(1) - weight);
+}
+
+}  // namespace emu

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/facts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace emu {
+namespace {
+
+// Sorted by operator. The last row keeps the array legal when nothing was generated.
+constexpr ParameterFacts kFacts[] = {
+#include "op_facts.inc"
+    {"~", "", 0, -1, -1},
+};
+
+}  // namespace
+
+const ParameterFacts *OperatorFacts::find(const char *parameter) const {
+  for (int i = 0; i < count; ++i) {
+    if (std::strcmp(first[i].parameter, parameter) == 0) return first + i;
+  }
+  return nullptr;
+}
+
+const char *OperatorFacts::name(int position) const {
+  return position < count ? first[position].parameter : "argument";
+}
+
+OperatorFacts find_facts(const char *op) {
+  const auto before = [](const ParameterFacts &row, const char *name) {
+    return std::strcmp(row.op, name) < 0;
+  };
+  OperatorFacts facts;
+  facts.first = std::lower_bound(std::begin(kFacts), std::end(kFacts), op, before);
+  while (std::strcmp(facts.first[facts.count].op, op) == 0) ++facts.count;
+  return facts;
+}
+
+}  // namespace emu

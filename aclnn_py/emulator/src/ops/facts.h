@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the documents say about the parameters of each operator, generated at build time.
+#pragma once
+
+#include "ops/dtype.h"
+
+namespace emu {
+
+struct ParameterFacts {
+  const char *op;         // "aclnnAdd"
+  const char *parameter;  // "self"
+  DtypeSet dtypes;        // 0: the documents name none
+  int lowest_rank;        // -1: no plain range documented
+  int highest_rank;
+};
+
+// The parameters of one operator in C order, workspaceSize and executor left out.
+struct OperatorFacts {
+  const ParameterFacts *first = nullptr;
+  int count = 0;
+
+  const ParameterFacts *find(const char *parameter) const;
+  // The name a message gives the parameter at this position.
+  const char *name(int position) const;
+};
+
+// Empty when the operator is unknown to the documents.
+OperatorFacts find_facts(const char *op);
+
+}  // namespace emu
