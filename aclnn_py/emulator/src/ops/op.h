@@ -38,6 +38,8 @@
 // Defines aclnnNAME (phase two) and opens the body of aclnnNAMEGetWorkspaceSize, in which
 // `workspaceSize` and `executor` are the out parameters of phase one.
 #define EMU_OPERATOR(NAME, PARAMETERS)                                                          \
+  static_assert(sizeof(&aclnn##NAME##GetWorkspaceSize) != 0 && sizeof(&aclnn##NAME) != 0,       \
+                "include the header of aclnnop/ that declares the operator");                   \
   EMU_EXPORT aclnnStatus aclnn##NAME(void *workspace, uint64_t workspaceSize,                   \
                                      aclOpExecutor *executor, aclrtStream stream) {             \
     return emu::run_plan("aclnn" #NAME, workspace, workspaceSize, executor, stream);            \

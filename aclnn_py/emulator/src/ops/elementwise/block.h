@@ -32,7 +32,8 @@ constexpr unsigned kAll = kNumber | kUnsigned;
 namespace block_detail {
 
 template <class Formula, class T, size_t... Tensor, size_t... Scalar>
-void run(void *out, const void *const *in, int64_t count, const void *scalars,
+void run(void *out, [[maybe_unused]] const void *const *in, int64_t count,
+         [[maybe_unused]] const void *scalars,
          std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
   using Result = decltype(Formula::of((static_cast<void>(Tensor), T{})...,
                                       (static_cast<void>(Scalar), T{})...));

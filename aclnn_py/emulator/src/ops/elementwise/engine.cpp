@@ -8,6 +8,8 @@ namespace emu {
 namespace {
 
 constexpr int64_t kGrain = 32 * kBlock;
+constexpr DtypeSet kUsual = dt::kFloating | dt::kSigned | dt::kBool |
+                            dtype_set(ACL_UINT8, ACL_COMPLEX64, ACL_COMPLEX128);
 
 void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer, int64_t begin,
                int64_t end) {
@@ -42,7 +44,9 @@ struct Walk {
     for (int i = 0; i < count; ++i) {
       const Argument &a = arguments[i];
       if (a.kind == Argument::kTensor) check.required(name(i), a.tensor);
-      else if (a.kind != Argument::kNumber) check.required(name(i), a.scalar);
+      else if (a.kind == Argument::kOperand || a.kind == Argument::kAttribute) {
+        check.required(name(i), a.scalar);
+      }
     }
     check.required(out_name, out);
   }
@@ -50,10 +54,17 @@ struct Walk {
   void dtypes(const aclTensor *out) {
     for (int i = 0; i < count; ++i) {
       const Argument &a = arguments[i];
-      if (a.kind == Argument::kTensor) check.dtype(name(i), a.tensor, row.refused);
-      else if (a.kind == Argument::kOperand) check.dtype(name(i), a.scalar, row.refused);
+      if (a.kind == Argument::kTensor) check.dtype(name(i), a.tensor, refused(name(i)));
+      else if (a.kind == Argument::kOperand) check.dtype(name(i), a.scalar, refused(name(i)));
     }
-    if (!in_place) check.dtype(out_name, out, (row.rule & kToBool) != 0 ? 0 : row.refused);
+    if (!in_place) check.dtype(out_name, out, (row.rule & kToBool) != 0 ? 0 : refused(out_name));
+  }
+
+  // Where the documents name no dtype, the ones every array program has.
+  DtypeSet refused(const char *parameter) const {
+    const ParameterFacts *facts = check.facts().find(parameter);
+    const bool documented = facts != nullptr && facts->dtypes != 0;
+    return row.refused | (documented ? 0 : ~kUsual);
   }
 
   // The dtype all operands meet in.
@@ -197,7 +208,7 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   int scalars = 0;
   for (int i = 0; i < walk.count; ++i) {
     const Argument &a = walk.arguments[i];
-    if (a.kind == Argument::kTensor) continue;
+    if (a.kind == Argument::kTensor || a.kind == Argument::kSkipped) continue;
     if (a.kind == Argument::kNumber) {
       set_number(&task, scalars++, a.number);
       continue;

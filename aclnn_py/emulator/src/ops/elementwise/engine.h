@@ -33,7 +33,7 @@ struct ElementwiseRow {
 // One argument in C order. A scalar is an operand (it takes part in promotion and is rounded like a
 // tensor) or an attribute; a plain number is an attribute.
 struct Argument {
-  enum Kind { kTensor, kOperand, kAttribute, kNumber } kind = kTensor;
+  enum Kind { kTensor, kOperand, kAttribute, kNumber, kSkipped } kind = kTensor;
   const aclTensor *tensor = nullptr;
   const aclScalar *scalar = nullptr;
   double number = 0;
@@ -49,6 +49,15 @@ inline Argument attribute(const aclScalar *scalar) {
   return argument;
 }
 inline Argument number(double value) { return Argument(value); }
+inline Argument attribute_or(const aclScalar *scalar, double otherwise) {
+  return scalar == nullptr ? number(otherwise) : attribute(scalar);
+}
+// A parameter the formula does not see; it keeps its place so that the others keep their names.
+inline Argument skipped() {
+  Argument argument(0.0);
+  argument.kind = Argument::kSkipped;
+  return argument;
+}
 
 // Everything a block loop needs but the memory.
 struct ElementwiseTask {

@@ -3,6 +3,7 @@
 // integer gives 0, NaN propagates through maximum and minimum.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -84,6 +85,13 @@ T divide_trunc(T x, T y) {
   } else {
     return x / y;
   }
+}
+
+// The quotient as the type has it: integers towards zero.
+template <class T>
+T divide_any(T x, T y) {
+  if constexpr (std::is_integral_v<T>) return divide_trunc(x, y);
+  else return x / y;
 }
 
 // Remainder with the sign of the dividend.
@@ -188,30 +196,31 @@ bool is_infinite(T x) {
 }
 
 template <class T>
+bool sign_bit(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::signbit(x);
+  else return x < T{};
+}
+
+template <class T>
 bool truth(T x) {
   return x != T{};
 }
 
-// Functions complex numbers have no std:: overload for.
-template <class T>
-T exp2_of(T x) {
-  if constexpr (is_complex_v<T>) return std::pow(T(2), x);
-  else return std::exp2(x);
-}
-template <class T>
-T expm1_of(T x) {
-  if constexpr (is_complex_v<T>) return std::exp(x) - T(1);
-  else return std::expm1(x);
-}
 template <class T>
 T log2_of(T x) {
   if constexpr (is_complex_v<T>) return std::log(x) / T(std::log(2.0));
   else return std::log2(x);
 }
+
 template <class T>
-T log1p_of(T x) {
-  if constexpr (is_complex_v<T>) return std::log(T(1) + x);
-  else return std::log1p(x);
+T log_add_exp(T x, T y) {
+  const T high = maximum(x, y), low = minimum(x, y);
+  return std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
+}
+template <class T>
+T log_add_exp2(T x, T y) {
+  const T high = maximum(x, y), low = minimum(x, y);
+  return std::isinf(high) ? high : high + std::log2(T(1) + std::exp2(low - high));
 }
 
 template <class T>

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Comparisons: tensors with tensors and with scalars, into a tensor and in place.
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+// The four operators of one relation.
+#define EMU_RELATION(NAME, TYPES, ...)                                     \
+  EMU_FORMULA_XY(NAME, __VA_ARGS__)                                        \
+  EMU_BINARY_OF(NAME##Tensor, NAME, kToBool, TYPES)                        \
+  EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, kToBool, TYPES)       \
+  EMU_SCALAR_OF(NAME##Scalar, NAME, kToBool, TYPES)                        \
+  EMU_SCALAR_INPLACE_OF(Inplace##NAME##Scalar, NAME, kToBool, TYPES)
+
+namespace emu {
+
+EMU_RELATION(Eq, types::kAll, x == y)
+EMU_RELATION(Ne, types::kAll, x != y)
+EMU_RELATION(Lt, types::kReal | types::kUnsigned, x < y)
+EMU_RELATION(Le, types::kReal | types::kUnsigned, x <= y)
+EMU_RELATION(Gt, types::kReal | types::kUnsigned, x > y)
+EMU_RELATION(Ge, types::kReal | types::kUnsigned, x >= y)
+
+}  // namespace emu

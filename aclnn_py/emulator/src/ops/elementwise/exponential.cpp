@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exponentials, logarithms, roots and error functions. Integers and bool are computed in FLOAT.
+#include "aclnnop/activation.h"
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+namespace emu {
+
+EMU_UNARY_PAIR(Exp, kToFloat, types::kFloat | types::kComplex, std::exp(x))
+EMU_UNARY_PAIR(Exp2, kToFloat, types::kFloat, std::exp2(x))
+EMU_UNARY_PAIR(Expm1, kToFloat, types::kFloat, std::expm1(x))
+EMU_UNARY_PAIR(Log, kToFloat, types::kFloat | types::kComplex, std::log(x))
+EMU_UNARY_PAIR(Log2, kToFloat, types::kFloat | types::kComplex, log2_of(x))
+EMU_UNARY_PAIR(Log10, kToFloat, types::kFloat | types::kComplex, std::log10(x))
+EMU_UNARY_PAIR(Log1p, kToFloat, types::kFloat, std::log1p(x))
+EMU_UNARY_PAIR(Sqrt, kToFloat, types::kFloat | types::kComplex, std::sqrt(x))
+EMU_UNARY_PAIR(Rsqrt, kToFloat, types::kFloat | types::kComplex, T(1) / std::sqrt(x))
+EMU_UNARY_PAIR(Reciprocal, kToFloat, types::kFloat | types::kComplex, T(1) / x)
+EMU_UNARY_PAIR(Erf, kToFloat, types::kFloat, std::erf(x))
+EMU_UNARY_PAIR(Erfc, kToFloat, types::kFloat, std::erfc(x))
+
+EMU_BINARY(LogAddExp, kToFloat, types::kFloat, log_add_exp(x, y))
+EMU_BINARY(LogAddExp2, kToFloat, types::kFloat, log_add_exp2(x, y))
+
+}  // namespace emu

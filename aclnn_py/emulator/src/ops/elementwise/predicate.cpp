@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Questions about elements, and logic. The result is BOOL, which the out parameter may widen.
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+namespace emu {
+
+EMU_UNARY(IsFinite, kToBool, types::kNumber, is_finite(x))
+EMU_UNARY(IsInf, kToBool, types::kReal, is_infinite(x))
+EMU_UNARY(IsPosInf, kToBool, types::kFloat, is_infinite(x) && x > T{})
+EMU_UNARY(IsNegInf, kToBool, types::kFloat, is_infinite(x) && x < T{})
+
+EMU_UNARY_PAIR(LogicalNot, kToBool, types::kReal, !truth(x))
+EMU_BINARY(LogicalAnd, kToBool, types::kNumber, truth(x) && truth(y))
+EMU_BINARY_INPLACE_OF(InplaceLogicalAnd, LogicalAnd, kToBool, types::kNumber)
+EMU_BINARY(LogicalOr, kToBool, types::kNumber, truth(x) || truth(y))
+EMU_BINARY_INPLACE_OF(InplaceLogicalOr, LogicalOr, kToBool, types::kNumber)
+EMU_BINARY(LogicalXor, kToBool, types::kNumber, truth(x) != truth(y))
+
+}  // namespace emu
