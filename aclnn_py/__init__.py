@@ -1,2 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every CANN operator from NumPy arrays, without a framework."""
+"""Every CANN operator from NumPy arrays, without a framework.
+
+``__all__`` is the public surface. Names are loaded at their first use, so that importing the
+package costs next to nothing and needs neither a device nor a device library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aclnn_py import distributed, errors, functional, ops, tools
+    from aclnn_py._ffi import library_info, use
+    from aclnn_py.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
+    from aclnn_py.device import Device, MemoryInfo, device_count, soc_name
+    from aclnn_py.dlpack import from_dlpack
+    from aclnn_py.event import Event
+    from aclnn_py.formats import Format
+    from aclnn_py.memory import Buffer, HostBuffer, memory_info
+    from aclnn_py.stream import Stream, current_stream, synchronize
+    from aclnn_py.tensor import Tensor
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it. A module stands for itself.
+_HOMES = {
+    # Devices and order of work
+    "Device": "device",
+    "MemoryInfo": "device",
+    "device_count": "device",
+    "soc_name": "device",
+    "Stream": "stream",
+    "current_stream": "stream",
+    "synchronize": "stream",
+    "Event": "event",
+    # Memory and tensors
+    "Buffer": "memory",
+    "HostBuffer": "memory",
+    "memory_info": "memory",
+    "Tensor": "tensor",
+    "Format": "formats",
+    "empty": "creation",
+    "empty_like": "creation",
+    "from_numpy": "creation",
+    "full": "creation",
+    "zeros": "creation",
+    "zeros_like": "creation",
+    "from_dlpack": "dlpack",
+    # The library
+    "library_info": "_ffi",
+    "use": "_ffi",
+}
+_MODULES = ("distributed", "errors", "functional", "ops", "tools")
+
+__all__ = [
+    "Buffer",
+    "Device",
+    "Event",
+    "Format",
+    "HostBuffer",
+    "MemoryInfo",
+    "Stream",
+    "Tensor",
+    "current_stream",
+    "device_count",
+    "distributed",
+    "empty",
+    "empty_like",
+    "errors",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "functional",
+    "library_info",
+    "memory_info",
+    "ops",
+    "soc_name",
+    "synchronize",
+    "tools",
+    "use",
+    "zeros",
+    "zeros_like",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"aclnn_py.{name}")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'aclnn_py' has no attribute {name!r}")
+    value = getattr(import_module(f"aclnn_py.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

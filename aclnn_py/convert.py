@@ -96,8 +96,9 @@ def to_host(
     flat = _elements(raw, dtype, last + 1)
     size = dtype.numpy.itemsize
     steps = tuple(stride * size for stride in strides)
-    view = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
-    return view.copy(order="C")
+    view: Array = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
+    copied: Array = view.copy(order="C")
+    return copied
 
 
 def _elements(raw: npt.NDArray[np.uint8], dtype: DType, count: int) -> Array:

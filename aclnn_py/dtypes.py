@@ -178,6 +178,11 @@ def from_acl(code: int) -> DType:
         raise TypeError(f"aclDataType {code} is not a tensor element type") from None
 
 
+def all_types() -> tuple[DType, ...]:
+    """Return every element type a tensor can have."""
+    return tuple(_BY_ACL.values())
+
+
 def pack(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[np.uint8]:
     """Pack a flat array of a narrow type as the device stores it.
 

@@ -1,9 +1,169 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options and markers of the whole test suite."""
+"""Devices, markers and the leak check of the whole test suite."""
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    import aclnn_py as ap
+
+sys.path.insert(0, str(Path(__file__).parent))  # `helpers` is a package beside the tests
 
 settings.register_profile("aclnn_py", deadline=None, max_examples=60)
 settings.load_profile("aclnn_py")
+
+_KINDS = {"emulator": ["emulator"], "npu": ["npu"], "all": ["emulator", "npu"]}
+_MARKERS = {
+    "emulator_only": "emulator_only(reason): the test relies on something only the emulator has",
+    "npu_only": "npu_only(reason): the test needs a real NPU",
+}
+# Device memory a library may keep for itself between two tests, in bytes.
+_MEMORY_SLACK = {"emulator": 0, "npu": 64 << 20}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        choices=sorted(_KINDS),
+        default="emulator",
+        help="kind of device the tests run on; 'all' runs the suite once per kind",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in _MARKERS.values():
+        config.addinivalue_line("markers", line)
+    kind = config.getoption("--device")
+    if kind != "all":
+        # Also for the processes that tests start.
+        os.environ["ACLNN_PY_DEVICE"] = kind
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in _MARKERS:
+            for marker in item.iter_markers(name):
+                if not marker.kwargs.get("reason"):
+                    raise pytest.UsageError(f"{item.nodeid}: {name} needs a reason")
+
+
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run the suite once per kind of device: a process has one kind."""
+    if config.getoption("--device") != "all":
+        return None
+    import subprocess
+
+    rest = [argument for argument in config.invocation_params.args if "--device" not in argument]
+    rest = [argument for argument in rest if argument != "all"]
+    codes = [
+        subprocess.call([sys.executable, "-m", "pytest", f"--device={kind}", *rest])
+        for kind in _KINDS["all"]
+    ]
+    return max(codes)
+
+
+@pytest.fixture(scope="session")
+def device_kind(request: pytest.FixtureRequest) -> str:
+    """The kind of device this run is on."""
+    return str(request.config.getoption("--device"))
+
+
+@pytest.fixture(autouse=True)
+def _right_device(request: pytest.FixtureRequest, device_kind: str) -> None:
+    other = {"emulator": "npu_only", "npu": "emulator_only"}[device_kind]
+    marker = request.node.get_closest_marker(other)
+    if marker is not None:
+        pytest.skip(marker.kwargs["reason"])
+
+
+@pytest.fixture
+def device(device_kind: str) -> Iterator[ap.Device]:
+    """Device 0, current for the length of the test."""
+    import aclnn_py
+
+    with aclnn_py.Device(0) as current:
+        yield current
+
+
+@pytest.fixture
+def second_device(device: ap.Device) -> ap.Device:
+    """Another device, not current."""
+    import aclnn_py
+
+    if aclnn_py.device_count() < 2:
+        pytest.skip("this machine has one device")
+    return aclnn_py.Device(1)
+
+
+@pytest.fixture
+def stream(device: ap.Device) -> Iterator[ap.Stream]:
+    """A stream of device 0, current for the length of the test."""
+    with device.create_stream() as current:
+        yield current
+
+
+def _counts() -> dict[str, int]:
+    from aclnn_py.handle import live_handles
+
+    # Made once per process and closed at exit.
+    return {
+        kind: n for kind, n in live_handles().items() if kind not in ("Runtime", "DefaultStream")
+    }
+
+
+def _used_memory() -> dict[int, int]:
+    """Used bytes by device, of the devices that are open in this process."""
+    from aclnn_py import runtime
+
+    if not runtime.initialized():
+        return {}
+    from aclnn_py import device
+
+    used = {}
+    for index, opened in sorted(device._devices.items()):
+        if opened._context is not None:
+            info = opened.memory_info()
+            used[index] = info.total - info.free
+    return used
+
+
+@pytest.fixture(autouse=True)
+def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None]:
+    """Handles and device memory are as before the test when it is over."""
+    if "aclnn_py._ffi" not in sys.modules:
+        yield
+        return
+    if "device" in request.fixturenames or "stream" in request.fixturenames:
+        # The default stream's workspace and the like stay, once they exist.
+        import aclnn_py
+
+        aclnn_py.Device(0).default_stream.synchronize()
+    before, memory = _counts(), _used_memory()
+    yield
+    gc.collect()
+    _settle()
+    after = _counts()
+    assert after == before, f"handles left open: {after}, before the test {before}"
+    for index, used in _used_memory().items():
+        grown = used - memory.get(index, 0)
+        assert grown <= _MEMORY_SLACK[device_kind], f"device {index}: {grown} bytes not freed"
+
+
+def _settle() -> None:
+    from aclnn_py import errors, stream
+
+    for state in list(stream._open.values()):
+        try:
+            state.synchronize(30.0)
+        except errors.DeviceError:
+            # The test caused a fault on purpose; the stream is usable again once it was reported.
+            state.synchronize(30.0)

@@ -1,0 +1,509 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory and pinned host memory, and copies between them and arrays.
+
+One rule keeps memory alive long enough. Every piece of work that is queued on a stream leaves a
+mark (stream, sequence number) on the buffers it touches. A buffer whose marks the device has not
+passed yet is not freed when it is released, but handed to the stream, which frees it when it knows
+better.
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from aclnn_py import runtime
+from aclnn_py._ffi import C, ffi
+from aclnn_py.device import Device, MemoryInfo, resolve
+from aclnn_py.errors import DeviceMismatchError, OutOfMemoryError, StatusError
+from aclnn_py.handle import Handle
+from aclnn_py.status import check_acl
+from aclnn_py.stream import Stream, mark, pending_streams, resolve_stream
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Buffer", "HostBuffer", "memory_info"]
+
+_HUGE_FIRST = 0
+_HOST_TO_DEVICE = 1
+_DEVICE_TO_HOST = 2
+_DEVICE_TO_DEVICE = 3
+
+
+class _Block:
+    """The part of a buffer that its finalizer needs."""
+
+    __slots__ = ("address", "device", "owner", "routine", "use", "views")
+
+    def __init__(
+        self, address: int, device: Device, routine: str = "", owner: object = None
+    ) -> None:
+        self.address = address
+        self.device = device
+        self.routine = routine
+        self.owner = owner
+        self.views: list[weakref.ref[_View]] = []
+        self.use = ffi.new("ap_use *")
+        self.use.device = device.index
+
+    def release(self) -> None:
+        """Free the memory, or leave that to the stream that still uses it."""
+        pending = pending_streams(self.use)
+        if pending:
+            state, sequence = pending[0]
+            # It is asked again then: another stream may be behind.
+            state.defer(sequence, self.release)
+            return
+        views = [view for view in (ref() for ref in self.views) if view is not None]
+        if views:
+            # Arrays over pinned memory outlive the buffer that was closed.
+            weakref.finalize(views[0], self.release)
+            return
+        if self.address and self.routine:
+            with self.device.as_active():
+                status = getattr(C, self.routine)(ffi.cast("void *", self.address))
+                check_acl(status, self.routine, device=self.device.index)
+
+
+def _destroy(block: _Block) -> None:
+    block.use.closed = 1
+    block.release()
+
+
+def _bytes(value: object, argument: str) -> int:
+    if isinstance(value, bool):
+        raise TypeError(f"{argument}: expected an int, got bool")
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{argument}: expected an int, got {type(value).__name__}") from None
+    if number < 0:
+        raise ValueError(f"{argument}: must not be negative, got {number}")
+    return number
+
+
+def _reclaim(device: Device) -> None:
+    """Free what is only waiting for the collector or for a stream."""
+    gc.collect()
+    device.synchronize()
+
+
+def _allocate(routine: str, nbytes: int, device: Device, *policy: int) -> int:
+    if nbytes == 0:
+        return 0  # the C functions refuse 0, and an empty tensor has no address
+    out = ffi.new("void **")
+    function = getattr(C, routine)
+    with device.as_active():
+        try:
+            check_acl(function(out, nbytes, *policy), routine, device=device.index)
+        except OutOfMemoryError:
+            _reclaim(device)
+            try:
+                check_acl(function(out, nbytes, *policy), routine, device=device.index)
+            except StatusError as error:
+                info = device.memory_info()
+                error.hint = (
+                    f"{nbytes} bytes were asked for; {info.free} of {info.total} are free. "
+                    f"{error.hint}"
+                )
+                raise error from None
+    return int(ffi.cast("uintptr_t", out[0]))
+
+
+class _Memory(Handle):
+    """What device and host buffers have in common."""
+
+    __slots__ = ("_block", "_nbytes")
+
+    def _adopt(self, block: _Block, nbytes: int, *owners: object) -> None:
+        self._block = block
+        self._nbytes = nbytes
+        Handle.__init__(self, block, _destroy, *owners)
+
+    @property
+    def raw(self) -> int:
+        """The address as a number; 0 when there are no bytes."""
+        block: _Block = super().raw
+        return block.address
+
+    @property
+    def address(self) -> int:
+        """The address as a number; 0 when there are no bytes."""
+        return self.raw
+
+    @property
+    def nbytes(self) -> int:
+        """The length in bytes."""
+        return self._nbytes
+
+    @property
+    def device(self) -> Device:
+        """The device the memory belongs to, or was pinned for."""
+        return self._block.device
+
+    def settle(self, timeout_s: float | None = None) -> None:
+        """Wait for the streams that still have work on this memory.
+
+        Parameters
+        ----------
+        timeout_s : float, optional
+            For each stream, in seconds; forever by default.
+        """
+        _ = self.raw
+        for state, _sequence in pending_streams(self._block.use):
+            state.synchronize(timeout_s)
+
+    def _slice(self, offset: object, nbytes: object, argument: str) -> tuple[int, int]:
+        start = _bytes(offset, "offset")
+        length = self._nbytes - start if nbytes is None else _bytes(nbytes, argument)
+        if start + length > self._nbytes or length < 0:
+            raise ValueError(
+                f"{argument}: {length} bytes at offset {start} do not fit in {self._nbytes} bytes"
+            )
+        return self.raw + start, length
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else hex(self._block.address)
+        return f"<{type(self).__name__} {state}, {self._nbytes} bytes, {self.device!r}>"
+
+
+class Buffer(_Memory):
+    """A piece of device memory.
+
+    Made by ``allocate`` (owns the memory), ``wrap`` (keeps the owner alive) or ``from_address``
+    (neither).
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        raise TypeError("use Buffer.allocate, Buffer.wrap or Buffer.from_address")
+
+    @classmethod
+    def allocate(cls, nbytes: int, *, device: Device | int | None = None) -> Buffer:
+        """Allocate device memory; its content is undefined.
+
+        Parameters
+        ----------
+        nbytes : int
+            Length in bytes; 0 gives a buffer without an address.
+        device : Device or int, optional
+            Default: the current device of this thread.
+
+        Raises
+        ------
+        OutOfMemoryError
+            There is not enough, also after everything unreachable was released.
+
+        Source
+        ------
+        aclrtMalloc, aclrtFree (``include/acl/acl_rt.h``).
+        """
+        length = _bytes(nbytes, "nbytes")
+        where = resolve(device)
+        address = _allocate("aclrtMalloc", length, where, _HUGE_FIRST)
+        return cls._of(_Block(address, where, "aclrtFree"), length)
+
+    @classmethod
+    def wrap(
+        cls, address: int, nbytes: int, *, owner: object, device: Device | int | None = None
+    ) -> Buffer:
+        """Use device memory that another object owns, for example a pyACL pointer.
+
+        Parameters
+        ----------
+        address : int
+            Where the memory starts.
+        nbytes : int
+            Length in bytes.
+        owner : object
+            Kept alive until this buffer is released and the device is done with it.
+        device : Device or int, optional
+            Default: the current device of this thread.
+        """
+        if owner is None:
+            raise ValueError("owner: must not be None; use from_address for memory without one")
+        block = _Block(_bytes(address, "address"), resolve(device), owner=owner)
+        return cls._of(block, _bytes(nbytes, "nbytes"))
+
+    @classmethod
+    def from_address(
+        cls, address: int, nbytes: int, *, device: Device | int | None = None
+    ) -> Buffer:
+        """Use device memory at an address; the caller keeps it valid as long as it is used.
+
+        Parameters
+        ----------
+        address : int
+            Where the memory starts.
+        nbytes : int
+            Length in bytes.
+        device : Device or int, optional
+            Default: the current device of this thread.
+        """
+        block = _Block(_bytes(address, "address"), resolve(device))
+        return cls._of(block, _bytes(nbytes, "nbytes"))
+
+    @classmethod
+    def _of(cls, block: _Block, nbytes: int) -> Buffer:
+        buffer = cls.__new__(cls)
+        buffer._adopt(block, nbytes)
+        return buffer
+
+    def write(self, data: Any, *, offset: int = 0, stream: Stream | None = None) -> None:
+        """Copy host bytes into the buffer.
+
+        Parameters
+        ----------
+        data : bytes-like or HostBuffer
+            Contiguous; the copy is as long as this.
+        offset : int, default 0
+            Where in the buffer, in bytes.
+        stream : Stream, optional
+            Queue the copy there and return; ``data`` is kept alive and must not change until it is
+            done. Without it the call waits for work on this buffer, copies and returns.
+
+        Source
+        ------
+        aclrtMemcpy, aclrtMemcpyAsync (``include/acl/acl_rt.h``).
+        """
+        host = _host_bytes(data, "data", writable=False)
+        target, length = self._slice(offset, host.nbytes, "data")
+        _copy(target, host.pointer, length, _HOST_TO_DEVICE, (self, host.memory), stream, host.keep)
+
+    def read(
+        self,
+        target: Any = None,
+        *,
+        offset: int = 0,
+        nbytes: int | None = None,
+        stream: Stream | None = None,
+    ) -> Any:
+        """Copy bytes of the buffer to the host.
+
+        Parameters
+        ----------
+        target : writable bytes-like or HostBuffer, optional
+            Where they go; by default a new ``bytearray``.
+        offset : int, default 0
+            Where in the buffer, in bytes.
+        nbytes : int, optional
+            How many; by default the length of ``target``, or the rest of the buffer.
+        stream : Stream, optional
+            Queue the copy there and return; ``target`` is kept alive and valid only after the
+            stream was synchronized. Without it the call waits.
+
+        Returns
+        -------
+        bytearray or the target
+
+        Source
+        ------
+        aclrtMemcpy, aclrtMemcpyAsync (``include/acl/acl_rt.h``).
+        """
+        if target is None:
+            target = bytearray(self._slice(offset, nbytes, "nbytes")[1])
+        host = _host_bytes(target, "target", writable=True)
+        source, length = self._slice(offset, host.nbytes if nbytes is None else nbytes, "nbytes")
+        if length > host.nbytes:
+            raise ValueError(f"target: {host.nbytes} bytes cannot take {length}")
+        _copy(host.pointer, source, length, _DEVICE_TO_HOST, (self, host.memory), stream, host.keep)
+        return target
+
+    def copy_from(
+        self,
+        source: Buffer,
+        *,
+        offset: int = 0,
+        source_offset: int = 0,
+        nbytes: int | None = None,
+        stream: Stream | None = None,
+    ) -> None:
+        """Copy from device memory, of this or another device.
+
+        Parameters
+        ----------
+        source : Buffer
+        offset, source_offset : int, default 0
+            Where in this buffer and in the source, in bytes.
+        nbytes : int, optional
+            How many; by default the rest of the source.
+        stream : Stream, optional
+            Queue the copy there and return. Without it the call waits.
+
+        Source
+        ------
+        aclrtMemcpy, aclrtMemcpyAsync (``include/acl/acl_rt.h``).
+        """
+        if not isinstance(source, Buffer):
+            raise TypeError(f"source: expected a Buffer, got {type(source).__name__}")
+        origin, length = source._slice(source_offset, nbytes, "nbytes")
+        target, length = self._slice(offset, length, "nbytes")
+        _copy(target, origin, length, _DEVICE_TO_DEVICE, (self, source), stream, None)
+
+    def fill(self, value: int, *, stream: Stream | None = None) -> None:
+        """Set every byte.
+
+        Parameters
+        ----------
+        value : int
+            0 to 255.
+        stream : Stream, optional
+            Queue it there and return. Without it the call waits.
+
+        Source
+        ------
+        aclrtMemset, aclrtMemsetAsync (``include/acl/acl_rt.h``).
+        """
+        byte = _bytes(value, "value")
+        if byte > 255:
+            raise ValueError(f"value: must be a byte, got {byte}")
+        if self._nbytes == 0:
+            return
+        pointer = ffi.cast("void *", self.raw)
+        if stream is None:
+            self.settle()
+            with self.device.as_active():
+                status = C.aclrtMemset(pointer, self._nbytes, byte, self._nbytes)
+                check_acl(status, "aclrtMemset", device=self.device.index)
+            return
+        where = _stream_for(stream, self)
+        with where.device.as_active():
+            status = C.aclrtMemsetAsync(pointer, self._nbytes, byte, self._nbytes, where.raw)
+            check_acl(status, "aclrtMemsetAsync", device=self.device.index, stream=where.id)
+        mark(where, [self._block.use])
+
+
+class HostBuffer(_Memory):
+    """Pinned host memory, which the device reads and writes without a detour.
+
+    ``numpy()`` gives an array over it.
+
+    Parameters
+    ----------
+    nbytes : int
+        Length in bytes.
+    device : Device or int, optional
+        Default: the current device of this thread.
+
+    Source
+    ------
+    aclrtMallocHost, aclrtFreeHost (``include/acl/acl_rt.h``).
+    """
+
+    __slots__ = ()
+
+    def __init__(self, nbytes: int, *, device: Device | int | None = None) -> None:
+        length = _bytes(nbytes, "nbytes")
+        where = resolve(device)
+        address = _allocate("aclrtMallocHost", length, where)
+        self._adopt(_Block(address, where, "aclrtFreeHost"), length)
+
+    def numpy(self) -> npt.NDArray[np.uint8]:
+        """Return the memory as an array of bytes; the memory lives as long as the array."""
+        import numpy as np
+
+        view = _View(self.raw, self._nbytes)
+        self._block.views = [ref for ref in self._block.views if ref() is not None]
+        self._block.views.append(weakref.ref(view))
+        return np.asarray(view)
+
+
+class _View:
+    """The base of an array over pinned memory."""
+
+    __slots__ = ("__array_interface__", "__weakref__")
+
+    def __init__(self, address: int, nbytes: int) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (nbytes,),
+            "typestr": "|u1",
+            "data": (address, False),
+        }
+
+
+class _Host:
+    """Host memory for the length of a call. ``keep`` holds the export of the memory open."""
+
+    __slots__ = ("keep", "memory", "nbytes", "pointer")
+
+    def __init__(self, pointer: int, nbytes: int, keep: object, memory: HostBuffer | None) -> None:
+        self.pointer = pointer
+        self.nbytes = nbytes
+        self.keep = keep
+        self.memory = memory
+
+
+def _host_bytes(value: Any, argument: str, *, writable: bool) -> _Host:
+    if isinstance(value, HostBuffer):
+        return _Host(value.raw, value.nbytes, value, value)
+    try:
+        view = memoryview(value)
+    except TypeError:
+        raise TypeError(
+            f"{argument}: expected bytes, an array of bytes or a HostBuffer, "
+            f"got {type(value).__name__}"
+        ) from None
+    if not view.c_contiguous:
+        raise ValueError(f"{argument}: must be contiguous")
+    if writable and view.readonly:
+        raise ValueError(f"{argument}: must be writable")
+    cell = ffi.from_buffer(view)
+    return _Host(int(ffi.cast("uintptr_t", cell)), view.nbytes, cell, None)
+
+
+def _stream_for(stream: Stream, buffer: _Memory) -> Stream:
+    where = resolve_stream(stream)
+    if isinstance(buffer, Buffer) and where.device is not buffer.device:
+        raise DeviceMismatchError(
+            f"stream: {where!r} is not of {buffer.device!r}, where the buffer is"
+        )
+    return where
+
+
+def _copy(
+    target: int,
+    source: int,
+    nbytes: int,
+    kind: int,
+    buffers: tuple[_Memory | None, ...],
+    stream: Stream | None,
+    keep: object,
+) -> None:
+    if nbytes == 0:
+        return
+    used = [buffer for buffer in buffers if buffer is not None]
+    to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
+    if stream is None:
+        # aclrtMemcpy is not ordered after queued work.
+        for buffer in used:
+            buffer.settle()
+        where = used[0].device
+        with where.as_active():
+            status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
+            check_acl(status, "aclrtMemcpy", device=where.index)
+        return
+    queue = _stream_for(stream, used[0])
+    with queue.device.as_active():
+        status = C.aclrtMemcpyAsync(to, nbytes, origin, nbytes, kind, queue.raw)
+        check_acl(status, "aclrtMemcpyAsync", device=queue.device.index, stream=queue.id)
+    sequence = mark(queue, [buffer._block.use for buffer in used])
+    if keep is not None:
+        queue._queue.defer(sequence, None, keep)
+
+
+def memory_info(device: Device | int | None = None) -> MemoryInfo:
+    """Return the free and the whole memory of a device, in bytes.
+
+    Parameters
+    ----------
+    device : Device or int, optional
+        Default: the current device of this thread.
+    """
+    runtime.ensure()
+    return resolve(device).memory_info()

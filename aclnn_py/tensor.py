@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: a layout over device memory, and strided views of it."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aclnn_py import views
+from aclnn_py._ffi import ffi
+from aclnn_py.convert import to_host, to_storage
+from aclnn_py.device import Device
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.errors import AclnnPyError, DeviceMismatchError
+from aclnn_py.formats import Format, is_blocked
+from aclnn_py.layout import Layout, contiguous_layout, layout_of, viewed
+from aclnn_py.memory import Buffer
+from aclnn_py.stream import Stream
+from aclnn_py.views import View, shape_of
+
+__all__ = ["Tensor"]
+
+_REPR_ELEMENTS = 1000
+
+
+class Tensor:
+    """An n-dimensional array in device memory.
+
+    Made by ``from_numpy``, ``empty`` and their like, by ``Tensor.wrap`` over memory that exists, or
+    as a view of another tensor. Slices (``t[1:, ::2]``), ``transpose``, ``permute``, ``reshape``,
+    ``broadcast_to``, ``squeeze`` and ``unsqueeze`` are views: they move nothing and share the
+    memory, which lives as long as one of them.
+    """
+
+    __slots__ = ("__weakref__", "_desc", "_layout", "_memory", "_offset")
+
+    # NumPy's operators must not take a tensor for a sequence of scalars.
+    __array_ufunc__ = None
+
+    _desc: Any
+    _layout: Layout
+    _memory: Buffer
+    _offset: int
+
+    def __init__(self) -> None:
+        raise TypeError("use from_numpy, empty, zeros, full or Tensor.wrap")
+
+    @classmethod
+    def _of(cls, memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
+        tensor = cls.__new__(cls)
+        tensor._memory = memory
+        tensor._layout = layout
+        tensor._offset = offset
+        desc = ffi.new("ap_tensor *")
+        desc.layout = layout.cdata
+        desc.address = ffi.cast("void *", memory._block.address)
+        desc.offset = offset
+        desc.use = memory._block.use
+        tensor._desc = desc
+        return tensor
+
+    @classmethod
+    def wrap(
+        cls,
+        memory: Buffer,
+        shape: int | tuple[int, ...],
+        dtype: Any,
+        *,
+        strides: tuple[int, ...] | None = None,
+        offset: int = 0,
+        format: Format | str = Format.ND,
+    ) -> Tensor:
+        """Put a layout over device memory that exists.
+
+        Parameters
+        ----------
+        memory : Buffer
+            Kept alive by the tensor.
+        shape : int or tuple of int
+        dtype : dtype-like
+        strides : tuple of int, optional
+            In elements, not negative. Default: row-major.
+        offset : int, default 0
+            Elements before the first one.
+        format : Format or str, default ND
+            A blocked format takes neither strides nor offset.
+
+        Raises
+        ------
+        ValueError
+            The memory is too small for the layout.
+        """
+        from aclnn_py.formats import format_of
+
+        if not isinstance(memory, Buffer):
+            raise TypeError(f"memory: expected a Buffer, got {type(memory).__name__}")
+        kind, where, dims = dtype_of(dtype), format_of(format), shape_of(shape)
+        start = shape_of((offset,), "offset")[0]
+        layout = contiguous_layout(dims, kind, where)
+        if strides is not None:
+            steps = shape_of(tuple(strides), "strides")
+            if len(steps) != len(dims):
+                raise ValueError(f"strides: {len(steps)} given for {len(dims)} dimensions")
+            if is_blocked(where) and steps != layout.strides:
+                raise ValueError(f"strides: a {where.name} tensor has none of its own")
+            extent = start + views.span(dims, steps)
+            layout = layout_of(dims, steps, kind, where, (extent,))
+        if is_blocked(where) and start:
+            raise ValueError(f"offset: a {where.name} tensor starts where its memory does")
+        stored = int(np.prod(layout.storage_shape, dtype=object))
+        needed = kind.nbytes(stored if is_blocked(where) else start + layout.span)
+        if needed > memory.nbytes:
+            raise ValueError(
+                f"memory: {memory.nbytes} bytes cannot hold {dims} {kind} ({needed} bytes)"
+            )
+        return cls._of(memory, layout, start)
+
+    # What it is.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of every dimension, in elements."""
+        return self._layout.shape
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distance between neighbours in every dimension, in elements."""
+        return self._layout.strides
+
+    @property
+    def offset(self) -> int:
+        """Elements between the start of the memory and the first one of this tensor."""
+        return self._offset
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._layout.shape)
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self._layout.count
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type as NumPy and ml_dtypes know it.
+
+        For types neither has it is the unsigned integer that carries the bits; see ``dtype_name``.
+        """
+        return self._layout.dtype.numpy
+
+    @property
+    def dtype_name(self) -> str:
+        """Name of the element type, unambiguous for every type of CANN."""
+        return self._layout.dtype.name
+
+    @property
+    def format(self) -> Format:
+        """Storage format."""
+        return self._layout.format
+
+    @property
+    def storage_shape(self) -> tuple[int, ...]:
+        """Shape of the memory behind the tensor, in elements."""
+        return self._layout.storage_shape
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the elements take on the device; for blocked formats those of the storage."""
+        layout = self._layout
+        if is_blocked(layout.format):
+            return layout.dtype.nbytes(int(np.prod(layout.storage_shape, dtype=object)))
+        return layout.dtype.nbytes(layout.count)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements follow each other in row-major order."""
+        return self._layout.contiguous
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory, shared by all views."""
+        return self._memory
+
+    @property
+    def device(self) -> Device:
+        """The device the memory is on."""
+        return self._memory.device
+
+    @property
+    def address(self) -> int:
+        """Address of the byte where the first element starts; 0 for a tensor without elements."""
+        start = self._memory.address
+        return start + self._offset * self._layout.dtype.bits // 8 if start else 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the memory was released."""
+        return self._memory.closed
+
+    def close(self) -> None:
+        """Release the memory now; all views of it are closed as well."""
+        self._memory.close()
+
+    # Views.
+
+    @property
+    def _view(self) -> View:
+        return View(self._layout.shape, self._layout.strides, self._offset)
+
+    def _viewed(self, view: View, what: str) -> Tensor:
+        if is_blocked(self._layout.format):
+            raise ValueError(
+                f"{what}: a {self._layout.format.name} tensor has no such view; convert it first"
+            )
+        return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
+
+    def __getitem__(self, key: Any) -> Tensor:
+        if isinstance(key, Tensor):
+            raise TypeError("index: a Tensor is a gather, for example ops.index_select")
+        return self._viewed(views.index(self._view, key), "index")
+
+    def __len__(self) -> int:
+        if not self._layout.shape:
+            raise TypeError("a tensor without dimensions has no length")
+        return self._layout.shape[0]
+
+    def transpose(self, dim0: int = -2, dim1: int = -1) -> Tensor:
+        """Return a view with two dimensions exchanged, by default the last two.
+
+        It is the one view a FRACTAL_NZ tensor has, for its last two dimensions.
+        """
+        view = views.swap(self._view, dim0, dim1)
+        last = {dim0 % self.ndim, dim1 % self.ndim} == {self.ndim - 2, self.ndim - 1}
+        if is_blocked(self._layout.format) and last:
+            return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
+        return self._viewed(view, "transpose")
+
+    @property
+    def T(self) -> Tensor:
+        """The view with the dimensions in reverse order."""
+        if self.ndim == 2:
+            return self.transpose()
+        return self.permute(*reversed(range(self.ndim)))
+
+    def permute(self, *axes: int | tuple[int, ...]) -> Tensor:
+        """Return a view whose dimension ``i`` is dimension ``axes[i]`` of this tensor."""
+        order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
+        return self._viewed(views.permute(self._view, order), "permute")
+
+    def reshape(self, *shape: int | tuple[int, ...]) -> Tensor:
+        """Return a view with another shape; one dimension may be -1.
+
+        Raises
+        ------
+        ValueError
+            The number of elements differs, or the strides would need a copy: ``contiguous()`` makes
+            one.
+        """
+        dims = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        return self._viewed(views.reshape(self._view, dims), "reshape")
+
+    def view(self, dtype: Any) -> Tensor:
+        """Return a view of the same bits as another element type of the same width.
+
+        Raises
+        ------
+        ValueError
+            The widths differ.
+        """
+        kind, old = dtype_of(dtype), self._layout.dtype
+        if kind.bits != old.bits:
+            raise ValueError(f"dtype: {kind} has {kind.bits} bits, {old} has {old.bits}")
+        layout = self._layout
+        layout = layout_of(layout.shape, layout.strides, kind, layout.format, layout.storage_shape)
+        return Tensor._of(self._memory, layout, self._offset)
+
+    def broadcast_to(self, shape: int | tuple[int, ...]) -> Tensor:
+        """Return a view in which dimensions of length 1 are repeated, by strides of 0."""
+        return self._viewed(views.broadcast(self._view, shape_of(shape)), "broadcast_to")
+
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Tensor:
+        """Return a view without the dimensions of length 1, or without those named."""
+        return self._viewed(views.squeeze(self._view, axis), "squeeze")
+
+    def unsqueeze(self, axis: int) -> Tensor:
+        """Return a view with a dimension of length 1 inserted."""
+        return self._viewed(views.unsqueeze(self._view, axis), "unsqueeze")
+
+    # To and from the host.
+
+    def numpy(self) -> npt.NDArray[Any]:
+        """Wait for the work on this tensor and return its elements in a new array.
+
+        Returns
+        -------
+        ndarray
+            C order, of ``shape`` and ``dtype``, whatever strides and format the tensor has.
+
+        Raises
+        ------
+        ClosedError
+            The memory was released.
+        DeviceError
+            The work on the tensor failed.
+        """
+        layout, memory = self._layout, self._memory
+        _ = memory.raw
+        if layout.count == 0:
+            memory.settle()
+            return np.empty(layout.shape, layout.dtype.numpy)
+        # Elements narrower than a byte are read from the last one before that starts a byte.
+        start = self._offset % (8 // gcd(layout.dtype.bits, 8))
+        first = (self._offset - start) * layout.dtype.bits // 8
+        nbytes = layout.dtype.nbytes(start + layout.span)
+        if is_blocked(layout.format):
+            nbytes = self.nbytes
+        raw = np.empty(nbytes, np.uint8)
+        memory.read(raw, offset=first)
+        return to_host(raw, layout.dtype, layout.format, layout.shape, layout.strides, start)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array of device memory is always a copy")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def item(self) -> Any:
+        """Return the only element as a Python number.
+
+        Raises
+        ------
+        ValueError
+            There is not exactly one element.
+        """
+        if self._layout.count != 1:
+            raise ValueError(f"item: {self._layout.count} elements in {self._layout.shape}")
+        return self.numpy().reshape(-1)[0].item()
+
+    def copy_from(self, source: npt.NDArray[Any] | Tensor, *, stream: Stream | None = None) -> None:
+        """Overwrite the elements.
+
+        Parameters
+        ----------
+        source : ndarray or Tensor
+            Of this shape and dtype. A tensor is copied on its device.
+        stream : Stream, optional
+            Queue the copy there and return. Without it the call waits.
+
+        Raises
+        ------
+        ValueError
+            Shape or dtype differ, or the tensor has gaps between its elements: use
+            ``ops.inplace_copy`` for those.
+        """
+        if tuple(source.shape) != self.shape:
+            raise ValueError(f"source: shape {tuple(source.shape)}, expected {self.shape}")
+        layout = self._layout
+        if not (layout.contiguous and (self._offset * layout.dtype.bits) % 8 == 0):
+            raise ValueError(f"the strides {layout.strides} have gaps; use ops.inplace_copy")
+        at = self._offset * layout.dtype.bits // 8
+        if isinstance(source, Tensor):
+            self._copy_tensor(source, at, stream)
+            return
+        array = _host_array(source, layout.dtype)
+        self._memory.write(to_storage(array, layout.dtype, layout.format), offset=at, stream=stream)
+
+    def _copy_tensor(self, source: Tensor, at: int, stream: Stream | None) -> None:
+        theirs, mine = source._layout, self._layout
+        if theirs is not mine and (theirs.dtype, theirs.format) != (mine.dtype, mine.format):
+            raise ValueError(f"source: {theirs}, expected {mine}")
+        if not theirs.contiguous:
+            raise ValueError(
+                f"source: the strides {theirs.strides} have gaps; use ops.inplace_copy"
+            )
+        if source._memory is not self._memory and source.device is not self.device:
+            raise DeviceMismatchError(f"source: on {source.device!r}, expected {self.device!r}")
+        offset = theirs.dtype.nbytes(source._offset)
+        self._memory.copy_from(
+            source._memory, offset=at, source_offset=offset, nbytes=self.nbytes, stream=stream
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from aclnn_py.dlpack import device_of
+
+        return device_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        from aclnn_py.dlpack import export
+
+        return export(self, stream, max_version, dl_device, copy)
+
+    # Text.
+
+    def _describe(self) -> str:
+        layout = self._layout
+        text = f"shape={layout.shape}, dtype={layout.dtype}"
+        if not layout.contiguous:
+            text += f", strides={layout.strides}"
+        if layout.format is not Format.ND:
+            text += f", format={layout.format.name}"
+        return f"{text}, device={self.device.index}"
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Tensor closed, {self._describe()}>"
+        if self._layout.count > _REPR_ELEMENTS:
+            return f"<Tensor {self._describe()}>"
+        try:
+            values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=60)
+        except AclnnPyError as error:
+            return f"<Tensor {self._describe()}, unreadable: {type(error).__name__}>"
+        return f"Tensor({values}, {self._describe()})"
+
+
+def _host_array(value: object, kind: DType, argument: str = "source") -> npt.NDArray[Any]:
+    array = np.asarray(value)
+    if array.dtype == kind.numpy:
+        return array
+    if array.dtype.newbyteorder("=") == kind.numpy:
+        return array.astype(kind.numpy)
+    raise ValueError(f"{argument}: dtype {array.dtype}, expected {kind}")
+
+
+def fresh(shape: tuple[int, ...], kind: DType, format: Format, device: Device) -> Tensor:
+    """Return a tensor over new memory, with undefined elements."""
+    layout = contiguous_layout(shape, kind, format)
+    stored = int(np.prod(layout.storage_shape, dtype=object))
+    return Tensor._of(Buffer.allocate(kind.nbytes(stored), device=device), layout)
