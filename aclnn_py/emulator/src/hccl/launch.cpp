@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hccl/launch.h"
+
+#include <utility>
+
+#include "core/process.h"
+#include "core/stream.h"
+#include "hccl/arguments.h"
+#include "hccl/registry.h"
+
+namespace emu::hccl {
+namespace {
+
+// The place of a call in the order of issue. When the task that owns it is dropped before it ran, the
+// place is given up, so that later calls and the other ranks do not wait for it.
+class Place {
+ public:
+  Place(std::shared_ptr<Communicator> communicator, uint64_t ticket)
+      : communicator_(std::move(communicator)), ticket_(ticket) {}
+  Place(Place &&other) noexcept
+      : communicator_(std::move(other.communicator_)), ticket_(std::exchange(other.ticket_, 0)) {}
+  ~Place() {
+    if (ticket_ != 0) communicator_->withdraw(ticket_);
+  }
+  uint64_t use() { return std::exchange(ticket_, 0); }
+  Communicator &communicator() { return *communicator_; }
+
+ private:
+  std::shared_ptr<Communicator> communicator_;
+  uint64_t ticket_;
+};
+
+}  // namespace
+
+Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator> *communicator) {
+  if (forked()) {
+    refuse_forked(routine);
+    return HCCL_E_INTERNAL;
+  }
+  if (Status status = check_pointer(routine, "comm", handle)) return status;
+  *communicator = find_communicator(handle);
+  if (!*communicator) return refuse(HCCL_E_PARA, "%s: comm %p is not a communicator; it may have been destroyed", routine, handle);
+  if ((*communicator)->suspended()) {
+    return refuse(HCCL_E_SUSPENDING, "%s: the communicator %s is suspended; HcclCommResume ends that", routine,
+                  (*communicator)->name().c_str());
+  }
+  if ((*communicator)->failed()) {
+    return fail_as("EI0012", HCCL_E_REMOTE, "%s: the communicator failed before: %s", routine,
+                   (*communicator)->failure_text().c_str());
+  }
+  return 0;
+}
+
+Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream raw, Call call,
+              Body body) {
+  Stream *stream = streams().find(raw);
+  if (!stream) return refuse(HCCL_E_PARA, "%s: stream %p is not a stream; it may have been destroyed", routine, raw);
+  if (stream->device != communicator->device()) {
+    return refuse(HCCL_E_PARA, "%s: the stream belongs to device %d, but the communicator to device %d", routine,
+                  stream->device, communicator->device());
+  }
+  // the order of issue and the order on the stream must be the same
+  std::lock_guard<std::mutex> hold(communicator->issue_mutex);
+  const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
+  Task task = [place = Place(communicator, ticket), call = std::move(call), body = std::move(body)]() mutable -> Status {
+    Session session(place.communicator(), call, place.use());
+    if (Status status = session.begin()) return status;
+    return body(session);
+  };
+  const Status status = enqueue_on(*stream, routine, std::move(task));
+  return status == 0 ? 0 : HCCL_E_RUNTIME;
+}
+
+}  // namespace emu::hccl

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an API call to a task on a stream.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "acl/acl_rt.h"
+#include "hccl/session.h"
+
+namespace emu::hccl {
+
+// The communicator behind a handle, ready for a call: HCCL_E_PTR for null, HCCL_E_PARA for a stale handle,
+// HCCL_E_SUSPENDING, HCCL_E_REMOTE after a failure.
+Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator> *communicator);
+
+using Body = std::function<Status(Session &)>;
+
+// Runs `body` in a session of the communicator as the stream's next task. `routine` is a literal.
+Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream stream, Call call,
+              Body body);
+
+}  // namespace emu::hccl

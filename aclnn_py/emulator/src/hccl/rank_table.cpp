@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hccl/rank_table.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "hccl/arguments.h"
+#include "hccl/json.h"
+#include "hccl/region.h"
+
+namespace emu::hccl {
+namespace {
+
+constexpr size_t kMaxFile = size_t{16} << 20;
+constexpr size_t kMaxServerName = 64;
+
+class Table {
+ public:
+  Table(const char *routine, const char *path) : routine_(routine), path_(path) {}
+
+  Status read_file(std::string *contents) {
+    std::FILE *file = std::fopen(path_, "re");
+    if (!file) {
+      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be opened: %s", routine_, path_,
+                     std::strerror(errno));
+    }
+    contents->clear();
+    char block[65536];
+    size_t n;
+    while ((n = std::fread(block, 1, sizeof block, file)) > 0 && contents->size() <= kMaxFile) contents->append(block, n);
+    const bool broken = std::ferror(file) != 0;
+    std::fclose(file);
+    if (broken) {
+      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be read", routine_, path_);
+    }
+    return contents->size() <= kMaxFile ? 0 : bad("EI0004", "it is larger than 16 MiB");
+  }
+
+  Status parse(const std::string &contents, RankTable *table, bool *complete) {
+    Json root;
+    std::string why, text;
+    if (!parse_json(contents, &root, &why)) return bad("EI0004", why);
+    if (root.kind != Json::Kind::object) return bad("EI0004", "the document is no object");
+    if (Status s = field(root, "", "status", &text)) return s;
+    *complete = text == "completed";
+    if (!*complete && text != "initializing") return bad("EI0004", "status is \"" + text + "\"");
+    if (!*complete) return 0;
+    if (Status s = field(root, "", "version", &version_)) return s;
+    if (version_ != "1.0" && version_ != "1.2") return bad("EI0004", "version \"" + version_ + "\" is neither 1.0 nor 1.2");
+    if (Status s = servers(root, table)) return s;
+    if (version_ == "1.2") {
+      if (Status s = super_pods(root)) return s;
+    }
+    for (size_t r = 0; r < table->ranks.size(); ++r) {
+      if (!found_.count(static_cast<uint32_t>(r))) return bad("EI0004", "rank_id " + std::to_string(r) + " is missing");
+    }
+    return 0;
+  }
+
+ private:
+  Status bad(const char *message_code, const std::string &why) {
+    return fail_as(message_code, HCCL_E_PARA, "%s: the rank table %s is refused: %s", routine_, path_, why.c_str());
+  }
+
+  Status field(const Json &object, const std::string &place, const char *name, std::string *value) {
+    const Json *member = object.member(name);
+    if (!member) return bad("EI0017", place + name + " is missing");
+    if (member->kind != Json::Kind::string) return bad("EI0004", place + name + " is no string");
+    *value = member->text;
+    return 0;
+  }
+
+  Status number(const Json &object, const std::string &place, const char *name, uint32_t *value) {
+    std::string text;
+    if (Status s = field(object, place, name, &text)) return s;
+    if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
+      return bad("EI0004", place + name + " is \"" + text + "\", which is no number");
+    }
+    *value = static_cast<uint32_t>(std::stoul(text));
+    return 0;
+  }
+
+  Status list(const Json &object, const std::string &place, const char *name, const Json **value) {
+    *value = object.member(name);
+    if (!*value) return bad("EI0017", place + name + " is missing");
+    if ((*value)->kind != Json::Kind::array || (*value)->items.empty()) return bad("EI0004", place + name + " is no list with members");
+    return 0;
+  }
+
+  Status servers(const Json &root, RankTable *table) {
+    uint32_t count = 0;
+    const Json *all = nullptr;
+    if (Status s = list(root, "", "server_list", &all)) return s;
+    if (root.member("server_count")) {
+      if (Status s = number(root, "", "server_count", &count)) return s;
+      if (count != all->items.size()) {
+        return bad("EI0004", "server_count is " + std::to_string(count) + ", but server_list has " +
+                                 std::to_string(all->items.size()));
+      }
+    } else if (version_ == "1.0") {
+      return bad("EI0017", "server_count is missing");
+    }
+    size_t ranks = 0;
+    for (const Json &server : all->items) {
+      const Json *devices = server.member("device");
+      ranks += devices ? devices->items.size() : 0;
+    }
+    if (ranks > kMaxRanks) return bad("EI0004", "more than " + std::to_string(kMaxRanks) + " ranks");
+    table->ranks.assign(ranks, {});
+    for (size_t i = 0; i < all->items.size(); ++i) {
+      const std::string place = "server_list[" + std::to_string(i) + "].";
+      std::string name;
+      if (Status s = field(all->items[i], place, "server_id", &name)) return s;
+      if (name.empty() || name.size() > kMaxServerName) return bad("EI0004", place + "server_id must have 1 to 64 characters");
+      if (!names_.insert(name).second) return bad("EI0004", place + "server_id \"" + name + "\" stands twice");
+      if (Status s = devices(all->items[i], place, name, table)) return s;
+    }
+    return 0;
+  }
+
+  Status devices(const Json &server, const std::string &place, const std::string &name, RankTable *table) {
+    const Json *all = nullptr;
+    if (Status s = list(server, place, "device", &all)) return s;
+    std::set<uint32_t> used;
+    for (size_t i = 0; i < all->items.size(); ++i) {
+      const std::string here = place + "device[" + std::to_string(i) + "].";
+      const Json &entry = all->items[i];
+      uint32_t rank = 0, device = 0;
+      std::string text;
+      if (Status s = number(entry, here, "rank_id", &rank)) return s;
+      if (Status s = number(entry, here, "device_id", &device)) return s;
+      if (chip() == Chip::a1) {
+        if (Status s = field(entry, here, "device_ip", &text)) return s;
+      }
+      if (version_ == "1.2") {
+        if (Status s = field(entry, here, "super_device_id", &text)) return s;
+      }
+      if (rank >= table->ranks.size()) {
+        return bad("EI0004", here + "rank_id is " + std::to_string(rank) + " in a table of " +
+                                 std::to_string(table->ranks.size()) + " ranks");
+      }
+      if (!found_.insert(rank).second) return bad("EI0004", here + "rank_id " + std::to_string(rank) + " stands twice");
+      if (!used.insert(device).second) return bad("EI0004", here + "device_id " + std::to_string(device) + " stands twice on a server");
+      table->ranks[rank] = {name, device};
+    }
+    return 0;
+  }
+
+  Status super_pods(const Json &root) {
+    const Json *pods = nullptr;
+    if (Status s = list(root, "", "super_pod_list", &pods)) return s;
+    std::set<std::string> placed;
+    for (size_t i = 0; i < pods->items.size(); ++i) {
+      const std::string place = "super_pod_list[" + std::to_string(i) + "].";
+      std::string name;
+      const Json *members = nullptr;
+      if (Status s = field(pods->items[i], place, "super_pod_id", &name)) return s;
+      if (Status s = list(pods->items[i], place, "server_list", &members)) return s;
+      for (const Json &server : members->items) {
+        if (Status s = field(server, place + "server_list[].", "server_id", &name)) return s;
+        if (!names_.count(name)) return bad("EI0004", place + "server \"" + name + "\" is not in server_list");
+        if (!placed.insert(name).second) return bad("EI0004", "server \"" + name + "\" is in two super pods");
+      }
+    }
+    return placed.size() == names_.size() ? 0 : bad("EI0004", "a server is in no super pod");
+  }
+
+  const char *routine_;
+  const char *path_;
+  std::string version_;
+  std::set<std::string> names_;
+  std::set<uint32_t> found_;
+};
+
+}  // namespace
+
+Status read_rank_table(const char *routine, const char *path, double timeout, RankTable *table) {
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    Table reader(routine, path);
+    bool complete = false;
+    if (Status s = reader.read_file(&table->contents)) return s;
+    if (Status s = reader.parse(table->contents, table, &complete)) return s;
+    if (complete) return 0;
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > timeout) {
+      return fail_as("EI0004", HCCL_E_TIMEOUT, "%s: the rank table %s is still \"initializing\" after %g s", routine, path,
+                     timeout);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace emu::hccl

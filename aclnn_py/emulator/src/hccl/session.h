@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one stream task does with a communicator. A collective, and every fused operator, opens a
+// session in its kernel and calls as many of the operations below as it needs:
+//
+//   Session session(comm, describe("aclnnXxx(m=%lld, ...)", ...));
+//   if (Status status = session.begin()) return status;
+//   if (Status status = session.all_gather(mine, everyone, nbytes)) return status;
+//
+// All ranks must open sessions with the same text and call the same operations in the same order.
+// Each operation compares the texts first, so a mismatch is reported on every rank, by name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "hccl/communicator.h"
+#include "hccl/reduce.h"
+
+namespace emu::hccl {
+
+struct Transfer {
+  bool send;
+  void *data;
+  uint64_t count;
+  uint32_t dtype;  // HcclDataType
+  uint32_t item_bytes;
+  uint32_t remote;
+};
+
+// Bytes of one rank's block in a buffer of blocks.
+struct Block {
+  uint64_t bytes;
+  uint64_t offset;
+};
+
+class Session {
+ public:
+  Session(Communicator &comm, Call call, uint64_t ticket = 0);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  // Waits for this rank's turn on the communicator. Nothing else may be called when it fails.
+  Status begin();
+
+  Status barrier();
+  // Block r of `recv`, on every rank, becomes what rank r has in `send`.
+  Status all_gather(const void *send, void *recv, uint64_t bytes);
+  Status all_gather_v(const void *send, void *recv, const std::vector<Block> &blocks);
+  Status broadcast(void *data, uint64_t bytes, uint32_t root);
+  Status scatter(const void *send, void *recv, uint64_t bytes, uint32_t root);
+  // Reductions take the ranks in the order 0 .. R-1 and round every partial result to the data type.
+  Status all_reduce(const void *send, void *recv, uint64_t count, ReduceType type);
+  Status reduce(const void *send, void *recv, uint64_t count, ReduceType type, uint32_t root);
+  Status reduce_scatter(const void *send, void *recv, uint64_t count, ReduceType type);
+  Status reduce_scatter_v(const void *send, void *recv, const std::vector<Block> &blocks, ReduceType type);
+  // Block r of `send` goes to rank r, block r of `recv` comes from rank r.
+  Status all_to_all_v(const void *send, const std::vector<Block> &to, void *recv, const std::vector<Block> &from);
+  // Sends and receives that go on together; those of one pair of ranks match in the order given.
+  Status exchange(const std::vector<Transfer> &transfers);
+
+ private:
+  char *place(const void *source, void *target = nullptr);
+  void agree_on(const std::vector<Block> &blocks);
+  void show_call();
+  Status arrive();
+  Status compare();
+  const char *shown(uint32_t rank) const;
+  void *target(uint32_t rank) const;
+  Status finish();
+  uint64_t room() const;
+  Status reduce_to(const void *send, void *recv, uint64_t count, ReduceType type, int64_t root);
+
+  Communicator &comm_;
+  Region &region_;
+  Call call_;
+  const uint64_t ticket_;
+  const uint32_t rank_, size_;
+  const bool direct_;
+  bool entered_ = false, fresh_ = true;
+};
+
+}  // namespace emu::hccl
