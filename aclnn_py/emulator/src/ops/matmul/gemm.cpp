@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/matmul/gemm.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "core/pool.h"
+
+namespace emu {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Work memory of one thread. It is kept between products (fresh pages cost more than a small product) unless
+// it is large.
+class Scratch {
+ public:
+  ~Scratch() { std::free(data_); }
+
+  void *take(size_t bytes) {
+    if (bytes > size_) {
+      std::free(data_);
+      size_ = (bytes + 63) & ~size_t(63);
+      data_ = std::aligned_alloc(64, size_);
+      if (!data_) {
+        size_ = 0;
+        throw std::bad_alloc();
+      }
+    }
+    return data_;
+  }
+
+  void trim() {
+    if (size_ <= kept) return;
+    std::free(data_);
+    data_ = nullptr;
+    size_ = 0;
+  }
+
+ private:
+  static constexpr size_t kept = size_t(16) << 20;
+  void *data_ = nullptr;
+  size_t size_ = 0;
+};
+
+Scratch &scratch() {
+  thread_local Scratch mine;
+  return mine;
+}
+
+GemmStorage storage_of(aclDataType dtype) {
+  switch (dtype) {
+    case ACL_FLOAT16:
+      return GemmStorage::f16;
+    case ACL_BF16:
+      return GemmStorage::bf16;
+    case ACL_INT8:
+      return GemmStorage::i8;
+    case ACL_UINT8:
+      return GemmStorage::u8;
+    case ACL_DOUBLE:
+      return GemmStorage::f64;
+    default:
+      return GemmStorage::f32;
+  }
+}
+
+template <class C>
+struct Kind;
+template <>
+struct Kind<float> {
+  using Packed = float;
+  static int columns(const GemmKernels &k) { return k.columns; }
+  static auto tiles(const GemmKernels &k) { return k.tile_f32; }
+};
+template <>
+struct Kind<int32_t> {
+  using Packed = float;  // a block of products of bytes is exact in fp32 as long as 2^14 * depth <= 2^24
+  static int columns(const GemmKernels &k) { return k.columns; }
+  static auto tiles(const GemmKernels &k) { return k.tile_i32; }
+};
+template <>
+struct Kind<double> {
+  using Packed = double;
+  static int columns(const GemmKernels &k) { return k.columns64; }
+  static auto tiles(const GemmKernels &k) { return k.tile_f64; }
+};
+
+// Blocking: a panel of `a` stays in the first-level cache, a tile of `b` in the second, the accumulators of
+// one chunk in the third. uint8 products reach 2^16, so 256 is the longest sum of them that fp32 holds
+// exactly.
+constexpr int64_t depth_step = 256, chunk_rows = 1024, chunk_columns = 2048, tile_height = 192,
+                  tile_width = 256;
+constexpr int64_t
+    few_rows = 48,
+    group = 128,
+    widest = 32;  // up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time
+constexpr int64_t worth_a_thread = int64_t(1) << 16;  // multiplications
+
+template <class C>
+class Product {
+  using P = typename Kind<C>::Packed;
+
+ public:
+  Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
+      : a_(a),
+        b_(b),
+        sink_(sink),
+        parallel_(a.rows * b.cols * a.cols > 2 * worth_a_thread),
+        kernels_(gemm_kernels()),
+        thin_(a.rows <= kernels_.thin_rows),
+        height_(thin_ ? kernels_.thin_rows : kernels_.rows),
+        width_(Kind<C>::columns(kernels_)),
+        tile_(Kind<C>::tiles(kernels_)[thin_]),
+        pack_a_(kernels_.pack[static_cast<int>(storage_of(a.dtype))]),
+        pack_b_(kernels_.pack[static_cast<int>(storage_of(b.dtype))]) {}
+
+  void run() {
+    if (a_.rows == 0 || b_.cols == 0) return;
+    if (a_.cols == 0) return zeros();
+    if (a_.rows <= few_rows && a_.rows * a_.cols <= (int64_t(1) << 21)) {
+      wide();
+    } else {
+      for (int64_t j = 0; j < b_.cols; j += chunk_columns)
+        for (int64_t i = 0; i < a_.rows; i += chunk_rows)
+          chunk(i, std::min(chunk_rows, a_.rows - i), j, std::min(chunk_columns, b_.cols - j));
+    }
+    scratch().trim();
+  }
+
+ private:
+  template <class F>
+  void each(int64_t count, int64_t grain, F body) {
+    if (parallel_ && count > grain) return parallel_for(count, grain, body);
+    body(0, count);
+  }
+
+  void zeros() {
+    const C none[256] = {};
+    for (int64_t i = 0; i < a_.rows; ++i)
+      for (int64_t j = 0; j < b_.cols; j += 256)
+        sink_.accept(i, j, std::min<int64_t>(256, b_.cols - j), none);
+  }
+
+  void pack_a(int64_t row, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+    pack_a_(
+        {a_.data, a_.row, a_.col, row, std::min<int64_t>(height_, end - row), depth_begin, depth, height_},
+        to);
+  }
+  void pack_b(int64_t col, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+    pack_b_({b_.data, b_.col, b_.row, col, std::min<int64_t>(width_, end - col), depth_begin, depth, width_},
+            to);
+  }
+
+  // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and uses them at
+  // once.
+  void wide() {
+    const int64_t panels = ceil_div(a_.rows, height_), k = a_.cols;
+    P *packed = static_cast<P *>(scratch().take(static_cast<size_t>(panels * height_ * k) * sizeof(P)));
+    each(panels, 4, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        for (int64_t p = 0; p < k; p += depth_step)
+          pack_a(i * height_, a_.rows, p, std::min(depth_step, k - p),
+                 packed + panels * height_ * p + i * height_ * std::min(depth_step, k - p));
+    });
+    const int64_t per_group =
+        std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
+    each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
+      alignas(64) C sums[(few_rows + 16) * group];
+      alignas(64) P panel[depth_step * widest];
+      for (int64_t g = first; g < last; ++g) {
+        const int64_t begin = g * group, end = std::min(begin + group, b_.cols);
+        for (int64_t p = 0; p < k; p += depth_step) {
+          const int64_t depth = std::min(depth_step, k - p);
+          for (int64_t j = begin; j < end; j += width_) {
+            pack_b(j, end, p, depth, panel);
+            for (int64_t i = 0; i < panels; ++i)
+              tile_(packed + panels * height_ * p + i * height_ * depth, panel, depth,
+                    sums + i * height_ * group + (j - begin), group, p > 0);
+          }
+        }
+        for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
+      }
+    });
+  }
+
+  // One chunk of the result, whole depth: both operands are packed in parallel, then tiles of the chunk are
+  // multiplied in parallel.
+  void chunk(int64_t row, int64_t rows, int64_t col, int64_t cols) {
+    const int64_t a_panels = ceil_div(rows, height_), b_panels = ceil_div(cols, width_), k = a_.cols;
+    const int64_t ldc = b_panels * width_, deepest = std::min(depth_step, k);
+    const size_t a_bytes = static_cast<size_t>(a_panels * height_ * deepest) * sizeof(P),
+                 b_bytes = static_cast<size_t>(b_panels * width_ * deepest) * sizeof(P);
+    const size_t a_room = (a_bytes + 63) & ~size_t(63), b_room = (b_bytes + 63) & ~size_t(63);
+    char *memory = static_cast<char *>(
+        scratch().take(a_room + b_room + static_cast<size_t>(a_panels * height_ * ldc) * sizeof(C)));
+    P *packed_a = reinterpret_cast<P *>(memory), *packed_b = reinterpret_cast<P *>(memory + a_room);
+    C *sums = reinterpret_cast<C *>(memory + a_room + b_room);
+    const int64_t tall = std::max<int64_t>(1, tile_height / height_),
+                  broad = std::max<int64_t>(1, tile_width / width_);
+    const int64_t tiles_down = ceil_div(a_panels, tall), tiles_across = ceil_div(b_panels, broad);
+    for (int64_t p = 0; p < k; p += depth_step) {
+      const int64_t depth = std::min(depth_step, k - p);
+      each(a_panels + b_panels, 4, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          if (i < a_panels)
+            pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * depth);
+          else
+            pack_b(col + (i - a_panels) * width_, col + cols, p, depth,
+                   packed_b + (i - a_panels) * width_ * depth);
+        }
+      });
+      const bool finished = p + depth == k;
+      each(tiles_down * tiles_across, 1, [&](int64_t first, int64_t last) {
+        for (int64_t t = first; t < last; ++t) {
+          const int64_t i0 = t % tiles_down * tall, j0 = t / tiles_down * broad;
+          const int64_t i1 = std::min(i0 + tall, a_panels), j1 = std::min(j0 + broad, b_panels);
+          for (int64_t i = i0; i < i1; ++i)
+            for (int64_t j = j0; j < j1; ++j)
+              tile_(packed_a + i * height_ * depth, packed_b + j * width_ * depth, depth,
+                    sums + i * height_ * ldc + j * width_, ldc, p > 0);
+          if (!finished) continue;
+          const int64_t j_begin = j0 * width_, j_end = std::min(j1 * width_, cols),
+                        i_end = std::min(i1 * height_, rows);
+          for (int64_t i = i0 * height_; i < i_end; ++i)
+            sink_.accept(row + i, col + j_begin, j_end - j_begin, sums + i * ldc + j_begin);
+        }
+      });
+    }
+  }
+
+  const Matrix &a_, &b_;
+  const RowSink<C> &sink_;
+  const bool parallel_;
+  const GemmKernels &kernels_;
+  const bool thin_;
+  const int height_, width_;
+  void (*const tile_)(const P *, const P *, int64_t, C *, int64_t, bool);
+  void (*const pack_a_)(const GemmPanel &, void *);
+  void (*const pack_b_)(const GemmPanel &, void *);
+};
+
+}  // namespace
+
+void gemm_f32(const Matrix &a, const Matrix &b, const RowSink<float> &sink) {
+  Product<float>(a, b, sink).run();
+}
+void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink) {
+  Product<int32_t>(a, b, sink).run();
+}
+void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink) {
+  Product<double>(a, b, sink).run();
+}
+
+}  // namespace emu

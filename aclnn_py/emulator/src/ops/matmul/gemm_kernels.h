@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The leaf routines of the matrix product that are compiled once per instruction set.
+// Only plain types cross this border: inline library code compiled for a newer instruction set must never be
+// shared with files built for the baseline.
+#pragma once
+
+#include <cstdint>
+
+namespace emu {
+
+// Element offset of index i along one axis of a matrix: either i * stride, or blocks of `block` elements that
+// lie `block_stride` apart (FRACTAL_NZ keeps the columns of a matrix in such blocks).
+struct GemmAxis {
+  int64_t stride = 0;
+  int64_t block = 0;
+  int64_t block_stride = 0;
+
+  int64_t at(int64_t i) const {
+    return block ? (i / block) * block_stride + (i % block) * stride : i * stride;
+  }
+};
+
+enum class GemmStorage : int { f32, f16, bf16, i8, u8, f64, count };
+
+// One packed panel: `width` indices of the `wide` axis side by side, for `depth` consecutive indices of the
+// `deep` axis. Short panels are filled up with zeros.
+struct GemmPanel {
+  const void *source;
+  GemmAxis wide, deep;
+  int64_t wide_begin, wide_count, deep_begin, depth;
+  int width;
+};
+
+struct GemmKernels {
+  int rows, thin_rows;     // heights of the two register tiles
+  int columns, columns64;  // their width for float and for double
+  void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &,
+                                                     void *packed);  // into float, f64 into double
+  // c[height][columns] (leading dimension ldc) = or += packed_a * packed_b over `depth`; index 0: full
+  // height, 1: thin
+  void (*tile_f32[2])(const float *a, const float *b, int64_t depth, float *c, int64_t ldc, bool add);
+  void (*tile_i32[2])(const float *a, const float *b, int64_t depth, int32_t *c, int64_t ldc, bool add);
+  void (*tile_f64[2])(const double *a, const double *b, int64_t depth, double *c, int64_t ldc, bool add);
+  // contiguous rows: float to and from the 16-bit kinds, one rounding to nearest even
+  void (*to_f16)(const float *, uint16_t *, int64_t);
+  void (*to_bf16)(const float *, uint16_t *, int64_t);
+  void (*from_f16)(const uint16_t *, float *, int64_t);
+  void (*from_bf16)(const uint16_t *, float *, int64_t);
+};
+
+const GemmKernels &gemm_kernels();  // those of the best instruction set of this machine
+
+}  // namespace emu

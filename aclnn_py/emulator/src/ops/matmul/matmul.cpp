@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices and stacks of them. Everything between the operands and the result is fp32, rounded
+// once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full fp32; 2 rounds fp32
+// operands to fp16.
+#include "aclnnop/matmul.h"
+#include "ops/matmul/stack.h"
+
+namespace emu {
+namespace {
+
+constexpr int8_t kUseFp16 = 2;
+
+Check &math_type(Check &check, int8_t value) {
+  return check.that(value >= 0 && value <= 3, "cubeMathType is %d; allowed: 0 to 3", value);
+}
+
+Check &formats(Check &check, const char *name, const aclTensor *tensor, bool fractal = false) {
+  return check.that(!is_fractal(*tensor) || fractal, "%s is in FRACTAL_NZ; allowed: ND", name);
+}
+
+// Operands as the multiplier sees them: with cubeMathType 2 an fp32 operand is first rounded to fp16.
+class Operand {
+ public:
+  Operand(const aclTensor &tensor, int8_t cube_math_type) : stack_(matrix_stack(tensor)) {
+    if (cube_math_type != kUseFp16 || tensor.dtype != ACL_FLOAT || is_fractal(tensor)) return;
+    View half = view_of(tensor);
+    const View full = half;
+    half.layout = dense_like(full.layout);
+    half.dtype = ACL_FLOAT16;
+    memory_.reset(new char[static_cast<size_t>(full.count()) * 2 + 1]);
+    half.data = memory_.get();
+    copy_view(full, half);
+    stack_ = matrix_stack(half);
+  }
+  const MatrixStack &stack() const { return stack_; }
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  MatrixStack stack_;
+};
+
+// A vector gets the unit dimension that makes it a matrix.
+aclTensor with_unit(const aclTensor &tensor, bool row) {
+  if (tensor.rank() != 1) return tensor;
+  aclTensor matrix = tensor;
+  const int64_t length = tensor.shape[0], step = tensor.strides[0];
+  matrix.shape = row ? Dims{1, length} : Dims{length, 1};
+  matrix.strides = row ? Dims{length * step, step} : Dims{step, 1};
+  return matrix;
+}
+
+// The shape of self @ mat2; false when they do not fit.
+bool product_shape(const aclTensor &self, const aclTensor &mat2, Layout *shape) {
+  const Layout a = layout_of(with_unit(self, true)), b = layout_of(with_unit(mat2, false));
+  if (a.shape[a.rank - 1] != b.shape[b.rank - 2]) return false;
+  Layout left, right, batch;
+  for (int d = 0; d + 2 < a.rank; ++d) left.push(a.shape[d], 0);
+  for (int d = 0; d + 2 < b.rank; ++d) right.push(b.shape[d], 0);
+  if (!broadcast_shapes(left, right, &batch)) return false;
+  *shape = batch;
+  if (self.rank() != 1) shape->push(a.shape[a.rank - 2], 0);
+  if (mat2.rank() != 1) shape->push(b.shape[b.rank - 1], 0);
+  return true;
+}
+
+struct ProductArguments {
+  const char *op;
+  const aclTensor *self, *mat2;
+  aclTensor *out;
+  int8_t cube_math_type;
+  int lowest_rank, highest_rank;
+  bool fractal;
+  const char *names[2] = {"self", "mat2"};
+};
+
+// The ranks that leave the batch and matrix dimensions of `out` to the kernel: unit dimensions back in.
+View result_view(const aclTensor &out, bool no_row, bool no_column) {
+  View view = view_of(out);
+  Layout full;
+  const int kept = view.layout.rank - (no_row ? 0 : 1) - (no_column ? 0 : 1);
+  for (int d = 0; d < kept; ++d) full.push(view.layout.shape[d], view.layout.stride[d]);
+  if (no_row)
+    full.push(1, 0);
+  else
+    full.push(view.layout.shape[kept], view.layout.stride[kept]);
+  if (no_column)
+    full.push(1, 0);
+  else
+    full.push(view.layout.shape[view.layout.rank - 1], view.layout.stride[view.layout.rank - 1]);
+  view.layout = full;
+  return view;
+}
+
+Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required(a.names[0], a.self).required(a.names[1], a.mat2).required("out", a.out);
+  check.dtype(a.names[0], a.self).dtype(a.names[1], a.mat2).dtype("out", a.out);
+  math_type(check, a.cube_math_type);
+  if (!check.ok()) return check.status();
+  formats(check, a.names[0], a.self);
+  formats(check, a.names[1], a.mat2, a.fractal);
+  formats(check, "out", a.out);
+  check.rank(a.names[0], a.self, a.lowest_rank, a.highest_rank);
+  check.rank(a.names[1], a.mat2, a.lowest_rank, a.highest_rank);
+  if (!check.ok()) return check.status();
+  Layout shape;
+  const bool fits = product_shape(*a.self, *a.mat2, &shape);
+  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[0], shape_text(layout_of(*a.self)).c_str(),
+             a.names[1], shape_text(layout_of(*a.mat2)).c_str());
+  if (check.ok()) check.shape("out", a.out, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t left = plan.input(a.self), right = plan.input(a.mat2), to = plan.output(a.out);
+  const int8_t math = a.cube_math_type;
+  return plan.finish(
+      [=](PlanContext &c) {
+        const aclTensor &x = c.tensor(left), &y = c.tensor(right);
+        const Operand first(with_unit(x, true), math), second(with_unit(y, false), math);
+        StackProduct product;
+        product.a = first.stack();
+        product.b = second.stack();
+        product.out = result_view(c.tensor(to), x.rank() == 1, y.rank() == 1);
+        multiply(product);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+struct SumArguments {
+  const char *op;
+  const aclTensor *self, *mat1, *mat2;
+  const aclScalar *beta, *alpha;
+  const aclTensor *out;
+  int8_t cube_math_type;
+  int rank;              // of mat1 and mat2
+  bool sum_batches;      // Addbmm
+  const char *names[3];  // self, mat1, mat2
+  const char *out_name;
+};
+
+// out = beta * self + alpha * (mat1 @ mat2)
+Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required(a.names[0], a.self).required(a.names[1], a.mat1).required(a.names[2], a.mat2);
+  check.required("beta", a.beta).required("alpha", a.alpha).required(a.out_name, a.out);
+  check.dtype(a.names[0], a.self).dtype(a.names[1], a.mat1).dtype(a.names[2], a.mat2);
+  check.dtype("beta", a.beta).dtype("alpha", a.alpha).dtype(a.out_name, a.out);
+  math_type(check, a.cube_math_type);
+  if (!check.ok()) return check.status();
+  check.rank(a.names[1], a.mat1, a.rank, a.rank).rank(a.names[2], a.mat2, a.rank, a.rank);
+  for (const auto &[name, tensor] : {std::pair<const char *, const aclTensor *>{a.names[0], a.self},
+                                     {a.names[1], a.mat1},
+                                     {a.names[2], a.mat2}}) {
+    if (check.ok()) formats(check, name, tensor);
+  }
+  if (!check.ok()) return check.status();
+  Layout shape;
+  bool fits = product_shape(*a.mat1, *a.mat2, &shape);
+  if (a.sum_batches) fits = fits && a.mat1->shape[0] == a.mat2->shape[0];
+  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[1], shape_text(layout_of(*a.mat1)).c_str(),
+             a.names[2], shape_text(layout_of(*a.mat2)).c_str());
+  if (!check.ok()) return check.status();
+  if (a.sum_batches) {
+    Layout matrix;
+    matrix.push(shape.shape[1], 0);
+    matrix.push(shape.shape[2], 0);
+    shape = matrix;
+  }
+  Layout met;
+  check.that(broadcast_shapes(layout_of(*a.self), shape, &met) && same_shape(met, shape),
+             "%s %s does not broadcast to %s", a.names[0], shape_text(layout_of(*a.self)).c_str(),
+             shape_text(shape).c_str());
+  check.shape(a.out_name, a.out, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t addend = plan.input(a.self), left = plan.input(a.mat1), right = plan.input(a.mat2);
+  const size_t to = plan.output(a.out);
+  const double alpha = a.alpha->to_double(), beta = a.beta->to_double();
+  const int8_t math = a.cube_math_type;
+  const bool sum_batches = a.sum_batches;
+  return plan.finish(
+      [=](PlanContext &c) {
+        const Operand first(c.tensor(left), math), second(c.tensor(right), math);
+        StackProduct product;
+        product.a = first.stack();
+        product.b = second.stack();
+        if (sum_batches) {
+          // The batches are pieces of one long inner dimension.
+          Matrix &x = product.a.first, &y = product.b.first;
+          const int64_t batches = product.a.batch.shape[0], depth = x.cols;
+          x.col = {x.col.stride, depth, product.a.batch.stride[0]};
+          y.row = {y.row.stride, depth, product.b.batch.stride[0]};
+          x.cols = y.rows = batches * depth;
+          product.a.batch = product.b.batch = Layout();
+        }
+        product.out = view_of(c.tensor(to));
+        product.alpha = alpha;
+        product.beta = beta;
+        product.has_addend = true;
+        const View self = view_of(c.tensor(addend), product.out.layout);
+        std::unique_ptr<Snapshot> kept;
+        if (clash(self, product.out)) kept = std::make_unique<Snapshot>(self);
+        product.addend = matrix_stack(kept ? kept->view() : self);
+        multiply(product);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+using emu::plan_product;
+using emu::plan_sum;
+
+EMU_OPERATOR(Matmul, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  return plan_product({"aclnnMatmul", self, mat2, out, cubeMathType, 1, 6, true}, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Mm, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  return plan_product({"aclnnMm", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize, executor);
+}
+
+EMU_OPERATOR(BatchMatMul,
+             (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  return plan_product({"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true}, workspaceSize,
+                      executor);
+}
+
+EMU_OPERATOR(MatmulWeightNz,
+             (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  emu::Check check("aclnnMatmulWeightNz");
+  check.required("self", self).required("mat2", mat2);
+  if (check.ok()) check.that(emu::is_fractal(*mat2), "mat2 is not in FRACTAL_NZ");
+  if (!check.ok()) return check.status();
+  return plan_product({"aclnnMatmulWeightNz", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize,
+                      executor);
+}
+
+EMU_OPERATOR(Addmm, (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
+                     const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+  return plan_sum({"aclnnAddmm",
+                   self,
+                   mat1,
+                   mat2,
+                   beta,
+                   alpha,
+                   out,
+                   cubeMathType,
+                   2,
+                   false,
+                   {"self", "mat1", "mat2"},
+                   "out"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceAddmm, (aclTensor * selfRef, const aclTensor *mat1, const aclTensor *mat2,
+                            const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
+  return plan_sum({"aclnnInplaceAddmm",
+                   selfRef,
+                   mat1,
+                   mat2,
+                   beta,
+                   alpha,
+                   selfRef,
+                   cubeMathType,
+                   2,
+                   false,
+                   {"selfRef", "mat1", "mat2"},
+                   "selfRef"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(Baddbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+                       const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+  return plan_sum({"aclnnBaddbmm",
+                   self,
+                   batch1,
+                   batch2,
+                   beta,
+                   alpha,
+                   out,
+                   cubeMathType,
+                   3,
+                   false,
+                   {"self", "batch1", "batch2"},
+                   "out"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceBaddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
+                              const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
+  return plan_sum({"aclnnInplaceBaddbmm",
+                   selfRef,
+                   batch1,
+                   batch2,
+                   beta,
+                   alpha,
+                   selfRef,
+                   cubeMathType,
+                   3,
+                   false,
+                   {"selfRef", "batch1", "batch2"},
+                   "selfRef"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(Addbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+                      const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+  return plan_sum({"aclnnAddbmm",
+                   self,
+                   batch1,
+                   batch2,
+                   beta,
+                   alpha,
+                   out,
+                   cubeMathType,
+                   3,
+                   true,
+                   {"self", "batch1", "batch2"},
+                   "out"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceAddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
+                             const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
+  return plan_sum({"aclnnInplaceAddbmm",
+                   selfRef,
+                   batch1,
+                   batch2,
+                   beta,
+                   alpha,
+                   selfRef,
+                   cubeMathType,
+                   3,
+                   true,
+                   {"selfRef", "batch1", "batch2"},
+                   "selfRef"},
+                  workspaceSize, executor);
+}
+
+EMU_OPERATOR(Mv, (const aclTensor *self, const aclTensor *vec, aclTensor *out, int8_t cubeMathType)) {
+  emu::Check check("aclnnMv");
+  check.required("self", self).required("vec", vec).required("out", out);
+  check.dtype("self", self).dtype("vec", vec).dtype("out", out);
+  check.rank("self", self, 2, 2).rank("vec", vec, 1, 1);
+  if (!check.ok()) return check.status();
+  emu::ProductArguments arguments{"aclnnMv", self, vec, out, cubeMathType, 1, 2, false};
+  arguments.names[1] = "vec";
+  return plan_product(arguments, workspaceSize, executor);
+}
