@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated units: one half of a dimension, activated, times the other half.
+#include "aclnnop/activation.h"
+#include "ops/norm/rows.h"
+
+#include <cmath>
+
+namespace emu {
+namespace {
+
+float sigmoid(float x) {
+  return 1.0f / (1.0f + std::exp(-x));
+}
+float silu(float x) {
+  return x * sigmoid(x);
+}
+float gelu_erf(float x) {
+  return 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
+}
+float gelu_tanh(float x) {
+  return 0.5f * x * (1.0f + std::tanh(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+}
+
+struct GatedArguments {
+  const char *op;
+  const char *input_name;
+  const aclTensor *input;
+  int64_t dim;
+  float (*activation)(float);
+  bool activate_left;
+  const aclTensor *out;
+  const aclTensor *activated;  // null: not asked for
+};
+
+Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required(a.input_name, a.input).required("out", a.out);
+  if (with_activated) check.required("outGelu", a.activated);
+  check.dtype(a.input_name, a.input).dtype("out", a.out).dtype("outGelu", a.activated);
+  check.rank(a.input_name, a.input, 1, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", a.out->dtype, a.input_name, a.input->dtype);
+  if (with_activated) check.same_dtype("outGelu", a.activated->dtype, a.input_name, a.input->dtype);
+  int axis = 0;
+  check.that(wrap_dim(a.dim, static_cast<int>(a.input->rank()), &axis), "dim is %lld; %s has %zu dimensions",
+             static_cast<long long>(a.dim), a.input_name, a.input->rank());
+  if (!check.ok()) return check.status();
+  Layout half = layout_of(*a.input);
+  check.that(half.shape[axis] % 2 == 0, "%s has %lld along dim %d; it must be even", a.input_name,
+             static_cast<long long>(half.shape[axis]), axis);
+  half.shape[axis] /= 2;
+  check.shape("out", a.out, half).shape("outGelu", a.activated, half);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t from = plan.input(a.input), to = plan.output(a.out), also = plan.output(a.activated);
+  const auto activation = a.activation;
+  const bool left = a.activate_left;
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        const View second = c.has(also) ? view_of(c.tensor(also)) : View();
+        View first_half = operands.safe(view_of(c.tensor(from)), {result, second});
+        first_half.layout.shape[axis] /= 2;
+        View second_half = first_half;
+        second_half.data +=
+            first_half.layout.shape[axis] * first_half.layout.stride[axis] * item_size(first_half.dtype);
+        const RowSource<float> gate(left ? first_half : second_half), linear(left ? second_half : first_half);
+        const RowTarget<float> target(result), activated(second.data != nullptr ? second : result);
+        const int64_t total = result.count(), rows = (total + kBlock - 1) / kBlock;
+        parallel_for(rows, 16, [&](int64_t begin, int64_t end) {
+          float x[kBlock], y[kBlock];
+          for (int64_t row = begin; row < end; ++row) {
+            const int64_t start = row * kBlock, n = std::min(kBlock, total - start);
+            gate.read(start, n, x);
+            linear.read(start, n, y);
+            for (int64_t i = 0; i < n; ++i) x[i] = activation(x[i]);
+            if (second.data != nullptr) activated.write(start, n, x);
+            for (int64_t i = 0; i < n; ++i) y[i] *= x[i];
+            target.write(start, n, y);
+          }
+        });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t approximate, bool left,
+                  aclTensor *out, aclTensor *out_gelu, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.that(approximate == 0 || approximate == 1, "approximate is %lld; allowed: 0 (erf), 1 (tanh)",
+             static_cast<long long>(approximate));
+  if (!check.ok()) return check.status();
+  return plan_gated({op, "self", self, dim, approximate == 1 ? gelu_tanh : gelu_erf, left, out, out_gelu},
+                    true, workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(SwiGlu, (const aclTensor *x, int64_t dim, aclTensor *out)) {
+  return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::silu, true, out, nullptr}, false, workspaceSize,
+                         executor);
+}
+
+EMU_OPERATOR(Glu, (const aclTensor *self, int64_t dim, aclTensor *out)) {
+  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::sigmoid, false, out, nullptr}, false,
+                         workspaceSize, executor);
+}
+
+EMU_OPERATOR(GeGlu,
+             (const aclTensor *self, int64_t dim, int64_t approximate, aclTensor *out, aclTensor *outGelu)) {
+  return emu::plan_geglu("aclnnGeGlu", self, dim, approximate, false, out, outGelu, workspaceSize, executor);
+}
+
+EMU_OPERATOR(GeGluV3, (const aclTensor *self, int64_t dim, int64_t approximate, bool activateLeft,
+                       aclTensor *out, aclTensor *outGelu)) {
+  return emu::plan_geglu("aclnnGeGluV3", self, dim, approximate, activateLeft, out, outGelu, workspaceSize,
+                         executor);
+}

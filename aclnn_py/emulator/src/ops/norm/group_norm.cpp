@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation per channel: GroupNorm and BatchNorm.
+#include "aclnnop/norm.h"
+#include "ops/norm/rows.h"
+
+#include <cmath>
+
+namespace emu {
+namespace {
+
+// Elements of channel `channel` of sample `sample`: what is left of the layout when both are fixed.
+View channel_view(const View &view, int64_t sample, int64_t channel, bool all_samples) {
+  View part = view;
+  part.data += (all_samples ? 0 : sample * view.layout.stride[0] * item_size(view.dtype)) +
+               channel * view.layout.stride[1] * item_size(view.dtype);
+  part.layout = Layout();
+  if (all_samples) part.layout.push(view.layout.shape[0], view.layout.stride[0]);
+  for (int d = 2; d < view.layout.rank; ++d) part.layout.push(view.layout.shape[d], view.layout.stride[d]);
+  return part;
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const aclTensor *beta, int64_t N,
+                         int64_t C, int64_t HxW, int64_t group, double eps, aclTensor *out,
+                         aclTensor *meanOut, aclTensor *rstdOut)) {
+  using namespace emu;
+  Check check("aclnnGroupNorm");
+  check.required("self", self).optional("gamma", gamma).optional("beta", beta);
+  check.required("out", out).required("meanOut", meanOut).required("rstdOut", rstdOut);
+  check.dtype("self", self).dtype("gamma", gamma).dtype("beta", beta);
+  check.dtype("out", out).dtype("meanOut", meanOut).dtype("rstdOut", rstdOut);
+  check.rank("self", self, 2, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", out->dtype, "self", self->dtype);
+  check.that(group > 0, "group is %lld; it must be positive", static_cast<long long>(group));
+  check.that(C > 0 && group > 0 && C % group == 0, "C %lld is not a multiple of group %lld",
+             static_cast<long long>(C), static_cast<long long>(group));
+  check.that(N >= 0 && HxW >= 0 && self->numel() == N * C * HxW,
+             "self has %lld elements; N, C and HxW make %lld", static_cast<long long>(self->numel()),
+             static_cast<long long>(N * C * HxW));
+  check.that(self->shape[1] == C, "C is %lld; self has %lld channels", static_cast<long long>(C),
+             static_cast<long long>(self->shape[1]));
+  Layout channels, statistics;
+  channels.push(C, 1);
+  statistics.push(N, group);
+  statistics.push(group, 1);
+  check.shape("gamma", gamma, channels).shape("beta", beta, channels).shape("out", out, layout_of(*self));
+  check.shape("meanOut", meanOut, statistics).shape("rstdOut", rstdOut, statistics);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnGroupNorm");
+  const size_t input = plan.input(self), weight = plan.input(gamma), bias = plan.input(beta);
+  const size_t to = plan.output(out), mean = plan.output(meanOut), rstd = plan.output(rstdOut);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        const RowSource<float> from(operands.safe(view_of(c.tensor(input)), {result}));
+        const RowTarget<float> target(result);
+        const auto scale = read_all<float>(c, weight, C, 1.0f), shift = read_all<float>(c, bias, C, 0.0f);
+        const int64_t rows = N * group, width = C / group * HxW;
+        std::vector<float> means(static_cast<size_t>(rows)), inverses(static_cast<size_t>(rows));
+        for_each_row<float>(rows, width, 1, [&](int64_t row, float *x) {
+          from.read(row * width, width, x);
+          const double average = sum_of(x, width) / static_cast<double>(width);
+          const double inverse =
+              1.0 / std::sqrt(square_sum(x, width, average) / static_cast<double>(width) + eps);
+          const auto center = static_cast<float>(average), factor = static_cast<float>(inverse);
+          const int64_t first = row % group * (C / group);
+          for (int64_t channel = 0; channel < C / group; ++channel) {
+            const float a = scale[static_cast<size_t>(first + channel)],
+                        b = shift[static_cast<size_t>(first + channel)];
+            float *part = x + channel * HxW;
+            for (int64_t i = 0; i < HxW; ++i) part[i] = (part[i] - center) * factor * a + b;
+          }
+          target.write(row * width, width, x);
+          means[static_cast<size_t>(row)] = center;
+          inverses[static_cast<size_t>(row)] = factor;
+        });
+        RowTarget<float>(view_of(c.tensor(mean))).write(0, rows, means.data());
+        RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+// Training takes the statistics of the batch, moves the running ones by `momentum` (the variance as the
+// unbiased estimate) and saves mean and 1/sqrt(var + eps); inference uses the running statistics and saves
+// nothing.
+EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
+                         aclTensor *runningMean, aclTensor *runningVar, bool training, double momentum,
+                         double eps, aclTensor *output, aclTensor *saveMean, aclTensor *saveInvstd)) {
+  using namespace emu;
+  Check check("aclnnBatchNorm");
+  check.required("input", input).optional("weight", weight).optional("bias", bias);
+  check.optional("runningMean", runningMean).optional("runningVar", runningVar);
+  check.required("output", output).optional("saveMean", saveMean).optional("saveInvstd", saveInvstd);
+  if (check.ok() && training) check.required("saveMean", saveMean).required("saveInvstd", saveInvstd);
+  if (check.ok() && !training) check.required("runningMean", runningMean).required("runningVar", runningVar);
+  check.dtype("input", input).dtype("weight", weight).dtype("bias", bias).dtype("runningMean", runningMean);
+  check.dtype("runningVar", runningVar)
+      .dtype("output", output)
+      .dtype("saveMean", saveMean)
+      .dtype("saveInvstd", saveInvstd);
+  check.rank("input", input, 2, 8);
+  if (!check.ok()) return check.status();
+  check.that(input->format != ACL_FORMAT_NHWC && input->format != ACL_FORMAT_NDHWC,
+             "input has format %s; the channel must be the second dimension", format_name(input->format));
+  check.same_dtype("output", output->dtype, "input", input->dtype);
+  const int64_t channels = input->shape[1];
+  Layout line;
+  line.push(channels, 1);
+  check.shape("output", output, layout_of(*input)).shape("weight", weight, line).shape("bias", bias, line);
+  check.shape("runningMean", runningMean, line).shape("runningVar", runningVar, line);
+  if (training) check.shape("saveMean", saveMean, line).shape("saveInvstd", saveInvstd, line);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnBatchNorm");
+  const size_t from = plan.input(input), scale_index = plan.input(weight), shift_index = plan.input(bias);
+  const size_t running_mean = plan.output(runningMean), running_var = plan.output(runningVar),
+               to = plan.output(output);
+  const size_t save_mean = plan.output(training ? saveMean : nullptr);
+  const size_t save_inverse = plan.output(training ? saveInvstd : nullptr);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        const View source = operands.safe(view_of(c.tensor(from)), {result});
+        const auto scale = read_all<float>(c, scale_index, channels, 1.0f);
+        const auto shift = read_all<float>(c, shift_index, channels, 0.0f);
+        auto means = read_all<float>(c, running_mean, channels, 0.0f);
+        auto variances = read_all<float>(c, running_var, channels, 1.0f);
+        std::vector<float> saved_means(means), saved_inverses(means);
+        const int64_t width = channels == 0 ? 0 : source.count() / channels;
+        for_each_row<float>(channels, width, 1, [&](int64_t channel, float *x) {
+          RowSource<float>(channel_view(source, 0, channel, true)).read(0, width, x);
+          const auto at = static_cast<size_t>(channel);
+          double mean = static_cast<double>(means[at]), variance = static_cast<double>(variances[at]);
+          if (training) {
+            mean = width == 0 ? 0.0 : sum_of(x, width) / static_cast<double>(width);
+            const double squares = square_sum(x, width, mean);
+            variance = width == 0 ? 0.0 : squares / static_cast<double>(width);
+            const double unbiased = width > 1 ? squares / static_cast<double>(width - 1) : variance;
+            means[at] =
+                static_cast<float>((1.0 - momentum) * static_cast<double>(means[at]) + momentum * mean);
+            variances[at] = static_cast<float>((1.0 - momentum) * static_cast<double>(variances[at]) +
+                                               momentum * unbiased);
+          }
+          const double inverse = 1.0 / std::sqrt(variance + eps);
+          saved_means[at] = static_cast<float>(mean);
+          saved_inverses[at] = static_cast<float>(inverse);
+          const auto center = static_cast<float>(mean), factor = static_cast<float>(inverse);
+          for (int64_t i = 0; i < width; ++i) x[i] = (x[i] - center) * factor * scale[at] + shift[at];
+          RowTarget<float>(channel_view(result, 0, channel, true)).write(0, width, x);
+        });
+        if (!training) return Status{0};
+        const auto store = [&](size_t index, const std::vector<float> &values) {
+          if (c.has(index)) RowTarget<float>(view_of(c.tensor(index))).write(0, channels, values.data());
+        };
+        store(running_mean, means);
+        store(running_var, variances);
+        store(save_mean, saved_means);
+        store(save_inverse, saved_inverses);
+        return Status{0};
+      },
+      workspaceSize, executor);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken in double
+// and rounded once.
+#include "aclnnop/norm.h"
+#include "ops/norm/rows.h"
+
+#include <cmath>
+
+namespace emu {
+namespace {
+
+struct LayerNormArguments {
+  const char *op;
+  const aclTensor *input;
+  const aclIntArray *normalized_shape;
+  const aclTensor *weight, *bias;
+  double eps;
+  const aclTensor *out, *mean, *rstd;
+};
+
+Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required("input", a.input).required("normalizedShape", a.normalized_shape).required("out", a.out);
+  check.optional("weightOptional", a.weight).optional("biasOptional", a.bias);
+  check.optional("meanOutOptional", a.mean).optional("rstdOutOptional", a.rstd);
+  check.dtype("input", a.input).dtype("weightOptional", a.weight).dtype("biasOptional", a.bias);
+  check.dtype("out", a.out).dtype("meanOutOptional", a.mean).dtype("rstdOutOptional", a.rstd);
+  check.rank("input", a.input, 1, 8);
+  if (!check.ok()) return check.status();
+  const auto &tail = a.normalized_shape->values;
+  const size_t rank = a.input->rank();
+  check.that(!tail.empty() && tail.size() <= rank,
+             "normalizedShape has %zu entries; allowed: 1 to the rank of input, %zu", tail.size(), rank);
+  if (!check.ok()) return check.status();
+  Layout inner, outer;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool normalized = d >= rank - tail.size();
+    if (normalized) {
+      const int64_t wanted = tail[d - (rank - tail.size())];
+      check.that(a.input->shape[d] == wanted, "normalizedShape asks for %lld where input has %lld",
+                 static_cast<long long>(wanted), static_cast<long long>(a.input->shape[d]));
+      inner.push(a.input->shape[d], 0);
+    }
+    outer.push(normalized ? 1 : a.input->shape[d], 0);
+  }
+  check.shape("weightOptional", a.weight, inner).shape("biasOptional", a.bias, inner);
+  check.shape("out", a.out, layout_of(*a.input));
+  check.shape("meanOutOptional", a.mean, outer).shape("rstdOutOptional", a.rstd, outer);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t input = plan.input(a.input), weight = plan.input(a.weight), bias = plan.input(a.bias);
+  const size_t out = plan.output(a.out), mean = plan.output(a.mean), rstd = plan.output(a.rstd);
+  const int64_t width = inner.count(), rows = outer.count();
+  const double eps = a.eps;
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(out));
+        const RowSource<float> from(operands.safe(view_of(c.tensor(input)), {result}));
+        const RowTarget<float> to(result);
+        const auto scale = read_all<float>(c, weight, width, 1.0f),
+                   shift = read_all<float>(c, bias, width, 0.0f);
+        std::vector<float> means(static_cast<size_t>(rows)), inverses(static_cast<size_t>(rows));
+        for_each_row<float>(rows, width, 1, [&](int64_t row, float *x) {
+          from.read(row * width, width, x);
+          const double average = sum_of(x, width) / static_cast<double>(width);
+          const double inverse =
+              1.0 / std::sqrt(square_sum(x, width, average) / static_cast<double>(width) + eps);
+          const auto center = static_cast<float>(average), factor = static_cast<float>(inverse);
+          for (int64_t i = 0; i < width; ++i) {
+            x[i] = (x[i] - center) * factor * scale[static_cast<size_t>(i)] + shift[static_cast<size_t>(i)];
+          }
+          to.write(row * width, width, x);
+          means[static_cast<size_t>(row)] = center;
+          inverses[static_cast<size_t>(row)] = factor;
+        });
+        if (c.has(mean)) RowTarget<float>(view_of(c.tensor(mean))).write(0, rows, means.data());
+        if (c.has(rstd)) RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+// x (or x1 + x2) normalised over the dimensions of gamma, which are the last ones.
+struct RmsNormArguments {
+  const char *op;
+  const aclTensor *x1, *x2;  // x2 null: plain RmsNorm
+  const aclTensor *gamma;
+  double epsilon;
+  const aclTensor *y, *rstd, *x;
+  const char *x1_name;
+};
+
+Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required(a.x1_name, a.x1);
+  if (add) check.required("x2", a.x2);
+  check.required("gamma", a.gamma).required("yOut", a.y).required("rstdOut", a.rstd);
+  if (add) check.required("xOut", a.x);
+  check.dtype(a.x1_name, a.x1).dtype("x2", a.x2).dtype("gamma", a.gamma);
+  check.dtype("yOut", a.y).dtype("rstdOut", a.rstd).dtype("xOut", a.x);
+  check.rank(a.x1_name, a.x1, 1, 8).rank("gamma", a.gamma, 1, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype("yOut", a.y->dtype, a.x1_name, a.x1->dtype);
+  if (add)
+    check.same_dtype("x2", a.x2->dtype, a.x1_name, a.x1->dtype)
+        .same_dtype("xOut", a.x->dtype, a.x1_name, a.x1->dtype);
+  check.that(a.gamma->dtype == a.x1->dtype || a.gamma->dtype == ACL_FLOAT,
+             "gamma has dtype %s; it must be FLOAT or that of %s, %s", dtype_name(a.gamma->dtype), a.x1_name,
+             dtype_name(a.x1->dtype));
+  const size_t rank = a.x1->rank(), inner_rank = a.gamma->rank();
+  check.that(inner_rank <= rank, "gamma has %zu dimensions, more than %s with %zu", inner_rank, a.x1_name,
+             rank);
+  for (size_t d = 0; check.ok() && d < inner_rank; ++d) {
+    check.that(a.gamma->shape[d] == a.x1->shape[rank - inner_rank + d],
+               "gamma %s is not the trailing shape of %s %s", shape_text(layout_of(*a.gamma)).c_str(),
+               a.x1_name, shape_text(layout_of(*a.x1)).c_str());
+  }
+  if (!check.ok()) return check.status();
+  const Layout whole = layout_of(*a.x1);
+  int64_t rows = 1;
+  for (size_t d = 0; d < rank - inner_rank; ++d) rows *= a.x1->shape[d];
+  const int64_t width = a.gamma->numel();
+  check.shape("x2", a.x2, whole).shape("yOut", a.y, whole).shape("xOut", a.x, whole);
+  // Programs leave the unit dimensions of rstd away.
+  check.that(a.rstd->numel() == rows, "rstdOut has shape %s; expected one value per row, %lld",
+             shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t first = plan.input(a.x1), second = plan.input(a.x2), gamma = plan.input(a.gamma);
+  const size_t y = plan.output(a.y), rstd = plan.output(a.rstd), sum = plan.output(a.x);
+  const double epsilon = a.epsilon;
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(y));
+        const View sum_view = add ? view_of(c.tensor(sum)) : View();
+        const View left = view_of(c.tensor(first));
+        const RowSource<float> x1(operands.safe(left, {result, sum_view}));
+        const RowSource<float> x2(add ? operands.safe(view_of(c.tensor(second)), {result, sum_view}) : left);
+        const RowTarget<float> to(result);
+        const RowTarget<float> sum_to(add ? sum_view : result);
+        const auto scale = read_all<float>(c, gamma, width, 1.0f);
+        std::vector<float> inverses(static_cast<size_t>(rows));
+        for_each_row<float>(rows, width, 2, [&](int64_t row, float *x) {
+          x1.read(row * width, width, x);
+          if (add) {
+            float *other = x + width;
+            x2.read(row * width, width, other);
+            for (int64_t i = 0; i < width; ++i) x[i] += other[i];
+            sum_to.write(row * width, width, x);
+          }
+          const double inverse =
+              1.0 / std::sqrt(square_sum(x, width, 0.0) / static_cast<double>(width) + epsilon);
+          const auto factor = static_cast<float>(inverse);
+          for (int64_t i = 0; i < width; ++i) x[i] = x[i] * factor * scale[static_cast<size_t>(i)];
+          to.write(row * width, width, x);
+          inverses[static_cast<size_t>(row)] = factor;
+        });
+        RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(LayerNorm, (const aclTensor *input, const aclIntArray *normalizedShape,
+                         const aclTensor *weightOptional, const aclTensor *biasOptional, double eps,
+                         aclTensor *out, aclTensor *meanOutOptional, aclTensor *rstdOutOptional)) {
+  return emu::plan_layer_norm({"aclnnLayerNorm", input, normalizedShape, weightOptional, biasOptional, eps,
+                               out, meanOutOptional, rstdOutOptional},
+                              workspaceSize, executor);
+}
+
+// implMode trades precision for speed on the hardware (0 high precision, 1 high performance, 2 keep fp16);
+// here all are precise.
+EMU_OPERATOR(LayerNormWithImplMode,
+             (const aclTensor *input, const aclIntArray *normalizedShape, const aclTensor *weightOptional,
+              const aclTensor *biasOptional, double eps, aclTensor *out, aclTensor *meanOutOptional,
+              aclTensor *rstdOutOptional, int32_t implMode)) {
+  emu::Check check("aclnnLayerNormWithImplMode");
+  check.that(implMode >= 0 && implMode <= 2, "implMode is %d; allowed: 0, 1, 2", implMode);
+  if (!check.ok()) return check.status();
+  return emu::plan_layer_norm({"aclnnLayerNormWithImplMode", input, normalizedShape, weightOptional,
+                               biasOptional, eps, out, meanOutOptional, rstdOutOptional},
+                              workspaceSize, executor);
+}
+
+EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
+                       aclTensor *rstdOut)) {
+  return emu::plan_rms_norm({"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x"}, false,
+                            workspaceSize, executor);
+}
+
+EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, double epsilon,
+                          aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
+  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1"}, true,
+                            workspaceSize, executor);
+}

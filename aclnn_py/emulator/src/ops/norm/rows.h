@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that need a whole row at a time: rows of any strides and dtype as dense fp32 (or fp64) in memory
+// of the thread.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace emu {
+
+template <class T>
+constexpr aclDataType row_dtype() {
+  return std::is_same_v<T, double> ? ACL_DOUBLE : ACL_FLOAT;
+}
+
+// Consecutive elements of a view, in row-major order of its layout.
+template <class T>
+class RowSource {
+ public:
+  explicit RowSource(const View &view) : reader_(view, row_dtype<T>()) {}
+  void read(int64_t start, int64_t count, T *to) const {
+    for (int64_t i = 0; i < count; i += kBlock) {
+      const int64_t n = std::min(kBlock, count - i);
+      const void *block = reader_.read(start + i, n, to + i);
+      if (block != to + i) std::memcpy(to + i, block, static_cast<size_t>(n) * sizeof(T));
+    }
+  }
+
+ private:
+  Reader reader_;
+};
+
+template <class T>
+class RowTarget {
+ public:
+  explicit RowTarget(const View &view) : writer_(view, compute_of<T>(), ACL_DT_UNDEFINED) {}
+  void write(int64_t start, int64_t count, const T *from) const {
+    for (int64_t i = 0; i < count; i += kBlock) {
+      const int64_t n = std::min(kBlock, count - i);
+      alignas(64) char scratch[kBlock * sizeof(T)];
+      void *target = writer_.target(start + i, scratch);
+      if (target == scratch) {
+        writer_.write(start + i, n, from + i);
+      } else {
+        std::memcpy(target, from + i, static_cast<size_t>(n) * sizeof(T));
+      }
+    }
+  }
+
+ private:
+  Writer writer_;
+};
+
+// A small tensor (weights of a norm) read whole; `fallback` repeated when it is absent.
+template <class T>
+std::vector<T> read_all(PlanContext &c, size_t index, int64_t count, T fallback) {
+  std::vector<T> values(static_cast<size_t>(count), fallback);
+  if (c.has(index)) RowSource<T>(view_of(c.tensor(index))).read(0, count, values.data());
+  return values;
+}
+
+// Calls body(row, buffer) for every row on the threads of the pool; `buffers` vectors of `width` values
+// belong to the call.
+template <class T, class F>
+void for_each_row(int64_t rows, int64_t width, int buffers, F body) {
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, width));
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    std::vector<T> memory(static_cast<size_t>(width * buffers));
+    for (int64_t row = begin; row < end; ++row) body(row, memory.data());
+  });
+}
+
+// The result is written row by row while other rows are still read: an operand it overlaps (other than
+// element for element) is copied.
+class Operands {
+ public:
+  View safe(const View &operand, std::initializer_list<View> results) {
+    for (const View &result : results) {
+      if (result.data != nullptr && clash(operand, result)) {
+        kept_.push_back(std::make_unique<Snapshot>(operand));
+        return kept_.back()->view();
+      }
+    }
+    return operand;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Snapshot>> kept_;
+};
+
+// Sums with a rounding error that does not grow with the row: pairs of partial sums in double.
+template <class T>
+double sum_of(const T *values, int64_t count) {
+  double lanes[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int lane = 0; lane < 4; ++lane) lanes[lane] += static_cast<double>(values[i + lane]);
+  }
+  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]);
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+template <class T>
+double square_sum(const T *values, int64_t count, double mean) {
+  double lanes[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int lane = 0; lane < 4; ++lane) {
+      const double d = static_cast<double>(values[i + lane]) - mean;
+      lanes[lane] += d * d;
+    }
+  }
+  for (; i < count; ++i) {
+    const double d = static_cast<double>(values[i]) - mean;
+    lanes[0] += d * d;
+  }
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+// The layout with dimension `dim` moved to the end, so that its lines are rows.
+inline Layout rows_along(const Layout &layout, int dim) {
+  Layout moved;
+  for (int d = 0; d < layout.rank; ++d) {
+    if (d != dim) moved.push(layout.shape[d], layout.stride[d]);
+  }
+  if (layout.rank > 0) moved.push(layout.shape[dim], layout.stride[dim]);
+  return moved;
+}
+
+inline View rows_along(View view, int dim) {
+  view.layout = rows_along(view.layout, dim);
+  return view;
+}
+
+}  // namespace emu

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and LogSoftmax along any dimension; fp32 inside, fp64 for double.
+#include "aclnnop/activation.h"
+#include "ops/norm/rows.h"
+
+#include <cmath>
+#include <limits>
+
+namespace emu {
+namespace {
+
+template <class T>
+void soften(T *x, int64_t width, bool logarithm) {
+  // NaN anywhere, +inf, or nothing but -inf make the whole row NaN without being asked for.
+  T highest = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < width; ++i) highest = x[i] > highest ? x[i] : highest;
+  double total = 0;
+  for (int64_t i = 0; i < width; ++i) {
+    const T shifted = x[i] - highest, power = std::exp(shifted);
+    x[i] = logarithm ? shifted : power;
+    total += static_cast<double>(power);
+  }
+  if (logarithm) {
+    const T log_total = static_cast<T>(std::log(total));
+    for (int64_t i = 0; i < width; ++i) x[i] -= log_total;
+  } else {
+    const T factor = static_cast<T>(1.0 / total);
+    for (int64_t i = 0; i < width; ++i) x[i] *= factor;
+  }
+}
+
+template <class T>
+void soften_rows(const View &from, const View &to, bool logarithm) {
+  const RowSource<T> source(from);
+  const RowTarget<T> target(to);
+  const int64_t width = from.layout.rank == 0 ? 1 : from.layout.shape[from.layout.rank - 1];
+  if (width == 0) return;
+  for_each_row<T>(from.count() / width, width, 1, [&](int64_t row, T *x) {
+    source.read(row * width, width, x);
+    soften(x, width, logarithm);
+    target.write(row * width, width, x);
+  });
+}
+
+Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const aclTensor *out, bool logarithm,
+                    uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self)
+      .required("out", out)
+      .dtype("self", self)
+      .dtype("out", out)
+      .rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  int axis = 0;
+  check.that(wrap_dim(dim, static_cast<int>(self->rank()), &axis), "dim is %lld; self has %zu dimensions",
+             static_cast<long long>(dim), self->rank());
+  check.shape("out", out, layout_of(*self));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        const View source = operands.safe(view_of(c.tensor(from)), {result});
+        const View rows = rows_along(source, axis), target = rows_along(result, axis);
+        if (source.dtype == ACL_DOUBLE || result.dtype == ACL_DOUBLE) {
+          soften_rows<double>(rows, target, logarithm);
+        } else {
+          soften_rows<float>(rows, target, logarithm);
+        }
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(Softmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
+  return emu::plan_softmax("aclnnSoftmax", self, dim, out, false, workspaceSize, executor);
+}
+
+EMU_OPERATOR(LogSoftmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
+  return emu::plan_softmax("aclnnLogSoftmax", self, dim, out, true, workspaceSize, executor);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary position embedding: x * cos + rotated(x) * sin, in fp32, rounded once.
+#include "aclnnop/posembedding.h"
+#include "ops/norm/rows.h"
+
+#include <string>
+
+namespace emu {
+namespace {
+
+enum Mode : int64_t { kHalf = 0, kInterleave = 1, kQuarter = 2, kInterleaveHalf = 3 };
+
+// y = x * cos + rotated(x) * sin for one row. x and y are different memory.
+void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width, float *y) {
+  const int64_t half = width / 2;
+  switch (mode) {
+    case kHalf:
+      for (int64_t i = 0; i < half; ++i) {
+        y[i] = x[i] * cos[i] - x[half + i] * sin[i];
+        y[half + i] = x[half + i] * cos[half + i] + x[i] * sin[half + i];
+      }
+      return;
+    case kInterleave:
+      for (int64_t i = 0; i < width; i += 2) {
+        y[i] = x[i] * cos[i] - x[i + 1] * sin[i];
+        y[i + 1] = x[i + 1] * cos[i + 1] + x[i] * sin[i + 1];
+      }
+      return;
+    case kQuarter:
+      rotate(kHalf, x, cos, sin, half, y);
+      rotate(kHalf, x + half, cos + half, sin + half, half, y + half);
+      return;
+    default:  // pairs lie side by side in x and half a row apart in the result
+      for (int64_t i = 0; i < half; ++i) {
+        y[i] = x[2 * i] * cos[i] - x[2 * i + 1] * sin[i];
+        y[half + i] = x[2 * i + 1] * cos[half + i] + x[2 * i] * sin[half + i];
+      }
+  }
+}
+
+void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, const View &out) {
+  Operands operands;
+  const int64_t width = x.layout.shape[x.layout.rank - 1];
+  if (x.count() == 0) return;
+  const RowSource<float> source(operands.safe(x, {out})), c(operands.safe(cos, {out})),
+      s(operands.safe(sin, {out}));
+  const RowTarget<float> target(out);
+  for_each_row<float>(x.count() / width, width, 4, [&](int64_t row, float *memory) {
+    float *in = memory, *cosine = memory + width, *sine = memory + 2 * width, *result = memory + 3 * width;
+    source.read(row * width, width, in);
+    c.read(row * width, width, cosine);
+    s.read(row * width, width, sine);
+    rotate(mode, in, cosine, sine, width, result);
+    target.write(row * width, width, result);
+  });
+}
+
+// The rules cos and sin obey towards the tensor they turn.
+void check_tables(Check &check, const char *name, const aclTensor *x, const aclTensor *cos,
+                  const aclTensor *sin, int64_t mode) {
+  if (!check.ok()) return;
+  check.same_dtype("cos", cos->dtype, name, x->dtype).same_dtype("sin", sin->dtype, name, x->dtype);
+  const Layout shape = layout_of(*x);
+  check.that(shape.rank >= 2 && shape.rank <= 8, "%s has %d dimensions; allowed: 2 to 8", name, shape.rank);
+  if (!check.ok()) return;
+  const int64_t width = shape.shape[shape.rank - 1], unit = mode == kQuarter ? 4 : 2;
+  check.that(width % unit == 0, "%s has %lld as its last dimension; it must be a multiple of %lld", name,
+             static_cast<long long>(width), static_cast<long long>(unit));
+  Layout met;
+  check.that(broadcast_shapes(layout_of(*cos), shape, &met) && same_shape(met, shape),
+             "cos %s does not broadcast to %s %s", shape_text(layout_of(*cos)).c_str(), name,
+             shape_text(shape).c_str());
+  check.shape("sin", sin, layout_of(*cos));
+}
+
+Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTensor *cos,
+                  const aclTensor *sin, int64_t layout, int64_t highest_layout, int64_t mode,
+                  uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("queryRef", query).required("keyRef", key).required("cos", cos).required("sin", sin);
+  check.dtype("queryRef", query).dtype("keyRef", key).dtype("cos", cos).dtype("sin", sin);
+  check.that(layout >= 1 && layout <= highest_layout, "layout is %lld; allowed: 1 to %lld",
+             static_cast<long long>(layout), static_cast<long long>(highest_layout));
+  if (!check.ok()) return check.status();
+  const int rank = layout == 4 ? 3 : 4;
+  check.rank("queryRef", query, rank, rank).rank("keyRef", key, rank, rank);
+  if (!check.ok()) return check.status();
+  check.same_dtype("keyRef", key->dtype, "queryRef", query->dtype);
+  check_tables(check, "queryRef", query, cos, sin, mode);
+  check_tables(check, "keyRef", key, cos, sin, mode);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t q = plan.output(query), k = plan.output(key), c1 = plan.input(cos), s1 = plan.input(sin);
+  return plan.finish(
+      [=](PlanContext &c) {
+        for (const size_t index : {q, k}) {
+          const View x = view_of(c.tensor(index));
+          rotate_all(mode, x, view_of(c.tensor(c1), x.layout), view_of(c.tensor(s1), x.layout), x);
+        }
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(RotaryPositionEmbedding,
+             (const aclTensor *x, const aclTensor *cos, const aclTensor *sin, int64_t mode, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnRotaryPositionEmbedding");
+  check.required("x", x).required("cos", cos).required("sin", sin).required("out", out);
+  check.dtype("x", x).dtype("cos", cos).dtype("sin", sin).dtype("out", out);
+  check.that(mode >= 0 && mode <= 3, "mode is %lld; allowed: 0 to 3", static_cast<long long>(mode));
+  check_tables(check, "x", x, cos, sin, mode);
+  if (check.ok()) check.same_dtype("out", out->dtype, "x", x->dtype).shape("out", out, layout_of(*x));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnRotaryPositionEmbedding");
+  const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View source = view_of(c.tensor(from));
+        rotate_all(mode, source, view_of(c.tensor(c1), source.layout), view_of(c.tensor(s1), source.layout),
+                   view_of(c.tensor(to)));
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+// layout: 1 BSND, the only one of this form.
+EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
+                                 const aclTensor *sin, int64_t layout)) {
+  return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout, 1, emu::kHalf,
+                         workspaceSize, executor);
+}
+
+// layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the heads.
+EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
+                                   const aclTensor *sin, int64_t layout, const char *rotaryMode)) {
+  using namespace emu;
+  Check check("aclnnApplyRotaryPosEmbV2");
+  check.required_text("rotaryMode", rotaryMode);
+  if (!check.ok()) return check.status();
+  const std::string name = rotaryMode;
+  const int64_t mode = name == "half" ? 0 : name == "interleave" ? 1 : name == "quarter" ? 2 : -1;
+  check.that(mode >= 0, "rotaryMode is \"%s\"; allowed: half, interleave, quarter", name.c_str());
+  if (!check.ok()) return check.status();
+  return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout, 4, mode, workspaceSize,
+                    executor);
+}
