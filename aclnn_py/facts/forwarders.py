@@ -25,7 +25,10 @@ _FAMILY_GROUP = re.compile(
 )
 _PARAMETER = re.compile(r"^(.*?)\s*(\w+)$", re.DOTALL)
 
-_TOP = "/* SPDX-License-Identifier: Apache-2.0 */\n/* Generated: CANN's own spelling of {} */\n"
+_TOP = (
+    "/* SPDX-License-Identifier: Apache-2.0 */\n"
+    "/* [compiler only] Generated: the operators of {} in CANN's own spelling. */\n"
+)
 
 
 def write_forwarders(
@@ -33,19 +36,23 @@ def write_forwarders(
 ) -> list[Path]:
     """Write one header per CANN operator header into ``out_dir``/aclnnop and its level2 folder.
 
-    ``facts`` is the folder of operators.json or the content of that file. Returns the files, sorted. A file whose text is
-    unchanged is left alone, so that its time stamp does not force a new compilation.
+    ``facts`` is the folder of operators.json or the content of that file. Returns the files,
+    sorted. A file whose text is unchanged is left alone, so that its time stamp does not force
+    a new compilation.
     """
     if isinstance(facts, (str, Path)):
-        facts = json.loads((Path(facts) / "operators.json").read_text(encoding="utf-8"))
+        text = (Path(facts) / "operators.json").read_text(encoding="utf-8")
+        entries: Mapping[str, Any] = json.loads(text)
+    else:
+        entries = facts
     sections: dict[str, list[str]] = {}
     for family in sorted((Path(include_dir) / "aclnnop").glob("*.h")):
         for guard, operators in family_groups(family.read_text(encoding="utf-8")):
             by_header: dict[str, list[str]] = {}
             for name, parameters in operators:
-                if name not in facts:
+                if name not in entries:
                     raise ValueError(f"{family.name} declares {name}, which has no facts")
-                entry = facts[name]
+                entry = entries[name]
                 by_header.setdefault(entry["header"], []).append(
                     _declaration(name, parameters, entry)
                 )

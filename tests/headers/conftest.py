@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract's folders and the compilers that read it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from compiling import INCLUDE, LANGUAGES, ROOT, Compile, compiler_for
+
+from aclnn_py.facts.forwarders import write_forwarders
+
+
+@pytest.fixture
+def compile_text() -> Compile:
+    """Check a text with warnings as errors; the answer is the compiler's complaint, "" if none."""
+
+    def run(language: str, text: str, *folders: Path, output: Path | None = None) -> str:
+        action = ["-fsyntax-only"] if output is None else ["-c", "-o", str(output)]
+        options = [f"-I{folder}" for folder in folders]
+        done = subprocess.run(
+            [*compiler_for(language), *LANGUAGES[language][2], *action, *options, "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode == 0) == (not done.stderr), done.stderr
+        return done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def forwarders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the forwarder headers."""
+    folder = tmp_path_factory.mktemp("forwarders")
+    write_forwarders(INCLUDE, ROOT / "aclnn_py" / "facts", folder)
+    return folder

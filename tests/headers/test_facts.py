@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prototypes and the facts tell the same story."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from compiling import INCLUDE
+
+from aclnn_py import facts
+from aclnn_py.facts.declarations import read_file
+from aclnn_py.facts.forwarders import family_groups
+
+_COMMENTED = re.compile(r"/\* (.*?) \*/\naclnnStatus (aclnn\w+)GetWorkspaceSize\(")
+_SETTLED = re.compile(r"Direction settled by meaning: (.*?)\.$")
+VALUE_TYPES = {
+    *("bool", "float", "double", "int", "aclDataType"),
+    *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
+POINTER_TYPES = {
+    *("aclTensor *", "aclTensorList *", "aclScalar *", "aclScalarList *"),
+    *("aclIntArray *", "aclFloatArray *", "aclBoolArray *", "char *"),
+}
+
+
+class Declared(NamedTuple):
+    family: str
+    guard: str
+    comment: str
+    parameters: list[tuple[str, str]]
+
+
+def read_families() -> dict[str, Declared]:
+    found: dict[str, Declared] = {}
+    for path in sorted((INCLUDE / "aclnnop").glob("*.h")):
+        text = path.read_text(encoding="utf-8")
+        comments = {name: comment for comment, name in _COMMENTED.findall(text)}
+        for guard, operators in family_groups(text):
+            for name, parameters in operators:
+                assert name not in found, f"{name} is declared twice"
+                found[name] = Declared(path.stem, guard, comments[name], parameters)
+    return found
+
+
+DECLARED = read_families()
+
+
+def test_counts() -> None:
+    rows = facts.operators()
+    assert len(rows) == len(DECLARED) == 1223
+    assert sum(row["source"] == "document" for row in rows.values()) == 220
+    assert sum(row["experimental"] for row in rows.values()) == 95
+    assert sum(row["since"] == "8.1.RC1" for row in rows.values()) == 765
+
+
+def test_same_operators_and_parameters_in_the_same_order() -> None:
+    rows = facts.operators()
+    assert DECLARED.keys() == rows.keys()
+    for name, declared in DECLARED.items():
+        ours = [parameter for _, parameter in declared.parameters]
+        assert ours == [row["name"] for row in rows[name]["params"]], name
+        assert len(set(ours)) == len(ours), name
+        assert rows[name]["family"] == declared.family, name
+
+
+def test_both_phases_are_declared() -> None:
+    functions: dict[str, str] = {}
+    for path in sorted((INCLUDE / "aclnnop").glob("*.h")):
+        functions.update(read_file(path).functions)
+    assert len(functions) == 2 * 1223
+    for name in DECLARED:
+        assert functions[name] == (
+            f"aclnnStatus {name}(void *workspace, uint64_t workspaceSize, "
+            "aclOpExecutor *executor, aclrtStream stream);"
+        )
+
+
+def test_types_and_names_tell_the_direction() -> None:
+    for name, declared in DECLARED.items():
+        for c_type, parameter in declared.parameters:
+            where = f"{name}({parameter})"
+            bare = c_type.removeprefix("const ")
+            if c_type in VALUE_TYPES:
+                assert "Optional" not in parameter, where
+                assert not parameter.endswith("Ref"), where
+                continue
+            assert bare in POINTER_TYPES, where
+            written = not c_type.startswith("const ")
+            assert not written or bare in ("aclTensor *", "aclTensorList *"), where
+            if parameter.endswith("Ref"):
+                assert written, f"{where} is named in place and is const"
+            if "Optional" in parameter:
+                assert re.search(r"Optional(Ref)?$", parameter), where
+
+
+def test_every_operator_writes_something() -> None:
+    # these act on other ranks or on time alone
+    silent = {"aclnnAttentionToFFN", "aclnnFFNToAttention", "aclnnSleep"}
+    for name, declared in DECLARED.items():
+        writes = any(not t.startswith("const ") and t.endswith("*") for t, _ in declared.parameters)
+        assert writes != (name in silent), name
+        if name.startswith("aclnnInplace"):
+            assert any(p.endswith("Ref") for _, p in declared.parameters), name
+
+
+def test_cann_spelling_differs_in_const_and_names_only() -> None:
+    def bare(c_type: str) -> str:
+        return c_type.replace("const ", "")
+
+    spelled = 0
+    for name, declared in DECLARED.items():
+        for (c_type, _), row in zip(
+            declared.parameters, facts.operators()[name]["params"], strict=True
+        ):
+            if "cann_type" in row:
+                spelled += 1
+                assert row["cann_type"] != c_type
+                assert bare(row["cann_type"]) == bare(c_type)
+            if "cann_name" in row:
+                stems = [
+                    re.sub("optional|Ref$", "", n, flags=re.IGNORECASE).lower()
+                    for n in (row["name"], row["cann_name"])
+                ]
+                assert stems[0] == stems[1], name
+    assert spelled > 900
+
+
+def test_comments_carry_the_marks_of_the_facts() -> None:
+    for name, declared in DECLARED.items():
+        row = facts.operators()[name]
+        assert ("[document]" in declared.comment) == (row["source"] == "document"), name
+        assert (declared.family == "experimental") == row["experimental"], name
+        sentence = declared.comment.split(" [document]")[0].split(" Direction settled")[0]
+        assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)?|[A-Z].*4:2:2\.", sentence), sentence
+
+
+def test_settled_directions_are_the_declared_ones() -> None:
+    settled = 0
+    for name, declared in DECLARED.items():
+        found = _SETTLED.search(declared.comment)
+        if found is None:
+            continue
+        types = {parameter: c_type for c_type, parameter in declared.parameters}
+        for part in found[1].split("; "):
+            names, verb = re.fullmatch(r"(.*?) (written|read|read and written)", part).groups()
+            for parameter in names.split(", "):
+                settled += 1
+                c_type = types[parameter]
+                if verb == "read":
+                    assert c_type.startswith("const ") or c_type in VALUE_TYPES, name
+                else:
+                    assert not c_type.startswith("const "), name
+                    assert parameter.endswith("Ref") == (verb == "read and written"), name
+    assert settled == 524
+
+
+def test_guards_are_unique_per_cann_header() -> None:
+    headers: dict[str, set[str]] = {}
+    for name, declared in DECLARED.items():
+        headers.setdefault(declared.guard, set()).add(facts.operators()[name]["header"])
+    assert all(len(names) == 1 for names in headers.values())
+    for guard, (header,) in headers.items():
+        assert guard.endswith(header.removesuffix(".h").upper())
+
+
+def test_prototypes_shared_with_8_1_have_its_types() -> None:
+    table = json.loads((Path(__file__).parent / "signatures_8_1.json").read_text())
+    assert len(table) == 765
+    for name, types in table.items():
+        ours = [
+            c_type.replace("const ", "").replace(" *", "*")
+            for c_type, _ in DECLARED[name].parameters
+        ]
+        assert " ".join(ours) == types, name
+
+
+def test_documented_values_are_of_the_known_kinds() -> None:
+    enumerators = read_file(INCLUDE / "acl" / "acl_base_rt.h").constants
+    enumerators["ACL_BFLOAT16"] = enumerators["ACL_BF16"]
+    for name, row in facts.operators().items():
+        assert row["status"] == sorted(set(row["status"])), name
+        assert all(facts.status(code) is not None for code in row["status"]), name
+        for parameter in row["params"]:
+            assert all(f"ACL_{dtype}" in enumerators for dtype in parameter.get("dtypes", ()))
+            assert all(f"ACL_FORMAT_{f}" in enumerators for f in parameter.get("formats", ()))
+            dims = parameter.get("dims", "1")
+            assert re.fullmatch(r"\d+|\d+-\d+|\d+(,\d+)+", dims), f"{name}: {dims}"
+
+
+def test_facts_of_one_operator() -> None:
+    row = facts.operator("aclnnAllGatherMatmul")
+    assert row is not None
+    assert row["header"] == "aclnn_all_gather_matmul.h"
+    assert row["status"] == [161001, 161002]
+    x1, _, bias = row["params"][:3]
+    assert x1 == {
+        "name": "x1",
+        "dtypes": ["FLOAT16", "BFLOAT16"],
+        "formats": ["ND"],
+        "dims": "2",
+        "strided": False,
+    }
+    assert (bias["name"], bias["cann_name"]) == ("biasOptional", "bias")
+    assert row["params"][-1]["cann_type"] == "const aclTensor *"
+    assert facts.operator("aclnnNoSuchOperator") is None
+    assert facts.operators() is facts.operators()
+
+
+@pytest.mark.parametrize(
+    ("code", "hccl", "name"),
+    [
+        (0, False, "ACL_SUCCESS"),
+        (0, True, "HCCL_SUCCESS"),
+        (9, True, "HCCL_E_TIMEOUT"),
+        (161002, False, "ACLNN_ERR_PARAM_INVALID"),
+        (507015, False, "ACL_ERROR_RT_AICORE_EXCEPTION"),
+        (561105, False, "ACLNN_ERR_INNER_KEY_CONFLICT"),
+    ],
+)
+def test_status_by_number(code: int, hccl: bool, name: str) -> None:
+    row = facts.status(code, hccl=hccl)
+    assert row is not None
+    assert row["name"] == name
+    assert row["meaning"]
+
+
+def test_unknown_codes() -> None:
+    assert facts.status(424242) is None
+    assert facts.status(161001, hccl=True) is None
+    assert facts.message("ZZ0000") is None
+    row = facts.message("EZ8765")
+    assert row is not None
+    assert row["domain"] == "msg_prefix"
+
+
+def test_domains() -> None:
+    counts = Counter(row["domain"] for row in facts.statuses())
+    assert counts == {
+        "acl": 70,
+        "rt": 144,
+        "ge": 39,
+        "aclnn": 28,
+        "hccl": 26,
+        "message": 621,
+        "msg_prefix": 30,
+    }
