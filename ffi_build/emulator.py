@@ -142,9 +142,6 @@ def build_filters(toolchain: Toolchain, library: Path) -> None:
 
 def install_headers() -> None:
     """Copy include/ and the per-operator forwarders into the package, for C and C++ programs."""
-    if not (FACTS / "forwarders.py").is_file():
-        say("facts/forwarders.py is not there: no headers installed")
-        return
     fresh = PACKAGE_INCLUDE.with_name("include.new")
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(INCLUDE, fresh)

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from ffi_build.paths import say, write_if_changed
+from ffi_build.paths import write_if_changed
 
 ENUM_VALUE = re.compile(r"\b(ACL_[A-Z0-9_]+)\s*=\s*(-?\d+)")
 RANK_RANGE = re.compile(r"^(\d)-(\d)$")
@@ -21,14 +21,7 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
     bit N set for aclDataType N; 0 means the documents name no dtype. Rank -1 means that the
     documents give no plain range.
     """
-    if not facts.is_file():
-        say(f"{facts.name} is not there: the emulator gets an empty table of documented dtypes")
-        write_if_changed(target, "// facts/operators.json was missing at build time.\n")
-        return
-    headers = sorted((include / "acl").glob("*.h"))
-    text = "".join(path.read_text(encoding="utf-8") for path in headers)
-    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(text)}
-    numbers.setdefault("ACL_BFLOAT16", numbers.get("ACL_BF16", 27))
+    numbers = dtype_numbers(include)
     rows = []
     for operator, entry in sorted(json.loads(facts.read_text(encoding="utf-8")).items()):
         for parameter in entry["params"]:
@@ -37,6 +30,14 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
             name = parameter["name"]
             rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
     write_if_changed(target, "// Generated from facts/operators.json.\n" + "\n".join(rows) + "\n")
+
+
+def dtype_numbers(include: Path) -> dict[str, int]:
+    """aclDataType by name, with the documents' spelling of bfloat16."""
+    headers = sorted((include / "acl").glob("*.h"))
+    text = "".join(path.read_text(encoding="utf-8") for path in headers)
+    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(text)}
+    return {**numbers, "ACL_BFLOAT16": numbers["ACL_BF16"]}
 
 
 def dtype_mask(dtypes: list[str], numbers: dict[str, int]) -> int:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ffi_build.loading import load_by_path
-from ffi_build.paths import INCLUDE, PACKAGE
+from ffi_build.op_facts import dtype_mask, dtype_numbers
+from ffi_build.paths import FACTS, INCLUDE, PACKAGE
 from ffi_build.toolchain import BuildError
 
 MACHINE_TYPES = {
@@ -38,11 +39,13 @@ class Row:
     family: str
     shape: str
     summary: str
+    scalars: str
 
 
 def read_operators(include: Path = INCLUDE) -> list[Row]:
     """Every pair of include/aclnnop, sorted by Python name."""
     naming = load_by_path("naming", PACKAGE / "_ffi" / "naming.py")
+    masks = scalar_masks(include)
     prototypes = load_by_path("prototypes", PACKAGE / "_ffi" / "prototypes.py")
     rows: dict[str, Row] = {}
     for header in sorted((include / "aclnnop").glob("*.h")):
@@ -55,7 +58,9 @@ def read_operators(include: Path = INCLUDE) -> list[Row]:
                 operator = prototypes.parse_operator(line)
             except ValueError as error:
                 raise BuildError(f"{header}: {error}") from error
-            row = make_row(naming, prototypes, operator, header.stem, summary_of(previous))
+            row = make_row(
+                naming, prototypes, operator, header.stem, summary_of(previous), masks
+            )
             if row.name in rows:
                 raise BuildError(
                     f"{header}: {row.c_name} and {rows[row.name].c_name} have one Python name"
@@ -65,7 +70,7 @@ def read_operators(include: Path = INCLUDE) -> list[Row]:
     return [rows[name] for name in sorted(rows)]
 
 
-def make_row(naming, prototypes, operator, family: str, summary: str) -> Row:  # type: ignore[no-untyped-def]
+def make_row(naming, prototypes, operator, family, summary, masks) -> Row:  # type: ignore[no-untyped-def]
     """One parsed prototype as a row."""
     modes = ""
     for argument in operator.arguments:
@@ -85,7 +90,23 @@ def make_row(naming, prototypes, operator, family: str, summary: str) -> Row:  #
         family=family,
         shape=prototypes.shape_of(operator.arguments),
         summary=summary,
+        scalars=",".join(
+            f"{masks.get((operator.name, argument.name), 0):x}"
+            for argument in operator.arguments
+            if prototypes.KINDS[argument.bare][0] in "SR"
+        ),
     )
+
+
+def scalar_masks(include: Path) -> dict[tuple[str, str], int]:
+    """Documented dtypes of every parameter, as bits."""
+    facts = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
+    numbers = dtype_numbers(include)
+    return {
+        (operator, parameter["name"]): dtype_mask(parameter.get("dtypes", []), numbers)
+        for operator, entry in facts.items()
+        for parameter in entry["params"]
+    }
 
 
 def summary_of(comment: str) -> str:
@@ -106,7 +127,7 @@ def table_source(rows: list[Row]) -> str:
     parts.append("static ap_op ap_ops[] = {")
     for row in rows:
         texts = (row.name, row.c_name, row.kinds, row.modes, row.parameters, row.family, row.shape)
-        fields = ", ".join(json.dumps(text) for text in (*texts, row.summary))
+        fields = ", ".join(json.dumps(text) for text in (*texts, row.summary, row.scalars))
         parts.append(f"    {{{fields}, invoke_{row.shape or 'none'}, NULL, NULL}},")
     parts.append("    {0}};")
     parts.append(f"#define AP_OPS {len(rows)}")

@@ -124,7 +124,8 @@ typedef struct ap_op ap_op;
 /* Calls phase one: the operator's own words, then workspaceSize and executor. */
 typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
 
-/* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null. */
+/* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null.
+   scalars: for each scalar or scalar list the documented dtypes, bit N for aclDataType N, in hexadecimal. */
 struct ap_op {
     const char *name;
     const char *c_name;
@@ -134,6 +135,7 @@ struct ap_op {
     const char *family;
     const char *shape;
     const char *summary;
+    const char *scalars;
     ap_invoker invoke;
     void *phase_one;
     void *phase_two;

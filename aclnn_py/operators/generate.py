@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python function of an operator, written from its parameters.
+
+A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The function takes the parameters by
+their names, finds the call block of the last launch again by the identity of its arguments, and makes one C call. Everything else - new
+values, lists of tensors, mistakes - goes to `slow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aclnn_py._ffi import ffi, lib
+from aclnn_py.operators.parameter import Parameter
+
+__all__ = ["call_function", "order_function"]
+
+_FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, 7)}
+
+
+def call_function(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    memo: list[tuple[Any, ...]],
+    lookup: Callable[[tuple[object, ...]], Any],
+    slow: Callable[[tuple[object, ...], Any], None],
+    settle: Callable[[int, tuple[object, ...], Any], None],
+) -> Callable[..., None]:
+    """Write and compile the function behind `ops.<name>`.
+
+    Parameters
+    ----------
+    memo : list
+        Its one entry is (call block, attribute, ...) of the last launch.
+    lookup : callable
+        Gives the call block for a tuple of attributes and updates `memo`.
+    slow : callable
+        Launches with all arguments as a tuple, and says what is wrong with them.
+    settle : callable
+        Deals with a launch that did not return AP_OK.
+    """
+    tensors = [p for p in parameters if p.kind == "T"]
+    attributes = [p for p in parameters if not p.is_tensor]
+    names = [p.name for p in parameters]
+    everything = f"({''.join(f'{n}, ' for n in names)})"
+    head = f"def {name}({', '.join([*names, '*', 'stream=None'])}):"
+    if any(p.kind == "L" for p in parameters) or not tensors:
+        source = f"{head}\n    _slow({everything}, stream)\n"
+    else:
+        same = " and ".join(f"{p.name} is _known[{i}]" for i, p in enumerate(attributes, 1))
+        values = f"({''.join(f'{p.name}, ' for p in attributes)})"
+        source = f"""{head}
+    _known = _memo[0]
+    try:
+        _status = _launch(
+            _null if stream is None else stream._ctx,
+            _known[0] if {same or "_known[0] is not None"} else _lookup({values}),
+            {_tensor_arguments(tensors)},
+        )
+    except (AttributeError, TypeError):
+        return _slow({everything}, stream)
+    if _status:
+        _settle(_status, {everything}, stream)
+"""
+    scope = {
+        "_memo": memo,
+        "_lookup": lookup,
+        "_slow": slow,
+        "_settle": settle,
+        "_null": ffi.NULL,
+        "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
+    }
+    return _compile(name, source, scope)
+
+
+def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[..., Any]:
+    """A function that only puts its arguments in C order, with Python's own errors for a wrong list."""
+    names = [p.name for p in parameters]
+    result = f"({''.join(f'{n}, ' for n in names)})"
+    return _compile(name, f"def {name}({', '.join(names)}):\n    return {result}\n", {})
+
+
+def _tensor_arguments(tensors: list[Parameter]) -> str:
+    items = [
+        f"(_null if {p.name} is None else {p.name}._desc)" if p.nullable else f"{p.name}._desc"
+        for p in tensors
+    ]
+    text = ", ".join(items)
+    return text if len(tensors) in _FIXED_LAUNCHES else f"[{text}]"
+
+
+def _compile(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    code = compile(source, f"<aclnn_py.ops.{name}>", "exec")
+    exec(code, scope)
+    function: Callable[..., Any] = scope[name]
+    function.__module__ = "aclnn_py.ops"
+    return function

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class of every operator."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
+from aclnn_py.operators import documentation
+from aclnn_py.operators.convert import CallBlock, Token, is_immutable, token_of
+from aclnn_py.operators.generate import call_function, order_function
+from aclnn_py.operators.parameter import Parameter, read_parameters
+from aclnn_py.operators.report import launch_error
+from aclnn_py.stream import Stream, resolve_stream
+from aclnn_py.tensor import Tensor
+from aclnn_py.workspace import grow_workspace
+
+__all__ = ["Op", "flatten"]
+
+_MAX_CALL_BLOCKS = 512
+_NOTHING = object()  # is no argument of anybody
+
+
+class Op(functools.partial):  # type: ignore[type-arg]
+    """One operator of CANN; called, it queues the operator and returns.
+
+    Parameters are those of the C function, in its order, positional or by name, outputs included. `stream` is the queue to
+    use; by default the current stream of this thread.
+
+    Attributes
+    ----------
+    name, c_name : str
+        For example "add" and "aclnnAdd".
+    parameters : tuple of Parameter
+    family : str
+        The header of include/aclnnop that declares it.
+    library : str
+        Path of the library it was found in; "" before the first call.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_lock",
+        "_memo",
+        "_order",
+        "_provider",
+        "_raw",
+        "c_name",
+        "family",
+        "library",
+        "name",
+        "parameters",
+        "summary",
+    )
+
+    # Inheriting from partial keeps calls in C up to the written function; `__call__` in Python would cost as much
+    # as the rest of the launch.
+    def __new__(cls, raw: Any, provider: OpenLibrary | None = None) -> Op:
+        name = ffi.string(raw.name).decode()
+        parameters = read_parameters(raw)
+        memo: list[tuple[Any, ...]] = [(None, *[_NOTHING] * len(parameters))]
+        hooks: list[Op] = []
+        function = call_function(
+            name,
+            parameters,
+            memo,
+            lookup=lambda values: hooks[0]._lookup(values),
+            slow=lambda values, stream: hooks[0]._launch(values, stream),
+            settle=lambda code, values, stream: hooks[0]._settle(code, values, stream),
+        )
+        op = super().__new__(cls, function)
+        hooks.append(op)
+        op.name = name
+        op.c_name = ffi.string(raw.c_name).decode()
+        op.family = ffi.string(raw.family).decode()
+        op.summary = ffi.string(raw.summary).decode()
+        op.parameters = parameters
+        op.library = ""
+        op._raw = raw
+        op._provider = provider
+        op._memo = memo
+        op._order = None
+        op._blocks = {}
+        op._lock = threading.Lock()
+        return op
+
+    name: str
+    c_name: str
+    family: str
+    summary: str
+    library: str
+    parameters: tuple[Parameter, ...]
+    _raw: Any
+    _provider: OpenLibrary | None
+    _memo: list[tuple[Any, ...]]
+    _order: Callable[..., tuple[object, ...]] | None
+    _blocks: dict[tuple[object, ...], CallBlock]
+    _lock: threading.Lock
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def __qualname__(self) -> str:
+        return self.name
+
+    @property
+    def __module__(self) -> str:  # type: ignore[override]
+        return "aclnn_py.ops"
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return documentation.docstring(self)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return documentation.signature(self)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}: {self.c_name}({', '.join(p.name for p in self.parameters)})>"
+
+    def __reduce__(self) -> Any:
+        if self._provider is not None:
+            raise TypeError(f"{self!r} was declared at run time and cannot be pickled")
+        return _by_name, (self.name,)
+
+    @property
+    def since(self) -> str:
+        """First release of CANN known to have the operator, or ""."""
+        return documentation.since(self.c_name)
+
+    def available(self) -> bool:
+        """Whether the loaded libraries have the operator."""
+        from aclnn_py.errors import SymbolNotFoundError
+
+        try:
+            self._bind()
+        except SymbolNotFoundError:
+            return False
+        return True
+
+    def arguments(self, *args: object, **kwargs: object) -> tuple[object, ...]:
+        """Return the arguments in C order."""
+        if self._order is None:
+            self._order = order_function(self.name, self.parameters)
+        return self._order(*args, **kwargs)
+
+    def call_block(self, values: Sequence[object]) -> tuple[CallBlock, list[Any], list[object]]:
+        """Check arguments in C order; return their call block, tensor structures and tensors."""
+        self._bind()
+        descs: list[Any] = []
+        tensors: list[object] = []
+        lengths: list[int | None] = []
+        tokens: list[Token] = []
+        for parameter, value in zip(self.parameters, values, strict=True):
+            if parameter.is_tensor:
+                lengths += flatten(parameter, value, descs, tensors)
+            else:
+                tokens.append(token_of(parameter, value))
+        return self._block(tuple(tokens), tuple(lengths)), descs, tensors
+
+    def _bind(self) -> None:
+        if not self.library:
+            self.library = bind_operator(self._raw, self._provider, self.since)
+
+    def _block(self, tokens: tuple[Token, ...], lengths: tuple[int | None, ...]) -> CallBlock:
+        key = (tokens, lengths)
+        block = self._blocks.get(key)
+        if block is None:
+            block = CallBlock(self._raw, self.parameters, tokens, lengths)
+            with self._lock:
+                if len(self._blocks) >= _MAX_CALL_BLOCKS:
+                    self._blocks.clear()  # launches under way hold their own
+                self._blocks[key] = block
+        return block
+
+    def _lookup(self, values: tuple[object, ...]) -> Any:
+        self._bind()
+        attributes = [p for p in self.parameters if not p.is_tensor]
+        tokens = tuple(token_of(p, v) for p, v in zip(attributes, values, strict=True))
+        block = self._block(tokens, ())
+        # A mutable argument may mean something else next time, so it is never recognised by identity.
+        seen = (value if is_immutable(value) else _NOTHING for value in values)
+        self._memo[0] = (block.cdata, *seen, block)
+        return block.cdata
+
+    def _launch(self, values: tuple[object, ...], stream: object) -> None:
+        block, descs, _tensors = self.call_block(values)
+        queue = None if stream is None else resolve_stream(stream)
+        context = ffi.NULL if queue is None else queue._ctx
+        status = lib.ap_launch(context, block.cdata, descs)
+        if status:
+            self._settle(status, values, queue)
+
+    def _settle(self, status: int, values: tuple[object, ...], stream: Stream | None) -> None:
+        if status == lib.AP_NO_STREAM:
+            queue = resolve_stream(stream)
+            queue.activate()
+            block, descs, _tensors = self.call_block(values)
+            status = lib.ap_launch(queue._ctx, block.cdata, descs)
+            stream = queue
+        if status == lib.AP_NEED_WORKSPACE:
+            status = self._resume(resolve_stream(stream))
+        if status:
+            raise launch_error(self, values, resolve_stream(stream))
+
+    def _resume(self, stream: Stream) -> int:
+        failure = lib.ap_last_failure()
+        pending, nbytes = failure.pending, int(failure.workspace_nbytes)
+        try:
+            # Another thread may have exchanged the arena in between; it only ever grows.
+            while True:
+                grow_workspace(stream, nbytes)
+                status = int(lib.ap_resume(stream._ctx, pending))
+                if status != lib.AP_NEED_WORKSPACE:
+                    pending = ffi.NULL
+                    return status
+        finally:
+            lib.ap_abandon(pending)
+
+
+def flatten(
+    parameter: Parameter, value: object, descs: list[Any], tensors: list[object]
+) -> list[int | None]:
+    """Append the structures of a tensor argument; return the length of a list argument."""
+    if parameter.kind == "T":
+        descs.append(_desc(parameter.name, value))
+        tensors.append(value)
+        return []
+    if value is None:
+        return [None]
+    if isinstance(value, Tensor) or not isinstance(value, Sequence):
+        raise TypeError(
+            f"{parameter.name}: expected a sequence of tensors, got {_kind_name(value)}"
+        )
+    for index, item in enumerate(value):
+        descs.append(_desc(f"{parameter.name}[{index}]", item))
+    tensors.extend(value)
+    return [len(value)]
+
+
+def _desc(name: str, value: object) -> Any:
+    if value is None:
+        return ffi.NULL  # phase one says whether it takes a null tensor
+    if isinstance(value, Tensor):
+        return value._desc
+    advice = ""
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        advice = "; copy it to the device with from_numpy()"
+    raise TypeError(f"{name}: expected a Tensor, got {_kind_name(value)}{advice}")
+
+
+def _kind_name(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _by_name(name: str) -> Op:
+    from aclnn_py import ops
+
+    found: Op = getattr(ops, name)
+    return found
