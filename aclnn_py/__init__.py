@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aclnn_py.event import Event
     from aclnn_py.formats import Format
     from aclnn_py.memory import Buffer, HostBuffer, memory_info
+    from aclnn_py.operators.scalar import Scalar
+    from aclnn_py.plans import Plan, plan
     from aclnn_py.stream import Stream, current_stream, synchronize
     from aclnn_py.tensor import Tensor
 
@@ -40,6 +42,10 @@ _HOMES = {
     "HostBuffer": "memory",
     "memory_info": "memory",
     "Tensor": "tensor",
+    # Operators
+    "Plan": "plans",
+    "plan": "plans",
+    "Scalar": "operators.scalar",
     "Format": "formats",
     "empty": "creation",
     "empty_like": "creation",
@@ -61,6 +67,8 @@ __all__ = [
     "Format",
     "HostBuffer",
     "MemoryInfo",
+    "Plan",
+    "Scalar",
     "Stream",
     "Tensor",
     "current_stream",
@@ -76,6 +84,7 @@ __all__ = [
     "library_info",
     "memory_info",
     "ops",
+    "plan",
     "soc_name",
     "synchronize",
     "tools",

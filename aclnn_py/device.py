@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aclnn_py import runtime
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.current import thread
 from aclnn_py.status import check_acl, error_of, recent_message
 from aclnn_py.waiting import wait
@@ -181,6 +181,7 @@ class Device:
                     device=self._index,
                 )
         thread.active = self
+        lib.ap_set_active_device(self._index)
 
     @property
     def default_stream(self) -> Stream:

@@ -44,7 +44,7 @@ class StreamState:
     and knows how much of it is done (``completed``).
     """
 
-    __slots__ = ("borrowed", "context", "deferred", "device", "fence", "fence_at", "raw")
+    __slots__ = ("arena", "borrowed", "context", "deferred", "device", "fence", "fence_at", "raw")
 
     def __init__(self, raw: Any, device: Device, borrowed: bool) -> None:
         self.raw = raw
@@ -58,6 +58,8 @@ class StreamState:
         # torn by a finalizer that runs in between, and a lock would deadlock there.
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
         self.fence: Any = None
+        # Workspace of launches; it goes with the stream, after the device has passed all of them.
+        self.arena: object = None
         self.fence_at = 0
         _open[self.context.id] = self
 

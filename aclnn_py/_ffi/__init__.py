@@ -20,6 +20,7 @@ from aclnn_py.errors import SymbolNotFoundError
 __all__ = [
     "C",
     "LibraryInfo",
+    "OpenLibrary",
     "bind_operator",
     "device_kind",
     "ffi",
@@ -30,6 +31,7 @@ __all__ = [
     "use",
 ]
 
+OpenLibrary = _libraries.OpenLibrary
 KINDS = ("auto", _libraries.NPU, _libraries.EMULATOR)
 # The launcher calls these from C, through the same table.
 _LAUNCHER_FUNCTIONS = (

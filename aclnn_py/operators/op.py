@@ -42,21 +42,6 @@ class Op(functools.partial):  # type: ignore[type-arg]
         Path of the library it was found in; "" before the first call.
     """
 
-    __slots__ = (
-        "_blocks",
-        "_lock",
-        "_memo",
-        "_order",
-        "_provider",
-        "_raw",
-        "c_name",
-        "family",
-        "library",
-        "name",
-        "parameters",
-        "summary",
-    )
-
     # Inheriting from partial keeps calls in C up to the written function; `__call__` in Python would cost as much
     # as the rest of the launch.
     def __new__(cls, raw: Any, provider: OpenLibrary | None = None) -> Op:
@@ -74,7 +59,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
         )
         op = super().__new__(cls, function)
         hooks.append(op)
-        op.name = name
+        op.name = op.__name__ = op.__qualname__ = name
+        op.__module__ = "aclnn_py.ops"
         op.c_name = ffi.string(raw.c_name).decode()
         op.family = ffi.string(raw.family).decode()
         op.summary = ffi.string(raw.summary).decode()
@@ -89,6 +75,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
         return op
 
     name: str
+    __name__: str
+    __qualname__: str
     c_name: str
     family: str
     summary: str
@@ -100,18 +88,6 @@ class Op(functools.partial):  # type: ignore[type-arg]
     _order: Callable[..., tuple[object, ...]] | None
     _blocks: dict[tuple[object, ...], CallBlock]
     _lock: threading.Lock
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    @property
-    def __qualname__(self) -> str:
-        return self.name
-
-    @property
-    def __module__(self) -> str:  # type: ignore[override]
-        return "aclnn_py.ops"
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]

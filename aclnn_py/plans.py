@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two phases of an operator, apart: plan first, run later or often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aclnn_py._ffi import ffi, lib
+from aclnn_py.errors import DeviceMismatchError, InvalidArgumentError
+from aclnn_py.handle import Handle
+from aclnn_py.memory import Buffer
+from aclnn_py.operators.op import Op
+from aclnn_py.operators.report import launch_error
+from aclnn_py.stream import Stream, current_stream, mark, resolve_stream
+from aclnn_py.tensor import Tensor
+from aclnn_py.workspace import grow_workspace
+
+__all__ = ["Plan", "plan"]
+
+
+class Plan(Handle):
+    """An operator that has passed phase one.
+
+    Attributes
+    ----------
+    op : Op
+        The operator.
+    workspace_nbytes : int
+        Bytes of workspace phase two needs.
+    status : int
+        Status of phase one; 0, since a refusal raises.
+    repeatable : bool
+        Whether it may run more than once.
+    """
+
+    __slots__ = ("_block", "_tensors", "_values", "op", "repeatable", "workspace_nbytes")
+
+    def __init__(self, op: Op, values: tuple[object, ...], repeatable: bool) -> None:
+        self.op = op
+        self.repeatable = repeatable
+        block, descs, tensors = op.call_block(values)
+        out = ffi.new("ap_prepared **")
+        array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
+        status = lib.ap_prepare(ffi.NULL, block.cdata, array, repeatable, out)
+        if status == lib.AP_NO_STREAM:
+            stream = current_stream()
+            stream.activate()
+            status = lib.ap_prepare(stream._ctx, block.cdata, array, repeatable, out)
+        if status:
+            raise launch_error(op, values, current_stream())
+        self._values = list(values)
+        self._tensors = tensors
+        self._block = block
+        self.workspace_nbytes = int(out[0].workspace_nbytes)
+        super().__init__(out[0], lib.ap_discard, block, self._tensors)
+
+    @property
+    def status(self) -> int:
+        """Status of phase one; 0, since a refusal raises."""
+        return 0
+
+    @property
+    def status_name(self) -> str:
+        """Name of the status of phase one."""
+        return "ACLNN_SUCCESS"
+
+    def run(self, stream: Stream | None = None, *, workspace: Buffer | None = None) -> None:
+        """Queue phase two.
+
+        Parameters
+        ----------
+        stream : Stream | None, default None
+            Queue to use; the current stream of this thread by default. Returns before the device finishes.
+        workspace : Buffer | None, default None
+            At least `workspace_nbytes` bytes; by default memory that the stream keeps for its launches.
+
+        Raises
+        ------
+        ClosedError
+            The plan has run and is not repeatable, it was closed, or one of its tensors was.
+        InvalidArgumentError
+            `workspace` is too small or on another device.
+        AclnnError
+            The library refused phase two.
+
+        Source
+        ------
+        aclnnXxx (``include/aclnnop``).
+        """
+        raw = self.raw
+        queue = resolve_stream(stream)
+        address, nbytes = self._workspace(queue, workspace)
+        status = lib.ap_execute(queue._ctx, raw, address, nbytes)
+        while status:
+            if status == lib.AP_NO_STREAM:
+                queue.activate()
+            elif status == lib.AP_NEED_WORKSPACE:
+                grow_workspace(queue, self.workspace_nbytes)
+            else:
+                raise launch_error(self.op, self._values, queue)
+            status = lib.ap_execute(queue._ctx, raw, address, nbytes)
+        if workspace is not None:
+            mark(queue, [workspace._block.use])
+
+    def rebind(self, **tensors: Tensor) -> None:
+        """Point a repeatable plan at other tensors of the same layout.
+
+        Parameters
+        ----------
+        **tensors : Tensor
+            Parameter names of the operator; tensors in lists cannot be exchanged.
+
+        Raises
+        ------
+        ClosedError
+            The plan was closed or is not repeatable and has run.
+        ValueError
+            A tensor has another layout or offset than the one it replaces.
+        AclnnError
+            The library refused the new address.
+
+        Source
+        ------
+        aclSetTensorAddr (``include/aclnn/acl_meta.h``).
+        """
+        raw = self.raw
+        if not self.repeatable:
+            raise ValueError("only a plan made with repeatable=True can take other tensors")
+        for name, tensor in tensors.items():
+            position, index = self._index_of(name)
+            before = self._values[position]
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"{name}: expected a Tensor, got {type(tensor).__name__}")
+            if not isinstance(before, Tensor) or (
+                before._desc.layout != tensor._desc.layout or before.offset != tensor.offset
+            ):
+                raise ValueError(
+                    f"{name}: {tensor!r} does not have the layout that the plan was made for"
+                )
+            if lib.ap_rebind(raw, index, tensor._desc):
+                raise launch_error(self.op, self._values, current_stream())
+            self._values[position] = tensor
+            # The finalizer of this handle owns the same list.
+            self._tensors[index] = tensor
+
+    def _index_of(self, name: str) -> tuple[int, int]:
+        """(position among the parameters, index among the tensors) of a tensor parameter."""
+        index = 0
+        for position, parameter in enumerate(self.op.parameters):
+            if parameter.name == name and parameter.kind == "T":
+                return position, index
+            if parameter.kind == "T":
+                index += 1
+            elif parameter.kind == "L":
+                value = self._values[position]
+                index += len(value) if isinstance(value, (list, tuple)) else 0
+        raise TypeError(f"{name} is no tensor parameter of {self.op.name}")
+
+    def _workspace(self, stream: Stream, workspace: Buffer | None) -> tuple[object, int]:
+        if workspace is None:
+            return ffi.NULL, 0
+        if not isinstance(workspace, Buffer):
+            raise TypeError(f"workspace: expected a Buffer, got {type(workspace).__name__}")
+        if workspace.device is not stream.device:
+            raise DeviceMismatchError(f"workspace: {workspace!r} is not on {stream.device!r}")
+        if workspace.nbytes < self.workspace_nbytes:
+            # A device that does not check would write behind the buffer.
+            raise InvalidArgumentError(
+                f"workspace: {workspace.nbytes} bytes, {self.op.c_name} needs {self.workspace_nbytes}"
+            )
+        return ffi.cast("void *", workspace.address), self.workspace_nbytes
+
+    def _state(self) -> str:
+        text = f"{self.op.name}, {self.workspace_nbytes} bytes of workspace"
+        return f"{text}, closed" if self.closed else text
+
+
+def plan(op: Callable[..., None], *args: Any, repeatable: bool = False, **kwargs: Any) -> Plan:
+    """Run phase one of an operator: check the arguments and learn the workspace size.
+
+    Parameters
+    ----------
+    op : Op
+        An operator of `ops`, or one that `ops.declare` made.
+    *args, **kwargs
+        Its arguments, as in a call.
+    repeatable : bool, default False
+        Ask for an executor that runs more than once. Some operators refuse.
+
+    Returns
+    -------
+    Plan
+        Owned by the caller; it keeps the tensors alive.
+
+    Raises
+    ------
+    AclnnError
+        161001 a required argument is None; 161002 a shape, dtype or format is refused; 561000 the operator cannot be made
+        repeatable.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnXxxGetWorkspaceSize (``include/aclnnop``), aclSetAclOpExecutorRepeatable (``include/aclnn/acl_meta.h``).
+    """
+    if not isinstance(op, Op):
+        raise TypeError(f"op: expected an operator such as ops.add, got {type(op).__name__}")
+    return Plan(op, op.arguments(*args, **kwargs), repeatable)
+
+

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A library with the ABI of CANN that does nothing: what remains of a launch on it is the cost of the caller.
+   Objects cost one allocation each, as little as a real library could spend. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "acl/acl.h"
+#include "aclnn/aclnn_base.h"
+#include "aclnnop/math.h"
+
+static __thread int32_t current_device;
+static __thread char context;
+
+struct aclTensor { int64_t dims[2]; void *data; };
+struct aclScalar { int64_t value[2]; int dtype; };
+struct aclOpExecutor { int64_t unused; };
+static struct aclOpExecutor executor_of_all;
+
+aclError aclInit(const char *path) { (void)path; return 0; }
+aclError aclFinalize(void) { return 0; }
+const char *aclGetRecentErrMsg(void) { return NULL; }
+aclError aclrtGetDeviceCount(uint32_t *count) { *count = 1; return 0; }
+aclError aclrtSetDevice(int32_t device) { current_device = device; return 0; }
+aclError aclrtResetDevice(int32_t device) { (void)device; return 0; }
+aclError aclrtGetDevice(int32_t *device) { *device = current_device; return 0; }
+aclError aclrtGetCurrentContext(aclrtContext *out) { *out = &context; return 0; }
+aclError aclrtSetCurrentContext(aclrtContext in) { (void)in; return 0; }
+aclError aclrtCreateStream(aclrtStream *out) { *out = malloc(1); return 0; }
+aclError aclrtDestroyStream(aclrtStream stream) { free(stream); return 0; }
+aclError aclrtSynchronizeStream(aclrtStream stream) { (void)stream; return 0; }
+aclError aclrtSynchronizeDevice(void) { return 0; }
+aclError aclrtMalloc(void **out, size_t nbytes, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    *out = malloc(nbytes);
+    return *out ? 0 : ACL_ERROR_BAD_ALLOC;
+}
+aclError aclrtFree(void *address) { free(address); return 0; }
+aclError aclrtMemcpy(void *to, size_t limit, const void *from, size_t nbytes, aclrtMemcpyKind kind)
+{
+    (void)limit, (void)kind;
+    memcpy(to, from, nbytes);
+    return 0;
+}
+
+aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType dtype, const int64_t *strides, int64_t offset,
+                           aclFormat format, const int64_t *storage, uint64_t storage_rank, void *data)
+{
+    (void)dims, (void)rank, (void)dtype, (void)strides, (void)offset, (void)format, (void)storage, (void)storage_rank;
+    aclTensor *tensor = malloc(sizeof *tensor);
+    tensor->data = data;
+    return tensor;
+}
+aclnnStatus aclDestroyTensor(const aclTensor *tensor) { free((void *)tensor); return 0; }
+aclScalar *aclCreateScalar(void *value, aclDataType dtype)
+{
+    aclScalar *scalar = malloc(sizeof *scalar);
+    memcpy(scalar->value, value, 8);
+    scalar->dtype = dtype;
+    return scalar;
+}
+aclnnStatus aclDestroyScalar(const aclScalar *scalar) { free((void *)scalar); return 0; }
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) { (void)executor; return 0; }
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) { (void)executor; return 0; }
+
+aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
+                                     aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor)
+{
+    (void)self, (void)other, (void)alpha, (void)out;
+    *workspaceSize = 0;
+    *executor = &executor_of_all;
+    return 0;
+}
+aclnnStatus aclnnAdd(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
+{
+    (void)workspace, (void)workspaceSize, (void)executor, (void)stream;
+    return 0;
+}
