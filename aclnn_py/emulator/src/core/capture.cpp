@@ -304,6 +304,19 @@ Status check_unsafe_call(const char *routine, Status code) {
   return fail(code, "%s: not while a stream is being captured in this mode; the capture is now invalid.", routine);
 }
 
+Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *graph) {
+  CaptureSession *raw = stream.capture.load(std::memory_order_acquire);
+  if (raw == nullptr) return 0;
+  const auto session = shared_of(raw);
+  if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) return 0;
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (status != nullptr) {
+    *status = session->invalid ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+  }
+  if (graph != nullptr) *graph = session->handle;
+  return 0;
+}
+
 Status begin_group(Stream &stream, const char *routine) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -170,28 +169,7 @@ Status reset_device(int id, bool force, const char *routine) {
   return 0;
 }
 
-void release_all_devices() {
-  for (int i = 0; i < device_count(); ++i) {
-    Device &d = device(i);
-    {
-      std::lock_guard<std::mutex> lock(d.mutex);
-      if (d.primary.load() == nullptr) continue;
-      d.set_count = 0;
-      d.was_reset = true;
-      d.active.store(false);
-    }
-    contexts().for_each([&](Context *context) {
-      if (context->device == i) end_streams(*context, true);
-    });
-  }
-}
-
 bool peer_access(int from, int to) { return g_peers[from][to].load(std::memory_order_relaxed); }
 void set_peer_access(int from, int to, bool on) { g_peers[from][to].store(on, std::memory_order_relaxed); }
-
-int64_t device_clock_ns() {
-  static const auto start = std::chrono::steady_clock::now();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace emu

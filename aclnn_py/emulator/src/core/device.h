@@ -54,13 +54,7 @@ Status current_device(const char *routine, int *id);
 Status set_device(int id, const char *routine);
 Status reset_device(int id, bool force, const char *routine);
 
-// Streams, contexts and memory of all devices are released (aclFinalize).
-void release_all_devices();
-
 bool peer_access(int from, int to);
 void set_peer_access(int from, int to, bool on);
-
-// Nanoseconds since the process first asked.
-int64_t device_clock_ns();
 
 }  // namespace emu

@@ -177,8 +177,7 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
   return s;
 }
 
-Status reset_event(Event &event, Stream &stream, const char *routine) {
-  (void)routine;
+Status reset_event(Event &event, Stream &stream) {
   const auto state = event.state;
   return enqueue_on(stream, "aclrtResetEvent", [state]() -> Status {
     raise_to(state->cell->reset_to, state->cell->done.load());

@@ -59,7 +59,7 @@ Status find_event(aclrtEvent raw, const char *routine, Event **event);
 
 Status record_event(Event &event, Stream &stream, bool external, const char *routine);
 Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t timeout_ms, const char *routine);
-Status reset_event(Event &event, Stream &stream, const char *routine);
+Status reset_event(Event &event, Stream &stream);
 Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine);
 // Asking about an event that a going capture recorded: 107028, and the capture is invalidated.
 Status refuse_captured_event(Event &event, const char *routine);

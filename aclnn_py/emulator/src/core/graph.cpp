@@ -78,6 +78,9 @@ void note(Replay &replay, Status status) {
 Graph::Graph(int device_id) : id(g_next_graph.fetch_add(1)), device(device_id) { branches.emplace_back(); }
 
 Graph::~Graph() {
+  for (void *body : bodies) {
+    if (graph_handles().retire(body)) graph_handles().destroy(static_cast<GraphHandle *>(body));
+  }
   for (void *group : groups) {
     if (task_groups().retire(group)) task_groups().destroy(static_cast<TaskGroup *>(group));
   }
@@ -113,6 +116,7 @@ Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle) {
 
 Status run_graph(Graph &graph) {
   std::lock_guard<std::mutex> one_at_a_time(graph.run_mutex);
+  reset_conditions(graph);
   const auto replay = std::make_shared<Replay>();
   replay->flags.assign(graph.flag_clocks.size(), 0);
   for (size_t i = 1; i < graph.branches.size(); ++i) {

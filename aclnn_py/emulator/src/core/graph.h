@@ -31,6 +31,8 @@ struct GraphBranch {
   Stream *worker = nullptr;     // runs the branch in a replay; null for the first, which uses the caller's stream
 };
 
+struct Condition;
+
 struct Graph {
   explicit Graph(int device_id);
   ~Graph();
@@ -46,6 +48,8 @@ struct Graph {
   std::mutex nodes_mutex;                        // guards the task pointers against updates
   std::mutex run_mutex;                          // one replay at a time
   std::atomic<bool> abort{false};
+  std::vector<std::shared_ptr<Condition>> conditions;
+  std::vector<void *> bodies;                    // handles of conditional bodies: they end with this graph
   std::vector<void *> groups;                    // task groups of this graph: they end with it
 
   size_t task_count() const;
@@ -98,6 +102,15 @@ Status begin_group(Stream &stream, const char *routine);
 Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out);
 Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine);
 Status end_update(Stream &stream, const char *routine);
+
+// What aclmdlRICaptureGetInfo answers; leaves the outputs alone when the stream is not captured.
+Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *graph);
+
+// --- conditional nodes (core/condition.cpp) ---------------------------------------------------------------
+void reset_conditions(Graph &graph);   // at the start of a replay
+Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const char *routine, aclmdlRICondHandle *out);
+Status condition_address(aclmdlRICondHandle raw, const char *routine, uint64_t **address);
+Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params, const char *routine);
 
 // The capture mode of the calling thread (aclmdlRICaptureThreadExchangeMode).
 aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode);

@@ -38,7 +38,9 @@ bool check_mode();
 
 }  // namespace emu
 
-#define EMU_ENTER()                                                          \
-  do {                                                                       \
-    if (const ::emu::Status entered_ = ::emu::check_process(__func__)) return entered_; \
+// Begins an entry point; inside a function that serves several of them, EMU_ENTER_AS names the right one.
+#define EMU_ENTER_AS(routine)                                                           \
+  do {                                                                                  \
+    if (const ::emu::Status entered_ = ::emu::check_process(routine)) return entered_; \
   } while (0)
+#define EMU_ENTER() EMU_ENTER_AS(__func__)

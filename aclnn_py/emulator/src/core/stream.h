@@ -69,7 +69,7 @@ struct Stream {
   Fault fault;                          // guarded by mutex
 
   std::atomic<CaptureSession *> capture{nullptr};
-  std::atomic<uint32_t> overflow_switch{0};
+  std::atomic<uint32_t> overflow_switch{0}, custom_tag{0}, cache_op_info{0};
   std::atomic<int64_t> resource_limit[2] = {{-1}, {-1}};
   int saturation_mode = 1;
 };

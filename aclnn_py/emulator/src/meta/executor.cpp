@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "meta/executor_state.h"
@@ -25,17 +26,18 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
     if (!entry.present || !entry.tensor.reach(&low, &high)) continue;
     const char *start = static_cast<const char *>(entry.tensor.data) + low;
     int owner = -1;
-    if (entry.tensor.data == nullptr || !on_device(start, static_cast<size_t>(high - low), &owner)) {
+    if (entry.tensor.data != nullptr && kernel_may_use(start, static_cast<size_t>(high - low), stream.device, &owner)) {
+      continue;
+    }
+    if (owner < 0) {
       return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
                   "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it may touch.", op, i,
                   static_cast<long long>(high - low), static_cast<const void *>(start),
                   describe_address(start).c_str());
     }
-    if (!reachable(stream.device, owner)) {
-      return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                  "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer access was not "
-                  "enabled.", op, i, static_cast<const void *>(start), owner, stream.device);
-    }
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer access was not "
+                "enabled.", op, i, static_cast<const void *>(start), owner, stream.device);
   }
   return 0;
 }
@@ -45,7 +47,7 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
   if (size > 0 && workspace != nullptr && plan.workspace > 0) {
     int owner = -1;
-    if (!on_device(workspace, plan.workspace, &owner) || !reachable(stream.device, owner)) {
+    if (!kernel_may_use(workspace, plan.workspace, stream.device, &owner)) {
       return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: the workspace of %llu bytes at %p is %s.", plan.op,
                   static_cast<unsigned long long>(plan.workspace), workspace, describe_address(workspace).c_str());
     }

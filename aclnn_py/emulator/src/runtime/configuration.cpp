@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/configuration.h"
+
+#include <cctype>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "acl/acl_base.h"
+
+namespace emu {
+namespace {
+
+constexpr int kMaxNesting = 10;
+
+class Parser {
+ public:
+  Parser(const std::string &text, Configuration *out) : at_(text.c_str()), end_(at_ + text.size()), out_(out) {}
+
+  bool run() {
+    value("");
+    space();
+    return ok_ && at_ == end_;
+  }
+
+ private:
+  void space() {
+    while (at_ < end_ && std::isspace(static_cast<unsigned char>(*at_))) ++at_;
+  }
+  bool take(char c) {
+    space();
+    if (at_ < end_ && *at_ == c) {
+      ++at_;
+      return true;
+    }
+    return false;
+  }
+  void need(char c) {
+    if (!take(c)) ok_ = false;
+  }
+
+  std::string string() {
+    std::string text;
+    need('"');
+    while (ok_ && at_ < end_ && *at_ != '"') {
+      if (static_cast<unsigned char>(*at_) < 0x20) ok_ = false;
+      if (*at_ == '\\' && ++at_ == end_) break;
+      text += *at_++;
+    }
+    need('"');
+    return text;
+  }
+
+  void literal(const std::string &key) {
+    const char *start = at_;
+    while (at_ < end_ && (std::isalnum(static_cast<unsigned char>(*at_)) || std::strchr("+-.", *at_) != nullptr)) ++at_;
+    const std::string word(start, at_);
+    char *rest = nullptr;
+    if (word.empty()) ok_ = false;
+    if (word != "true" && word != "false" && word != "null") {
+      std::strtod(word.c_str(), &rest);
+      if (rest == word.c_str() || *rest != '\0') ok_ = false;
+    }
+    (*out_)[key] = word;
+  }
+
+  void value(const std::string &key) {
+    space();
+    if (!ok_ || at_ == end_) {
+      ok_ = false;
+    } else if (*at_ == '{') {
+      object(key);
+    } else if (*at_ == '[') {
+      array(key);
+    } else if (*at_ == '"') {
+      (*out_)[key] = string();
+    } else {
+      literal(key);
+    }
+  }
+
+  void object(const std::string &key) {
+    ok_ = ok_ && ++objects_ <= kMaxNesting;
+    need('{');
+    if (!take('}')) {
+      do {
+        space();
+        const std::string name = string();
+        need(':');
+        value(key.empty() ? name : key + "." + name);
+      } while (ok_ && take(','));
+      need('}');
+    }
+    --objects_;
+  }
+
+  void array(const std::string &key) {
+    ok_ = ok_ && ++arrays_ <= kMaxNesting;
+    need('[');
+    if (!take(']')) {
+      size_t index = 0;
+      do {
+        value(key + "." + std::to_string(index++));
+      } while (ok_ && take(','));
+      need(']');
+    }
+    --arrays_;
+  }
+
+  const char *at_, *end_;
+  Configuration *out_;
+  int objects_ = 0, arrays_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace
+
+Status read_configuration(const char *path, const char *routine, Configuration *configuration) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file.is_open() || file.bad()) {
+    return fail(ACL_ERROR_INVALID_FILE, "%s: the configuration file %s cannot be read.", routine, path);
+  }
+  if (!Parser(text.str(), configuration).run()) {
+    return fail(ACL_ERROR_PARSE_FILE, "%s: %s is not JSON of at most %d levels.", routine, path, kMaxNesting);
+  }
+  return 0;
+}
+
+}  // namespace emu

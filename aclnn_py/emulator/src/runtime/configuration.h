@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/status.h"
+
+namespace emu {
+
+// The JSON configuration of aclInit, aclnnInit and the dump calls, flattened: "dump.dump_path" -> text.
+using Configuration = std::map<std::string, std::string>;
+
+// Reads and checks a file. 100003 when it cannot be read, 100006 when it is not JSON or is nested deeper than
+// ten brackets of a kind.
+Status read_configuration(const char *path, const char *routine, Configuration *configuration);
+
+}  // namespace emu

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclInit, aclFinalize and the messages of the calling thread.
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "acl/acl_rt.h"
+#include "aclnn/aclnn_base.h"
+#include "core/device.h"
+#include "core/export.h"
+#include "core/process.h"
+#include "runtime/configuration.h"
+
+namespace emu {
+namespace {
+
+struct InitState {
+  std::mutex mutex;
+  uint64_t references = 0;       // guarded by mutex, as the rest
+  uint64_t operator_references = 0;
+};
+
+InitState &state() {
+  static auto *const instance = new InitState;
+  return *instance;
+}
+
+Status apply(const char *path, const char *routine) {
+  if (path == nullptr || *path == '\0') return 0;
+  Configuration configuration;
+  if (const Status s = read_configuration(path, routine, &configuration)) return s;
+  if (const auto mode = configuration.find("err_msg_mode"); mode != configuration.end()) {
+    if (mode->second != "0" && mode->second != "1") {
+      return fail(ACL_ERROR_INVALID_PARAM, "%s: err_msg_mode is \"%s\"; \"0\" (thread) and \"1\" (process) are known.",
+                  routine, mode->second.c_str());
+    }
+    set_message_mode(mode->second == "1" ? 1 : 0);
+  }
+  if (const auto id = configuration.find("defaultDevice.default_device"); id != configuration.end()) {
+    return set_device(std::atoi(id->second.c_str()), routine);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace emu
+
+using emu::fail;
+
+EMU_EXPORT aclError aclInit(const char *configPath) {
+  EMU_ENTER();
+  emu::watch_process();
+  std::lock_guard<std::mutex> lock(emu::state().mutex);
+  if (emu::state().references > 0) {
+    ++emu::state().references;
+    return fail(ACL_ERROR_REPEAT_INITIALIZE, "aclInit: called before in this process (%llu times by now).",
+                static_cast<unsigned long long>(emu::state().references));
+  }
+  if (const emu::Status s = emu::apply(configPath, __func__)) return s;
+  emu::state().references = 1;
+  return 0;
+}
+
+EMU_EXPORT aclError aclFinalize(void) {
+  EMU_ENTER();
+  std::lock_guard<std::mutex> lock(emu::state().mutex);
+  if (emu::state().references == 0) {
+    return fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize: not initialized, or finalized before.");
+  }
+  emu::state().references = 0;
+  return 0;
+}
+
+EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) {
+  EMU_ENTER();
+  std::lock_guard<std::mutex> lock(emu::state().mutex);
+  if (emu::state().references == 0) {
+    return fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalizeReference: not initialized, or finalized before.");
+  }
+  --emu::state().references;
+  if (refCount != nullptr) *refCount = emu::state().references;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) {
+  EMU_ENTER();
+  emu::watch_process();
+  std::lock_guard<std::mutex> lock(emu::state().mutex);
+  if (const emu::Status s = emu::apply(configPath, __func__)) return s;
+  ++emu::state().operator_references;
+  return 0;
+}
+
+EMU_EXPORT aclnnStatus aclnnFinalize(void) {
+  EMU_ENTER();
+  std::lock_guard<std::mutex> lock(emu::state().mutex);
+  if (emu::state().operator_references > 0) --emu::state().operator_references;
+  return 0;
+}
+
+EMU_EXPORT const char *aclGetRecentErrMsg(void) { return emu::recent_message(); }
+
+EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...) {
+  // Written where CANN writes it when ASCEND_SLOG_PRINT_TO_STDOUT asks for it; nowhere otherwise.
+  static const bool print = emu::environment_number("ASCEND_SLOG_PRINT_TO_STDOUT", 0) != 0;
+  static const int64_t level = emu::environment_number("ASCEND_GLOBAL_LOG_LEVEL", ACL_ERROR);
+  if (!print || fmt == nullptr || static_cast<int64_t>(logLevel) < level) return;
+  static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+  char text[1024];
+  va_list args;
+  va_start(args, fmt);
+  std::vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  std::printf("[%s] APP %s:%u %s: %s\n", logLevel >= ACL_DEBUG && logLevel <= ACL_ERROR ? names[logLevel] : "?",
+              file != nullptr ? file : "", line, func != nullptr ? func : "", text);
+}
+
+EMU_EXPORT aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
+  if (level != ACL_RT_THREAD_LEVEL) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtPeekAtLastError: only ACL_RT_THREAD_LEVEL is known.");
+  }
+  return emu::last_error();
+}
+
+EMU_EXPORT aclError aclrtGetLastError(aclrtLastErrLevel level) {
+  if (level != ACL_RT_THREAD_LEVEL) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtGetLastError: only ACL_RT_THREAD_LEVEL is known.");
+  }
+  const emu::Status code = emu::last_error();
+  emu::set_last_error(0);
+  return code;
+}
