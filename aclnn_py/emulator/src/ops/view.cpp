@@ -129,6 +129,28 @@ void copy_view(const View &from, const View &to) {
   else parallel_for(total, kGrain, piece);
 }
 
+void fill_view(const View &view, const void *item) {
+  const auto size = static_cast<size_t>(item_size(view.dtype));
+  const Layout layout = coalesced(view.layout);
+  // A block of copies of the item: dense runs are filled by whole blocks.
+  std::unique_ptr<char[]> pattern(new char[kBlock * size]);
+  for (int64_t i = 0; i < kBlock; ++i) std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
+  parallel_for(view.count(), kGrain, [&](int64_t begin, int64_t end) {
+    for_each_run(layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
+      char *write = view.data + offset * static_cast<int64_t>(size);
+      if (step != 1) {
+        for (int64_t i = 0; i < run; ++i) std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
+        return;
+      }
+      for (; run > 0; run -= kBlock) {
+        const auto bytes = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
+        std::memcpy(write, pattern.get(), bytes);
+        write += bytes;
+      }
+    });
+  });
+}
+
 bool clash(const View &a, const View &b) {
   if (a.count() == 0 || b.count() == 0) return false;
   const int64_t size_a = item_size(a.dtype), size_b = item_size(b.dtype);

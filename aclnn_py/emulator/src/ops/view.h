@@ -97,6 +97,9 @@ class Writer {
 // unless both are the same elements in the same order.
 void copy_view(const View &from, const View &to);
 
+// Sets every element to the bytes at `item`, which has the view's dtype.
+void fill_view(const View &view, const void *item);
+
 // Whether the views share bytes in any other way than being the very same elements in the same order.
 bool clash(const View &a, const View &b);
 

@@ -74,7 +74,7 @@ struct Walk {
     int lead = 0;
     for (int i = 0; i < count; ++i) {
       const Argument &a = arguments[i];
-      if (a.kind != Argument::kTensor) continue;
+      if (a.kind != Argument::kTensor || (i == 0 && (row.rule & kCondition) != 0)) continue;
       if (first) {
         result = a.tensor->dtype;
         lead = i;

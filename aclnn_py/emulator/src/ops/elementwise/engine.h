@@ -21,6 +21,7 @@ enum RowRule : unsigned {
   kExact = 4,         // the out parameter must have the result's dtype
   kOneDtype = 8,      // tensors are not promoted: all must have one dtype
   kLeadShape = 16,    // the other tensors broadcast to the first one, not both ways
+  kCondition = 32,    // the first tensor is a truth value and takes no part in promotion
 };
 
 struct ElementwiseRow {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences of numbers made from scalars: arange, range, linspace, logspace, and the unit matrix.
+#include <cmath>
+
+#include "aclnnop/math.h"
+#include "ops/op.h"
+
+namespace emu {
+namespace {
+
+// Writes value(i) for every element i of `out`, in blocks.
+template <class T, class F>
+void generate(const View &out, F &&value) {
+  const Writer writer(out, compute_of<T>(), ACL_DT_UNDEFINED);
+  parallel_for(out.count(), 32 * kBlock, [&](int64_t begin, int64_t end) {
+    alignas(64) char scratch[kBlock * sizeof(T)];
+    for (int64_t start = begin; start < end; start += kBlock) {
+      const int64_t count = end - start < kBlock ? end - start : kBlock;
+      auto *block = static_cast<T *>(writer.target(start, scratch));
+      for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
+      writer.write(start, count, block);
+    }
+  });
+}
+
+bool is_integral(const aclScalar *scalar) { return is_integer(scalar->dtype) || scalar->dtype == ACL_BOOL; }
+
+// Elements of start, start + step, ... below `end` or, if `closed`, up to it.
+int64_t steps_between(double start, double end, double step, bool closed) {
+  const double span = (end - start) / step;
+  return static_cast<int64_t>(closed ? std::floor(span) + 1 : std::ceil(span));
+}
+
+Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end, const aclScalar *step,
+                  aclTensor *out, bool closed, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("start", start).required("end", end).required("step", step).required("out", out);
+  check.dtype("start", start).dtype("end", end).dtype("step", step).dtype("out", out);
+  if (!check.ok()) return check.status();
+  const double from = start->to_double(), to = end->to_double(), by = step->to_double();
+  check.that(by != 0 && std::isfinite(by), "step is %g; it must be finite and not zero", by);
+  check.that(std::isfinite(from) && std::isfinite(to), "start and end are %g and %g; they must be finite",
+             from, to);
+  check.that(by > 0 ? from <= to : from >= to, "step %g does not lead from %g to %g", by, from, to);
+  if (!check.ok()) return check.status();
+  const int64_t count = steps_between(from, to, by, closed);
+  check.rank("out", out, 1, 1);
+  check.that(out->numel() == count, "out has %lld elements; expected %lld",
+             static_cast<long long>(out->numel()), static_cast<long long>(count));
+  if (!check.ok()) return check.status();
+  const bool exact = is_integral(start) && is_integral(step);
+  const int64_t whole_from = exact ? start->to_int64() : 0, whole_by = exact ? step->to_int64() : 0;
+  PlanBuilder plan(op);
+  const size_t target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View view = view_of(context.tensor(target));
+        if (exact) {
+          generate<int64_t>(view, [=](int64_t i) { return whole_from + i * whole_by; });
+        } else {
+          generate<double>(view, [=](int64_t i) { return from + static_cast<double>(i) * by; });
+        }
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+// `steps` numbers from `start` to `end`, both included; exponents of `base` when that is not 0.
+Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, int64_t steps, double base,
+                  aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  const char *out_name = check.facts().name(check.facts().count - 1);
+  check.required("start", start).required("end", end).required(out_name, out);
+  check.dtype("start", start).dtype("end", end).dtype(out_name, out);
+  check.that(steps >= 0, "steps is %lld; it must not be negative", static_cast<long long>(steps));
+  if (check.ok()) {
+    check.that(out->numel() == steps, "%s has %lld elements; expected %lld", out_name,
+               static_cast<long long>(out->numel()), static_cast<long long>(steps));
+  }
+  if (!check.ok()) return check.status();
+  const double from = start->to_double(), to = end->to_double();
+  const double step = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
+  PlanBuilder plan(op);
+  const size_t target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const auto position = [=](int64_t i) {
+          return i == steps - 1 && i > 0 ? to : from + static_cast<double>(i) * step;
+        };
+        const View view = view_of(context.tensor(target));
+        if (base == 0) generate<double>(view, position);
+        else generate<double>(view, [=](int64_t i) { return std::pow(base, position(i)); });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+
+EMU_OPERATOR(Arange, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
+  return plan_steps("aclnnArange", start, end, step, out, false, workspaceSize, executor);
+}
+
+// As Arange, with the end included.
+EMU_OPERATOR(Range, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
+  return plan_steps("aclnnRange", start, end, step, out, true, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Linspace, (const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)) {
+  return plan_space("aclnnLinspace", start, end, steps, 0, out, workspaceSize, executor);
+}
+
+EMU_OPERATOR(LogSpace, (const aclScalar *start, const aclScalar *end, int64_t steps, double base,
+                        aclTensor *result)) {
+  Check check("aclnnLogSpace");
+  check.required("start", start).required("end", end).required("result", result);
+  check.that(base > 0, "base is %g; it must be positive", base);
+  if (!check.ok()) return check.status();
+  return plan_space("aclnnLogSpace", start, end, steps, base, result, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
+  Check check("aclnnEye");
+  check.required("out", out).dtype("out", out);
+  check.that(n >= 0 && m >= 0, "n and m are %lld and %lld; they must not be negative",
+             static_cast<long long>(n), static_cast<long long>(m));
+  if (!check.ok()) return check.status();
+  const int64_t shape[] = {n, m};
+  check.shape("out", out, dense_layout(shape, 2));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnEye");
+  const size_t target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        generate<int32_t>(view_of(context.tensor(target)), [m](int64_t i) { return i / m == i % m ? 1 : 0; });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums, products and extremes along one dimension. Floats run in double, each result rounded once.
+#include <vector>
+
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/reduce/rows.h"
+
+namespace emu {
+namespace {
+
+enum class Running { kSum, kProduct };
+
+struct Scan {
+  Running kind;
+  bool exclusive = false;
+  bool reverse = false;
+};
+
+View flipped(const View &view, AxisSet axis) {
+  View result = view;
+  for (int d = 0; d < view.layout.rank; ++d) {
+    if (((axis >> d) & 1u) == 0 || view.layout.shape[d] == 0) continue;
+    result.data += (view.layout.shape[d] - 1) * view.layout.stride[d] * item_size(view.dtype);
+    result.layout.stride[d] = -view.layout.stride[d];
+  }
+  return result;
+}
+
+template <class T>
+void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
+  // Lane order is that of the output with the scanned dimension last.
+  View target = scan.reverse ? flipped(out, axis) : out;
+  const SafeView safe(in, {out});
+  const Rows<T> rows(scan.reverse ? flipped(safe.view(), axis) : safe.view(), axis, out.dtype);
+  target.layout = reduced_last(target.layout, axis);
+  const RowWriter<T> write(target);
+  const int64_t length = rows.length();
+  if (length == 0) return;
+  for_each_row(out.count() / length, length, [&](int64_t row) {
+    T running = scan.kind == Running::kSum ? T{} : T{1};
+    rows.each(row, [&](const T *x, int64_t count, int64_t start) {
+      T block[kBlock];
+      for (int64_t i = 0; i < count; ++i) {
+        const T next = scan.kind == Running::kSum ? plus(running, x[i]) : times(running, x[i]);
+        block[i] = scan.exclusive ? running : next;
+        running = next;
+      }
+      write.put(row * length + start, count, block);
+    });
+  });
+}
+
+Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet axis, const aclTensor *out,
+                 uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (check.ok()) check.shape("out", out, layout_of(*self));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t source = plan.input(self), target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View from = view_of(context.tensor(source)), to = view_of(context.tensor(target));
+        if (is_complex(to.dtype)) run_scan<Complex128>(scan, from, axis, to);
+        else if (is_floating(to.dtype)) run_scan<double>(scan, from, axis, to);
+        else run_scan<int64_t>(scan, from, axis, to);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+AxisSet scalar_axis(Check &check, const aclScalar *dim, const aclTensor *tensor) {
+  check.that(is_integer(dim->dtype), "dim has dtype %s; it must be an integer", dtype_name(dim->dtype));
+  return check.ok() ? axis_of(check, "dim", dim->to_int64(), static_cast<int>(tensor->rank())) : 0;
+}
+
+template <class T>
+void run_extremes(const View &in, AxisSet axis, bool largest, View values, View indices) {
+  const SafeView safe(in, {values, indices});
+  const Rows<T> rows(safe.view(), axis, in.dtype);
+  const int64_t length = rows.length(), total = values.count();
+  values.layout = reduced_last(values.layout, axis);
+  indices.layout = reduced_last(indices.layout, axis);
+  const RowWriter<T> write(values);
+  const RowWriter<int64_t> write_index(indices);
+  if (length == 0) return;
+  for_each_row(total / length, length, [&](int64_t row) {
+    T best{};
+    int64_t place = -1;
+    rows.each(row, [&](const T *x, int64_t count, int64_t start) {
+      T block[kBlock];
+      int64_t places[kBlock];
+      for (int64_t i = 0; i < count; ++i) {
+        // As torch: the last of equal elements counts, and NaN stays once it came.
+        const bool better = largest ? x[i] >= best : x[i] <= best;
+        if (place < 0 || is_nan(x[i]) || (!is_nan(best) && better)) {
+          best = x[i];
+          place = start + i;
+        }
+        block[i] = best;
+        places[i] = place;
+      }
+      write.put(row * length + start, count, block);
+      write_index.put(row * length + start, count, places);
+    });
+  });
+}
+
+Status plan_extremes(const char *op, const aclTensor *self, int64_t dim, bool largest, aclTensor *values,
+                     aclTensor *indices, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).required("valuesOut", values).required("indicesOut", indices);
+  check.dtype("self", self).dtype("valuesOut", values).dtype("indicesOut", indices).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  check.castable(self->dtype, "valuesOut", values->dtype);
+  const AxisSet axis = axis_of(check, "dim", dim, static_cast<int>(self->rank()));
+  check.shape("valuesOut", values, layout_of(*self)).shape("indicesOut", indices, layout_of(*self));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t source = plan.input(self), found = plan.output(values), place = plan.output(indices);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View from = view_of(context.tensor(source)), to = view_of(context.tensor(found));
+        const View where = view_of(context.tensor(place));
+        if (is_floating(from.dtype)) run_extremes<double>(from, axis, largest, to, where);
+        else run_extremes<int64_t>(from, axis, largest, to, where);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+
+EMU_OPERATOR(Cumsum, (const aclTensor *self, int64_t dim, aclDataType dtype, aclTensor *out)) {
+  Check check("aclnnCumsum");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  if (check.ok()) check.same_dtype("out", out->dtype, "the dtype argument", dtype);
+  check.rank("self", self, 0, 8);
+  const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
+  return plan_scan(check, {Running::kSum}, self, axis, out, workspaceSize, executor);
+}
+
+EMU_OPERATOR(CumsumV2, (const aclTensor *self, int64_t dim, bool exclusive, bool reverse, aclTensor *out)) {
+  Check check("aclnnCumsumV2");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  if (check.ok()) check.same_dtype("out", out->dtype, "self", self->dtype);
+  check.rank("self", self, 0, 8);
+  const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
+  return plan_scan(check, {Running::kSum, exclusive, reverse}, self, axis, out, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType dtype, aclTensor *out)) {
+  Check check("aclnnCumprod");
+  check.required("input", input).required("dim", dim).required("out", out);
+  check.dtype("input", input).dtype("out", out);
+  if (check.ok()) check.same_dtype("out", out->dtype, "the dtype argument", dtype);
+  check.rank("input", input, 0, 8);
+  const AxisSet axis = check.ok() ? scalar_axis(check, dim, input) : 0;
+  return plan_scan(check, {Running::kProduct}, input, axis, out, workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceCumprod, (aclTensor *inputRef, const aclScalar *dim)) {
+  Check check("aclnnInplaceCumprod");
+  check.required("inputRef", inputRef).required("dim", dim).dtype("inputRef", inputRef);
+  check.rank("inputRef", inputRef, 0, 8);
+  const AxisSet axis = check.ok() ? scalar_axis(check, dim, inputRef) : 0;
+  return plan_scan(check, {Running::kProduct}, inputRef, axis, inputRef, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Cummax, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
+  return plan_extremes("aclnnCummax", self, dim, true, valuesOut, indicesOut, workspaceSize, executor);
+}
+EMU_OPERATOR(Cummin, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
+  return plan_extremes("aclnnCummin", self, dim, false, valuesOut, indicesOut, workspaceSize, executor);
+}
+
+}  // namespace emu

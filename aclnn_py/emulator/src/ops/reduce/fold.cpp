@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/reduce/fold.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <vector>
+
+namespace emu {
+namespace {
+
+// A long reduction is cut into pieces of this many elements, whatever the number of threads, so that
+// its rounding does not depend on the machine.
+constexpr int64_t kPiece = 128 * kBlock;
+
+// Elements of the input as blocks of the lanes' compute type.
+class Source {
+ public:
+  Source(const View &view, const FoldTask &task)
+      : reader_(view, task.compute_dtype), have_(compute_for(task.compute_dtype)), want_(task.compute) {}
+
+  const void *read(int64_t start, int64_t count, void *scratch, void *wide) const {
+    const void *block = reader_.read(start, count, scratch);
+    if (have_ == want_) return block;
+    convert_table().cast[static_cast<int>(have_)][static_cast<int>(want_)](block, count, wide);
+    return wide;
+  }
+
+ private:
+  Reader reader_;
+  Compute have_, want_;
+};
+
+struct Scratch {
+  alignas(64) char block[kBlock * sizeof(Complex128)];
+  alignas(64) char wide[kBlock * sizeof(Complex128)];
+  alignas(64) char lanes[kBlock * sizeof(Complex128)];
+  alignas(64) char result[kBlock * sizeof(Complex128)];
+};
+
+// Folds elements [begin, end) into lanes and those into the first lane.
+void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end, Scratch &s) {
+  const int64_t width = std::min(kBlock, end - begin);
+  task.fns.start(s.lanes, std::max<int64_t>(width, 1));
+  for (int64_t start = begin; start < end; start += kBlock) {
+    const int64_t count = std::min(kBlock, end - start);
+    task.fns.step(s.lanes, source.read(start, count, s.block, s.wide), count, task.parameter);
+  }
+  task.fns.merge(s.lanes, std::max<int64_t>(width, 1));
+}
+
+// Each result from a run of neighbouring elements.
+void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length, const Writer &writer) {
+  const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(length, 1));
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    Scratch s;
+    for (int64_t row = begin; row < end; ++row) {
+      fold_range(task, source, row * length, (row + 1) * length, s);
+      void *target = writer.target(row, s.result);
+      task.fns.finish(s.lanes, 1, length, task.parameter, target);
+      writer.write(row, 1, target);
+    }
+  });
+}
+
+// The same for few long rows: pieces in parallel, joined in order.
+void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length,
+                    const Writer &writer) {
+  const int64_t pieces = (length + kPiece - 1) / kPiece;
+  const auto lane = static_cast<size_t>(compute_size(task.compute));
+  std::vector<char> partial(static_cast<size_t>(rows * pieces) * lane);
+  parallel_for(rows * pieces, 1, [&](int64_t begin, int64_t end) {
+    Scratch s;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / pieces, first = (i % pieces) * kPiece;
+      const int64_t last = std::min(first + kPiece, length);
+      fold_range(task, source, row * length + first, row * length + last, s);
+      std::copy(s.lanes, s.lanes + lane, partial.data() + static_cast<size_t>(i) * lane);
+    }
+  });
+  Scratch s;
+  for (int64_t row = 0; row < rows; ++row) {
+    const char *first = partial.data() + static_cast<size_t>(row * pieces) * lane;
+    std::copy(first, first + lane, s.lanes);
+    for (int64_t i = 1; i < pieces; ++i) task.fns.join(s.lanes, first + static_cast<size_t>(i) * lane);
+    void *target = writer.target(row, s.result);
+    task.fns.finish(s.lanes, 1, length, task.parameter, target);
+    writer.write(row, 1, target);
+  }
+}
+
+// Neighbouring elements belong to neighbouring results: lanes are results.
+void fold_columns(const FoldTask &task, const Source &source, int64_t columns, int64_t length,
+                  const Writer &writer) {
+  const int64_t blocks = (columns + kBlock - 1) / kBlock;
+  parallel_for(blocks, std::max<int64_t>(1, kPiece / (kBlock * length)), [&](int64_t begin, int64_t end) {
+    Scratch s;
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
+      task.fns.start(s.lanes, count);
+      for (int64_t i = 0; i < length; ++i) {
+        task.fns.step(s.lanes, source.read(i * columns + start, count, s.block, s.wide), count,
+                      task.parameter);
+      }
+      void *target = writer.target(start, s.result);
+      task.fns.finish(s.lanes, count, length, task.parameter, target);
+      writer.write(start, count, target);
+    }
+  });
+}
+
+// The smallest step among the kept or the reduced dimensions.
+int64_t smallest_step(const Layout &in, AxisSet axes, bool reduced) {
+  int64_t smallest = INT64_MAX;
+  for (int d = 0; d < in.rank; ++d) {
+    if (((axes >> d) & 1u) == (reduced ? 1u : 0u) && in.shape[d] > 1) {
+      smallest = std::min<int64_t>(smallest, std::abs(in.stride[d]));
+    }
+  }
+  return smallest;
+}
+
+// The compute type the lanes have for elements of `compute`: its own or the wider of its kind.
+std::optional<Compute> lane_type(const FoldTable &table, Compute compute) {
+  const auto there = [&](Compute c) { return table.fns[static_cast<int>(c)].start != nullptr; };
+  if (there(compute)) return compute;
+  const Compute wide = compute == Compute::F32 ? Compute::F64
+                       : compute == Compute::I32 ? Compute::I64
+                       : compute == Compute::C64 ? Compute::C128
+                                                 : compute;
+  if (there(wide)) return wide;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool resolve_fold(const ReduceRow &row, aclDataType dtype, FoldTask *task) {
+  if (!is_computable(dtype)) return false;
+  task->compute_dtype = row_compute_dtype(row.rule, dtype);
+  const auto lanes = lane_type(*row.folds, compute_for(task->compute_dtype));
+  if (!lanes) return false;
+  task->compute = *lanes;
+  task->fns = row.folds->fns[static_cast<int>(*lanes)];
+  task->result_dtype = (row.rule & kToBool) != 0 ? ACL_BOOL : task->compute_dtype;
+  return true;
+}
+
+void set_parameter(FoldTask *task, double value) {
+  convert_table().cast[static_cast<int>(Compute::F64)][static_cast<int>(task->compute)](&value, 1,
+                                                                                       task->parameter);
+}
+
+void run_fold(const FoldTask &task, const View &in, const View &out) {
+  const int64_t results = out.count();
+  if (results == 0) return;
+  const int64_t length = reduced_count(in.layout, task.axes);
+  std::optional<Snapshot> copy;
+  if (clash(in, out) || (in.data == out.data && length != 1)) copy.emplace(in);
+  View source_view = copy ? copy->view() : in;
+  const Writer writer(out, task.fns.result, task.result_dtype);
+  const bool columns = results > 1 && length > 1 &&
+                       smallest_step(source_view.layout, task.axes, false) <
+                           smallest_step(source_view.layout, task.axes, true);
+  source_view.layout = columns ? reduced_first(source_view.layout, task.axes)
+                               : reduced_last(source_view.layout, task.axes);
+  const Source source(source_view, task);
+  if (columns) fold_columns(task, source, results, length, writer);
+  else if (length > 2 * kPiece && results < 64) fold_long_rows(task, source, results, length, writer);
+  else fold_rows(task, source, results, length, writer);
+}
+
+Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check &check = call.check;
+  if (!check.ok()) return check.status();
+  FoldTask task;
+  const aclDataType dtype = call.dtype == ACL_DT_UNDEFINED ? call.self->dtype : call.dtype;
+  check.that(resolve_fold(call.row, dtype, &task), "dtype %s is not supported", dtype_name(dtype));
+  if (!check.ok()) return check.status();
+  if ((call.row.rule & kExact) != 0) {
+    check.same_dtype(call.out_name, call.out->dtype, "the result", task.result_dtype);
+  } else if ((call.row.rule & kToBool) == 0) {
+    check.castable(task.result_dtype, call.out_name, call.out->dtype);
+  }
+  const Layout in = layout_of(*call.self);
+  check.shape(call.out_name, call.out, reduced_shape(in, call.axes, call.keep));
+  if (check.ok() && (call.row.rule & kNeedsElements) != 0) {
+    check.that(reduced_count(in, call.axes) > 0 || call.out->numel() == 0,
+               "self of shape %s has no element to reduce", shape_text(in).c_str());
+  }
+  if (!check.ok()) return check.status();
+  task.axes = call.axes;
+  set_parameter(&task, call.parameter);
+  PlanBuilder plan(call.row.op);
+  const size_t source = plan.input(call.self), target = plan.output(call.out);
+  return plan.finish(
+      [task, source, target](PlanContext &context) {
+        run_fold(task, view_of(context.tensor(source)), view_of(context.tensor(target)));
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions that fold elements into an accumulator. A new one is one fold and one row:
+//
+//     EMU_FOLD(Sum, T{}, plus(a, x), plus(a, b), a)
+//     EMU_REDUCE_DTYPE(ReduceSum, Sum, kKeep, types::kWideNumber)
+//
+// The fold's parts are expressions: the start value, the step over accumulator a, element x and
+// parameter p, the merge of two accumulators a and b, and the result from a, the element count n and p.
+#pragma once
+
+#include <type_traits>
+
+#include "ops/elementwise/engine.h"
+#include "ops/reduce/axes.h"
+
+namespace emu {
+
+// A fold compiled for one compute type. Accumulators are dense arrays ("lanes").
+struct FoldFns {
+  void (*start)(void *lanes, int64_t count) = nullptr;
+  void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
+  void (*merge)(void *lanes, int64_t count) = nullptr;                  // all lanes into the first
+  void (*join)(void *lane, const void *other) = nullptr;                // two accumulators
+  void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter, void *result) = nullptr;
+  Compute result = Compute::F32;
+};
+
+struct FoldTable {
+  FoldFns fns[kComputeCount];
+};
+
+namespace fold_detail {
+
+template <class Fold, class T>
+constexpr FoldFns make() {
+  FoldFns fns;
+  fns.start = [](void *lanes, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) static_cast<T *>(lanes)[i] = Fold::template start<T>();
+  };
+  fns.step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
+    auto *a = static_cast<T *>(lanes);
+    const auto *x = static_cast<const T *>(block);
+    const T p = *static_cast<const T *>(parameter);
+    for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], x[i], p);
+  };
+  fns.merge = [](void *lanes, int64_t count) {
+    // Pairwise, which also keeps the rounding error of long sums small.
+    auto *a = static_cast<T *>(lanes);
+    while (count > 1) {
+      const int64_t half = (count + 1) / 2;
+      for (int64_t i = 0; i + half < count; ++i) a[i] = Fold::merge(a[i], a[i + half]);
+      count = half;
+    }
+  };
+  fns.join = [](void *lane, const void *other) {
+    auto *a = static_cast<T *>(lane);
+    *a = Fold::merge(*a, *static_cast<const T *>(other));
+  };
+  fns.finish = [](void *lanes, int64_t count, int64_t folded, const void *parameter, void *result) {
+    const auto *a = static_cast<const T *>(lanes);
+    const T p = *static_cast<const T *>(parameter);
+    using Result = decltype(Fold::finish(T{}, int64_t{}, T{}));
+    auto *to = static_cast<Result *>(result);
+    for (int64_t i = 0; i < count; ++i) to[i] = Fold::finish(a[i], folded, p);
+  };
+  fns.result = compute_of<decltype(Fold::finish(T{}, int64_t{}, T{}))>();
+  return fns;
+}
+
+template <class Fold, unsigned kTypes, Compute C>
+constexpr void add(FoldTable &table) {
+  if constexpr ((kTypes & types::bit(C)) != 0) {
+    table.fns[static_cast<int>(C)] = make<Fold, ComputeType<C>>();
+  }
+}
+
+template <class Fold, unsigned kTypes>
+constexpr FoldTable build() {
+  FoldTable table{};
+  add<Fold, kTypes, Compute::F32>(table);
+  add<Fold, kTypes, Compute::F64>(table);
+  add<Fold, kTypes, Compute::I32>(table);
+  add<Fold, kTypes, Compute::I64>(table);
+  add<Fold, kTypes, Compute::U64>(table);
+  add<Fold, kTypes, Compute::C64>(table);
+  add<Fold, kTypes, Compute::C128>(table);
+  return table;
+}
+
+}  // namespace fold_detail
+
+template <class Fold, unsigned kTypes>
+inline constexpr FoldTable fold_table = fold_detail::build<Fold, kTypes>();
+
+namespace types {
+// Folds that accumulate: floats in double, narrow integers in int64. Narrower compute types are widened.
+constexpr unsigned kWideReal = bit(Compute::F64) | bit(Compute::I64);
+constexpr unsigned kWideNumber = kWideReal | bit(Compute::C128);
+}  // namespace types
+
+// Beside the rules of elementwise rows: a reduction over nothing is an error (maximum, minimum).
+constexpr unsigned kNeedsElements = 64;
+
+// What a reduction row says.
+struct ReduceRow {
+  const char *op;
+  const FoldTable *folds;
+  unsigned rule;
+};
+
+struct FoldTask {
+  FoldFns fns;
+  aclDataType compute_dtype = ACL_DT_UNDEFINED;  // elements are rounded to it
+  aclDataType result_dtype = ACL_DT_UNDEFINED;   // the result is, before the cast to out
+  Compute compute = Compute::F32;                // of the lanes
+  AxisSet axes = 0;
+  alignas(16) char parameter[sizeof(Complex128)] = {};
+};
+
+// False when the row has no fold for that dtype.
+bool resolve_fold(const ReduceRow &row, aclDataType dtype, FoldTask *task);
+void set_parameter(FoldTask *task, double value);
+// The elements of `out` in row-major order are the kept dimensions of `in` in row-major order.
+void run_fold(const FoldTask &task, const View &in, const View &out);
+
+// Phase one of a reduction whose tensors are known to be alive and whose axes are resolved. `dtype` is the dtype
+// to compute in; ACL_DT_UNDEFINED takes the tensor's own.
+struct ReduceCall {
+  const ReduceRow &row;
+  Check &check;
+  const aclTensor *self;
+  aclTensor *out;
+  const char *out_name;
+  AxisSet axes;
+  bool keep;
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  double parameter = 0;
+};
+Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+
+}  // namespace emu
+
+#define EMU_FOLD(NAME, START, STEP, MERGE, FINISH)                                      \
+  namespace {                                                                           \
+  struct NAME##Fold {                                                                   \
+    template <class T>                                                                  \
+    static T start() {                                                                  \
+      return START;                                                                     \
+    }                                                                                   \
+    template <class T>                                                                  \
+    static T step(T a, T x, [[maybe_unused]] T p) {                                     \
+      return STEP;                                                                      \
+    }                                                                                   \
+    template <class T>                                                                  \
+    static T merge(T a, T b) {                                                          \
+      return MERGE;                                                                     \
+    }                                                                                   \
+    template <class T>                                                                  \
+    static auto finish(T a, [[maybe_unused]] int64_t n, [[maybe_unused]] T p) {         \
+      return FINISH;                                                                    \
+    }                                                                                   \
+  };                                                                                    \
+  }

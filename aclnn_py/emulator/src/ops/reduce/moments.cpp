@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variances, standard deviations, logsumexp and norms: two passes in double.
+#include <cmath>
+
+#include "aclnnop/math.h"
+#include "aclnnop/norm.h"
+#include "ops/reduce/rows.h"
+
+namespace emu {
+namespace {
+
+struct Moments {
+  double mean, variance;
+};
+
+Moments moments(const Rows<double> &rows, int64_t row, double correction) {
+  const auto n = static_cast<double>(rows.length());
+  double sum = 0, squares = 0;
+  rows.each(row, [&](const double *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i) sum += x[i];
+  });
+  const double mean = sum / n;
+  rows.each(row, [&](const double *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
+  });
+  return {mean, squares / std::max(n - correction, 0.0)};
+}
+
+// A reduction of float tensors over axes into up to two outputs; f(rows, row, first, second) finds both.
+template <class F>
+Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep, const char *first_name,
+                 aclTensor *first, const char *second_name, aclTensor *second, uint64_t *workspace_size,
+                 aclOpExecutor **executor, F f) {
+  if (!check.ok()) return check.status();
+  const aclDataType dtype = is_floating(self->dtype) ? self->dtype : ACL_FLOAT;
+  const Layout shape = reduced_shape(layout_of(*self), axes, keep);
+  check.castable(dtype, first_name, first->dtype).shape(first_name, first, shape);
+  if (second != nullptr) check.castable(dtype, second_name, second->dtype).shape(second_name, second, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t source = plan.input(self), one = plan.output(first), two = plan.output(second);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View out = view_of(context.tensor(one));
+        const View other = context.has(two) ? view_of(context.tensor(two)) : View{};
+        const SafeView in(view_of(context.tensor(source)), {out, other.data != nullptr ? other : out});
+        const Rows<double> rows(in.view(), axes, dtype);
+        const RowWriter<double> write(out);
+        const RowWriter<double> write_other(context.has(two) ? other : out);
+        for_each_row(out.count(), rows.length(), [&](int64_t row) {
+          double a = 0, b = 0;
+          f(rows, row, &a, &b);
+          write.put(row, a);
+          if (context.has(two)) write_other.put(row, b);
+        });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+// (self, dimOptional, correction, keepdim, out[, meanOut])
+Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *dims, int64_t correction,
+                     bool keep, bool root, const char *out_name, aclTensor *out, aclTensor *mean,
+                     bool has_mean, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).optional("dimOptional", dims).required(out_name, out);
+  if (has_mean) check.required("meanOut", mean);
+  check.dtype("self", self).dtype(out_name, out).dtype("meanOut", mean).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  const AxisSet axes = axes_of(check, "dimOptional", dims, static_cast<int>(self->rank()));
+  const auto delta = static_cast<double>(correction);
+  return plan_rows(check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
+                   [delta, root](const Rows<double> &rows, int64_t row, double *first, double *second) {
+                     const Moments m = moments(rows, row, delta);
+                     *first = root ? std::sqrt(m.variance) : m.variance;
+                     *second = m.mean;
+                   });
+}
+
+double log_sum_exp(const Rows<double> &rows, int64_t row) {
+  double high = -std::numeric_limits<double>::infinity();
+  rows.each(row, [&](const double *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i) high = x[i] > high || std::isnan(x[i]) ? x[i] : high;
+  });
+  if (!std::isfinite(high)) return high;  // nothing there, an infinity, or NaN
+  double sum = 0;
+  rows.each(row, [&](const double *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i) sum += std::exp(x[i] - high);
+  });
+  return high + std::log(sum);
+}
+
+double norm(const Rows<double> &rows, int64_t row, double p) {
+  const bool extreme = std::isinf(p);
+  double total = extreme && p < 0 ? std::numeric_limits<double>::infinity() : 0;
+  rows.each(row, [&](const double *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i) {
+      const double size = std::abs(x[i]);
+      if (extreme) total = (p > 0 ? size > total : size < total) || std::isnan(size) ? size : total;
+      else if (p == 0) total += size != 0;
+      else if (p == 1) total += size;
+      else if (p == 2) total += size * size;
+      else total += std::pow(size, p);
+    }
+  });
+  if (extreme || p == 0 || p == 1) return total;
+  return p == 2 ? std::sqrt(total) : std::pow(total, 1 / p);
+}
+
+}  // namespace
+
+EMU_OPERATOR(Var, (const aclTensor *self, const aclIntArray *dimOptional, bool unbiased, bool keepdim,
+                   aclTensor *out)) {
+  return plan_variance("aclnnVar", self, dimOptional, unbiased ? 1 : 0, keepdim, false, "out", out, nullptr, false,
+                       workspaceSize, executor);
+}
+EMU_OPERATOR(VarCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
+                             bool keepdim, aclTensor *out)) {
+  return plan_variance("aclnnVarCorrection", self, dimOptional, correction, keepdim, false, "out", out, nullptr, false,
+                       workspaceSize, executor);
+}
+EMU_OPERATOR(Std, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
+                   aclTensor *out)) {
+  return plan_variance("aclnnStd", self, dimOptional, correction, keepdim, true, "out", out, nullptr, false,
+                       workspaceSize, executor);
+}
+EMU_OPERATOR(VarMean, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
+                       aclTensor *varOut, aclTensor *meanOut)) {
+  return plan_variance("aclnnVarMean", self, dimOptional, correction, keepdim, false, "varOut", varOut, meanOut, true,
+                       workspaceSize, executor);
+}
+EMU_OPERATOR(StdMeanCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
+                                 bool keepdim, aclTensor *stdOut, aclTensor *meanOut)) {
+  return plan_variance("aclnnStdMeanCorrection", self, dimOptional, correction, keepdim, true, "stdOut", stdOut,
+                       meanOut, true, workspaceSize, executor);
+}
+
+EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)) {
+  Check check("aclnnLogSumExp");
+  check.required("self", self).required("dim", dim).required("out", out);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
+  return plan_rows(check, self, axes, keepDim, "out", out, "", nullptr, workspaceSize, executor,
+                   [](const Rows<double> &rows, int64_t row, double *first, double *) {
+                     *first = log_sum_exp(rows, row);
+                   });
+}
+
+EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim, bool keepdim,
+                    aclTensor *out)) {
+  Check check("aclnnNorm");
+  check.required("self", self).required("pScalar", pScalar).required("dim", dim).required("out", out);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  const double p = pScalar->to_double();
+  const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
+  return plan_rows(check, self, axes, keepdim, "out", out, "", nullptr, workspaceSize, executor,
+                   [p](const Rows<double> &rows, int64_t row, double *first, double *) {
+                     *first = norm(rows, row, p);
+                   });
+}
+
+EMU_OPERATOR(LinalgVectorNorm, (const aclTensor *self, const aclScalar *ord, const aclIntArray *dims,
+                                bool keepDims, aclDataType dtype, aclTensor *out)) {
+  Check check("aclnnLinalgVectorNorm");
+  check.required("self", self).required("ord", ord).required("dims", dims).required("out", out);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
+  if (check.ok() && dtype != ACL_DT_UNDEFINED) {
+    check.same_dtype("out", out->dtype, "the dtype argument", dtype);
+  }
+  if (!check.ok()) return check.status();
+  const double p = ord->to_double();
+  const AxisSet axes = axes_of(check, "dims", dims, static_cast<int>(self->rank()));
+  return plan_rows(check, self, axes, keepDims, "out", out, "", nullptr, workspaceSize, executor,
+                   [p](const Rows<double> &rows, int64_t row, double *first, double *) {
+                     *first = norm(rows, row, p);
+                   });
+}
+
+}  // namespace emu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the extremes are. The first of equal elements counts; NaN is more extreme than any number.
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/reduce/rows.h"
+
+namespace emu {
+namespace {
+
+constexpr DtypeSet kIndex = dtype_set(ACL_INT32, ACL_INT64);
+
+template <class T>
+struct Place {
+  T value;
+  int64_t index;
+};
+
+template <class T>
+Place<T> extreme(const Rows<T> &rows, int64_t row, bool largest) {
+  Place<T> best{T{}, -1};
+  rows.each(row, [&](const T *x, int64_t count, int64_t start) {
+    for (int64_t i = 0; i < count; ++i) {
+      const bool better = largest ? x[i] > best.value : x[i] < best.value;
+      if (best.index < 0 || (!is_nan(best.value) && (better || is_nan(x[i])))) best = {x[i], start + i};
+    }
+  });
+  return best;
+}
+
+template <class T>
+void run_extreme(const View &in, AxisSet axes, bool largest, const View *values, const View &indices) {
+  const SafeView safe(in, {indices, values != nullptr ? *values : indices});
+  const Rows<T> rows(safe.view(), axes, in.dtype);
+  const RowWriter<int64_t> write(indices);
+  const RowWriter<T> write_value(values != nullptr ? *values : indices);
+  for_each_row(indices.count(), rows.length(), [&](int64_t row) {
+    const Place<T> best = extreme(rows, row, largest);
+    write.put(row, best.index);
+    if (values != nullptr) write_value.put(row, best.value);
+  });
+}
+
+// `values` is null for the operators that find positions only.
+Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep, bool largest,
+                    const aclTensor *values, const char *indices_name, const aclTensor *indices,
+                    uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  const AxisSet axes = axis_of(check, "dim", dim, static_cast<int>(self->rank()));
+  if (!check.ok()) return check.status();
+  const Layout in = layout_of(*self), shape = reduced_shape(in, axes, keep);
+  if (values != nullptr) check.same_dtype("out", values->dtype, "self", self->dtype).shape("out", values, shape);
+  check.shape(indices_name, indices, shape);
+  check.that(reduced_count(in, axes) > 0 || shape.count() == 0, "self of shape %s has no element along dim",
+             shape_text(in).c_str());
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t source = plan.input(self), found = plan.output(values), place = plan.output(indices);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View from = view_of(context.tensor(source)), where = view_of(context.tensor(place));
+        const View value = context.has(found) ? view_of(context.tensor(found)) : View{};
+        const View *target = context.has(found) ? &value : nullptr;
+        if (is_floating(from.dtype)) run_extreme<double>(from, axes, largest, target, where);
+        else run_extreme<int64_t>(from, axes, largest, target, where);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+Status plan_arg(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest, aclTensor *out,
+                uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).required("out", out).dtype("self", self);
+  if (check.ok()) check.dtype_in("out", out->dtype, kIndex);
+  check.rank("self", self, 0, 8);
+  return plan_extreme(check, self, dim, keep, largest, nullptr, "out", out, workspace_size, executor);
+}
+
+Status plan_value(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest, aclTensor *out,
+                  aclTensor *indices, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).required("out", out).required("indices", indices);
+  check.dtype("self", self).dtype("out", out);
+  // Frameworks pass INT64 here, which the documents of the minimum leave out.
+  if (check.ok()) check.dtype_in("indices", indices->dtype, kIndex);
+  check.rank("self", self, 0, 8);
+  return plan_extreme(check, self, dim, keep, largest, out, "indices", indices, workspace_size, executor);
+}
+
+}  // namespace
+
+EMU_OPERATOR(ArgMax, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
+  return plan_arg("aclnnArgMax", self, dim, keepdim, true, out, workspaceSize, executor);
+}
+EMU_OPERATOR(ArgMin, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
+  return plan_arg("aclnnArgMin", self, dim, keepdim, false, out, workspaceSize, executor);
+}
+EMU_OPERATOR(MaxDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
+  return plan_value("aclnnMaxDim", self, dim, keepdim, true, out, indices, workspaceSize, executor);
+}
+EMU_OPERATOR(MinDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
+  return plan_value("aclnnMinDim", self, dim, keepdim, false, out, indices, workspaceSize, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions that look at a row of elements more than once, or need the position of an element: each
+// result gets its elements as blocks of double, int64_t or std::complex<double>.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "ops/reduce/axes.h"
+
+namespace emu {
+
+template <class T>
+class Rows {
+ public:
+  // `via` is the dtype the elements are rounded to first.
+  Rows(const View &in, AxisSet axes, aclDataType via)
+      : reader_(last(in, axes), via), have_(compute_for(via)), length_(reduced_count(in.layout, axes)) {}
+
+  int64_t length() const { return length_; }
+
+  // Calls f(block, count, position of its first element) over the elements of one row.
+  template <class F>
+  void each(int64_t row, F &&f) const {
+    alignas(64) char scratch[kBlock * sizeof(Complex128)];
+    alignas(64) T wide[kBlock];
+    for (int64_t start = 0; start < length_; start += kBlock) {
+      const int64_t count = std::min(kBlock, length_ - start);
+      const void *block = reader_.read(row * length_ + start, count, scratch);
+      if (have_ != compute_of<T>()) {
+        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](block, count, wide);
+        block = wide;
+      }
+      f(static_cast<const T *>(block), count, start);
+    }
+  }
+
+ private:
+  static View last(const View &in, AxisSet axes) {
+    View view = in;
+    view.layout = reduced_last(in.layout, axes);
+    return view;
+  }
+
+  Reader reader_;
+  Compute have_;
+  int64_t length_;
+};
+
+// Stores the results of rows, one at a time or a run of one row.
+template <class T>
+class RowWriter {
+ public:
+  explicit RowWriter(const View &out) : writer_(out, compute_of<T>(), ACL_DT_UNDEFINED) {}
+  void put(int64_t index, T value) const { put(index, 1, &value); }
+  void put(int64_t index, int64_t count, const T *values) const {
+    alignas(64) T scratch[kBlock];
+    T *target = static_cast<T *>(writer_.target(index, scratch));
+    std::copy(values, values + count, target);
+    writer_.write(index, count, target);
+  }
+
+ private:
+  Writer writer_;
+};
+
+// f(row) for all rows, in parallel where there is work enough.
+template <class F>
+void for_each_row(int64_t rows, int64_t length, F &&f) {
+  parallel_for(rows, std::max<int64_t>(1, 32 * kBlock / std::max<int64_t>(length, 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) f(row);
+               });
+}
+
+// The view itself, or a copy of it when `out` would overwrite what is still to be read.
+class SafeView {
+ public:
+  SafeView(const View &in, std::initializer_list<View> outs) : view_(in) {
+    for (const View &out : outs) {
+      if (!copy_ && clash(in, out)) copy_.emplace(in);
+    }
+    if (copy_) view_ = copy_->view();
+  }
+  const View &view() const { return view_; }
+
+ private:
+  std::optional<Snapshot> copy_;
+  View view_;
+};
+
+}  // namespace emu
