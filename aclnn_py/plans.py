@@ -208,5 +208,3 @@ def plan(op: Callable[..., None], *args: Any, repeatable: bool = False, **kwargs
     if not isinstance(op, Op):
         raise TypeError(f"op: expected an operator such as ops.add, got {type(op).__name__}")
     return Plan(op, op.arguments(*args, **kwargs), repeatable)
-
-

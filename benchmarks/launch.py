@@ -35,7 +35,16 @@ def build(folder: Path) -> Path:
     headers = Path(aclnn_py.__file__).parent / "include"
     flags = ["-O2", "-fPIC", "-shared", "-w", f"-I{headers}"]
     null = folder / "libascendcl.so"
-    run([*compiler, *flags, str(HERE / "null_device.c"), "-Wl,-soname,libascendcl.so", "-o", str(null)])
+    run(
+        [
+            *compiler,
+            *flags,
+            str(HERE / "null_device.c"),
+            "-Wl,-soname,libascendcl.so",
+            "-o",
+            str(null),
+        ]
+    )
     for name in ("libnnopbase.so", "libopapi.so"):
         (folder / name).symlink_to(null.name)
     loop = folder / "libc_loop.so"
@@ -83,7 +92,9 @@ def ways(loop_path: Path) -> dict[str, Way]:
         "ops.add": public,
         "plan(ops.add, ...).run()": both_phases,
         "repeatable plan, run()": repeated,
-        "ctypes, argtypes, cached arrays": ctypes_way(loop_path.parent / "libascendcl.so", addresses),
+        "ctypes, argtypes, cached arrays": ctypes_way(
+            loop_path.parent / "libascendcl.so", addresses
+        ),
     }
 
 
@@ -93,7 +104,17 @@ def ctypes_way(library: Path, addresses: list[ctypes.c_void_p]) -> Way:
     pointer, int64, uint64 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64
     dims, strides, storage = (int64 * 2)(*SHAPE), (int64 * 2)(SHAPE[1], 1), (int64 * 1)(32)
     create = lib.aclCreateTensor
-    create.argtypes = [pointer, uint64, ctypes.c_int, pointer, int64, ctypes.c_int, pointer, uint64, pointer]
+    create.argtypes = [
+        pointer,
+        uint64,
+        ctypes.c_int,
+        pointer,
+        int64,
+        ctypes.c_int,
+        pointer,
+        uint64,
+        pointer,
+    ]
     create.restype = pointer
     scalar = lib.aclCreateScalar
     scalar.argtypes, scalar.restype = [pointer, ctypes.c_int], pointer
@@ -109,7 +130,12 @@ def ctypes_way(library: Path, addresses: list[ctypes.c_void_p]) -> Way:
             tensors = [create(dims, 2, 0, strides, 0, 2, storage, 1, a) for a in addresses]
             scale = scalar(ctypes.byref(alpha), 0)
             status = first(
-                tensors[0], tensors[1], scale, tensors[2], ctypes.byref(nbytes), ctypes.byref(executor)
+                tensors[0],
+                tensors[1],
+                scale,
+                tensors[2],
+                ctypes.byref(nbytes),
+                ctypes.byref(executor),
             )
             status |= second(None, nbytes.value, executor, None)
             for tensor in tensors:
@@ -149,7 +175,9 @@ def main() -> int:
     slowest = found["ctypes, argtypes, cached arrays"]
     print(f"{'one add: 3 tensors, 1 scalar':34} {'ns':>8} {'x C loop':>9} {'ctypes / this':>14}")
     for way, nanoseconds in found.items():
-        print(f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.1f} {slowest / nanoseconds:14.1f}")
+        print(
+            f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.1f} {slowest / nanoseconds:14.1f}"
+        )
     return 0
 
 

@@ -58,9 +58,7 @@ def read_operators(include: Path = INCLUDE) -> list[Row]:
                 operator = prototypes.parse_operator(line)
             except ValueError as error:
                 raise BuildError(f"{header}: {error}") from error
-            row = make_row(
-                naming, prototypes, operator, header.stem, summary_of(previous), masks
-            )
+            row = make_row(naming, prototypes, operator, header.stem, summary_of(previous), masks)
             if row.name in rows:
                 raise BuildError(
                     f"{header}: {row.c_name} and {rows[row.name].c_name} have one Python name"

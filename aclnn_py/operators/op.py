@@ -98,7 +98,9 @@ class Op(functools.partial):  # type: ignore[type-arg]
         return documentation.signature(self)
 
     def __repr__(self) -> str:
-        return f"<operator {self.name}: {self.c_name}({', '.join(p.name for p in self.parameters)})>"
+        return (
+            f"<operator {self.name}: {self.c_name}({', '.join(p.name for p in self.parameters)})>"
+        )
 
     def __reduce__(self) -> Any:
         if self._provider is not None:

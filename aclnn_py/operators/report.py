@@ -132,7 +132,7 @@ def _lines(parameter: Parameter, value: object) -> Iterator[str]:
 
 def _text(value: object) -> str:
     if isinstance(value, Tensor):
-        text = f"{value.shape} {value.dtype} strides {value.strides} {value.format.name}"
+        text = f"{value.shape} {value.dtype_name} strides {value.strides} {value.format.name}"
         return f"{text} offset {value.offset}" if value.offset else text
     return repr(value)
 
@@ -155,7 +155,7 @@ def broken_rules(op: Op, values: Sequence[object]) -> Iterator[str]:
 def _tensor_rules(name: str, fact: Any, tensor: Tensor) -> Iterator[str]:
     dtypes = fact.get("dtypes", ())
     if dtypes and _documented_name(tensor) not in dtypes:
-        yield f"{name} is {tensor.dtype}; documented are {', '.join(dtypes)}"
+        yield f"{name} is {tensor.dtype_name}; documented are {', '.join(dtypes)}"
     ranks = _ranks(fact.get("dims", ""))
     if ranks and tensor.ndim not in ranks:
         yield f"{name} has {tensor.ndim} dimensions; documented are {fact['dims']}"
@@ -167,7 +167,7 @@ def _tensor_rules(name: str, fact: Any, tensor: Tensor) -> Iterator[str]:
 
 
 def _documented_name(tensor: Tensor) -> str:
-    name = str(tensor.dtype)
+    name = tensor.dtype_name
     return _DTYPE_NAMES.get(name, name.upper())
 
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
+
+Each function queues one operator of `ops` on the current stream, or on `stream`, and returns before the device finishes.
+"""
+
+from __future__ import annotations
+
+from aclnn_py.functional.conversion import cast, contiguous
+from aclnn_py.functional.elementwise import add, div, exp, mul, relu, sub
+from aclnn_py.functional.linear import matmul
+from aclnn_py.functional.reduction import softmax, sum
+
+__all__ = [
+    "add",
+    "cast",
+    "contiguous",
+    "div",
+    "exp",
+    "matmul",
+    "mul",
+    "relu",
+    "softmax",
+    "sub",
+    "sum",
+]
