@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pyproject.toml cannot say: the wheel holds compiled code, and one extension serves every Python."""
+"""What pyproject.toml cannot say: the wheel holds compiled code that serves every Python 3."""
 
 from __future__ import annotations
 

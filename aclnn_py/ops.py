@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of CANN: `ops.add(x, y, 1.0, out)` calls `aclnnAdd` with these arguments in C's order.
+"""Every operator of CANN: `ops.add(x, y, 1.0, out)` calls `aclnnAdd`, arguments in C order.
 
-Names are those of C in snake case without `aclnn`. Nothing is inferred and nothing allocated: outputs are passed in. Operators come into
-being when they are first named; `dir(ops)` lists them all.
+Names are those of C in snake case without `aclnn`. Nothing is inferred and nothing allocated:
+outputs are passed in. Operators come into being when they are first named; `dir(ops)` lists them
+all.
 """
 
 from __future__ import annotations

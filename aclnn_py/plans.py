@@ -71,9 +71,11 @@ class Plan(Handle):
         Parameters
         ----------
         stream : Stream | None, default None
-            Queue to use; the current stream of this thread by default. Returns before the device finishes.
+            Queue to use; the current stream of this thread by default. Returns before the device
+            finishes.
         workspace : Buffer | None, default None
-            At least `workspace_nbytes` bytes; by default memory that the stream keeps for its launches.
+            At least `workspace_nbytes` bytes; by default memory that the stream keeps for its
+            launches.
 
         Raises
         ------
@@ -167,7 +169,8 @@ class Plan(Handle):
         if workspace.nbytes < self.workspace_nbytes:
             # A device that does not check would write behind the buffer.
             raise InvalidArgumentError(
-                f"workspace: {workspace.nbytes} bytes, {self.op.c_name} needs {self.workspace_nbytes}"
+                f"workspace: {workspace.nbytes} bytes, but {self.op.c_name} needs "
+                f"{self.workspace_nbytes}"
             )
         return ffi.cast("void *", workspace.address), self.workspace_nbytes
 
@@ -196,14 +199,15 @@ def plan(op: Callable[..., None], *args: Any, repeatable: bool = False, **kwargs
     Raises
     ------
     AclnnError
-        161001 a required argument is None; 161002 a shape, dtype or format is refused; 561000 the operator cannot be made
-        repeatable.
+        161001 a required argument is None; 161002 a shape, dtype or format is refused; 561000 the
+        operator cannot be made repeatable.
     SymbolNotFoundError
         The loaded libraries do not have the operator.
 
     Source
     ------
-    aclnnXxxGetWorkspaceSize (``include/aclnnop``), aclSetAclOpExecutorRepeatable (``include/aclnn/acl_meta.h``).
+    aclnnXxxGetWorkspaceSize (``include/aclnnop``), aclSetAclOpExecutorRepeatable
+    (``include/aclnn/acl_meta.h``).
     """
     if not isinstance(op, Op):
         raise TypeError(f"op: expected an operator such as ops.add, got {type(op).__name__}")

@@ -15,8 +15,8 @@ _GRANULE = 2 << 20
 def grow_workspace(stream: Stream, nbytes: int) -> None:
     """Give the stream an arena of at least `nbytes`.
 
-    The stream executes in order, so one arena serves all its launches; the old one is kept until the device has passed the last launch
-    that may use it.
+    The stream executes in order, so one arena serves all its launches; the old one is kept until
+    the device has passed the last launch that may use it.
     """
     state = stream._queue
     if nbytes <= int(stream._ctx.workspace_nbytes):

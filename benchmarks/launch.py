@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one operator launch costs the host: `python benchmarks/launch.py`.
 
-One add (three tensors, one scalar) on a device that does nothing, by each way to call it, in one process. Rounds of all ways
-alternate, so that a busy machine slows all of them alike; compare the ratios, not the times.
+One add (three tensors, one scalar) on a device that does nothing, by each way to call it, in one
+process. Rounds of all ways alternate, so that a busy machine slows all of them alike; compare the
+ratios, not the times.
 """
 
 from __future__ import annotations

@@ -24,7 +24,16 @@ SINCE_LINE = re.compile(r"^/\* since (\S+) \*/\s*$")
 CALLBACK_NAME = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\)")
 PARAMETER_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
 SYSTEM_HEADERS = (
-    "dlfcn.h link.h pthread.h sched.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h".split()
+    "dlfcn.h",
+    "link.h",
+    "pthread.h",
+    "sched.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
 )
 
 
@@ -40,7 +49,8 @@ def build_binding(toolchain: Toolchain) -> Path:
     if not (python_include / "Python.h").is_file():
         raise BuildError(
             f"Python.h is not in {python_include}. Install Python's development files "
-            "(Debian and Ubuntu: apt install python3-dev; Fedora and openEuler: dnf install python3-devel)"
+            "(Debian and Ubuntu: apt install python3-dev; Fedora and openEuler: "
+            "dnf install python3-devel)"
         )
     say("binding: reading include/")
     fragments = load_by_path("fragments", FACTS / "fragments.py")

@@ -139,7 +139,8 @@ def invoker_source(shape: str) -> str:
     unused = "" if shape else " (void)w;"
     return (
         f"static int32_t invoke_{shape or 'none'}(const ap_op *op, const ap_word *w, "
-        f"uint64_t *n, void **e) {{{unused} return ((int32_t (*)({types}))op->phase_one)({words}n, e); }}"
+        f"uint64_t *n, void **e) {{{unused} "
+        f"return ((int32_t (*)({types}))op->phase_one)({words}n, e); }}"
     )
 
 
@@ -163,7 +164,8 @@ def trampoline_source() -> str:
         )
     return "\n".join(
         [
-            "static int32_t trampoline(const ap_op *op, const ap_word *w, uint64_t *size, void **executor)",
+            "static int32_t trampoline(const ap_op *op, const ap_word *w, uint64_t *size,",
+            "                          void **executor)",
             "{",
             f"    int64_t n[{TRAMPOLINE_WIDTHS[-1]}] = {{0}};",
             f"    double f[{floats}] = {{0}};",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The only door to cffi.
 
-`ffi` is the cffi module object, `lib` the functions compiled into the extension (launcher, operator table), and `C` the functions
-of CANN: `C.aclrtMalloc` is looked up in its library at the first use. Importing this loads no device library.
+`ffi` is the cffi module object, `lib` the functions compiled into the extension (launcher, operator
+table), and `C` the functions of CANN: `C.aclrtMalloc` is looked up in its library at the first use.
+Importing this loads no device library.
 """
 
 from __future__ import annotations
@@ -124,7 +125,8 @@ def use(device: str) -> None:
     Parameters
     ----------
     device : str
-        "npu", "emulator", or "auto": an installed CANN, and the emulator only where none is installed.
+        "npu", "emulator", or "auto": an installed CANN, and the emulator only where none is
+        installed.
 
     Raises
     ------
@@ -139,8 +141,8 @@ def use(device: str) -> None:
     with _lock:
         if _loaded is not None and device not in ("auto", _loaded.kind):
             raise RuntimeError(
-                f"the {_loaded.kind} is in use since the first call; call use({device!r}) before it, "
-                "or set ACLNN_PY_DEVICE"
+                f"the {_loaded.kind} is in use since the first call; call use({device!r}) before "
+                "it, or set ACLNN_PY_DEVICE"
             )
         _wanted = device
 
@@ -204,7 +206,8 @@ def _prepare_launcher(libraries: _libraries.Libraries) -> None:
         try:
             address, _path = libraries.find(name)
         except SymbolNotFoundError:
-            # Optional since every release has its own set; the slot stays empty and a launch that needs it says so.
+            # Optional since every release has its own set; the slot stays empty and a launch that
+            # needs it says so.
             continue
         lib.ap_slot_set(lib.ap_slot_find(name.encode()), ffi.cast("void *", address))
     _launcher_ready = True

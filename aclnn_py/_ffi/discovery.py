@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find an installed CANN: roots, library directories, custom operator packages. Nothing is loaded here.
+"""Find an installed CANN: roots, library directories, custom packages. Nothing is loaded here.
 
-Every place that is looked at is noted with the reason why it was taken or not, because "library not found" without the list
-of places is the least helpful message there is. Absent (nothing installed) and broken (something is there but cannot work)
-are different answers.
+Every place that is looked at is noted with the reason why it was taken or not, because "library not
+found" without the list of places is the least helpful message there is. Absent (nothing installed)
+and broken (something is there but cannot work) are different answers.
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def find_installation(
 ) -> Installation:
     """Look for CANN in the documented order.
 
-    ACLNN_PY_LIBRARY_PATH, then ASCEND_HOME_PATH and ASCEND_TOOLKIT_HOME, then the well-known roots, then LD_LIBRARY_PATH. The
-    first root that has the runtime library is taken; directories of ACLNN_PY_LIBRARY_PATH stay in front of it.
+    ACLNN_PY_LIBRARY_PATH, then ASCEND_HOME_PATH and ASCEND_TOOLKIT_HOME, then the well-known roots,
+    then LD_LIBRARY_PATH. The first root that has the runtime library is taken; directories of
+    ACLNN_PY_LIBRARY_PATH stay in front of it.
     """
     found = Installation()
     _add_named_directories(found, environ)

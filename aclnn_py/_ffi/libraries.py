@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load the chosen device's libraries one by one and look functions up in them.
 
-A symbol always comes from the handle of a named library: custom operator packages export CANN's own names with other argument
-lists, so the process-wide scope cannot be trusted. Libraries are opened when the first function of theirs is needed.
+A symbol always comes from the handle of a named library: custom operator packages export CANN's own
+names with other argument lists, so the process-wide scope cannot be trusted. Libraries are opened
+when the first function of theirs is needed.
 """
 
 from __future__ import annotations
@@ -157,8 +158,9 @@ class Libraries:
     def _load(self, path: Path) -> tuple[Any, str]:
         """Open a file. Dependencies the system's loader does not find are opened first, by path.
 
-        LD_LIBRARY_PATH is read when a process starts, so a program that was started without set_env.sh could not be helped
-        otherwise. A dependency that is already open is found by its name.
+        LD_LIBRARY_PATH is read when a process starts, so a program that was started without
+        set_env.sh could not be helped otherwise. A dependency that is already open is found by its
+        name.
         """
         where = [*self.installation.directories, *self.installation.driver_directories]
         handle, reason = open_library(path)
@@ -215,8 +217,8 @@ def choose(wanted: str, emulator_path: Path | None) -> Libraries:
         return _checked(Libraries(NPU, installation))
     if wanted == NPU:
         raise LibraryNotFoundError(
-            "No CANN installation was found. Source its set_env.sh, or name its library directory in "
-            "ACLNN_PY_LIBRARY_PATH. ACLNN_PY_DEVICE=emulator uses the CPU device instead.",
+            "No CANN installation was found. Source its set_env.sh, or name its library directory "
+            "in ACLNN_PY_LIBRARY_PATH. ACLNN_PY_DEVICE=emulator uses the CPU device instead.",
             library="CANN",
             searched=searched,
         )
@@ -278,7 +280,7 @@ def _path_of_symbol(address: int) -> str:
 
 
 def _caller_depth() -> int:
-    """Stack level of the first frame outside the package, so that the warning names the user's line."""
+    """Stack level of the first frame outside the package: the warning names the user's line."""
     import sys
 
     depth = 1

@@ -81,7 +81,7 @@ def parse_prototype(text: str) -> Prototype:
 
 
 def parse_operator(text: str) -> Prototype:
-    """Read a phase-one prototype; the result is named for the operator and has its own arguments only.
+    """Read a phase-one prototype as the operator: its name and its own arguments.
 
     `workspaceSize` and `executor` at the end are checked and left out.
     """
@@ -124,7 +124,7 @@ def _argument(text: str) -> Argument:
 
 
 def _spaced(ctype: str) -> str:
-    """One spelling of a type: one space between words, `const` in front, stars together at the end."""
+    """One spelling of a type: single spaces, `const` in front, stars together at the end."""
     stars = ctype.count("*")
     words = ctype.replace("*", " ").split()
     if "const" in words and words[0] != "const":

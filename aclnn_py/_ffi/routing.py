@@ -5,8 +5,9 @@ from __future__ import annotations
 
 __all__ = ["libraries_of", "meta_functions", "operator_libraries", "other_spelling"]
 
-# 8.5 split libascendcl into libacl_rt, libacl_mdl and libacl_op_executor; the old name stayed for old programs only,
-# so the new ones come first. A family is found by the longest prefix that matches.
+# 8.5 split libascendcl into libacl_rt, libacl_mdl and libacl_op_executor; the old name stayed for
+# old programs only, so the new ones come first. A family is found by the longest prefix that
+# matches.
 _FAMILIES: dict[str, tuple[str, ...]] = {
     "acl": ("libacl_rt.so", "libascendcl.so"),
     "aclmdl": ("libacl_mdl.so", "libascendcl.so"),
@@ -46,16 +47,18 @@ _OPERATOR_LIBRARIES_BEFORE_SPLIT = (
 
 _META = frozenset(
     """
-    AclSetDynamicInputTensorAddr AclSetDynamicOutputTensorAddr AclSetDynamicTensorAddr AclSetInputTensorAddr
-    AclSetOutputTensorAddr AclSetTensorAddr aclCreateBoolArray aclCreateFloatArray aclCreateIntArray aclCreateScalar
-    aclCreateScalarList aclCreateTensor aclCreateTensorList aclDestroyAclOpExecutor aclDestroyBoolArray
-    aclDestroyFloatArray aclDestroyIntArray aclDestroyScalar aclDestroyScalarList aclDestroyTensor
-    aclDestroyTensorList aclDumpOpTensors aclGetBoolArraySize aclGetDataType aclGetFloatArraySize aclGetFormat
-    aclGetIntArraySize aclGetRawTensorAddr aclGetScalarListSize aclGetStorageShape aclGetTensorListSize
-    aclGetViewOffset aclGetViewShape aclGetViewStrides aclInitTensor aclSetAclOpExecutorRepeatable
-    aclSetDynamicInputTensorAddr aclSetDynamicOutputTensorAddr aclSetDynamicTensorAddr aclSetInputTensorAddr
-    aclSetOutputTensorAddr aclSetRawTensorAddr aclSetTensorAddr aclnnFinalize aclnnInit
-    """.split()
+    AclSetDynamicInputTensorAddr AclSetDynamicOutputTensorAddr AclSetDynamicTensorAddr
+    AclSetInputTensorAddr AclSetOutputTensorAddr AclSetTensorAddr aclCreateBoolArray
+    aclCreateFloatArray aclCreateIntArray aclCreateScalar aclCreateScalarList aclCreateTensor
+    aclCreateTensorList aclDestroyAclOpExecutor aclDestroyBoolArray aclDestroyFloatArray
+    aclDestroyIntArray aclDestroyScalar aclDestroyScalarList aclDestroyTensor aclDestroyTensorList
+    aclDumpOpTensors aclGetBoolArraySize aclGetDataType aclGetFloatArraySize aclGetFormat
+    aclGetIntArraySize aclGetRawTensorAddr aclGetScalarListSize aclGetStorageShape
+    aclGetTensorListSize aclGetViewOffset aclGetViewShape aclGetViewStrides aclInitTensor
+    aclSetAclOpExecutorRepeatable aclSetDynamicInputTensorAddr aclSetDynamicOutputTensorAddr
+    aclSetDynamicTensorAddr aclSetInputTensorAddr aclSetOutputTensorAddr aclSetRawTensorAddr
+    aclSetTensorAddr aclnnFinalize aclnnInit
+    """.split()  # noqa: SIM905
 )
 
 

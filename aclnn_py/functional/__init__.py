@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 
-Each function queues one operator of `ops` on the current stream, or on `stream`, and returns before the device finishes.
+Each function queues one operator of `ops` on the current stream, or on `stream`, and returns before
+the device finishes.
 """
 
 from __future__ import annotations

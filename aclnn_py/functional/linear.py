@@ -24,7 +24,8 @@ def matmul(
     other : Tensor
         Shape ``(..., k, n)`` or ``(k,)``; batch dimensions broadcast.
     cube_math_type : int, default 0
-        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows HF32.
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
     stream : Stream, optional
         Ordering; default is the current stream. Returns before the device finishes.
 

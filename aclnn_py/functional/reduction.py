@@ -33,7 +33,8 @@ def sum(
     keepdim : bool, default False
         Whether these dimensions stay, with length 1.
     dtype : dtype-like, optional
-        Of the result and of the sum; by default int64 for integers and bool, else that of ``input``.
+        Of the result and of the sum; by default int64 for integers and bool, else that of
+        ``input``.
     stream : Stream, optional
         Ordering; default is the current stream. Returns before the device finishes.
 

@@ -19,8 +19,8 @@ _KINDS = ("bool", "int", "float", "complex")
 def promote(*tensors: Tensor) -> DType:
     """dtype of the result of a mixed operation, by the rules CANN and torch share.
 
-    Within one kind it is the smallest type that holds both; float16 with bfloat16 gives float32. A higher kind takes over
-    with its own width: int64 with float16 gives float16.
+    Within one kind it is the smallest type that holds both; float16 with bfloat16 gives float32. A
+    higher kind takes over with its own width: int64 with float16 gives float16.
     """
     result = dtype_of(tensors[0].dtype_name)
     for tensor in tensors[1:]:

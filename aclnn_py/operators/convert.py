@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments that are no tensors, as the launcher takes them.
 
-Each value becomes a token first: hashable, equal exactly when the C values are equal. A call block (`ap_call`) is built once per
-set of tokens and used again and again.
+Each value becomes a token first: hashable, equal exactly when the C values are equal. A call block
+(`ap_call`) is built once per set of tokens and used again and again.
 """
 
 from __future__ import annotations

@@ -23,11 +23,13 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
     Parameters
     ----------
     prototype : str
-        For example ``aclnnStatus aclnnMyAddGetWorkspaceSize(const aclTensor *x, double eps, aclTensor *out, uint64_t
-        *workspaceSize, aclOpExecutor **executor)``. `const` marks what is read; a name that ends in ``Ref`` is read and written, one
-        that ends in ``Optional`` may be None.
+        For example ``aclnnStatus aclnnMyAddGetWorkspaceSize(const aclTensor *x, double eps,
+        aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor)``. `const` marks what is
+        read; a name that ends in ``Ref`` is read and written, one that ends in ``Optional`` may be
+        None.
     library : path, optional
-        The shared library that has both functions. By default those of custom packages and CANN are searched.
+        The shared library that has both functions. By default those of custom packages and CANN are
+        searched.
 
     Returns
     -------
@@ -48,8 +50,8 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
     invoke = lib.ap_invoker_for(shape.encode()) or lib.ap_trampoline_for(shape.encode())
     if not invoke or len(operator.arguments) > lib.AP_MAX_PARAMETERS:
         raise ValueError(
-            f"{operator.name}: {len(operator.arguments)} arguments of these types cannot be passed: "
-            "the limits are 56 in all and 8 floating-point ones"
+            f"{operator.name}: these {len(operator.arguments)} arguments cannot be passed: "
+            "the limits are 56 integers and pointers, and 8 floating-point ones"
         )
     provider = None if library is None else open_library(os.fspath(library))
     row = ffi.new("ap_op *")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python function of an operator, written from its parameters.
 
-A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The function takes the parameters by
-their names, finds the call block of the last launch again by the identity of its arguments, and makes one C call. Everything else - new
-values, lists of tensors, mistakes - goes to `slow`.
+A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The
+function takes the parameters by their names, finds the call block of the last launch again by the
+identity of its arguments, and makes one C call. Everything else - new values, lists of tensors,
+mistakes - goes to `slow`.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def call_function(
 
 
 def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[..., Any]:
-    """A function that only puts its arguments in C order, with Python's own errors for a wrong list."""
+    """A function that puts its arguments in C order, with Python's own errors for a wrong list."""
     names = [p.name for p in parameters]
     result = f"({''.join(f'{n}, ' for n in names)})"
     return _compile(name, f"def {name}({', '.join(names)}):\n    return {result}\n", {})

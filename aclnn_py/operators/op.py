@@ -28,8 +28,8 @@ _NOTHING = object()  # is no argument of anybody
 class Op(functools.partial):  # type: ignore[type-arg]
     """One operator of CANN; called, it queues the operator and returns.
 
-    Parameters are those of the C function, in its order, positional or by name, outputs included. `stream` is the queue to
-    use; by default the current stream of this thread.
+    Parameters are those of the C function, in its order, positional or by name, outputs included.
+    `stream` is the queue to use; by default the current stream of this thread.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
         Path of the library it was found in; "" before the first call.
     """
 
-    # Inheriting from partial keeps calls in C up to the written function; `__call__` in Python would cost as much
-    # as the rest of the launch.
+    # Inheriting from partial keeps calls in C up to the written function; `__call__` in Python
+    # would cost as much as the rest of the launch.
     def __new__(cls, raw: Any, provider: OpenLibrary | None = None) -> Op:
         name = ffi.string(raw.name).decode()
         parameters = read_parameters(raw)
@@ -162,7 +162,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
         attributes = [p for p in self.parameters if not p.is_tensor]
         tokens = tuple(token_of(p, v) for p, v in zip(attributes, values, strict=True))
         block = self._block(tokens, ())
-        # A mutable argument may mean something else next time, so it is never recognised by identity.
+        # A mutable argument may mean something else next time, so it is never recognised by
+        # identity.
         seen = (value if is_immutable(value) else _NOTHING for value in values)
         self._memo[0] = (block.cdata, *seen, block)
         return block.cdata

@@ -80,13 +80,13 @@ def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | No
         return ClosedError(f"{op.c_name}: the stream is closed")
     if reason == lib.AP_REASON_FORKED:
         return ForkError(
-            f"{op.c_name}: the device was in use when this process was forked, and it does not survive "
-            "fork(). Start workers with the 'spawn' start method."
+            f"{op.c_name}: the device was in use when this process was forked, and it does not "
+            "survive fork(). Start workers with the 'spawn' start method."
         )
     if reason == lib.AP_REASON_CONSUMED:
         return ClosedError(
-            f"{op.c_name}: this plan has run, and its executor with it. Make a new plan, or one with "
-            "repeatable=True"
+            f"{op.c_name}: this plan has run, and its executor with it. Make a new plan, or one "
+            "with repeatable=True"
         )
     if reason == lib.AP_REASON_NO_MEMORY:
         return OutOfMemoryError(f"{op.c_name}: no host memory for the launch")

@@ -12,8 +12,9 @@ from aclnn_py.dtypes import DType, dtype_of
 
 __all__ = ["Number", "Scalar", "scalar_bytes"]
 
-# A Python number gets the first of these that the operator is documented to take. bool stands before int because
-# it is one in Python; a number is never narrowed in kind (a float does not become an integer).
+# A Python number gets the first of these that the operator is documented to take. bool stands
+# before int because it is one in Python; a number is never narrowed in kind (a float does not
+# become an integer).
 _INTEGERS = ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8")
 _FLOATS = ("float64", "float32", "float16", "bfloat16")
 _COMPLEX = ("complex128", "complex64", "complex32")
@@ -53,8 +54,8 @@ def scalar_bytes(value: object, documented: int, argument: str) -> tuple[int, by
     Parameters
     ----------
     value : bool, int, float, complex, NumPy scalar or Scalar
-        NumPy scalars and `Scalar` keep their dtype; other numbers get the first of bool, int64, float64, complex128 that is
-        wide enough in kind and that the operator is documented to take.
+        NumPy scalars and `Scalar` keep their dtype; other numbers get the first of bool, int64,
+        float64, complex128 that is wide enough in kind and that the operator is documented to take.
     documented : int
         Bit N: the operator takes aclDataType N. 0: unknown.
     argument : str
