@@ -351,7 +351,7 @@ typedef enum aclSysParamOpt {
     ACL_OPT_DETERMINISTIC = 0,
     ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
     ACL_OPT_STRONG_CONSISTENCY = 2, /* since 8.5.0-beta.1 */
-    ACL_OPT_ENABLE_KERNEL_EARLY_START = 3 /* since 2026-HEAD */
+    ACL_OPT_ENABLE_KERNEL_EARLY_START = 3 /* after 9.2 */
 } aclSysParamOpt;
 
 typedef enum aclCannAttr {

@@ -20,21 +20,21 @@ typedef enum acldumpType {
     OVERFLOW_DUMP = 5
 } acldumpType;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum acldumpTensorType {
     ACL_DUMP_TENSOR_INPUT = 0,
     ACL_DUMP_TENSOR_OUTPUT = 1,
     ACL_DUMP_TENSOR_WORKSPACE = 2
 } acldumpTensorType;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum acldumpTensorAddressType {
     ACL_DUMP_ADDR_PTR = 0,
     ACL_DUMP_ADDR_PTR_PTR = 1,
     ACL_DUMP_ADDR_RAW = 2
 } acldumpTensorAddressType;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum acldumpTensorPlacement {
     ACL_DUMP_PLACEMENT_DEVICE = 0,
     ACL_DUMP_PLACEMENT_HOST = 1,
@@ -73,7 +73,7 @@ aclError aclopStartDumpArgs(uint32_t dumpType, const char *path);
 aclError aclopStopDumpArgs(uint32_t dumpType);
 /* since 9.0 */
 const char *acldumpGetPath(acldumpType dumpType);
-/* since HEAD */
+/* after 9.2 */
 aclError acldumpGetExceptionInfoPath(char *path, size_t maxLen);
 aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag, const acldumpTensorInfo *tensors, size_t tensorCount);
 

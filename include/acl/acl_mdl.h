@@ -211,7 +211,7 @@ typedef union {
 } aclmdlAttrValue_t;
 
 /* Initialization, versions, messages. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclRecoverAllHcclTasks(int32_t deviceId);
 
 /* Offline models. */
@@ -298,7 +298,7 @@ aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfig
 aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet);
 aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlIODims *dims);
 aclError aclmdlUnload(uint32_t modelId);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr, size_t size);
 /* since 9.0 */
 aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void);

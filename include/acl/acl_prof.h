@@ -141,6 +141,8 @@ aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumbe
 uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index);
 aclError aclprofGetOpType(const void *opInfo, size_t opInfoLen, uint32_t index, char *opType, size_t opTypeLen);
 aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opTypeLen);
+aclError aclprofGetSupportedFeatures(size_t *featuresSize, void **featuresData);
+aclError aclprofGetSupportedFeaturesV2(size_t *featuresSize, void **featuresData);
 aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream);
 aclError aclprofInit(const char *profilerResultPath, size_t length);
 aclError aclprofMark(void *stamp);
@@ -155,7 +157,7 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size
 aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
 aclError aclprofStart(const aclprofConfig *profilerConfig);
 aclError aclprofStop(const aclprofConfig *profilerConfig);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 const char *aclprofGetOpAttriValue(const void *opInfo, size_t opInfoLen, uint32_t index, aclprofSubscribeOpAttri attri);
 aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index);
 /* since 9.0 */

@@ -267,7 +267,7 @@ typedef enum aclrtLaunchKernelAttrId {
     ACL_RT_LAUNCH_KERNEL_ATTR_DATA_DUMP = 6, /* since 8.5.0-beta.1 */
     ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT = 7, /* since 8.5.0-beta.1 */
     ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US = 8, /* since 8.5.0-beta.1 */
-    ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING = 9 /* since 2026-HEAD */
+    ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING = 9 /* after 9.2 */
 } aclrtLaunchKernelAttrId;
 
 typedef enum aclmdlRICaptureMode {
@@ -990,7 +990,7 @@ typedef struct tagAclmdlRICondTaskParams {
 
 /* Shared buffers. */
 aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize, void **bufferAddr);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtAllocBuf(aclrtMbuf *buf, size_t size);
 aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf buf);
 aclError aclrtCopyBufRef(const aclrtMbuf buf, aclrtMbuf *newBuf);
@@ -1010,7 +1010,7 @@ aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args);
 aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args);
@@ -1028,7 +1028,7 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
 aclError aclrtDestroyContext(aclrtContext context);
 aclError aclrtGetCurrentContext(aclrtContext *context);
 aclError aclrtSetCurrentContext(aclrtContext context);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream);
 aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active);
 
@@ -1054,7 +1054,7 @@ aclError aclrtSetGroup(int32_t groupId);
 aclError aclrtSetTsDevice(aclrtTsId tsId);
 aclError aclrtSynchronizeDevice(void);
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority);
 aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid);
 aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status);
@@ -1071,7 +1071,7 @@ aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities, const aclr
 aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId);
 aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId);
 aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId);
-/* since HEAD */
+/* after 9.2 */
 aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId);
 aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len);
 aclError aclrtDeviceL2CacheFlush(void *rsv);
@@ -1093,14 +1093,14 @@ uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info);
 aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize);
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo);
 aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo);
 aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void *args);
 /* since 9.0 */
 aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen);
 aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info, aclrtFuncHandle *func);
-/* since HEAD */
+/* after 9.2 */
 aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
@@ -1119,13 +1119,13 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 aclError aclrtSynchronizeEvent(aclrtEvent event);
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtGetEventAvailNum(uint32_t *eventCount);
 aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId);
 aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle);
 aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event);
 aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout);
-/* since 9.2b */
+/* since 9.2.0-beta.1 */
 aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
 aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag);
 
@@ -1135,7 +1135,7 @@ const char *aclGetRecentErrMsg(void);
 aclError aclInit(const char *configPath);
 aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion);
 aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData);
 aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc);
 aclError aclFinalizeReference(uint64_t *refCount);
@@ -1163,7 +1163,7 @@ aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandl
 aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param, size_t paramSize);
 aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t blockDim, const void *argsData, size_t argsSize, aclrtStream stream);
 aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t blockDim, aclrtStream stream, aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtBinaryGetDevAddress(const aclrtBinHandle binHandle, void **binAddr, size_t *binSize);
 aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue);
@@ -1202,11 +1202,11 @@ aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
 aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value);
 aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
-/* since 9.2b */
+/* since 9.2.0-beta.1 */
 aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t *value);
 aclError aclrtDeviceSetLimit(aclrtDeviceLimit limit, size_t value);
 
@@ -1222,7 +1222,7 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
 aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 aclError aclmdlRIDestroy(aclmdlRI modelRI);
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclmdlRIAbort(aclmdlRI modelRI);
 aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag);
 aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
@@ -1273,7 +1273,7 @@ aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy pol
 aclError aclrtMemFlush(void *devPtr, size_t size);
 aclError aclrtMemInvalidate(void *devPtr, size_t size);
 aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t reserve);
 aclError aclrtFreeBuf(aclrtMbuf buf);
 aclError aclrtFreeHostWithDevSync(void *hostPtr);
@@ -1300,7 +1300,7 @@ aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, voi
 /* since 8.3 */
 aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex);
 aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream);
 aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream, const void *reserve);
 aclError aclrtCmoGetDescSize(size_t *size);
@@ -1322,7 +1322,7 @@ aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N);
 aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream);
 
 /* Notifications and labels. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCntNotifyCreate(aclrtCntNotify *cntNotify, uint64_t flag);
 aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify);
 aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId);
@@ -1353,7 +1353,7 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 aclError aclrtResetOverflowStatus(aclrtStream stream);
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr);
 aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream);
 aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream);
@@ -1361,7 +1361,7 @@ aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, u
 aclError aclrtResetFloatOverflowStatus(aclrtStream stream);
 
 /* Profiling. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSize);
 aclError aclrtProfTrace(void *userdata, int32_t length, aclrtStream stream);
 /* since 9.1 */
@@ -1383,7 +1383,7 @@ aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId);
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status);
 aclError aclrtSynchronizeStream(aclrtStream stream);
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value);
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value);
@@ -1402,7 +1402,7 @@ aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid,
 aclError aclrtReleaseMemAddress(void *virPtr);
 aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags);
 aclError aclrtUnmapMem(void *virPtr);
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 aclError aclrtIpcMemClose(const char *key);
 aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags);
 aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags);
@@ -1428,9 +1428,9 @@ aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size
 aclError aclrtMemManagedPrefetchAsync(const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t flags, aclrtStream stream);
 aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs, size_t *sizes, size_t count, aclrtMemManagedLocation *prefetchLocs, size_t *prefetchLocIdxs, size_t numPrefetchLocs, uint64_t flags, aclrtStream stream);
 aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx);
-/* since 9.2b */
+/* since 9.2.0-beta.1 */
 aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
-/* since HEAD */
+/* after 9.2 */
 aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink);
 
 #include "aclnn_py/c_end.h"

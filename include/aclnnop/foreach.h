@@ -72,56 +72,56 @@ aclnnStatus aclnnForeachAddScalarV2(void *workspace, uint64_t workspaceSize, acl
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_LIST
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_LIST
-/* Sum with a scaled quotient of the tensors of lists, scaled by a tensor. [document] */
+/* Sum with a quotient of the tensors of lists, scaled by a tensor. [document] */
 aclnnStatus aclnnForeachAddcdivListGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalars, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcdivList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR
-/* Sum with a scaled quotient of the tensors of lists, scaled by one value. */
+/* Sum with a quotient of the tensors of lists, scaled by one value. */
 aclnnStatus aclnnForeachAddcdivScalarGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalar, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcdivScalar(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR_LIST
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR_LIST
-/* Sum with a scaled quotient of the tensors of lists, scaled by a value each. */
+/* Sum with a quotient of the tensors of lists, scaled by a value each. */
 aclnnStatus aclnnForeachAddcdivScalarListGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalars, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcdivScalarList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR_V2
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCDIV_SCALAR_V2
-/* Sum with a scaled quotient of the tensors of lists, scaled by one value; version 2 with the parameters of aclnnForeachAddcdivScalar. */
+/* Sum with a quotient of the tensors of lists, scaled by one value; version 2 with the parameters of aclnnForeachAddcdivScalar. */
 aclnnStatus aclnnForeachAddcdivScalarV2GetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclScalar *scalar, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcdivScalarV2(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_LIST
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_LIST
-/* Sum with a scaled product of the tensors of lists, scaled by a tensor. [document] */
+/* Sum with a product of the tensors of lists, scaled by a tensor. [document] */
 aclnnStatus aclnnForeachAddcmulListGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalars, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcmulList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR
-/* Sum with a scaled product of the tensors of lists, scaled by one value. [document] */
+/* Sum with a product of the tensors of lists, scaled by one value. [document] */
 aclnnStatus aclnnForeachAddcmulScalarGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalar, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcmulScalar(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR_LIST
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR_LIST
-/* Sum with a scaled product of the tensors of lists, scaled by a value each. [document] */
+/* Sum with a product of the tensors of lists, scaled by a value each. [document] */
 aclnnStatus aclnnForeachAddcmulScalarListGetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclTensor *scalars, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcmulScalarList(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR_V2
 #define ACLNN_PY_FOREACH_ACLNN_FOREACH_ADDCMUL_SCALAR_V2
-/* Sum with a scaled product of the tensors of lists, scaled by one value; version 2 with the parameters of aclnnForeachAddcmulScalar. */
+/* Sum with a product of the tensors of lists, scaled by one value; version 2 with the parameters of aclnnForeachAddcmulScalar. */
 aclnnStatus aclnnForeachAddcmulScalarV2GetWorkspaceSize(const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3, const aclScalar *scalar, aclTensorList *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnForeachAddcmulScalarV2(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif

@@ -10,7 +10,7 @@
 typedef uint64_t CcuInsHandle;
 
 /* Resources for collectives of one's own. */
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclCommAssignCcuIns(HcclComm comm, CcuInsHandle insHandle);
 HcclResult HcclCommQueryAssignedCcuIns(HcclComm comm, CcuInsHandle *insHandles, uint32_t *insNum);
 HcclResult HcclCommQueryCcuIns(HcclComm comm, CcuInsHandle *insHandles, uint32_t *insNum);

@@ -7,7 +7,7 @@
 
 #include "aclnn_py/c_begin.h"
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclChannelConfigType {
     HCCL_CHANNEL_CONFIG_TYPE_INVALID = -1,
     HCCL_CHANNEL_CONFIG_TYPE_IS_SHARED_QUEUE = 0,
@@ -45,12 +45,12 @@ typedef struct {
 } HcclChannelDesc;
 
 /* Resources for collectives of one's own. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 HcclResult HcclChannelAcquire(HcclComm comm, CommEngine engine, const HcclChannelDesc *channelDescs, uint32_t channelNum, ChannelHandle *channels);
 HcclResult HcclChannelGetHcclBuffer(HcclComm comm, ChannelHandle channel, void **buffer, uint64_t *size);
 /* since 9.0 */
 HcclResult HcclChannelGetRemoteMems(HcclComm comm, ChannelHandle channel, uint32_t *memNum, CommMem **remoteMems, char ***memTags);
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclChannelAcquireWithConfig(HcclComm comm, CommEngine engine, const HcclChannelDesc *channelDescs, uint32_t channelNum, HcclChannelConfig config, ChannelHandle *channels);
 HcclResult HcclChannelConfigCreate(HcclChannelConfig *config);
 HcclResult HcclChannelConfigDestroy(HcclChannelConfig config);

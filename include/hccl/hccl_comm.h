@@ -8,7 +8,7 @@
 
 #include "aclnn_py/c_begin.h"
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclOpExpansionMode {
     HCCL_OP_EXPANSION_MODE_INVALID = -1,
     HCCL_OP_EXPANSION_MODE_AI_CPU = 0,
@@ -20,14 +20,14 @@ typedef enum HcclOpExpansionMode {
     HCCL_OP_EXPANSION_AIV_ONLY = 6
 } HcclOpExpansionMode;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclConfigType {
     HCCL_CONFIG_TYPE_INVALID = -1,
     HCCL_CONFIG_TYPE_OP_EXPANSION_MODE = 0,
     HCCL_CONFIG_TYPE_HCCL_ALGO = 1
 } HcclConfigType;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclCommStatus {
     HCCL_COMM_STATUS_READY = 0,
     HCCL_COMM_STATUS_SUSPENDING = 1,
@@ -35,7 +35,7 @@ typedef enum HcclCommStatus {
     HCCL_COMM_STATUS_RESERVED = 255
 } HcclCommStatus;
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclCommStatePhase {
     HCCL_COMM_STATE_PHASE_INVALID = -1,
     HCCL_COMM_STATE_PHASE_DESTROY_PRE = 0,
@@ -87,7 +87,7 @@ HcclResult HcclCommSymWinGet(HcclComm comm, void *ptr, size_t size, HcclCommSymW
 HcclResult HcclCommSymWinRegister(HcclComm comm, void *addr, uint64_t size, HcclCommSymWindow *winHandle, uint32_t flag);
 HcclResult HcclGroupEnd(void);
 HcclResult HcclGroupStart(void);
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *status);
 HcclResult HcclCommRegCommStateCallback(const char *regName, HcclCommStateCallback cb, void *args);
 HcclResult HcclConfigGetInfo(HcclComm comm, HcclConfigType cfgType, uint32_t infoLen, void *info);

@@ -73,7 +73,7 @@ typedef struct {
 } HcclKernelLaunchCfg;
 
 /* Resources for collectives of one's own. */
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclAicpuKernelLaunch(HcclComm comm, const HcclOpDesc *opInfo, const HcclKernelFuncInfo *funcInfo, ThreadHandle aicpuThreadHandle, aclrtStream userStream, const HcclKernelLaunchCfg *kernelLaunchCfg);
 
 #include "aclnn_py/c_end.h"

@@ -44,7 +44,7 @@ typedef struct {
 } CommLink;
 
 /* Communicators and collectives. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 HcclResult HcclGetInstRanksByNetLayer(HcclComm comm, uint32_t netLayer, uint32_t **ranks, uint32_t *rankNum);
 HcclResult HcclGetInstSizeByNetLayer(HcclComm comm, uint32_t netLayer, uint32_t *rankNum);
 HcclResult HcclGetInstSizeListByNetLayer(HcclComm comm, uint32_t netLayer, uint32_t **instSizeList, uint32_t *listSize);

@@ -9,7 +9,7 @@
 
 #include "aclnn_py/c_begin.h"
 
-/* Since 2026-HEAD. */
+/* After 9.2. */
 typedef enum HcclDedicatedThreadType {
     HCCL_DED_THREAD_TYPE_INVALID = -1,
     HCCL_DED_THREAD_TYPE_AICPU_LAUNCH = 0,
@@ -24,15 +24,15 @@ typedef void *HcclMemHandle;
 typedef aclrtStream ThreadResTypeStream;
 
 /* Communicators and collectives. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 HcclResult HcclGetHcclBuffer(HcclComm comm, void **buffer, uint64_t *size);
 /* since 9.0 */
 HcclResult HcclCommMemReg(HcclComm comm, const char *memTag, const CommMem *mem, HcclMemHandle *memHandle);
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclGetHcclBufferCleared(HcclComm comm, void **buffer, uint64_t *size);
 
 /* Resources for collectives of one's own. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 HcclResult HcclEngineCtxCopy(HcclComm comm, CommEngine engine, const char *ctxTag, const void *srcCtx, uint64_t size, uint64_t dstCtxOffset);
 HcclResult HcclEngineCtxCreate(HcclComm comm, const char *ctxTag, CommEngine engine, uint64_t size, void **ctx);
 HcclResult HcclEngineCtxGet(HcclComm comm, const char *ctxTag, CommEngine engine, void **ctx, uint64_t *size);
@@ -40,7 +40,7 @@ HcclResult HcclThreadAcquire(HcclComm comm, CommEngine engine, uint32_t threadNu
 HcclResult HcclThreadAcquireWithStream(HcclComm comm, CommEngine engine, aclrtStream stream, uint32_t notifyNum, ThreadHandle *thread);
 /* since 9.0 */
 HcclResult HcclEngineCtxDestroy(HcclComm comm, const char *ctxTag, CommEngine engine);
-/* since HEAD */
+/* after 9.2 */
 HcclResult HcclDedicatedThreadAcquire(HcclComm comm, HcclDedicatedThreadType useType, uint32_t notifyNumPerThread, ThreadHandle *thread);
 HcclResult HcclThreadAcquireWithConfig(HcclComm comm, CommEngine engine, uint32_t threadNum, ThreadType type, const ThreadConfig *config, ThreadHandle *threads);
 HcclResult HcclThreadResGetInfo(HcclComm comm, ThreadHandle thread, ThreadResType resType, uint32_t infoLen, void **info);

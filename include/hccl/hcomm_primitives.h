@@ -37,7 +37,7 @@ typedef enum HcommDataType {
 } HcommDataType;
 
 /* Resources for collectives of one's own. */
-/* since 8.5b */
+/* since 8.5.0-beta.1 */
 int32_t HcommAclrtNotifyRecordOnThread(ThreadHandle thread, uint64_t dstNotifyId);
 int32_t HcommAclrtNotifyWaitOnThread(ThreadHandle thread, uint64_t notifyId, uint32_t timeOut);
 int32_t HcommAcquireComm(const char *commId);
