@@ -339,11 +339,11 @@ aclnnStatus aclnnRelu(void *workspace, uint64_t workspaceSize, aclOpExecutor *ex
 
 #ifndef ACLNN_PY_ACTIVATION_ACLNN_RRELU_WITH_NOISE
 #define ACLNN_PY_ACTIVATION_ACLNN_RRELU_WITH_NOISE
-/* Rectified linear unit with random slopes for negative elements, in place. */
-aclnnStatus aclnnInplaceRReluWithNoiseGetWorkspaceSize(aclTensor *selfRef, const aclTensor *noise, const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed, int64_t offset, uint64_t *workspaceSize, aclOpExecutor **executor);
+/* Rectified linear unit with random slopes for negative elements, in place; in training the slopes are left in noiseRef. */
+aclnnStatus aclnnInplaceRReluWithNoiseGetWorkspaceSize(aclTensor *selfRef, aclTensor *noiseRef, const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed, int64_t offset, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnInplaceRReluWithNoise(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
-/* Rectified linear unit with random slopes for negative elements. */
-aclnnStatus aclnnRReluWithNoiseGetWorkspaceSize(const aclTensor *self, const aclTensor *noise, const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed, int64_t offset, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+/* Rectified linear unit with random slopes for negative elements; in training the slopes are left in noiseRef. */
+aclnnStatus aclnnRReluWithNoiseGetWorkspaceSize(const aclTensor *self, aclTensor *noiseRef, const aclScalar *lower, const aclScalar *upper, bool training, int64_t seed, int64_t offset, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnRReluWithNoise(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
