@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aclnn_py.formats import Format
     from aclnn_py.memory import Buffer, HostBuffer, memory_info
     from aclnn_py.operators.scalar import Scalar
+    from aclnn_py.operators.strictness import strict
     from aclnn_py.plans import Plan, plan
     from aclnn_py.stream import Stream, current_stream, synchronize
     from aclnn_py.tensor import Tensor
@@ -46,6 +47,7 @@ _HOMES = {
     "Plan": "plans",
     "plan": "plans",
     "Scalar": "operators.scalar",
+    "strict": "operators.strictness",
     "Format": "formats",
     "empty": "creation",
     "empty_like": "creation",
@@ -86,6 +88,7 @@ __all__ = [
     "ops",
     "plan",
     "soc_name",
+    "strict",
     "synchronize",
     "tools",
     "use",

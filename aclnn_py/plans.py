@@ -12,6 +12,7 @@ from aclnn_py.handle import Handle
 from aclnn_py.memory import Buffer
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.report import launch_error
+from aclnn_py.operators.strictness import admit
 from aclnn_py.stream import Stream, current_stream, mark, resolve_stream
 from aclnn_py.tensor import Tensor
 from aclnn_py.workspace import grow_workspace
@@ -43,9 +44,12 @@ class Plan(Handle):
         out = ffi.new("ap_prepared **")
         array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
         status = lib.ap_prepare(ffi.NULL, block.cdata, array, repeatable, out)
-        if status == lib.AP_NO_STREAM:
+        while status in (lib.AP_NO_STREAM, lib.AP_INTERCEPTED):
             stream = current_stream()
-            stream.activate()
+            if status == lib.AP_NO_STREAM:
+                stream.activate()
+            else:
+                admit(op, values, stream)
             status = lib.ap_prepare(stream._ctx, block.cdata, array, repeatable, out)
         if status:
             raise launch_error(op, values, current_stream())

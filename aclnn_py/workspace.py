@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory import Buffer
-from aclnn_py.stream import Stream
+from aclnn_py.stream import Stream, StreamState
 
-__all__ = ["grow_workspace"]
+__all__ = ["grow_workspace", "release_workspace"]
 
 _GRANULE = 2 << 20
 
@@ -29,3 +29,12 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
     sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
     if old is not None:
         state.defer(int(sequence), None, old)
+
+
+def release_workspace(state: StreamState) -> None:
+    """Wait for a stream and give its arena back to the device; the next launch makes a new one."""
+    old, state.arena = state.arena, None
+    if isinstance(old, Buffer):
+        lib.ap_set_workspace(state.context, ffi.NULL, 0)
+        state.synchronize()
+        old.close()

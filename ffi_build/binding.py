@@ -10,7 +10,7 @@ from types import ModuleType
 
 from ffi_build.contract import contract_id
 from ffi_build.loading import load_by_path
-from ffi_build.operator_table import read_operators, table_source
+from ffi_build.operator_table import Row, read_operators, table_source
 from ffi_build.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
 from ffi_build.toolchain import BuildError, Toolchain, Unit
 
@@ -68,16 +68,24 @@ def build_binding(toolchain: Toolchain) -> Path:
         except Exception as error:
             raise BuildError(f"include/{path}: cffi cannot read it: {error}") from error
     builder.cdef(fragments.cdef_text((FFI / "launch.h").read_text(encoding="utf-8")))
-    builder.set_source(MODULE, preamble(functions, rows, [path for path, _ in runtime]))
+    includes = include_lines([path for path, _ in runtime])
+    builder.set_source(MODULE, includes)
     fresh = GENERATED / "_binding.new.c"
     GENERATED.mkdir(parents=True, exist_ok=True)
     builder.emit_c_code(str(fresh))
     source = GENERATED / "_binding.c"
     write_if_changed(source, fresh.read_text(encoding="utf-8"))
     fresh.unlink()
+    launcher = GENERATED / "_launcher.c"
+    write_if_changed(launcher, launcher_source(includes, functions, rows))
     say(f"binding: {len(functions)} functions, {len(rows)} operators")
-    flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}", "-Wno-unused-function")
-    objects = toolchain.compile([Unit(source, flags, "gen/_binding.c")], "binding")
+    flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
+    units = [
+        # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
+        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
+        Unit(launcher, flags, "gen/_launcher.c"),
+    ]
+    objects = toolchain.compile(units, "binding")
     target = FFI / "_binding.abi3.so"
     toolchain.link(objects, target, (), undefined_allowed=True)
     return target
@@ -140,11 +148,17 @@ def parameter_names(args: str) -> list[str]:
     return names
 
 
-def preamble(functions: list[tuple[str, str, str]], rows: list, headers: list[str]) -> str:  # type: ignore[type-arg]
-    """The C text in front of what cffi generates."""
-    parts = [f"#include <{name}>" for name in SYSTEM_HEADERS]
-    parts += [f'#include "{path}"' for path in headers]
-    parts += ['#include "launch.h"', f"#define AP_SLOTS {len(functions)}"]
+def include_lines(headers: list[str]) -> str:
+    """What both C files start with."""
+    names = [f"#include <{name}>" for name in SYSTEM_HEADERS]
+    return "\n".join(
+        [*names, *(f'#include "{path}"' for path in headers), '#include "launch.h"', ""]
+    )
+
+
+def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: list[Row]) -> str:
+    """The C file with the functions of CANN, the operator table and the launcher."""
+    parts = ["#define _GNU_SOURCE", includes, f"#define AP_SLOTS {len(functions)}"]
     parts.append("static void *ap_slots[AP_SLOTS];")
     parts.append("static const char *const ap_slot_names[] = {")
     parts += [f'    "{name}",' for name, _, _ in functions]

@@ -160,6 +160,7 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
 
 def _settle() -> None:
     from aclnn_py import errors, stream
+    from aclnn_py.workspace import release_workspace
 
     for state in list(stream._open.values()):
         try:
@@ -167,3 +168,4 @@ def _settle() -> None:
         except errors.DeviceError:
             # The test caused a fault on purpose; the stream is usable again once it was reported.
             state.synchronize(30.0)
+        release_workspace(state)

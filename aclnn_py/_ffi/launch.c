@@ -11,7 +11,9 @@ static __thread ap_stream *current_stream;
 static __thread int32_t active_device = -1;
 static __thread ap_failure failure;
 static __thread char failure_text[AP_MESSAGE_NBYTES];
+static __thread int admitted;
 static int forked_child;
+static int intercepting;
 
 static void note_fork(void)
 {
@@ -25,6 +27,27 @@ int32_t ap_watch_forks(void)
         return 0;
     watching = 1;
     return pthread_atfork(NULL, NULL, note_fork);
+}
+
+void ap_set_intercept(int32_t on)
+{
+    __atomic_store_n(&intercepting, on, __ATOMIC_RELAXED);
+}
+
+void ap_admit(void)
+{
+    admitted = 1;
+}
+
+/* Whether Python wants to see the launch first. */
+static int intercepted(void)
+{
+    if (AP_LIKELY(!__atomic_load_n(&intercepting, __ATOMIC_RELAXED)))
+        return 0;
+    if (!admitted)
+        return 1;
+    admitted = 0;
+    return 0;
 }
 
 const ap_failure *ap_last_failure(void)
@@ -419,6 +442,8 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
     int32_t code = take_stream(&stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
+    if (AP_UNLIKELY(intercepted()))
+        return AP_INTERCEPTED;
     code = check_tensors(call, tensors, stream->device);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
@@ -513,6 +538,8 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
     int32_t code = take_stream(&stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
+    if (AP_UNLIKELY(intercepted()))
+        return AP_INTERCEPTED;
     code = check_tensors(call, tensors, stream->device);
     if (AP_UNLIKELY(code != AP_OK))
         return code;

@@ -36,6 +36,7 @@
 #define AP_FAILED 1
 #define AP_NEED_WORKSPACE 2
 #define AP_NO_STREAM 3
+#define AP_INTERCEPTED 4
 
 /* Where a launch stopped. */
 #define AP_PHASE_NONE 0
@@ -212,6 +213,11 @@ int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor);
 void ap_discard(ap_prepared *prepared);
 
 const ap_failure *ap_last_failure(void);
+
+/* While on, launches and plans return AP_INTERCEPTED before anything happens, so that Python can look first.
+   ap_admit lets the next one of this thread through. */
+void ap_set_intercept(int32_t on);
+void ap_admit(void);
 
 /* The current stream of this thread. Whoever sets it keeps the structure alive while it is set. */
 void ap_set_current_stream(ap_stream *stream);
