@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/index/addresses.h"
+
+#include <cstring>
+
+namespace emu {
+
+Status IndexFault::status(const char *op, const char *parameter) const {
+  if (!found) return 0;
+  return fail(kDeviceFault, "%s: %s holds %lld; the dimension it addresses has %lld", op, parameter,
+              static_cast<long long>(value.load()), static_cast<long long>(extent.load()));
+}
+
+Addresses::Addresses(const View &plain) : base_(plain), item_(item_size(plain.dtype)) {
+  if (base_.layout.rank == 0) base_.layout.push(1, 0);
+}
+
+void Addresses::add_index(const View &index, int64_t extent, int64_t stride, Negative negative) {
+  View view = index;
+  if (view.layout.rank == 0) view.layout.push(1, 0);
+  axes_.push_back({view, extent, stride, negative});
+}
+
+bool Addresses::list(int64_t start, int64_t count, char **to, IndexFault &fault) const {
+  const int64_t unit = item_size(base_.dtype);
+  int64_t at = 0;
+  for_each_run(base_.layout, start, count, [&](int64_t offset, int64_t step, int64_t run) {
+    char *address = base_.data + offset * unit;
+    for (int64_t i = 0; i < run; ++i, address += step * unit) to[at + i] = address;
+    at += run;
+  });
+  bool good = true;
+  for (const Axis &axis : axes_) {
+    at = 0;
+    const bool wide = axis.index.dtype == ACL_INT64;
+    const int64_t bytes = axis.stride * unit;
+    for_each_run(axis.index.layout, start, count, [&](int64_t offset, int64_t step, int64_t run) {
+      for (int64_t i = 0; i < run; ++i, offset += step) {
+        int64_t value = wide ? reinterpret_cast<const int64_t *>(axis.index.data)[offset]
+                             : reinterpret_cast<const int32_t *>(axis.index.data)[offset];
+        const int64_t given = value;
+        if (value < 0 && axis.negative == Negative::kFromEnd) value += axis.extent;
+        if (value < 0 || value >= axis.extent) {
+          fault.report(given, axis.extent);
+          good = false;
+          value = 0;
+        }
+        to[at + i] += value * bytes;
+      }
+      at += run;
+    });
+  }
+  return good;
+}
+
+int64_t Addresses::fold(Addresses &a, Addresses &b) {
+  int64_t unit = 1;
+  const auto dense = [&](const Addresses &list, int d) {
+    if (list.base_.layout.stride[d] != unit) return false;
+    for (const Axis &axis : list.axes_) {
+      if (axis.index.layout.stride[d] != 0) return false;
+    }
+    return true;
+  };
+  const auto drop = [](Addresses &list) {
+    --list.base_.layout.rank;
+    for (Axis &axis : list.axes_) --axis.index.layout.rank;
+  };
+  while (a.base_.layout.rank > 1) {
+    const int last = a.base_.layout.rank - 1;
+    const int64_t extent = a.base_.layout.shape[last];
+    if (extent != 1 && !(dense(a, last) && dense(b, last))) break;
+    unit *= extent;
+    drop(a);
+    drop(b);
+  }
+  a.item_ *= unit;
+  b.item_ *= unit;
+  return a.item_;
+}
+
+namespace {
+
+template <size_t Size>
+void copy_each(char *const *from, char *const *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], Size);
+}
+
+template <class T>
+void combine_block(T *into, const T *with, int64_t count, Combine how) {
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_integral_v<T>) {
+      using U = std::make_unsigned_t<T>;
+      const U a = static_cast<U>(into[i]), b = static_cast<U>(with[i]);
+      into[i] = static_cast<T>(how == Combine::kAdd ? a + b : a * b);
+    } else {
+      into[i] = how == Combine::kAdd ? into[i] + with[i] : into[i] * with[i];
+    }
+  }
+}
+
+template <class T>
+void combine_one(char *target, const char *source, const LoadFn load, const StoreFn store, Combine how) {
+  T a, b;
+  load(target, 0, 1, &a);
+  load(source, 0, 1, &b);
+  combine_block(&a, &b, 1, how);
+  store(target, 0, 1, &a);
+}
+
+}  // namespace
+
+void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault) {
+  const int64_t total = from.count();
+  if (total == 0) return;
+  const int64_t size = Addresses::fold(from, to);
+  const int64_t positions = from.count();
+  const auto piece = [&](int64_t begin, int64_t end) {
+    char *sources[kBlock], *targets[kBlock];
+    for (int64_t start = begin; start < end; start += kBlock) {
+      const int64_t n = std::min(kBlock, end - start);
+      if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
+      switch (size) {
+        case 1:
+          copy_each<1>(sources, targets, n);
+          break;
+        case 2:
+          copy_each<2>(sources, targets, n);
+          break;
+        case 4:
+          copy_each<4>(sources, targets, n);
+          break;
+        case 8:
+          copy_each<8>(sources, targets, n);
+          break;
+        case 16:
+          copy_each<16>(sources, targets, n);
+          break;
+        default:
+          for (int64_t i = 0; i < n; ++i) std::memcpy(targets[i], sources[i], static_cast<size_t>(size));
+      }
+    }
+  };
+  if (order == Order::kSequential) {
+    piece(0, positions);
+  } else {
+    parallel_for(positions, std::max<int64_t>(1, 65536 / size), piece);
+  }
+}
+
+void combine_addressed(const Addresses &from, const Addresses &to, Combine how, IndexFault &fault) {
+  const int64_t total = from.count();
+  const ConvertTable &table = convert_table();
+  const aclDataType dtype = to.dtype();
+  const LoadFn load = table.load[dtype];
+  const StoreFn store = table.store[dtype];
+  const auto one = [&]() -> void (*)(char *, const char *, LoadFn, StoreFn, Combine) {
+    switch (compute_for(dtype)) {
+      case Compute::F64:
+        return combine_one<double>;
+      case Compute::I32:
+        return combine_one<int32_t>;
+      case Compute::I64:
+        return combine_one<int64_t>;
+      case Compute::U64:
+        return combine_one<uint64_t>;
+      case Compute::C64:
+        return combine_one<Complex64>;
+      case Compute::C128:
+        return combine_one<Complex128>;
+      default:
+        return combine_one<float>;
+    }
+  }();
+  char *sources[kBlock], *targets[kBlock];
+  for (int64_t start = 0; start < total; start += kBlock) {
+    const int64_t n = std::min(kBlock, total - start);
+    if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
+    for (int64_t i = 0; i < n; ++i) one(targets[i], sources[i], load, store, how);
+  }
+}
+
+Layout still(const Layout &shape) {
+  Layout layout = shape;
+  for (int d = 0; d < layout.rank; ++d) layout.stride[d] = 0;
+  return layout;
+}
+
+}  // namespace emu

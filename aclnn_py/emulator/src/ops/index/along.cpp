@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing whole entries of one dimension: IndexCopy, IndexAdd, IndexFill and their in-place forms.
+#include "aclnnop/index.h"
+#include "ops/index/addresses.h"
+#include "ops/shape/movement.h"
+
+namespace emu {
+namespace {
+
+enum class Deed { kCopy, kAdd, kFill };
+
+struct AlongArguments {
+  const char *op, *self_name;
+  const aclTensor *self;
+  int64_t dim;
+  const aclTensor *index;  // null: `listed` holds the numbers
+  const aclIntArray *listed;
+  const aclTensor *source;  // copy and add
+  const aclScalar *value;   // alpha of add, the value of fill
+  const char *out_name;
+  const aclTensor *out;
+};
+
+// A scalar repeated over the walk, already in the dtype of the result.
+struct Filling {
+  alignas(16) char element[16] = {};
+  View view;
+
+  Filling(const aclScalar &value, aclDataType dtype, const Layout &shape) {
+    View one;
+    one.data = element;
+    one.dtype = dtype;
+    fill_scalar(one, value);
+    view = one;
+    view.layout = still(shape);
+  }
+};
+
+Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required(a.self_name, a.self);
+  if (a.listed == nullptr || a.index != nullptr) check.required("index", a.index);
+  if (deed != Deed::kFill) check.required("source", a.source);
+  if (deed != Deed::kCopy) check.required(deed == Deed::kAdd ? "alpha" : "value", a.value);
+  check.required(a.out_name, a.out).dtype(a.self_name, a.self).rank(a.self_name, a.self, 0, 8);
+  if (a.index != nullptr) check.dtype("index", a.index).rank("index", a.index, 0, 1);
+  if (!check.ok()) return check.status();
+  check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
+  check.shape(a.out_name, a.out, layout_of(*a.self));
+  int axis = 0;
+  dimension(check, "dim", a.dim, a.self_name, a.self->rank(), &axis);
+  if (!check.ok()) return check.status();
+  const int64_t entries =
+      a.index != nullptr ? a.index->numel() : static_cast<int64_t>(a.listed->values.size());
+  Layout walk = layout_of(*a.self);
+  if (walk.rank == 0) walk.push(1, 0);
+  const int64_t extent = walk.shape[axis];
+  walk.shape[axis] = entries;
+  if (a.source != nullptr) {
+    check.same_dtype("source", a.source->dtype, a.self_name, a.self->dtype);
+    if (check.ok() && a.source->rank() > 0) check.shape("source", a.source, walk);
+    check.that(a.source->rank() > 0 || walk.count() == 1,
+               "source has no dimensions; the index names %lld elements",
+               static_cast<long long>(walk.count()));
+  }
+  if (a.listed != nullptr) {
+    for (const int64_t i : a.listed->values) {
+      check.that(i >= -extent && i < extent, "index holds %lld; dimension %d has %lld",
+                 static_cast<long long>(i), axis, static_cast<long long>(extent));
+    }
+  }
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const bool in_place = a.self == a.out;
+  const size_t self = in_place ? 0 : plan.input(a.self);
+  const size_t which = plan.input(a.index), source = plan.input(a.source), to = plan.output(a.out);
+  const std::vector<int64_t> listed = a.listed != nullptr ? a.listed->values : std::vector<int64_t>();
+  const aclScalar value = a.value != nullptr ? *a.value : aclScalar();
+  const char *op = a.op;
+  return plan.finish(
+      [=](PlanContext &c) {
+        View target = view_of(c.tensor(to));
+        View numbers;
+        std::vector<int64_t> names = listed;
+        if (c.has(which)) {
+          numbers = view_of(c.tensor(which));
+        } else {
+          numbers.data = reinterpret_cast<char *>(names.data());
+          numbers.dtype = ACL_INT64;
+          numbers.layout.push(static_cast<int64_t>(names.size()), 1);
+        }
+        const Snapshot kept_index(numbers);
+        // The source may be a part of the result, and the result of itself: taken aside before anything is
+        // written.
+        std::unique_ptr<Snapshot> kept_source;
+        View with;
+        if (c.has(source)) {
+          with = view_of(c.tensor(source));
+          if (clash(with, target) || with.data == target.data) {
+            kept_source = std::make_unique<Snapshot>(with);
+            with = kept_source->view();
+          }
+        }
+        if (!in_place) move_view(view_of(c.tensor(self)), target);
+        if (target.layout.rank == 0) target.layout.push(1, 0);
+        if (c.has(source) && with.layout.rank == 0) with.layout = still(walk);
+        View base = target, named = kept_index.view();
+        const int64_t step = target.layout.stride[axis];
+        base.layout.shape[axis] = entries;
+        base.layout.stride[axis] = 0;
+        named.layout = still(base.layout);
+        named.layout.stride[axis] = 1;
+        IndexFault fault;
+        Addresses into(base);
+        into.add_index(named, target.layout.shape[axis], step,
+                       c.has(which) ? Negative::kRefuse : Negative::kFromEnd);
+        if (deed == Deed::kFill) {
+          const Filling filling(value, target.dtype, base.layout);
+          copy_addressed(Addresses(filling.view), into, Order::kSequential, fault);
+        } else if (deed == Deed::kCopy) {
+          copy_addressed(Addresses(with), into, Order::kSequential, fault);
+        } else {
+          const Filling alpha(value, target.dtype, base.layout);
+          const Snapshot scaled(with);
+          combine_addressed(Addresses(alpha.view), Addresses(scaled.view()), Combine::kMultiply, fault);
+          combine_addressed(Addresses(scaled.view()), into, Combine::kAdd, fault);
+        }
+        return fault.status(op, "index");
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(IndexCopy, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
+                         aclTensor *out)) {
+  return emu::plan_along({"aclnnIndexCopy", "self", self, dim, index, nullptr, source, nullptr, "out", out},
+                         emu::Deed::kCopy, workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceIndexCopy,
+             (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *source)) {
+  return emu::plan_along(
+      {"aclnnInplaceIndexCopy", "selfRef", selfRef, dim, index, nullptr, source, nullptr, "selfRef", selfRef},
+      emu::Deed::kCopy, workspaceSize, executor);
+}
+
+EMU_OPERATOR(IndexAdd, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
+                        const aclScalar *alpha, aclTensor *out)) {
+  return emu::plan_along({"aclnnIndexAdd", "self", self, dim, index, nullptr, source, alpha, "out", out},
+                         emu::Deed::kAdd, workspaceSize, executor);
+}
+
+// mode chooses between implementations with one result.
+EMU_OPERATOR(IndexAddV2, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
+                          const aclScalar *alpha, int64_t mode, aclTensor *out)) {
+  emu::Check check("aclnnIndexAddV2");
+  check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
+  if (!check.ok()) return check.status();
+  return emu::plan_along({"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
+                         emu::Deed::kAdd, workspaceSize, executor);
+}
+
+EMU_OPERATOR(IndexFill, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclScalar *value,
+                         aclTensor *out)) {
+  return emu::plan_along({"aclnnIndexFill", "self", self, dim, index, nullptr, nullptr, value, "out", out},
+                         emu::Deed::kFill, workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceIndexFill,
+             (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclScalar *value)) {
+  return emu::plan_along(
+      {"aclnnInplaceIndexFill", "selfRef", selfRef, dim, index, nullptr, nullptr, value, "selfRef", selfRef},
+      emu::Deed::kFill, workspaceSize, executor);
+}
+
+EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntArray *index,
+                               const aclScalar *value, aclTensor *out)) {
+  emu::Check check("aclnnIndexFillTensor");
+  if (!check.required("self", self).required("index", index).ok()) return check.status();
+  return emu::plan_along(
+      {"aclnnIndexFillTensor", "self", self, dim, nullptr, index, nullptr, value, "out", out},
+      emu::Deed::kFill, workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceIndexFillTensor,
+             (aclTensor * selfRef, int64_t dim, const aclIntArray *index, const aclScalar *value)) {
+  emu::Check check("aclnnInplaceIndexFillTensor");
+  if (!check.required("selfRef", selfRef).required("index", index).ok()) return check.status();
+  return emu::plan_along({"aclnnInplaceIndexFillTensor", "selfRef", selfRef, dim, nullptr, index, nullptr,
+                          value, "selfRef", selfRef},
+                         emu::Deed::kFill, workspaceSize, executor);
+}
