@@ -11,9 +11,19 @@
 
 namespace emu {
 
+// The dtype whose memory image is T.
 template <class T>
 constexpr aclDataType row_dtype() {
-  return std::is_same_v<T, double> ? ACL_DOUBLE : ACL_FLOAT;
+  if constexpr (std::is_same_v<T, double>)
+    return ACL_DOUBLE;
+  else if constexpr (std::is_same_v<T, int32_t>)
+    return ACL_INT32;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return ACL_INT64;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return ACL_UINT64;
+  else
+    return ACL_FLOAT;
 }
 
 // Consecutive elements of a view, in row-major order of its layout.

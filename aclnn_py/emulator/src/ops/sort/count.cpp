@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds, Bincount, Histc.
+#include "aclnnop/index.h"
+#include "aclnnop/math.h"
+#include "ops/index/addresses.h"
+#include "ops/index/masks.h"
+#include "ops/norm/rows.h"
+#include "ops/shape/movement.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace emu {
+namespace {
+
+// All elements, dense.
+template <class T>
+std::vector<T> line_of(const View &view) {
+  std::vector<T> values(static_cast<size_t>(view.count()));
+  RowSource<T>(view).read(0, view.count(), values.data());
+  return values;
+}
+
+View head_of(const View &view, int64_t count) {
+  return narrowed(view, 0, 0, count);
+}
+
+struct UniqueResult {
+  size_t values, inverse, counts;
+  bool want_inverse, want_counts;
+};
+
+// The distinct values in ascending order. NaN is unlike everything, itself included.
+template <class T>
+Status find_unique(PlanContext &c, const char *op, const View &self, const UniqueResult &r,
+                   const GrowingResult &value_result, const GrowingResult &count_result) {
+  const auto x = line_of<T>(self);
+  std::vector<int64_t> positions(x.size());
+  std::iota(positions.begin(), positions.end(), int64_t{0});
+  std::stable_sort(positions.begin(), positions.end(), [&](int64_t a, int64_t b) {
+    const T left = x[static_cast<size_t>(a)], right = x[static_cast<size_t>(b)];
+    if (left != left) return false;
+    return right != right || left < right;
+  });
+  std::vector<T> distinct;
+  std::vector<int64_t> inverse(x.size()), counts;
+  for (const int64_t p : positions) {
+    const T value = x[static_cast<size_t>(p)];
+    if (distinct.empty() || !(distinct.back() == value)) {
+      distinct.push_back(value);
+      counts.push_back(0);
+    }
+    ++counts.back();
+    inverse[static_cast<size_t>(p)] = static_cast<int64_t>(distinct.size()) - 1;
+  }
+  const auto found = static_cast<int64_t>(distinct.size());
+  const View values = view_of(c.tensor(r.values));
+  if (found > values.count()) {
+    return fail(kDeviceFault, "%s: valueOut has %lld elements; self has %lld distinct ones", op,
+                static_cast<long long>(values.count()), static_cast<long long>(found));
+  }
+  Layout shape;
+  shape.push(found, 1);
+  if (found > 0) RowTarget<T>(head_of(values, found)).write(0, found, distinct.data());
+  value_result.settle(shape);
+  if (r.want_inverse && self.count() > 0) {
+    RowTarget<int64_t>(view_of(c.tensor(r.inverse))).write(0, self.count(), inverse.data());
+  }
+  if (r.want_counts) {
+    const View to = view_of(c.tensor(r.counts));
+    if (found > to.count()) {
+      return fail(kDeviceFault, "%s: countsOut has %lld elements; self has %lld distinct ones", op,
+                  static_cast<long long>(to.count()), static_cast<long long>(found));
+    }
+    if (found > 0) RowTarget<int64_t>(head_of(to, found)).write(0, found, counts.data());
+    count_result.settle(shape);
+  }
+  return 0;
+}
+
+Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool counts,
+                   const aclTensor *value_out, const aclTensor *inverse_out, const aclTensor *counts_out,
+                   uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).required("valueOut", value_out);
+  if (inverse) check.required("inverseOut", inverse_out);
+  if (counts) check.required("countsOut", counts_out);
+  check.dtype("self", self)
+      .dtype("valueOut", value_out)
+      .rank("self", self, 0, 8)
+      .rank("valueOut", value_out, 1, 1);
+  if (!check.ok()) return check.status();
+  check.same_dtype("valueOut", value_out->dtype, "self", self->dtype);
+  if (inverse) {
+    check.dtype_in("inverseOut", inverse_out->dtype, dtype_set(ACL_INT64))
+        .shape("inverseOut", inverse_out, layout_of(*self));
+  }
+  if (counts)
+    check.dtype_in("countsOut", counts_out->dtype, dtype_set(ACL_INT64)).rank("countsOut", counts_out, 1, 1);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(self);
+  UniqueResult r{};
+  r.values = plan.output(value_out);
+  r.inverse = plan.output(inverse ? inverse_out : nullptr);
+  r.counts = plan.output(counts ? counts_out : nullptr);
+  r.want_inverse = inverse;
+  r.want_counts = counts;
+  const GrowingResult values(value_out), numbers(counts ? counts_out : value_out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View view = view_of(c.tensor(from));
+        switch (compute_for(view.dtype)) {
+          case Compute::F64:
+            return find_unique<double>(c, op, view, r, values, numbers);
+          case Compute::I32:
+            return find_unique<int32_t>(c, op, view, r, values, numbers);
+          case Compute::I64:
+            return find_unique<int64_t>(c, op, view, r, values, numbers);
+          case Compute::U64:
+            return find_unique<uint64_t>(c, op, view, r, values, numbers);
+          default:
+            return find_unique<float>(c, op, view, r, values, numbers);
+        }
+      },
+      workspace_size, executor);
+}
+
+// For each value the first position of its row whose entry is not below it (right: is above it).
+template <class T>
+Status search(const char *op, const std::vector<T> &sequence, const std::vector<int64_t> &sorter,
+              int64_t width, bool one_row, const std::vector<T> &values, int64_t per_row, bool right,
+              std::vector<int64_t> *found) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t row = one_row ? 0 : i / static_cast<size_t>(std::max<int64_t>(1, per_row));
+    const size_t start = row * static_cast<size_t>(width);
+    int64_t low = 0, high = width;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      int64_t at = middle;
+      if (!sorter.empty()) {
+        at = sorter[start + static_cast<size_t>(middle)];
+        if (at < 0 || at >= width) {
+          return fail(kDeviceFault, "%s: sorter holds %lld; sortedSequence has rows of %lld", op,
+                      static_cast<long long>(at), static_cast<long long>(width));
+        }
+      }
+      const T entry = sequence[start + static_cast<size_t>(at)];
+      const bool before = right ? !(entry > values[i]) : !(entry >= values[i]);
+      if (before)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    (*found)[i] = low;
+  }
+  return 0;
+}
+
+struct SearchArguments {
+  const char *op;
+  const aclTensor *sequence, *self;
+  const aclScalar *scalar;
+  bool out_int32, right;
+  const aclTensor *sorter, *out;
+};
+
+Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required("sortedSequence", a.sequence);
+  if (a.scalar == nullptr) check.required("self", a.self);
+  check.optional("sorter", a.sorter).required("out", a.out);
+  check.dtype("sortedSequence", a.sequence)
+      .dtype("self", a.self)
+      .dtype("self", a.scalar)
+      .dtype("sorter", a.sorter);
+  check.rank("sortedSequence", a.sequence, 1, 8);
+  if (!check.ok()) return check.status();
+  check.dtype_in("out", a.out->dtype, a.out_int32 ? dtype_set(ACL_INT32) : dtype_set(ACL_INT64));
+  const Layout sequence = layout_of(*a.sequence), values = a.self != nullptr ? layout_of(*a.self) : Layout();
+  check.shape("sorter", a.sorter, sequence).shape("out", a.out, values);
+  check.that(a.scalar == nullptr || sequence.rank == 1,
+             "sortedSequence has %d dimensions; a scalar is looked up in one", sequence.rank);
+  bool leads = sequence.rank == 1 || sequence.rank == values.rank;
+  for (int d = 0; leads && sequence.rank > 1 && d + 1 < sequence.rank; ++d)
+    leads = sequence.shape[d] == values.shape[d];
+  check.that(leads, "self %s does not lie over the rows of sortedSequence %s", shape_text(values).c_str(),
+             shape_text(sequence).c_str());
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t line = plan.input(a.sequence), self = plan.input(a.self), order = plan.input(a.sorter),
+               to = plan.output(a.out);
+  const char *op = a.op;
+  const bool right = a.right, scalar = a.scalar != nullptr;
+  const aclDataType value_dtype = scalar ? a.scalar->dtype : a.self->dtype;
+  const aclScalar value = scalar ? *a.scalar : aclScalar();
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View entries = view_of(c.tensor(line)), target = view_of(c.tensor(to));
+        const int64_t width = entries.layout.shape[entries.layout.rank - 1];
+        const std::vector<int64_t> sorter =
+            c.has(order) ? line_of<int64_t>(view_of(c.tensor(order))) : std::vector<int64_t>();
+        std::vector<int64_t> found(static_cast<size_t>(target.count()));
+        const bool one_row = entries.layout.rank == 1;
+        const int64_t per_row =
+            scalar || one_row || target.layout.rank == 0 ? 1 : target.layout.shape[target.layout.rank - 1];
+        Status status = 0;
+        // Whole numbers are compared as such: fp64 would merge large ones.
+        if (is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL)) {
+          const auto sought =
+              scalar ? std::vector<int64_t>{value.to_int64()} : line_of<int64_t>(view_of(c.tensor(self)));
+          status =
+              search(op, line_of<int64_t>(entries), sorter, width, one_row, sought, per_row, right, &found);
+        } else {
+          const auto sought =
+              scalar ? std::vector<double>{value.to_double()} : line_of<double>(view_of(c.tensor(self)));
+          status =
+              search(op, line_of<double>(entries), sorter, width, one_row, sought, per_row, right, &found);
+        }
+        if (status != 0) return status;
+        RowTarget<int64_t>(target).write(0, target.count(), found.data());
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+// Ascending whether `sorted` asks for it or not.
+EMU_OPERATOR(Unique, (const aclTensor *self, bool sorted, bool returnInverse, aclTensor *valueOut,
+                      aclTensor *inverseOut)) {
+  (void)sorted;
+  return emu::plan_unique("aclnnUnique", self, returnInverse, false, valueOut, inverseOut, nullptr,
+                          workspaceSize, executor);
+}
+
+EMU_OPERATOR(Unique2, (const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
+                       aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)) {
+  (void)sorted;
+  return emu::plan_unique("aclnnUnique2", self, returnInverse, returnCounts, valueOut, inverseOut, countsOut,
+                          workspaceSize, executor);
+}
+
+EMU_OPERATOR(SearchSorted, (const aclTensor *sortedSequence, const aclTensor *self, bool outInt32, bool right,
+                            const aclTensor *sorter, aclTensor *out)) {
+  return emu::plan_search({"aclnnSearchSorted", sortedSequence, self, nullptr, outInt32, right, sorter, out},
+                          workspaceSize, executor);
+}
+
+EMU_OPERATOR(SearchSorteds, (const aclTensor *sortedSequence, const aclScalar *self, bool outInt32,
+                             bool right, const aclTensor *sorter, aclTensor *out)) {
+  emu::Check check("aclnnSearchSorteds");
+  if (!check.required("sortedSequence", sortedSequence).required("self", self).ok()) return check.status();
+  return emu::plan_search({"aclnnSearchSorteds", sortedSequence, nullptr, self, outInt32, right, sorter, out},
+                          workspaceSize, executor);
+}
+
+// out[i] = how often i occurs, or the sum of the weights where it does.
+EMU_OPERATOR(Bincount,
+             (const aclTensor *self, const aclTensor *weightsOptional, int64_t minlength, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnBincount");
+  check.required("self", self).optional("weightsOptional", weightsOptional).required("out", out);
+  check.dtype("self", self).dtype("weightsOptional", weightsOptional).dtype("out", out);
+  check.rank("self", self, 1, 1).rank("out", out, 1, 1);
+  check.that(minlength >= 0, "minlength is %lld; it must not be negative", static_cast<long long>(minlength));
+  if (!check.ok()) return check.status();
+  check.shape("weightsOptional", weightsOptional, layout_of(*self));
+  check.that(out->shape[0] >= minlength, "out has %lld elements, fewer than minlength, %lld",
+             static_cast<long long>(out->shape[0]), static_cast<long long>(minlength));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnBincount");
+  const size_t from = plan.input(self), weights = plan.input(weightsOptional), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const auto values = line_of<int64_t>(view_of(c.tensor(from)));
+        const View target = view_of(c.tensor(to));
+        std::vector<double> sums(static_cast<size_t>(target.count()));
+        std::vector<double> factors;
+        if (c.has(weights)) factors = line_of<double>(view_of(c.tensor(weights)));
+        IndexFault fault;
+        for (size_t i = 0; i < values.size(); ++i) {
+          if (values[i] < 0 || values[i] >= target.count()) {
+            fault.report(values[i], target.count());
+            break;
+          }
+          sums[static_cast<size_t>(values[i])] += factors.empty() ? 1.0 : factors[i];
+        }
+        if (!fault.found && target.count() > 0)
+          RowTarget<double>(target).write(0, target.count(), sums.data());
+        return fault.status("aclnnBincount", "self");
+      },
+      workspaceSize, executor);
+}
+
+// Counts in `bins` equal intervals of [min, max], the last one closed. Equal bounds stand for the extremes of
+// the data.
+EMU_OPERATOR(Histc, (const aclTensor *self, int64_t bins, const aclScalar *min, const aclScalar *max,
+                     aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnHistc");
+  check.required("self", self).required("min", min).required("max", max).required("out", out);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
+  check.that(bins > 0, "bins is %lld; it must be positive", static_cast<long long>(bins));
+  Layout shape;
+  shape.push(bins, 1);
+  check.shape("out", out, shape);
+  if (!check.ok()) return check.status();
+  const double low_given = min->to_double(), high_given = max->to_double();
+  check.that(std::isfinite(low_given) && std::isfinite(high_given) && low_given <= high_given,
+             "min is %g and max is %g; they must be finite and in order", low_given, high_given);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnHistc");
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const auto values = line_of<double>(view_of(c.tensor(from)));
+        double low = low_given, high = high_given;
+        if (low == high && !values.empty()) {
+          low = *std::min_element(values.begin(), values.end());
+          high = *std::max_element(values.begin(), values.end());
+        }
+        if (low == high) {
+          low -= 1;
+          high += 1;
+        }
+        std::vector<double> counts(static_cast<size_t>(bins));
+        for (const double value : values) {
+          if (!(value >= low && value <= high)) continue;
+          const auto bin = static_cast<int64_t>((value - low) / (high - low) * static_cast<double>(bins));
+          counts[static_cast<size_t>(std::min(bin, bins - 1))] += 1;
+        }
+        RowTarget<double>(view_of(c.tensor(to))).write(0, bins, counts.data());
+        return Status{0};
+      },
+      workspaceSize, executor);
+}

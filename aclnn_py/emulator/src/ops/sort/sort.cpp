@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order along a dimension: Sort, Argsort, Topk, Kthvalue. Always stable; NaN counts as the greatest value.
+#include "aclnnop/index.h"
+#include "aclnnop/math.h"
+#include "ops/norm/rows.h"
+#include "ops/shape/movement.h"
+
+#include <numeric>
+
+namespace emu {
+namespace {
+
+template <class T>
+bool less(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (a != a) return false;
+    if (b != b) return true;
+  }
+  return a < b;
+}
+
+// The first `kept` positions of a row in order.
+template <class T>
+void order_row(const T *values, int64_t width, int64_t kept, bool descending, int64_t *positions) {
+  std::iota(positions, positions + width, int64_t{0});
+  if (kept < width) {
+    const auto before = [&](int64_t a, int64_t b) {
+      const bool up = less(values[a], values[b]), down = less(values[b], values[a]);
+      return up || down ? (descending ? down : up) : a < b;
+    };
+    std::partial_sort(positions, positions + kept, positions + width, before);
+  } else if (descending) {
+    std::stable_sort(positions, positions + width,
+                     [&](int64_t a, int64_t b) { return less(values[b], values[a]); });
+  } else {
+    std::stable_sort(positions, positions + width,
+                     [&](int64_t a, int64_t b) { return less(values[a], values[b]); });
+  }
+}
+
+struct OrderTask {
+  int axis;
+  int64_t kept;  // entries of each row written, from position `first` of the order
+  int64_t first;
+  bool descending;
+};
+
+template <class T>
+void order_rows(const View &self, const View *values, const View *indices, const OrderTask &task) {
+  View source = self;
+  if (source.layout.rank == 0) source.layout.push(1, 0);
+  const auto line = [&](const View *view) {
+    View rows = *view;
+    if (rows.layout.rank == 0) rows.layout.push(1, 0);
+    return rows_along(rows, task.axis);
+  };
+  source = rows_along(source, task.axis);
+  const int64_t width = source.layout.shape[source.layout.rank - 1];
+  if (source.count() == 0 || task.kept == 0) return;
+  const RowSource<T> from(source);
+  const View value_rows = values != nullptr ? line(values) : View(), index_rows = line(indices);
+  const RowTarget<T> value_to(values != nullptr ? value_rows : source);
+  const RowTarget<int64_t> index_to(index_rows);
+  for_each_row<T>(source.count() / width, width, 2, [&](int64_t row, T *x) {
+    thread_local std::vector<int64_t> positions;
+    positions.resize(static_cast<size_t>(width));
+    from.read(row * width, width, x);
+    const int64_t needed = task.first + task.kept;
+    order_row(x, width, needed, task.descending, positions.data());
+    T *ordered = x + width;
+    for (int64_t i = 0; i < task.kept; ++i) ordered[i] = x[positions[static_cast<size_t>(task.first + i)]];
+    if (values != nullptr) value_to.write(row * task.kept, task.kept, ordered);
+    index_to.write(row * task.kept, task.kept, positions.data() + task.first);
+  });
+}
+
+void order(const View &self, const View *values, const View *indices, const OrderTask &task) {
+  switch (compute_for(self.dtype)) {
+    case Compute::F64:
+      return order_rows<double>(self, values, indices, task);
+    case Compute::I32:
+      return order_rows<int32_t>(self, values, indices, task);
+    case Compute::I64:
+      return order_rows<int64_t>(self, values, indices, task);
+    case Compute::U64:
+      return order_rows<uint64_t>(self, values, indices, task);
+    default:
+      return order_rows<float>(self, values, indices, task);
+  }
+}
+
+struct OrderArguments {
+  const char *op;
+  const aclTensor *self;
+  int64_t dim;
+  const aclTensor *values;
+  const char *indices_name;
+  const aclTensor *indices;
+};
+
+// Checks all of them share; the axis on success.
+Check &check_order(Check &check, const OrderArguments &a, bool with_values, int *axis) {
+  check.required("self", a.self);
+  if (with_values) check.required("valuesOut", a.values);
+  check.required(a.indices_name, a.indices).dtype("self", a.self).dtype("valuesOut", a.values);
+  check.dtype(a.indices_name, a.indices).rank("self", a.self, 0, 8);
+  if (!check.ok()) return check;
+  if (with_values) check.same_dtype("valuesOut", a.values->dtype, "self", a.self->dtype);
+  return dimension(check, "dim", a.dim, "self", a.self->rank(), axis);
+}
+
+Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
+  PlanBuilder plan(a.op);
+  const size_t from = plan.input(a.self), value = plan.output(a.values), index = plan.output(a.indices);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View indices = view_of(c.tensor(index));
+        const View values = c.has(value) ? view_of(c.tensor(value)) : View();
+        View self = view_of(c.tensor(from));
+        std::unique_ptr<Snapshot> kept;
+        // Sorting in place writes a row before its neighbours are read: only harmless when rows are the same
+        // memory.
+        if (clash(self, indices) || (c.has(value) && clash(self, values))) {
+          kept = std::make_unique<Snapshot>(self);
+          self = kept->view();
+        }
+        order(self, c.has(value) ? &values : nullptr, &indices, task);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(Sort, (const aclTensor *self, bool stable, int64_t dim, bool descending, aclTensor *valuesOut,
+                    aclTensor *indicesOut)) {
+  using namespace emu;
+  (void)stable;
+  Check check("aclnnSort");
+  const OrderArguments arguments{"aclnnSort", self, dim, valuesOut, "indicesOut", indicesOut};
+  int axis = 0;
+  if (!check_order(check, arguments, true, &axis).ok()) return check.status();
+  check.shape("valuesOut", valuesOut, layout_of(*self)).shape("indicesOut", indicesOut, layout_of(*self));
+  if (!check.ok()) return check.status();
+  const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
+  return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
+}
+
+EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnArgsort");
+  const OrderArguments arguments{"aclnnArgsort", self, dim, nullptr, "out", out};
+  int axis = 0;
+  if (!check_order(check, arguments, false, &axis).ok()) return check.status();
+  check.shape("out", out, layout_of(*self));
+  if (!check.ok()) return check.status();
+  const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
+  return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
+}
+
+// The result is in order whether `sorted` asks for it or not.
+EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
+                    aclTensor *valuesOut, aclTensor *indicesOut)) {
+  using namespace emu;
+  (void)sorted;
+  Check check("aclnnTopk");
+  const OrderArguments arguments{"aclnnTopk", self, dim, valuesOut, "indicesOut", indicesOut};
+  int axis = 0;
+  if (!check_order(check, arguments, true, &axis).ok()) return check.status();
+  Layout shape = layout_of(*self);
+  const int64_t width = shape.rank == 0 ? 1 : shape.shape[axis];
+  check.that(k >= 0 && k <= width, "k is %lld; the dimension has %lld", static_cast<long long>(k),
+             static_cast<long long>(width));
+  if (shape.rank > 0) shape.shape[axis] = k;
+  check.shape("valuesOut", valuesOut, shape).shape("indicesOut", indicesOut, shape);
+  if (!check.ok()) return check.status();
+  return plan_order(arguments, {axis, k, 0, largest}, workspaceSize, executor);
+}
+
+// The k-th smallest of each row, counted from 1.
+EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keepdim, aclTensor *valuesOut,
+                        aclTensor *indicesOut)) {
+  using namespace emu;
+  Check check("aclnnKthvalue");
+  const OrderArguments arguments{"aclnnKthvalue", self, dim, valuesOut, "indicesOut", indicesOut};
+  int axis = 0;
+  if (!check_order(check, arguments, true, &axis).ok()) return check.status();
+  const Layout whole = layout_of(*self);
+  const int64_t width = whole.rank == 0 ? 1 : whole.shape[axis];
+  check.that(k >= 1 && k <= width, "k is %lld; the dimension has %lld", static_cast<long long>(k),
+             static_cast<long long>(width));
+  Layout shape;
+  for (int d = 0; d < whole.rank; ++d) {
+    if (d != axis || keepdim) shape.push(d == axis ? 1 : whole.shape[d], 0);
+  }
+  check.shape("valuesOut", valuesOut, shape).shape("indicesOut", indicesOut, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnKthvalue");
+  const size_t from = plan.input(self), value = plan.output(valuesOut), index = plan.output(indicesOut);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const auto with_axis = [&](View view) {
+          if (keepdim || view.layout.rank == whole.rank) return view;
+          const Layout given = view.layout;
+          view.layout = Layout();
+          for (int d = 0, g = 0; d < whole.rank; ++d) {
+            if (d == axis)
+              view.layout.push(1, 0);
+            else
+              view.layout.push(given.shape[g], given.stride[g]), ++g;
+          }
+          return view;
+        };
+        const View values = with_axis(view_of(c.tensor(value))),
+                   indices = with_axis(view_of(c.tensor(index)));
+        const Snapshot kept(view_of(c.tensor(from)));
+        order(kept.view(), &values, &indices, {axis, 1, k - 1, false});
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
