@@ -96,9 +96,9 @@ def to_host(
     flat = _elements(raw, dtype, last + 1)
     size = dtype.numpy.itemsize
     steps = tuple(stride * size for stride in strides)
-    view: Array = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
-    copied: Array = view.copy(order="C")
-    return copied
+    # Over bytes, because NumPy's as_strided does not know the types of ml_dtypes.
+    view: Array = np.ndarray(shape, dtype.numpy, flat.view(np.uint8), start * size, steps)
+    return np.array(view, order="C")
 
 
 def _elements(raw: npt.NDArray[np.uint8], dtype: DType, count: int) -> Array:

@@ -267,6 +267,8 @@ def from_dlpack(
 
 def _capsule_of(source: Any) -> Any:
     kind = int(source.__dlpack_device__()[0])
+    if kind != _CPU and not (kind == _EXT_DEV and device_kind() == "npu"):
+        raise BufferError(f"source: DLPack device type {kind} is out of reach")
     options = {} if kind == _CPU else {"stream": int(ffi.cast("intptr_t", current_stream().raw))}
     try:
         return source.__dlpack__(max_version=_VERSION, **options)
@@ -290,8 +292,6 @@ def _adopt(
     share = place is not None and not read_only and not copy and min(strides, default=0) >= 0
     if copy is False and not share:
         raise BufferError("copy: this memory cannot be used in place")
-    if place is None and view.device.type != _CPU:
-        raise BufferError(f"source: DLPack device type {view.device.type} is out of reach")
     if place is None:
         return from_numpy(_host_view(start, shape, strides, kind), device=where)
     memory = Buffer.wrap(start, span(shape, strides) * kind.bits // 8, owner=owner, device=place)

@@ -60,8 +60,9 @@ class _Block:
             return
         views = [view for view in (ref() for ref in self.views) if view is not None]
         if views:
-            # Arrays over pinned memory outlive the buffer that was closed.
-            weakref.finalize(views[0], self.release)
+            # Arrays over pinned memory outlive the buffer that was closed. Those that live to the end
+            # of the process keep it: an exit handler may still read them.
+            weakref.finalize(views[0], self.release).atexit = False
             return
         if self.address and self.routine:
             with self.device.as_active():

@@ -30,6 +30,8 @@ _EVENT_SYNC = 0x1
 _CAPTURE_NONE = 0
 # Entries a stream holds back before it asks the device how far it is.
 _PRUNE_AT = 64
+# Beyond every sequence number.
+_NEVER = (1 << 64) - 1
 # A stream is destroyed at exit even when another rank never comes.
 _CLOSE_TIMEOUT_S = 60.0
 
@@ -59,9 +61,22 @@ class StreamState:
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
         self.fence: Any = None
         # Workspace of launches; it goes with the stream, after the device has passed all of them.
-        self.arena: object = None
+        self.arena: Any = None
         self.fence_at = 0
         _open[self.context.id] = self
+
+    def replace_arena(self, arena: Any, sequence: int) -> None:
+        """Hold the buffer that launches use as workspace; ``sequence`` is the last one on the old.
+
+        Launches leave no marks on it, so it carries one that only the end of the stream reaches: at
+        exit it may be asked to go before the stream has been waited for.
+        """
+        if arena is not None:
+            entry = arena._block.use.marks[0]
+            entry.stream_id, entry.sequence = self.context.id, _NEVER
+        old, self.arena = self.arena, arena
+        if old is not None:
+            old._block.use.marks[0].sequence = sequence
 
     def passed(self, sequence: int) -> None:
         """Note that the device is done with everything up to ``sequence``, and let go of it."""
@@ -155,8 +170,8 @@ def _destroy(state: StreamState) -> None:
         _open.pop(state.context.id, None)
         with state.device.as_active():
             attempt(lambda: _destroy_raw(state, failures))
-        state.context.sequence += 1
-        state.passed(int(state.context.sequence))
+        state.arena = None
+        state.passed(_NEVER)
     if failures:
         raise failures[0]
 

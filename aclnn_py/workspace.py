@@ -25,16 +25,13 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
     wanted = max(nbytes, 2 * int(stream._ctx.workspace_nbytes))
     size = -(-wanted // _GRANULE) * _GRANULE
     fresh = Buffer.allocate(size, device=stream.device)
-    old, state.arena = state.arena, fresh
     sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
-    if old is not None:
-        state.defer(int(sequence), None, old)
+    state.replace_arena(fresh, int(sequence))
 
 
 def release_workspace(state: StreamState) -> None:
     """Wait for a stream and give its arena back to the device; the next launch makes a new one."""
-    old, state.arena = state.arena, None
-    if isinstance(old, Buffer):
-        lib.ap_set_workspace(state.context, ffi.NULL, 0)
+    if state.arena is not None:
+        sequence = lib.ap_set_workspace(state.context, ffi.NULL, 0)
+        state.replace_arena(None, int(sequence))
         state.synchronize()
-        old.close()

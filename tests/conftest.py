@@ -136,6 +136,13 @@ def _used_memory() -> dict[int, int]:
     return used
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    outcome = yield
+    if outcome.get_result().failed:  # type: ignore[attr-defined]
+        item.failed = True  # type: ignore[attr-defined]
+
+
 @pytest.fixture(autouse=True)
 def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None]:
     """Handles and device memory are as before the test when it is over."""
@@ -149,10 +156,13 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
         aclnn_py.Device(0).default_stream.synchronize()
     before, memory = _counts(), _used_memory()
     yield
+    if getattr(request.node, "failed", False):
+        return  # the traceback still refers to the objects of the test
     gc.collect()
     _settle()
-    after = _counts()
-    assert after == before, f"handles left open: {after}, before the test {before}"
+    left = {kind: n - before.get(kind, 0) for kind, n in _counts().items()}
+    left = {kind: n for kind, n in left.items() if n > 0}
+    assert not left, f"handles left open: {left}"
     for index, used in _used_memory().items():
         grown = used - memory.get(index, 0)
         assert grown <= _MEMORY_SLACK[device_kind], f"device {index}: {grown} bytes not freed"

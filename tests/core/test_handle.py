@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
 import weakref
 
@@ -104,11 +103,3 @@ def test_live_count_follows_creation_and_release():
     things.clear()
     gc.collect()
     assert live_handles().get("Thing", 0) == before
-
-
-def test_another_process_releases_nothing(monkeypatch):
-    released = []
-    thing = Thing(1, released.append)
-    monkeypatch.setattr(os, "getpid", lambda: -1)
-    thing.close()
-    assert released == []
