@@ -261,14 +261,15 @@ class Job:
             self.members.append((group, process, ours))
 
     def run(self, work: Work, *arguments: Any, timeout_s: float = 120.0, env: dict[str, str] | None = None) -> list[Any]:
-        """Call ``work(rank, *arguments)`` on every rank; raise the first failure, naming its rank."""
-        results = []
-        for rank, (good, value) in enumerate(self.outcomes(work, *arguments, timeout_s=timeout_s, env=env)):
-            if not good:
-                error, text = value
-                raise AssertionError(f"rank {rank} of {self.ranks} ({self.mode}):\n{text}") from error
-            results.append(value)
-        return results
+        """Call ``work(rank, *arguments)`` on every rank; failures name their ranks."""
+        outcomes = self.outcomes(work, *arguments, timeout_s=timeout_s, env=env)
+        failures = [
+            f"rank {rank} of {self.ranks} ({self.mode}):\n{value[1]}"
+            for rank, (good, value) in enumerate(outcomes)
+            if not good
+        ]
+        assert not failures, "\n".join(failures)
+        return [value for _, value in outcomes]
 
     def outcomes(
         self, work: Work, *arguments: Any, timeout_s: float = 120.0, env: dict[str, str] | None = None
