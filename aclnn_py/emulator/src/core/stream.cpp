@@ -30,6 +30,16 @@ struct Workers {
   std::vector<Stream *> running;
 };
 
+struct EndListeners {
+  std::mutex mutex;
+  std::vector<void (*)(Stream *)> all;
+};
+
+EndListeners &end_listeners() {
+  static auto *const instance = new EndListeners;
+  return *instance;
+}
+
 Workers &workers() {
   static auto *const all = new Workers;
   return *all;
@@ -190,6 +200,10 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     Stream *self = stream;
     context.default_stream.compare_exchange_strong(self, nullptr);
   }
+  {
+    std::lock_guard<std::mutex> lock(end_listeners().mutex);
+    for (const auto forget : end_listeners().all) forget(stream);
+  }
   Device &d = device(stream->device);
   if (stream->has_fault.load()) d.pending_faults.fetch_sub(1);
   d.live_streams.fetch_sub(1);
@@ -253,6 +267,11 @@ Status enqueue(aclrtStream raw, const char *what, Task task) {
   Stream *stream = nullptr;
   if (const Status s = resolve(raw, what, &stream)) return s;
   return enqueue_on(*stream, what, std::move(task));
+}
+
+void at_stream_end(void (*forget)(Stream *)) {
+  std::lock_guard<std::mutex> lock(end_listeners().mutex);
+  end_listeners().all.push_back(forget);
 }
 
 uint32_t last_task_id() { return t_last_task; }
@@ -353,6 +372,11 @@ void abort_stream(Stream &stream) {
   stream.aborted.store(true);
   std::lock_guard<std::mutex> lock(stream.mutex);
   stream.done.notify_all();
+}
+
+void revive_stream(Stream &stream) {
+  stream.halted.store(false);
+  stream.aborted.store(false);
 }
 
 bool wait_cancelled() {

@@ -103,8 +103,9 @@ Status synchronize_device(int device, int64_t timeout_ms, const char *routine);
 Status report_device_fault(int device, const char *routine);
 Status report_fault(Stream &stream, const char *routine);
 
-// Drops queued work; waiting calls return 107023 until clear_abort.
+// Drops queued work; waiting and launching calls return 107023 until revive_stream.
 void abort_stream(Stream &stream);
+void revive_stream(Stream &stream);
 
 // Inside a worker: should a long wait end because the stream is aborted or the process ends?
 bool wait_cancelled();
@@ -113,6 +114,9 @@ Stream *working_stream();
 
 // Ends all workers of the process; what they run is finished (within a limit), the rest dropped.
 void stop_all_workers();
+
+// Called for every stream that ends, before its handle may come to mean another one.
+void at_stream_end(void (*forget)(Stream *));
 
 using FaultListener = void (*)(const Stream &stream, const Fault &fault);
 void set_fault_listener(FaultListener listener);

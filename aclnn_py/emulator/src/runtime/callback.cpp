@@ -46,7 +46,13 @@ struct Post {
 };
 
 Post &post() {
-  static auto *const instance = new Post;
+  static auto *const instance = [] {
+    at_stream_end([](Stream *stream) {
+      std::lock_guard<std::mutex> lock(post().mutex);
+      post().threads.erase(stream);
+    });
+    return new Post;
+  }();
   return *instance;
 }
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole families this device does not have. Every call answers "feature not supported" and says which.
+//
+// The functions are defined without their parameters: the callee reads none, and the C calling conventions of
+// the supported machines let the caller pass them. Hence no header that declares them is included here.
+#include <cstddef>
+#include <cstdint>
+
+#include "core/export.h"
+#include "core/status.h"
+
+namespace {
+
+constexpr emu::Status kNotSupported = 207000;
+
+emu::Status refuse(const char *family, const char *name) {
+  return emu::fail(kNotSupported, "%s: the emulator has no %s.", name, family);
+}
+
+}  // namespace
+
+#define EMU_STATUS(family, name) \
+  EMU_EXPORT int name() { return refuse(family, #name); }
+#define EMU_POINTER(family, name) \
+  EMU_EXPORT void *name() {       \
+    refuse(family, #name);        \
+    return nullptr;               \
+  }
+#define EMU_NOTHING(family, name) \
+  EMU_EXPORT void name() { refuse(family, #name); }
+#define EMU_NUMBER(family, name) \
+  EMU_EXPORT uint64_t name() {   \
+    refuse(family, #name);       \
+    return 0;                    \
+  }
+#define EMU_UNDEFINED(family, name) \
+  EMU_EXPORT int name() {           \
+    refuse(family, #name);          \
+    return -1;                      \
+  }
+
+#include "runtime/unsupported.inc"
