@@ -61,7 +61,7 @@ void *Writer::target(int64_t start, void *scratch) const {
 }
 
 void Writer::write(int64_t start, int64_t count, const void *block) const {
-  if (direct_) return;
+  if (direct_ && block == view_.data + start * size_) return;
   alignas(64) char packed[kBlock * sizeof(Complex128)];
   alignas(64) char rounded[kBlock * sizeof(Complex128)];
   Compute have = have_;

@@ -82,7 +82,7 @@ class Writer {
   Writer(const View &view, Compute have, aclDataType via);
   // Where the kernel may put its block: the memory itself where that is right, else `scratch`.
   void *target(int64_t start, void *scratch) const;
-  // Stores the block that target() named.
+  // Stores a block, unless it is the one that target() put into the memory itself.
   void write(int64_t start, int64_t count, const void *block) const;
 
  private:

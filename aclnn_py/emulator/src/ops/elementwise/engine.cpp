@@ -25,6 +25,8 @@ void run_range(const ElementwiseTask &task, const Reader *readers, const Writer 
   }
 }
 
+aclDataType as_integer(aclDataType dtype) { return dtype == ACL_BOOL ? ACL_INT8 : dtype; }
+
 // Name, tensors and dtype of the arguments as phase one walks over them.
 struct Walk {
   Check check;
@@ -213,8 +215,12 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
       set_number(&task, scalars++, a.number);
       continue;
     }
-    // A scale that the result's dtype cannot express would silently lose its fraction.
-    if (a.kind == Argument::kAttribute) check.castable(a.scalar->dtype, walk.name(i), task.compute_dtype);
+    // A scale that the computation cannot express would silently lose its fraction. Integers scale
+    // BOOL: frameworks pass their default of 1 as INT64.
+    if (a.kind == Argument::kAttribute && !can_cast(a.scalar->dtype, as_integer(task.compute_dtype))) {
+      check.that(false, "%s has dtype %s, which cannot be cast to %s", walk.name(i),
+                 dtype_name(a.scalar->dtype), dtype_name(task.compute_dtype));
+    }
     if (!check.ok()) return check.status();
     set_scalar(&task, scalars++, *a.scalar, a.kind == Argument::kOperand);
   }

@@ -60,7 +60,8 @@ constexpr FoldFns make() {
     const auto *a = static_cast<const T *>(lanes);
     const T p = *static_cast<const T *>(parameter);
     using Result = decltype(Fold::finish(T{}, int64_t{}, T{}));
-    auto *to = static_cast<Result *>(result);
+    using Stored = std::conditional_t<std::is_same_v<Result, bool>, int32_t, Result>;
+    auto *to = static_cast<Stored *>(result);
     for (int64_t i = 0; i < count; ++i) to[i] = Fold::finish(a[i], folded, p);
   };
   fns.result = compute_of<decltype(Fold::finish(T{}, int64_t{}, T{}))>();

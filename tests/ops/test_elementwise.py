@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every elementwise operator against NumPy: dtypes, refusals, layouts, shapes and aliases."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.numerics import assert_close, assert_same, tolerance
+from helpers.operators import (
+    LAYOUTS,
+    NUMPY,
+    documented,
+    hollow,
+    op,
+    place,
+    refusal,
+    values,
+    wide,
+)
+
+import aclnn_py as ap
+
+from .elementwise_table import CASES, COMPLEX, FLOATING, INTEGER, Case
+
+pytestmark = pytest.mark.usefixtures("device")
+
+by_operator = pytest.mark.parametrize("case", CASES, ids=lambda case: case.operator)
+
+
+def first_tensor(case: Case) -> int:
+    """Position of the tensor whose dtype decides."""
+    return case.form.index("t")
+
+
+def supported(case: Case) -> frozenset[str]:
+    """Dtypes the operator computes: those every tensor parameter takes, and the result can hold."""
+    operator = "aclnn" + case.operator
+    names = frozenset(NUMPY) - case.refused
+    for position, kind in enumerate(case.form):
+        if kind == "t":
+            names &= documented(operator, position)
+    out = result_documented(case)
+    return frozenset(name for name in names if result_dtype(case, name) in out)
+
+
+def result_documented(case: Case) -> frozenset[str]:
+    operator = "aclnn" + case.operator
+    if case.in_place:
+        return documented(operator, first_tensor(case))
+    return documented(operator, case.form.index("o"))
+
+
+def result_dtype(case: Case, name: str) -> str:
+    """Dtype of the result for tensors of one dtype, as a parameter that takes it exactly."""
+    if case.in_place:
+        computed = "FLOAT" if case.rule == "float" and name not in FLOATING | COMPLEX else name
+        return name if case.rule == "bool" or computed == name else "none"
+    if case.rule == "bool":
+        return "BOOL"
+    if case.rule == "float" and (name in INTEGER or name == "BOOL"):
+        return "FLOAT"
+    if case.operator == "Abs" and name in COMPLEX:
+        return "FLOAT" if name == "COMPLEX64" else "DOUBLE"
+    return name
+
+
+def scalar_for(case: Case, position: int, value: Any, name: str) -> Any:
+    """A scalar of the tensor's own dtype, so that it has no say in promotion."""
+    if case.form[position] == "n" or case.same:
+        return value
+    dtype = NUMPY[name]
+    return ap.ops.Scalar(dtype.type(value).item(), dtype)
+
+
+class Call:
+    """One call of a case: arrays made at random, the oracle, and the tensors."""
+
+    def __init__(self, case: Case, name: str, shapes: dict[int, tuple[int, ...]]) -> None:
+        self.case, self.name = case, name
+        rng = np.random.default_rng(zlib.crc32(f"{case.operator} {name}".encode()))
+        numbers = iter(case.numbers)
+        self.inputs: list[Any] = []
+        for position, kind in enumerate(case.form):
+            if kind == "m":
+                self.inputs.append(rng.integers(0, 2, shapes[position]).astype(np.bool_))
+            elif kind == "t":
+                self.inputs.append(values(rng, shapes[position], NUMPY[name], *case.domain))
+            elif kind in "sn":
+                self.inputs.append(next(numbers))
+        self.out = NUMPY[result_dtype(case, name)]
+
+    def oracle(self) -> Any:
+        """The result in the oracle's own wide dtype."""
+        wides = []
+        for kind, value in zip(self.case.form, self.inputs, strict=False):
+            if kind == "s" and not self.case.same:
+                value = wide(np.asarray(value).astype(NUMPY[self.name]))
+            wides.append(wide(value) if isinstance(value, np.ndarray) else value)
+        if self.name == "BOOL" and self.case.operator.removeprefix("Inplace") not in _LOGIC:
+            wides = [_as_integer(value) for value in wides]
+        with np.errstate(all="ignore"):
+            return self.case.formula(*wides)
+
+    def run(self, layout: str, shape: tuple[int, ...]) -> Any:
+        """The result on the device, all tensors in one layout."""
+        arguments: list[Any] = []
+        inputs = iter(self.inputs)
+        out = None
+        for position, kind in enumerate(self.case.form):
+            if kind == "o":
+                out = hollow(shape, self.out, layout)
+                arguments.append(out)
+                continue
+            value = next(inputs)
+            if kind in "tm":
+                arguments.append(place(value, layout))
+            else:
+                arguments.append(scalar_for(self.case, position, value, self.name))
+        op("aclnn" + self.case.operator)(*arguments)
+        return (out if out is not None else arguments[0]).numpy()
+
+    def compare(self, result: Any, what: str) -> None:
+        expected = np.asarray(self.oracle())
+        what = f"{self.case.operator} {self.name} {what}"
+        if self.out.kind in "iub":
+            assert_same(result, wrapped(expected, self.out), what)
+        else:
+            bound = tolerance(self.out)
+            assert np.any(bound.relative > 0)
+            assert_close(result, expected, scale=self.case.scale, what=what)
+
+
+# On BOOL these mean logic; the others compute with 0 and 1.
+_LOGIC = frozenset(
+    {"BitwiseNot", "LogicalNot", "LogicalAnd", "LogicalOr", "LogicalXor", "SWhere"}
+    | {f"Bitwise{name}{form}" for name in ("And", "Or", "Xor") for form in ("Tensor", "Scalar")}
+    | {"BitwiseAndTensorOut"}
+)
+
+
+def _as_integer(value: Any) -> Any:
+    array = np.asarray(value)
+    return array.astype(np.int64) if array.dtype == np.bool_ else value
+
+
+def wrapped(values_: Any, dtype: np.dtype[Any]) -> Any:
+    """Whole numbers in a dtype, wrapped as integers are; BOOL asks whether they are not zero."""
+    if dtype == np.bool_:
+        return values_ != 0
+    if values_.dtype.kind == "f":
+        values_ = values_.astype(np.int64)
+    return values_.astype(dtype)
+
+
+def uniform(case: Case, shape: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+    return {i: shape for i, kind in enumerate(case.form) if kind in "tm"}
+
+
+@by_operator
+def test_every_dtype_and_layout_agrees_with_numpy(case: Case) -> None:
+    names = supported(case)
+    assert names, "the case supports no dtype"
+    for name in sorted(names):
+        call = Call(case, name, uniform(case, (3, 37)))
+        for layout in LAYOUTS:
+            call.compare(call.run(layout, (3, 37)), layout)
+
+
+@by_operator
+def test_refusals(case: Case) -> None:
+    refuses_other_dtypes(case)
+    refuses_nulls_and_shapes(case)
+
+
+def refuses_other_dtypes(case: Case) -> None:
+    accepted = supported(case)
+    operator = "aclnn" + case.operator
+    for name in sorted(frozenset(NUMPY) - accepted):
+        if case.in_place:
+            out = name
+        elif case.rule == "bool":
+            out = "BOOL"
+        else:
+            out = name if name in result_documented(case) else min(result_documented(case))
+        arguments = []
+        numbers = iter(case.numbers)
+        for position, kind in enumerate(case.form):
+            if kind == "t":
+                arguments.append(hollow((2, 3), NUMPY[name]))
+            elif kind == "m":
+                arguments.append(hollow((2, 3), np.bool_))
+            elif kind == "o":
+                arguments.append(hollow((2, 3), NUMPY[out]))
+            else:
+                arguments.append(scalar_for(case, position, next(numbers), name))
+        if name in documented(operator, first_tensor(case)) and name not in case.refused:
+            continue  # taken with a result of another dtype, which the promotion tests cover
+        assert refusal(operator, *arguments) == 161002, f"{case.operator} {name}"
+
+
+UNUSUAL = [(), (0,), (2, 0, 3), (1,), (2, 1, 3, 1, 2, 1, 2, 2)]
+
+
+@by_operator
+def test_unusual_shapes_broadcast_and_aliases(case: Case) -> None:
+    for shape in UNUSUAL:
+        call = Call(case, usual(case), uniform(case, shape))
+        call.compare(call.run("dense", shape), str(shape))
+    if sum(kind in "tm" for kind in case.form) > 1:
+        broadcasts(case)
+    if not case.in_place and case.rule != "bool":
+        takes_an_operand_as_result(case)
+
+
+def usual(case: Case) -> str:
+    """A dtype nearly every operator takes, with a result of the same dtype where there is one."""
+    names = supported(case) & {"FLOAT", "INT32"}
+    return min(names, key=lambda name: (result_dtype(case, name) != name, name))
+
+
+def refuses_nulls_and_shapes(case: Case) -> None:
+    operator = "aclnn" + case.operator
+    name = usual(case)
+    numbers = iter(case.numbers)
+    good: list[Any] = []
+    for position, kind in enumerate(case.form):
+        if kind == "o":
+            good.append(hollow((2, 3), NUMPY[result_dtype(case, name)]))
+        elif kind in "tm":
+            good.append(hollow((2, 3), np.bool_ if kind == "m" else NUMPY[name]))
+        else:
+            good.append(scalar_for(case, position, next(numbers), name))
+    for position, kind in enumerate(case.form):
+        if kind in "tmo":
+            code = refusal(operator, *[None if i == position else a for i, a in enumerate(good)])
+            assert code == 161001, f"{case.operator} parameter {position} null"
+    if not case.in_place:
+        position = case.form.index("o")
+        out = hollow((3, 2), NUMPY[result_dtype(case, name)])
+        code = refusal(operator, *[out if i == position else a for i, a in enumerate(good)])
+        assert code == 161002
+    if sum(kind in "tm" for kind in case.form) > 1:
+        last = max(i for i, kind in enumerate(case.form) if kind in "tm")
+        other = hollow((2, 4), np.bool_ if case.form[last] == "m" else NUMPY[name])
+        code = refusal(operator, *[other if i == last else a for i, a in enumerate(good)])
+        assert code == 161002
+
+
+def broadcasts(case: Case) -> None:
+    positions = [i for i, kind in enumerate(case.form) if kind in "tm"]
+    shapes = {i: (5, 300) for i in positions}
+    shapes[positions[-1]] = (300,)
+    if not case.in_place:
+        shapes[positions[0]] = (5, 1)
+        if len(positions) == 2:
+            shapes[positions[1]] = (2, 1, 300)
+    shape = np.broadcast_shapes(*shapes.values())
+    call = Call(case, usual(case), shapes)
+    call.compare(call.run("dense", shape), "broadcast")
+
+
+def takes_an_operand_as_result(case: Case) -> None:
+    name = usual(case)
+    for aliased in [i for i, kind in enumerate(case.form) if kind == "t"]:
+        call = Call(case, name, uniform(case, (7, 90)))
+        arguments: list[Any] = []
+        inputs = iter(call.inputs)
+        for position, kind in enumerate(case.form):
+            if kind == "o":
+                arguments.append(arguments[aliased])
+                continue
+            value = next(inputs)
+            placed = place(value) if kind in "tm" else scalar_for(case, position, value, name)
+            arguments.append(placed)
+        op("aclnn" + case.operator)(*arguments)
+        call.compare(arguments[aliased].numpy(), f"aliased {aliased}")
