@@ -168,9 +168,7 @@ UNARY = [
 
 ATTRIBUTES = [
     Case("LeakyRelu", lambda x, a: np.where(x > 0, x, a * x), "tso", (0.25,), same=True),
-    Case(
-        "InplaceLeakyRelu", lambda x, a: np.where(x > 0, x, a * x), "ts", (0.25,), same=True
-    ),
+    Case("InplaceLeakyRelu", lambda x, a: np.where(x > 0, x, a * x), "ts", (0.25,), same=True),
     Case("Celu", lambda x, a: elu(x, a, 1.0, 1 / a), "tso", (2.0,), same=True),
     Case("InplaceCelu", lambda x, a: elu(x, a, 1.0, 1 / a), "ts", (2.0,), same=True),
     Case("Hardshrink", lambda x, a: np.where(abs(x) <= a, 0, x), "tso", (0.5,), same=True),

@@ -95,7 +95,9 @@ def test_cast_refusals() -> None:
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(LAYOUTS, LAYOUTS)))
 def test_copy_between_layouts(source: str, target: str) -> None:
     rng = np.random.default_rng(6)
-    for name, shape in itertools.product(("FLOAT", "FLOAT16", "INT8", "COMPLEX128"), [(4, 5, 301), (7,), (), (0, 3)]):
+    for name, shape in itertools.product(
+        ("FLOAT", "FLOAT16", "INT8", "COMPLEX128"), [(4, 5, 301), (7,), (), (0, 3)]
+    ):
         array = values(rng, shape, NUMPY[name], -90.0, 90.0)
         out = hollow(shape, NUMPY[name], target)
         op("aclnnInplaceCopy")(out, place(array, source))
@@ -107,7 +109,10 @@ def test_copy_broadcasts_and_converts() -> None:
     out = hollow((2, 3, 300), np.int16)
     op("aclnnInplaceCopy")(out, place(array))
     assert_same(out.numpy(), np.broadcast_to(array, (2, 3, 300)).astype(np.int16))
-    assert refusal("aclnnInplaceCopy", hollow((300,), np.float32), hollow((2, 300), np.float32)) == 161002
+    assert (
+        refusal("aclnnInplaceCopy", hollow((300,), np.float32), hollow((2, 300), np.float32))
+        == 161002
+    )
     assert refusal("aclnnInplaceCopy", hollow((3,), np.float32), hollow((2,), np.float32)) == 161002
     assert refusal("aclnnInplaceCopy", None, out) == 161001
     assert refusal("aclnnInplaceCopy", out, None) == 161001
@@ -134,7 +139,18 @@ def test_shifted_and_broadcast_operands_of_an_addition_in_place() -> None:
     assert_same(memory.numpy(), array.reshape(50, 100) + array[:100])
 
 
-FILLABLE = ["FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "INT8", "INT16", "INT32", "INT64", "UINT8", "BOOL"]
+FILLABLE = [
+    "FLOAT",
+    "FLOAT16",
+    "BFLOAT16",
+    "DOUBLE",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "UINT8",
+    "BOOL",
+]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -239,12 +255,17 @@ def test_masked_fill_with_a_tensor() -> None:
     assert_same(x.numpy(), np.where(mask, np.float32(9), array))
     wide = hollow((2, 6, 50), np.bool_)
     assert refusal("aclnnInplaceMaskedFillScalar", x, wide, 1.0) == 161002
-    assert refusal("aclnnInplaceMaskedFillScalar", hollow((6, 50), np.int32), place(mask), 1.5) == 161002
+    assert (
+        refusal("aclnnInplaceMaskedFillScalar", hollow((6, 50), np.int32), place(mask), 1.5)
+        == 161002
+    )
 
 
 def test_where_passes_every_bit_pattern_of_wide_integers() -> None:
     big = np.array([2**63 - 1, -(2**63), 2**53 + 1], np.int64)
     out = hollow((3,), np.int64)
-    op("aclnnSWhere")(place(np.array([True, False, True])), place(big), place(big[::-1].copy()), out)
+    op("aclnnSWhere")(
+        place(np.array([True, False, True])), place(big), place(big[::-1].copy()), out
+    )
     assert_same(out.numpy(), np.array([2**63 - 1, -(2**63), 2**53 + 1], np.int64))
     assert ap.ops.add is op("aclnnAdd")

@@ -251,7 +251,7 @@ def refuses_nulls_and_shapes(case: Case) -> None:
 
 def broadcasts(case: Case) -> None:
     positions = [i for i, kind in enumerate(case.form) if kind in "tm"]
-    shapes = {i: (5, 300) for i in positions}
+    shapes = dict.fromkeys(positions, (5, 300))
     shapes[positions[-1]] = (300,)
     if not case.in_place:
         shapes[positions[0]] = (5, 1)
