@@ -6,7 +6,6 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +16,6 @@ from aclnn_py.status import check_acl, error_of, recent_message
 from aclnn_py.waiting import wait
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from aclnn_py.stream import Stream
 
 __all__ = ["Device", "MemoryInfo", "device_count"]
@@ -222,7 +219,7 @@ class Device:
         ------
         aclrtSynchronizeDeviceWithTimeout, aclrtSynchronizeDevice (``include/acl/acl_rt.h``).
         """
-        from aclnn_py.stream import completing
+        from aclnn_py.pending import completing
 
         with completing(self), self.as_active():
             if C.has("aclrtSynchronizeDeviceWithTimeout"):
@@ -272,21 +269,13 @@ class Device:
             status = C.aclrtDeviceEnablePeerAccess(peer._index, 0)
             check_acl(status, "aclrtDeviceEnablePeerAccess", device=self._index)
 
-    @contextmanager
-    def as_active(self) -> Iterator[None]:
-        """Point the C library at this device for a few calls and back to the previous device after
-        them.
+    def as_active(self) -> _Active:
+        """Return a ``with`` block for a few C calls; the thread is as before after it.
 
         A release may run inside the garbage collector, between any two steps of this thread, so it
-        must leave the thread as it was.
+        must not leave another device active.
         """
-        before = thread.active
-        self.activate()
-        try:
-            yield
-        finally:
-            if before is not None and before is not self:
-                before.activate()
+        return _Active(self)
 
     def __enter__(self) -> Device:
         Device.current()  # settles what the block goes back to
@@ -309,6 +298,24 @@ class Device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Device, (self._index,)
+
+
+class _Active:
+    """The block of ``Device.as_active``. A generator would cost more than the C call inside."""
+
+    __slots__ = ("_before", "_device")
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._before = thread.active
+        self._device.activate()
+
+    def __exit__(self, *_: object) -> None:
+        before = self._before
+        if before is not None and before is not self._device:
+            before.activate()
 
 
 def _first_choice() -> Device:

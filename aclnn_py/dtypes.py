@@ -9,7 +9,7 @@ them one to a byte.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
@@ -19,9 +19,9 @@ import numpy.typing as npt
 __all__ = ["DType", "dtype_of", "from_acl", "pack", "unpack"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DType:
-    """One element type.
+    """One element type. There is one object per type, so they are compared by identity.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class DType:
     name: str
     acl: int
     bits: int
-    numpy: np.dtype[Any] = field(compare=False)
+    numpy: np.dtype[Any]
     hccl: int | None = None
     exact: bool = True
 
@@ -57,6 +57,9 @@ class DType:
 
     def __str__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_acl, (self.acl,)
 
 
 # name, aclDataType, bits, HcclDataType
@@ -124,6 +127,14 @@ _BY_NAME.update({
 })  # fmt: skip
 
 
+# What nearly all calls say, without the way through numpy.dtype().
+_KNOWN_SPELLINGS: dict[Any, DType] = {
+    **_BY_NUMPY,
+    **{kind.numpy.type: kind for kind in _BY_NUMPY.values()},
+    **_BY_NAME,
+}
+
+
 def dtype_of(value: object, argument: str = "dtype") -> DType:
     """Return the element type that a dtype-like value names.
 
@@ -145,8 +156,9 @@ def dtype_of(value: object, argument: str = "dtype") -> DType:
     """
     if isinstance(value, DType):
         return value
-    if isinstance(value, str) and value in _BY_NAME:
-        return _BY_NAME[value]
+    known = _KNOWN_SPELLINGS.get(value) if isinstance(value, (str, type, np.dtype)) else None
+    if known is not None:
+        return known
     if value is None:
         raise TypeError(f"{argument}: a dtype is needed, not None")
     try:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -31,6 +32,7 @@ class Layout:
         "format",
         "shape",
         "span",
+        "storage_nbytes",
         "storage_shape",
         "strides",
     )
@@ -50,6 +52,7 @@ class Layout:
         self.storage_shape = storage
         self.count = prod(shape)
         self.span = span(shape, strides)
+        self.storage_nbytes = dtype.nbytes(prod(storage))
         self.contiguous = is_contiguous(shape, strides)
         cell = ffi.new("ap_layout *")
         cell.dtype = dtype.acl
@@ -74,6 +77,8 @@ _Key = tuple[tuple[int, ...], tuple[int, ...], int, int, tuple[int, ...]]
 _interned: weakref.WeakValueDictionary[_Key, Layout] = weakref.WeakValueDictionary()
 
 
+# Bounded, and strong: the usual temporary tensors and views come and go with the same few layouts.
+@lru_cache(maxsize=8192)
 def layout_of(
     shape: tuple[int, ...],
     strides: tuple[int, ...],
@@ -91,6 +96,7 @@ def layout_of(
     return found
 
 
+@lru_cache(maxsize=8192)
 def contiguous_layout(shape: tuple[int, ...], dtype: DType, format: Format) -> Layout:
     """Return the layout of a fresh tensor.
 

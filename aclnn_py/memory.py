@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory and pinned host memory, and copies between them and arrays.
-
-One rule keeps memory alive long enough. Every piece of work that is queued on a stream leaves a
-mark (stream, sequence number) on the buffers it touches. A buffer whose marks the device has not
-passed yet is not freed when it is released, but handed to the stream, which frees it when it knows
-better.
-"""
+"""Device memory and pinned host memory, and copies between them and the host."""
 
 from __future__ import annotations
 
-import gc
-import operator
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from aclnn_py import runtime
 from aclnn_py._ffi import C, ffi
+from aclnn_py.block import Block, Memory, allocate, byte_count
 from aclnn_py.device import Device, MemoryInfo, resolve
-from aclnn_py.errors import DeviceMismatchError, OutOfMemoryError, StatusError
-from aclnn_py.handle import Handle
+from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.status import check_acl
-from aclnn_py.stream import Stream, mark, pending_streams, resolve_stream
+from aclnn_py.stream import Stream, mark, resolve_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,145 +25,7 @@ _DEVICE_TO_HOST = 2
 _DEVICE_TO_DEVICE = 3
 
 
-class _Block:
-    """The part of a buffer that its finalizer needs."""
-
-    __slots__ = ("address", "device", "owner", "routine", "use", "views")
-
-    def __init__(
-        self, address: int, device: Device, routine: str = "", owner: object = None
-    ) -> None:
-        self.address = address
-        self.device = device
-        self.routine = routine
-        self.owner = owner
-        self.views: list[weakref.ref[_View]] = []
-        self.use = ffi.new("ap_use *")
-        self.use.device = device.index
-
-    def release(self) -> None:
-        """Free the memory, or leave that to the stream that still uses it."""
-        pending = pending_streams(self.use)
-        if pending:
-            state, sequence = pending[0]
-            # It is asked again then: another stream may be behind.
-            state.defer(sequence, self.release)
-            return
-        views = [view for view in (ref() for ref in self.views) if view is not None]
-        if views:
-            # Arrays over pinned memory outlive the buffer that was closed. Those that live to the end
-            # of the process keep it: an exit handler may still read them.
-            weakref.finalize(views[0], self.release).atexit = False
-            return
-        if self.address and self.routine:
-            with self.device.as_active():
-                status = getattr(C, self.routine)(ffi.cast("void *", self.address))
-                check_acl(status, self.routine, device=self.device.index)
-
-
-def _destroy(block: _Block) -> None:
-    block.use.closed = 1
-    block.release()
-
-
-def _bytes(value: object, argument: str) -> int:
-    if isinstance(value, bool):
-        raise TypeError(f"{argument}: expected an int, got bool")
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{argument}: expected an int, got {type(value).__name__}") from None
-    if number < 0:
-        raise ValueError(f"{argument}: must not be negative, got {number}")
-    return number
-
-
-def _reclaim(device: Device) -> None:
-    """Free what is only waiting for the collector or for a stream."""
-    gc.collect()
-    device.synchronize()
-
-
-def _allocate(routine: str, nbytes: int, device: Device, *policy: int) -> int:
-    if nbytes == 0:
-        return 0  # the C functions refuse 0, and an empty tensor has no address
-    out = ffi.new("void **")
-    function = getattr(C, routine)
-    with device.as_active():
-        try:
-            check_acl(function(out, nbytes, *policy), routine, device=device.index)
-        except OutOfMemoryError:
-            _reclaim(device)
-            try:
-                check_acl(function(out, nbytes, *policy), routine, device=device.index)
-            except StatusError as error:
-                info = device.memory_info()
-                error.hint = (
-                    f"{nbytes} bytes were asked for; {info.free} of {info.total} are free. "
-                    f"{error.hint}"
-                )
-                raise error from None
-    return int(ffi.cast("uintptr_t", out[0]))
-
-
-class _Memory(Handle):
-    """What device and host buffers have in common."""
-
-    __slots__ = ("_block", "_nbytes")
-
-    def _adopt(self, block: _Block, nbytes: int, *owners: object) -> None:
-        self._block = block
-        self._nbytes = nbytes
-        Handle.__init__(self, block, _destroy, *owners)
-
-    @property
-    def raw(self) -> int:
-        """The address as a number; 0 when there are no bytes."""
-        block: _Block = super().raw
-        return block.address
-
-    @property
-    def address(self) -> int:
-        """The address as a number; 0 when there are no bytes."""
-        return self.raw
-
-    @property
-    def nbytes(self) -> int:
-        """The length in bytes."""
-        return self._nbytes
-
-    @property
-    def device(self) -> Device:
-        """The device the memory belongs to, or was pinned for."""
-        return self._block.device
-
-    def settle(self, timeout_s: float | None = None) -> None:
-        """Wait for the streams that still have work on this memory.
-
-        Parameters
-        ----------
-        timeout_s : float, optional
-            For each stream, in seconds; forever by default.
-        """
-        _ = self.raw
-        for state, _sequence in pending_streams(self._block.use):
-            state.synchronize(timeout_s)
-
-    def _slice(self, offset: object, nbytes: object, argument: str) -> tuple[int, int]:
-        start = _bytes(offset, "offset")
-        length = self._nbytes - start if nbytes is None else _bytes(nbytes, argument)
-        if start + length > self._nbytes or length < 0:
-            raise ValueError(
-                f"{argument}: {length} bytes at offset {start} do not fit in {self._nbytes} bytes"
-            )
-        return self.raw + start, length
-
-    def __repr__(self) -> str:
-        state = "closed" if self.closed else hex(self._block.address)
-        return f"<{type(self).__name__} {state}, {self._nbytes} bytes, {self.device!r}>"
-
-
-class Buffer(_Memory):
+class Buffer(Memory):
     """A piece of device memory.
 
     Made by ``allocate`` (owns the memory), ``wrap`` (keeps the owner alive) or ``from_address``
@@ -204,10 +57,10 @@ class Buffer(_Memory):
         ------
         aclrtMalloc, aclrtFree (``include/acl/acl_rt.h``).
         """
-        length = _bytes(nbytes, "nbytes")
+        length = byte_count(nbytes, "nbytes")
         where = resolve(device)
-        address = _allocate("aclrtMalloc", length, where, _HUGE_FIRST)
-        return cls._of(_Block(address, where, "aclrtFree"), length)
+        address = allocate("aclrtMalloc", length, where, _HUGE_FIRST)
+        return cls._of(Block(address, where, "aclrtFree"), length)
 
     @classmethod
     def wrap(
@@ -228,8 +81,8 @@ class Buffer(_Memory):
         """
         if owner is None:
             raise ValueError("owner: must not be None; use from_address for memory without one")
-        block = _Block(_bytes(address, "address"), resolve(device), owner=owner)
-        return cls._of(block, _bytes(nbytes, "nbytes"))
+        block = Block(byte_count(address, "address"), resolve(device), owner=owner)
+        return cls._of(block, byte_count(nbytes, "nbytes"))
 
     @classmethod
     def from_address(
@@ -246,11 +99,11 @@ class Buffer(_Memory):
         device : Device or int, optional
             Default: the current device of this thread.
         """
-        block = _Block(_bytes(address, "address"), resolve(device))
-        return cls._of(block, _bytes(nbytes, "nbytes"))
+        block = Block(byte_count(address, "address"), resolve(device))
+        return cls._of(block, byte_count(nbytes, "nbytes"))
 
     @classmethod
-    def _of(cls, block: _Block, nbytes: int) -> Buffer:
+    def _of(cls, block: Block, nbytes: int) -> Buffer:
         buffer = cls.__new__(cls)
         buffer._adopt(block, nbytes)
         return buffer
@@ -360,7 +213,7 @@ class Buffer(_Memory):
         ------
         aclrtMemset, aclrtMemsetAsync (``include/acl/acl_rt.h``).
         """
-        byte = _bytes(value, "value")
+        byte = byte_count(value, "value")
         if byte > 255:
             raise ValueError(f"value: must be a byte, got {byte}")
         if self._nbytes == 0:
@@ -379,7 +232,7 @@ class Buffer(_Memory):
         mark(where, [self._block.use])
 
 
-class HostBuffer(_Memory):
+class HostBuffer(Memory):
     """Pinned host memory, which the device reads and writes without a detour.
 
     ``numpy()`` gives an array over it.
@@ -399,10 +252,10 @@ class HostBuffer(_Memory):
     __slots__ = ()
 
     def __init__(self, nbytes: int, *, device: Device | int | None = None) -> None:
-        length = _bytes(nbytes, "nbytes")
+        length = byte_count(nbytes, "nbytes")
         where = resolve(device)
-        address = _allocate("aclrtMallocHost", length, where)
-        self._adopt(_Block(address, where, "aclrtFreeHost"), length)
+        address = allocate("aclrtMallocHost", length, where)
+        self._adopt(Block(address, where, "aclrtFreeHost"), length)
 
     def numpy(self) -> npt.NDArray[np.uint8]:
         """Return the memory as an array of bytes; the memory lives as long as the array."""
@@ -458,7 +311,7 @@ def _host_bytes(value: Any, argument: str, *, writable: bool) -> _Host:
     return _Host(int(ffi.cast("uintptr_t", cell)), view.nbytes, cell, None)
 
 
-def _stream_for(stream: Stream, buffer: _Memory) -> Stream:
+def _stream_for(stream: Stream, buffer: Memory) -> Stream:
     where = resolve_stream(stream)
     if isinstance(buffer, Buffer) and where.device is not buffer.device:
         raise DeviceMismatchError(
@@ -472,7 +325,7 @@ def _copy(
     source: int,
     nbytes: int,
     kind: int,
-    buffers: tuple[_Memory | None, ...],
+    buffers: tuple[Memory | None, ...],
     stream: Stream | None,
     keep: object,
 ) -> None:
@@ -506,5 +359,4 @@ def memory_info(device: Device | int | None = None) -> MemoryInfo:
     device : Device or int, optional
         Default: the current device of this thread.
     """
-    runtime.ensure()
     return resolve(device).memory_info()

@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from aclnn_py import views
-from aclnn_py._ffi import ffi
-from aclnn_py.convert import to_host, to_storage
+from aclnn_py import transfer, views
+from aclnn_py._ffi import C, ffi
 from aclnn_py.device import Device
 from aclnn_py.dtypes import DType, dtype_of
-from aclnn_py.errors import AclnnPyError, DeviceMismatchError
-from aclnn_py.formats import Format, is_blocked
+from aclnn_py.errors import AclnnPyError
+from aclnn_py.formats import Format, format_of, is_blocked
 from aclnn_py.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.memory import Buffer
 from aclnn_py.stream import Stream
@@ -93,8 +91,6 @@ class Tensor:
         ValueError
             The memory is too small for the layout.
         """
-        from aclnn_py.formats import format_of
-
         if not isinstance(memory, Buffer):
             raise TypeError(f"memory: expected a Buffer, got {type(memory).__name__}")
         kind, where, dims = dtype_of(dtype), format_of(format), shape_of(shape)
@@ -110,8 +106,9 @@ class Tensor:
             layout = layout_of(dims, steps, kind, where, (extent,))
         if is_blocked(where) and start:
             raise ValueError(f"offset: a {where.name} tensor starts where its memory does")
-        stored = int(np.prod(layout.storage_shape, dtype=object))
-        needed = kind.nbytes(stored if is_blocked(where) else start + layout.span)
+        needed = kind.nbytes(start + layout.span)
+        if is_blocked(where):
+            needed = layout.storage_nbytes
         if needed > memory.nbytes:
             raise ValueError(
                 f"memory: {memory.nbytes} bytes cannot hold {dims} {kind} ({needed} bytes)"
@@ -173,7 +170,7 @@ class Tensor:
         """Bytes the elements take on the device; for blocked formats those of the storage."""
         layout = self._layout
         if is_blocked(layout.format):
-            return layout.dtype.nbytes(int(np.prod(layout.storage_shape, dtype=object)))
+            return layout.storage_nbytes
         return layout.dtype.nbytes(layout.count)
 
     @property
@@ -243,8 +240,11 @@ class Tensor:
     @property
     def T(self) -> Tensor:
         """The view with the dimensions in reverse order."""
-        if self.ndim == 2:
-            return self.transpose()
+        layout = self._layout
+        if len(layout.shape) == 2:
+            (m, n), (row, column) = layout.shape, layout.strides
+            flipped = viewed(layout, View((n, m), (column, row), 0))
+            return Tensor._of(self._memory, flipped, self._offset)
         return self.permute(*reversed(range(self.ndim)))
 
     def permute(self, *axes: int | tuple[int, ...]) -> Tensor:
@@ -291,6 +291,61 @@ class Tensor:
         """Return a view with a dimension of length 1 inserted."""
         return self._viewed(views.unsqueeze(self._view, axis), "unsqueeze")
 
+    # Copies on the device. Operators stand above this module: the package leads to them.
+
+    def contiguous(self, *, stream: Stream | None = None) -> Tensor:
+        """Return this tensor if it is row-major, else a row-major copy.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            Ordering; default is the current stream. Returns before the device finishes.
+
+        Source
+        ------
+        aclnnInplaceCopy (``include/aclnnop/conversion.h``).
+        """
+        if self._layout.contiguous:
+            return self
+        if is_blocked(self._layout.format):
+            raise ValueError(f"contiguous: not for the format {self._layout.format.name}")
+        import aclnn_py
+
+        return aclnn_py.functional.contiguous(self, stream=stream)
+
+    def astype(self, dtype: Any, *, stream: Stream | None = None) -> Tensor:
+        """Return the values in another element type, in a new row-major tensor.
+
+        Parameters
+        ----------
+        dtype : dtype-like
+        stream : Stream, optional
+            Ordering; default is the current stream. Returns before the device finishes.
+
+        Raises
+        ------
+        AclnnError
+            161002 the operator refuses the conversion.
+
+        Notes
+        -----
+        Where the library has no aclnnCast the host converts the values, as NumPy does.
+
+        Source
+        ------
+        aclnnCast (``include/aclnnop/math.h``).
+        """
+        kind = dtype_of(dtype)
+        if C.has("aclnnCast"):
+            import aclnn_py
+
+            return aclnn_py.functional.cast(self, kind, stream=stream)
+        if not (kind.exact and self._layout.dtype.exact):
+            raise TypeError(f"dtype: {self.dtype_name} cannot be converted to {kind} on the host")
+        result = fresh(self.shape, kind, Format.ND, self.device)
+        result.copy_from(self.numpy().astype(kind.numpy))
+        return result
+
     # To and from the host.
 
     def numpy(self) -> npt.NDArray[Any]:
@@ -308,20 +363,7 @@ class Tensor:
         DeviceError
             The work on the tensor failed.
         """
-        layout, memory = self._layout, self._memory
-        _ = memory.raw
-        if layout.count == 0:
-            memory.settle()
-            return np.empty(layout.shape, layout.dtype.numpy)
-        # Elements narrower than a byte are read from the last one before that starts a byte.
-        start = self._offset % (8 // gcd(layout.dtype.bits, 8))
-        first = (self._offset - start) * layout.dtype.bits // 8
-        nbytes = layout.dtype.nbytes(start + layout.span)
-        if is_blocked(layout.format):
-            nbytes = self.nbytes
-        raw = np.empty(nbytes, np.uint8)
-        memory.read(raw, offset=first)
-        return to_host(raw, layout.dtype, layout.format, layout.shape, layout.strides, start)
+        return transfer.read(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -357,32 +399,7 @@ class Tensor:
             Shape or dtype differ, or the tensor has gaps between its elements: use
             ``ops.inplace_copy`` for those.
         """
-        if tuple(source.shape) != self.shape:
-            raise ValueError(f"source: shape {tuple(source.shape)}, expected {self.shape}")
-        layout = self._layout
-        if not (layout.contiguous and (self._offset * layout.dtype.bits) % 8 == 0):
-            raise ValueError(f"the strides {layout.strides} have gaps; use ops.inplace_copy")
-        at = self._offset * layout.dtype.bits // 8
-        if isinstance(source, Tensor):
-            self._copy_tensor(source, at, stream)
-            return
-        array = _host_array(source, layout.dtype)
-        self._memory.write(to_storage(array, layout.dtype, layout.format), offset=at, stream=stream)
-
-    def _copy_tensor(self, source: Tensor, at: int, stream: Stream | None) -> None:
-        theirs, mine = source._layout, self._layout
-        if theirs is not mine and (theirs.dtype, theirs.format) != (mine.dtype, mine.format):
-            raise ValueError(f"source: {theirs}, expected {mine}")
-        if not theirs.contiguous:
-            raise ValueError(
-                f"source: the strides {theirs.strides} have gaps; use ops.inplace_copy"
-            )
-        if source._memory is not self._memory and source.device is not self.device:
-            raise DeviceMismatchError(f"source: on {source.device!r}, expected {self.device!r}")
-        offset = theirs.dtype.nbytes(source._offset)
-        self._memory.copy_from(
-            source._memory, offset=at, source_offset=offset, nbytes=self.nbytes, stream=stream
-        )
+        transfer.write(self, source, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         from aclnn_py.dlpack import device_of
@@ -424,17 +441,7 @@ class Tensor:
         return f"Tensor({values}, {self._describe()})"
 
 
-def _host_array(value: object, kind: DType, argument: str = "source") -> npt.NDArray[Any]:
-    array = np.asarray(value)
-    if array.dtype == kind.numpy:
-        return array
-    if array.dtype.newbyteorder("=") == kind.numpy:
-        return array.astype(kind.numpy)
-    raise ValueError(f"{argument}: dtype {array.dtype}, expected {kind}")
-
-
 def fresh(shape: tuple[int, ...], kind: DType, format: Format, device: Device) -> Tensor:
     """Return a tensor over new memory, with undefined elements."""
     layout = contiguous_layout(shape, kind, format)
-    stored = int(np.prod(layout.storage_shape, dtype=object))
-    return Tensor._of(Buffer.allocate(kind.nbytes(stored), device=device), layout)
+    return Tensor._of(Buffer.allocate(layout.storage_nbytes, device=device), layout)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory import Buffer
-from aclnn_py.stream import Stream, StreamState
+from aclnn_py.pending import StreamState
+from aclnn_py.stream import Stream
 
 __all__ = ["grow_workspace", "release_workspace"]
 

@@ -169,10 +169,11 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
 
 
 def _settle() -> None:
-    from aclnn_py import errors, stream
+    from aclnn_py import errors
+    from aclnn_py.pending import open_streams
     from aclnn_py.workspace import release_workspace
 
-    for state in list(stream._open.values()):
+    for state in open_streams():
         try:
             state.synchronize(30.0)
         except errors.DeviceError:

@@ -197,6 +197,31 @@ def test_writing_into_a_tensor(device, stream):
     np.testing.assert_array_equal(other.numpy()[:, 1], [-1, -1, 9])
 
 
+def test_writing_elements_narrower_than_a_byte_spares_their_neighbours(device):
+    array = np.arange(7).astype(ml_dtypes.int4)
+    tensor = ap.from_numpy(array)
+    tensor[2:4].copy_from(np.full(2, -1).astype(ml_dtypes.int4))
+    tensor[4:].copy_from(np.full(3, -2).astype(ml_dtypes.int4))  # ends with the memory
+    assert tensor.numpy().astype(int).tolist() == [0, 1, -1, -1, -2, -2, -2]
+    for part in (tensor[1:3], tensor[0:3]):
+        with pytest.raises(ValueError, match="shares a byte"):
+            part.copy_from(np.zeros(part.shape).astype(ml_dtypes.int4))
+
+
+@pytest.mark.parametrize("view", [lambda t: t, lambda t: t.T, lambda t: t[1:, ::2]])
+def test_conversion_on_the_device(device, view):
+    tensor = view(ap.from_numpy(np.arange(-6, 6, dtype=np.float32).reshape(3, 4)))
+    expected = tensor.numpy()
+    for dtype in ("int32", "float16", "bfloat16"):
+        result = tensor.astype(dtype)
+        assert result.dtype_name == dtype
+        assert result.is_contiguous
+        np.testing.assert_array_equal(result.numpy().astype(np.float32), expected)
+    assert tensor.contiguous().is_contiguous
+    assert (tensor.contiguous() is tensor) == tensor.is_contiguous
+    np.testing.assert_array_equal(tensor.contiguous().numpy(), expected)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
