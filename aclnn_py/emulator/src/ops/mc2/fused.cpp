@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mc2/fused.h"
 
-#include <cstring>
-#include <vector>
-
 #include "core/device.h"
 #include "core/pool.h"
 #include "hccl/arguments.h"
-#include "ops/float_bits.h"
+#include "ops/matmul/gemm.h"
 
 namespace emu {
 
@@ -91,28 +88,12 @@ void copy_to_view(const void *from, const aclTensor &to) {
 }
 
 void multiply(const void *left, int64_t rows, int64_t depth, const aclTensor &right, const aclTensor &out) {
-  const bool half = right.dtype == ACL_FLOAT16;
-  const auto load = [half](uint16_t bits) { return half ? half_to_float(bits) : bf16_to_float(bits); };
-  const auto *a = static_cast<const uint16_t *>(left);
-  const auto *b = static_cast<const uint16_t *>(right.view_data());
-  auto *c = static_cast<uint16_t *>(out.view_data());
-  const int64_t columns = right.shape[1];
-  parallel_for(rows, 4, [&](int64_t begin, int64_t end) {
-    std::vector<float> sums(static_cast<size_t>(columns));
-    for (int64_t i = begin; i < end; ++i) {
-      std::fill(sums.begin(), sums.end(), 0.0f);
-      for (int64_t p = 0; p < depth; ++p) {
-        const float x = load(a[i * depth + p]);
-        for (int64_t j = 0; j < columns; ++j) {
-          sums[static_cast<size_t>(j)] += x * load(b[p * right.strides[0] + j * right.strides[1]]);
-        }
-      }
-      for (int64_t j = 0; j < columns; ++j) {
-        const float sum = sums[static_cast<size_t>(j)];
-        c[i * out.strides[0] + j * out.strides[1]] = half ? float_to_half(sum) : float_to_bf16(sum);
-      }
-    }
-  });
+  Matrix a{left, right.dtype, rows, depth, {}, {}}, b{right.view_data(), right.dtype, depth, right.shape[1], {}, {}};
+  a.row.stride = depth;
+  a.col.stride = 1;
+  b.row.stride = right.strides[0];
+  b.col.stride = right.strides[1];
+  gemm(a, b, {out.view_data(), out.dtype, out.strides[0], out.strides[1]});
 }
 
 }  // namespace emu
