@@ -9,13 +9,16 @@ mistakes - goes to `slow`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aclnn_py._ffi import ffi, lib
+from aclnn_py.operators.convert import CallBlock, is_immutable
 from aclnn_py.operators.parameter import Parameter
 
-__all__ = ["call_function", "order_function"]
+__all__ = ["call_function", "order_function", "remember"]
+
+_NOTHING = object()  # is no argument of anybody, and equal to none
 
 _FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, 7)}
 
@@ -23,7 +26,6 @@ _FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, 7)}
 def call_function(
     name: str,
     parameters: tuple[Parameter, ...],
-    memo: list[tuple[Any, ...]],
     lookup: Callable[[tuple[object, ...]], Any],
     slow: Callable[[tuple[object, ...], Any], None],
     settle: Callable[[int, tuple[object, ...], Any], None],
@@ -32,10 +34,8 @@ def call_function(
 
     Parameters
     ----------
-    memo : list
-        Its one entry is (call block, attribute, ...) of the last launch.
     lookup : callable
-        Gives the call block for a tuple of attributes and updates `memo`.
+        Takes the attributes as a tuple, and returns what `remember` makes of their call block.
     slow : callable
         Launches with all arguments as a tuple, and says what is wrong with them.
     settle : callable
@@ -49,15 +49,21 @@ def call_function(
     if any(p.kind == "L" for p in parameters) or not tensors:
         source = f"{head}\n    _slow({everything}, stream)\n"
     else:
-        same = " and ".join(f"{p.name} is _known[{i}]" for i, p in enumerate(attributes, 1))
+        # Constants of one call site are one object; those of two sites are equal.
+        same = " and ".join(
+            f"({p.name} is _known[{i}] or {p.name}.__class__ is _known[{i + 1}] "
+            f"and {p.name} == _known[{i}])"
+            for p, i in zip(attributes, range(1, 1 + 2 * len(attributes), 2), strict=True)
+        )
         values = f"({''.join(f'{p.name}, ' for p in attributes)})"
+        # `_known` also keeps the memory of the call block alive until the C call returns.
         source = f"""{head}
-    _known = _memo[0]
     try:
+        _known = _last
+        if not ({same or "_known[0] is not None"}):
+            _known = _lookup({values})
         _status = _launch(
-            _null if stream is None else stream._ctx,
-            _known[0] if {same or "_known[0] is not None"} else _lookup({values}),
-            {_tensor_arguments(tensors)},
+            _null if stream is None else stream._ctx, _known[0], {_tensor_arguments(tensors)}
         )
     except (AttributeError, TypeError):
         return _slow({everything}, stream)
@@ -65,7 +71,7 @@ def call_function(
         _settle(_status, {everything}, stream)
 """
     scope = {
-        "_memo": memo,
+        "_last": (None, *[_NOTHING] * (2 * len(attributes))),
         "_lookup": lookup,
         "_slow": slow,
         "_settle": settle,
@@ -73,6 +79,26 @@ def call_function(
         "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
     }
     return _compile(name, source, scope)
+
+
+def remember(
+    function: Callable[..., Any], block: CallBlock, attributes: Sequence[object]
+) -> tuple[object, ...]:
+    """Let a function of `call_function` recognise these attributes without a lookup.
+
+    A mutable value may mean something else next time, so it is never recognised. Equality stands in
+    for identity only where equal values of one type are the same to C: not for zeros, which have a
+    sign, nor for tuples of mixed numbers.
+    """
+    known = [block.cdata]
+    for value in attributes:
+        comparable = type(value) in (bool, int, str) or (type(value) is float and value != 0.0)
+        known.append(value if is_immutable(value) else _NOTHING)
+        known.append(type(value) if comparable else _NOTHING)
+    # One store: a thread that launches at the same time sees the old tuple or the new one.
+    known.append(block)
+    function.__globals__["_last"] = result = tuple(known)
+    return result
 
 
 def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[..., Any]:

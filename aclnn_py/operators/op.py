@@ -11,8 +11,8 @@ from typing import Any
 
 from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
 from aclnn_py.operators import documentation
-from aclnn_py.operators.convert import CallBlock, Token, is_immutable, token_of
-from aclnn_py.operators.generate import call_function, order_function
+from aclnn_py.operators.convert import CallBlock, Token, token_of
+from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
 from aclnn_py.operators.report import launch_error
 from aclnn_py.operators.strictness import admit
@@ -23,7 +23,6 @@ from aclnn_py.workspace import grow_workspace
 __all__ = ["Op", "flatten"]
 
 _MAX_CALL_BLOCKS = 512
-_NOTHING = object()  # is no argument of anybody
 
 
 class Op(functools.partial):  # type: ignore[type-arg]
@@ -48,12 +47,10 @@ class Op(functools.partial):  # type: ignore[type-arg]
     def __new__(cls, raw: Any, provider: OpenLibrary | None = None) -> Op:
         name = ffi.string(raw.name).decode()
         parameters = read_parameters(raw)
-        memo: list[tuple[Any, ...]] = [(None, *[_NOTHING] * len(parameters))]
         hooks: list[Op] = []
         function = call_function(
             name,
             parameters,
-            memo,
             lookup=lambda values: hooks[0]._lookup(values),
             slow=lambda values, stream: hooks[0]._launch(values, stream),
             settle=lambda code, values, stream: hooks[0]._settle(code, values, stream),
@@ -69,7 +66,6 @@ class Op(functools.partial):  # type: ignore[type-arg]
         op.library = ""
         op._raw = raw
         op._provider = provider
-        op._memo = memo
         op._order = None
         op._blocks = {}
         op._lock = threading.Lock()
@@ -85,7 +81,6 @@ class Op(functools.partial):  # type: ignore[type-arg]
     parameters: tuple[Parameter, ...]
     _raw: Any
     _provider: OpenLibrary | None
-    _memo: list[tuple[Any, ...]]
     _order: Callable[..., tuple[object, ...]] | None
     _blocks: dict[tuple[object, ...], CallBlock]
     _lock: threading.Lock
@@ -163,11 +158,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
         attributes = [p for p in self.parameters if not p.is_tensor]
         tokens = tuple(token_of(p, v) for p, v in zip(attributes, values, strict=True))
         block = self._block(tokens, ())
-        # A mutable argument may mean something else next time, so it is never recognised by
-        # identity.
-        seen = (value if is_immutable(value) else _NOTHING for value in values)
-        self._memo[0] = (block.cdata, *seen, block)
-        return block.cdata
+        return remember(self.func, block, values)
 
     def _launch(self, values: tuple[object, ...], stream: object) -> None:
         block, descs, _tensors = self.call_block(values)
