@@ -8,34 +8,23 @@ all.
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
-from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.declare import declare
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.scalar import Scalar
+from aclnn_py.operators.table import operator_named, operator_names
 
-_OWN_NAMES = ["Op", "Scalar", "declare"]
+__all__ = ["Op", "Scalar", "declare"]
 
 
+# Operators become globals of this module and some are called like builtins (abs, range, sum), so
+# nothing here may use a builtin that an operator can be named after.
 def __getattr__(name: str) -> Any:
-    row = ffi.NULL if name.startswith("_") else lib.ap_op_find(name.encode())
-    if row == ffi.NULL:
-        close = difflib.get_close_matches(name, _names(), 3)
-        advice = f"; did you mean {', '.join(close)}?" if close else ""
-        raise AttributeError(f"CANN has no operator {name!r}{advice}")
-    op = Op(row)
+    op = operator_named(name)
     globals()[name] = op
     return op
 
 
 def __dir__() -> list[str]:
-    return sorted([*_OWN_NAMES, *_names()])
-
-
-def _names() -> list[str]:
-    return [ffi.string(lib.ap_op_at(i).name).decode() for i in range(lib.ap_op_count())]
-
-
-__all__ = ["Op", "Scalar", "declare"]
+    return [*__all__, *operator_names()]

@@ -52,6 +52,7 @@ CANN_NAMES = [
     "ascend_dump",
     "ascend_protobuf",
     "platform",
+    "ms_tools_ext",
 ]
 # The baseline of each level is also what a machine must have for the dispatcher to pick it.
 ISA_FLAGS = {

@@ -27,6 +27,7 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     "aclblas": ("libacl_cblas.so",),
     "aclprof": ("libmsprofiler.so",),
     "aclplatform": ("libacl_rt.so", "libascendcl.so", "libplatform.so"),
+    "mstx": ("libms_tools_ext.so",),
     "acltdt": ("libacl_tdt_channel.so", "libacl_tdt_queue.so"),
     "acltdtQueue": ("libacl_tdt_queue.so", "libacl_tdt_channel.so"),
     # Loading libopapi pulls in libnnopbase, so it answers for the meta functions too.
