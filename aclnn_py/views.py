@@ -272,7 +272,8 @@ def _slice(item: slice, dim: int) -> tuple[int, int, int]:
 
 
 def _integer(item: object, dim: int, axis: int) -> int:
-    if isinstance(item, bool) or not hasattr(item, "__index__"):
+    # By name: NumPy's bool is an index to operator.index() in some releases.
+    if type(item).__name__ in ("bool", "bool_") or not hasattr(item, "__index__"):
         raise TypeError(
             f"index: expected int, slice, None or ..., got {type(item).__name__}; "
             "gathers are operators, for example ops.index_select"
