@@ -1,2 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Communicators of several ranks, their collectives, and how the ranks find each other."""
+"""Communicators of several ranks, their collectives, and how the ranks find each other.
+
+Names are loaded at their first use: the launcher and the rendezvous need no device library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aclnn_py.distributed.collectives import (
+        all_gather,
+        all_gather_into_tensor,
+        all_to_all_single,
+        barrier,
+        broadcast,
+        scatter,
+    )
+    from aclnn_py.distributed.communicator import Communicator
+    from aclnn_py.distributed.config import CommunicatorConfig
+    from aclnn_py.distributed.environment import RankEnvironment, detect_environment
+    from aclnn_py.distributed.errors import (
+        RankEnvironmentError,
+        RankLostError,
+        RendezvousError,
+        RendezvousMismatchError,
+        RendezvousTimeoutError,
+    )
+    from aclnn_py.distributed.fused import all_gather_matmul
+    from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
+    from aclnn_py.distributed.reductions import all_reduce, reduce, reduce_scatter_tensor
+
+# Public name -> module that defines it.
+_HOMES = {
+    # Communicators
+    "Communicator": "communicator",
+    "CommunicatorConfig": "config",
+    "RankEnvironment": "environment",
+    "detect_environment": "environment",
+    # Collectives
+    "all_gather": "collectives",
+    "all_gather_into_tensor": "collectives",
+    "all_reduce": "reductions",
+    "all_to_all_single": "collectives",
+    "barrier": "collectives",
+    "broadcast": "collectives",
+    "reduce": "reductions",
+    "reduce_scatter_tensor": "reductions",
+    "scatter": "collectives",
+    "batch_send_recv": "point_to_point",
+    "recv": "point_to_point",
+    "send": "point_to_point",
+    # Communication and computation in one operator
+    "all_gather_matmul": "fused",
+    # Errors
+    "RankEnvironmentError": "errors",
+    "RankLostError": "errors",
+    "RendezvousError": "errors",
+    "RendezvousMismatchError": "errors",
+    "RendezvousTimeoutError": "errors",
+}
+
+__all__ = [
+    "Communicator",
+    "CommunicatorConfig",
+    "RankEnvironment",
+    "RankEnvironmentError",
+    "RankLostError",
+    "RendezvousError",
+    "RendezvousMismatchError",
+    "RendezvousTimeoutError",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_gather_matmul",
+    "all_reduce",
+    "all_to_all_single",
+    "barrier",
+    "batch_send_recv",
+    "broadcast",
+    "detect_environment",
+    "recv",
+    "reduce",
+    "reduce_scatter_tensor",
+    "scatter",
+    "send",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ranks tell and compare before HCCL is entered.
+
+HCCL itself reports a rank that never comes, or one that runs something else, as a timeout after
+minutes and without its number. So the ranks meet first, and every difference is named.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from aclnn_py.distributed.errors import RendezvousError, RendezvousMismatchError
+from aclnn_py.distributed.rendezvous import Rendezvous
+from aclnn_py.errors import AclnnPyError
+
+__all__ = ["agree", "own_facts", "share_root_info"]
+
+ROOT_INFO_NBYTES = 4108
+
+
+def own_facts(device: int, device_kind: str) -> dict[str, Any]:
+    """Return what this rank tells the others about itself.
+
+    Parameters
+    ----------
+    device : int
+        Index of the device of this rank among those the process can see.
+    device_kind : str
+        ``"npu"`` or ``"emulator"``.
+
+    Returns
+    -------
+    dict
+        JSON values.
+    """
+    return {
+        "version": package_version(),
+        "host": socket.gethostname(),
+        "boot": _boot_id(),
+        "process": os.getpid(),
+        "device": _physical_device(device),
+        "kind": device_kind,
+    }
+
+
+def agree(meeting: Rendezvous, facts: dict[str, Any], *, timeout_s: float) -> None:
+    """Wait for all ranks and compare package version, kind of device and device numbers.
+
+    Parameters
+    ----------
+    meeting : Rendezvous
+        Joined by all ranks.
+    facts : dict
+        Result of ``own_facts``.
+    timeout_s : float
+        Seconds until the missing ranks are reported.
+
+    Raises
+    ------
+    RendezvousTimeoutError
+        Names the ranks that did not come.
+    RendezvousMismatchError
+        Names what differs and where; raised on every rank.
+    """
+    everyone = meeting.gather("arrival", facts, timeout_s=timeout_s)
+    problems = [
+        *_differences(everyone, "version", "aclnn_py"),
+        *_differences(everyone, "kind", "device"),
+        *_shared_devices(everyone),
+    ]
+    if problems:
+        raise RendezvousMismatchError("; ".join(problems) + ".")
+
+
+def share_root_info(meeting: Rendezvous, create: Callable[[], bytes], *, timeout_s: float) -> bytes:
+    """Make HCCL's root info on rank 0 and return it on every rank.
+
+    Parameters
+    ----------
+    meeting : Rendezvous
+        Joined by all ranks.
+    create : callable
+        Returns the root info, 4,108 bytes; called on rank 0 only.
+    timeout_s : float
+        Seconds until the missing ranks are reported.
+
+    Returns
+    -------
+    bytes
+        4,108 bytes.
+
+    Raises
+    ------
+    RendezvousError
+        Rank 0 could not make it; its message is repeated on the other ranks.
+    """
+    payload: dict[str, Any] = {}
+    failure: AclnnPyError | None = None
+    if meeting.rank == 0:
+        try:
+            payload["root_info"] = base64.b64encode(create()).decode()
+        except AclnnPyError as error:
+            failure = error
+            payload["failure"] = str(error)[:2000]
+    root = meeting.gather("root info", payload, timeout_s=timeout_s)[0]
+    if failure is not None:
+        raise failure
+    if "failure" in root:
+        raise RendezvousError(f"rank 0 could not open the communicator: {root['failure']}")
+    data = base64.b64decode(str(root.get("root_info", "")), validate=True)
+    if len(data) != ROOT_INFO_NBYTES:
+        raise RendezvousError(
+            f"rank 0 sent {len(data)} bytes of root info, not {ROOT_INFO_NBYTES}."
+        )
+    return data
+
+
+def package_version() -> str:
+    """Return the version of the installed package, or "unknown" in a source tree."""
+    try:
+        return metadata.version("aclnn_py")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _differences(everyone: list[dict[str, Any]], fact: str, what: str) -> list[str]:
+    ranks_by_value: dict[str, list[int]] = {}
+    for rank, facts in enumerate(everyone):
+        ranks_by_value.setdefault(str(facts.get(fact)), []).append(rank)
+    if len(ranks_by_value) == 1:
+        return []
+    parts = [f"{value} on {_ranks(ranks)}" for value, ranks in ranks_by_value.items()]
+    return [f"{what} differs: {', '.join(parts)}"]
+
+
+def _shared_devices(everyone: list[dict[str, Any]]) -> list[str]:
+    ranks_by_device: dict[tuple[str, str, str], list[int]] = {}
+    for rank, facts in enumerate(everyone):
+        # Containers of one machine share the boot number and differ in the host name.
+        place = (str(facts.get("host")), str(facts.get("boot")), str(facts.get("device")))
+        ranks_by_device.setdefault(place, []).append(rank)
+    return [
+        f"{_ranks(ranks)} use device {device} of {host} together: give every rank its own device"
+        for (host, _, device), ranks in ranks_by_device.items()
+        if len(ranks) > 1
+    ]
+
+
+def _ranks(ranks: list[int]) -> str:
+    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"
+
+
+def _physical_device(index: int) -> str:
+    visible = os.environ.get("ASCEND_RT_VISIBLE_DEVICES", "")
+    names = [name.strip() for name in visible.split(",") if name.strip()]
+    return names[index] if index < len(names) else str(index)
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

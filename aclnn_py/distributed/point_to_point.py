@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transfers between two ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aclnn_py._ffi import ffi
+from aclnn_py.distributed import groups
+from aclnn_py.distributed.groups import Group
+from aclnn_py.distributed.operands import operand, queue, rank_in
+
+if TYPE_CHECKING:
+    from aclnn_py.distributed.communicator import Communicator
+    from aclnn_py.stream import Stream
+    from aclnn_py.tensor import Tensor
+
+__all__ = ["batch_send_recv", "recv", "send"]
+
+_SEND, _RECV = 0, 1
+
+
+def send(tensor: Tensor, dst: int, group: Group = None, *, stream: Stream | None = None) -> None:
+    """Send a tensor to another rank, which calls ``recv``.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Contiguous.
+    dst : int
+        Rank that receives; not this one.
+    group : Communicator or str, optional
+        Communicator or its name; default is the first one of the current device.
+    stream : Stream, optional
+        Ordering; default is the current stream. Returns before the device finishes.
+
+    Raises
+    ------
+    ValueError
+        ``dst`` is this rank or out of range, or the tensor has gaps.
+    HcclError
+        HCCL refused; the text names the rank.
+
+    Source
+    ------
+    HcclSend (``include/hccl/hccl.h``).
+    """
+    comm = groups.resolve(group)
+    mine = operand(tensor, "tensor", comm, moved=True)
+    peer = _peer(comm, dst, "dst")
+    queue(
+        comm,
+        "HcclSend",
+        stream,
+        (tensor,),
+        lambda call, raw, on: call(mine.address, mine.count, mine.hccl_type, peer, raw, on),
+    )
+
+
+def recv(tensor: Tensor, src: int, group: Group = None, *, stream: Stream | None = None) -> None:
+    """Receive a tensor from another rank, which calls ``send``.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        Overwritten; as many elements and the dtype of the sent one; contiguous.
+    src : int
+        Rank that sends; not this one.
+    group : Communicator or str, optional
+        Communicator or its name; default is the first one of the current device.
+    stream : Stream, optional
+        Ordering; default is the current stream. Returns before the device finishes.
+
+    Raises
+    ------
+    ValueError
+        ``src`` is this rank or out of range, or the tensor has gaps.
+    HcclError
+        HCCL refused; the text names the rank.
+
+    Source
+    ------
+    HcclRecv (``include/hccl/hccl.h``).
+    """
+    comm = groups.resolve(group)
+    mine = operand(tensor, "tensor", comm, moved=True)
+    peer = _peer(comm, src, "src")
+    queue(
+        comm,
+        "HcclRecv",
+        stream,
+        (tensor,),
+        lambda call, raw, on: call(mine.address, mine.count, mine.hccl_type, peer, raw, on),
+    )
+
+
+def batch_send_recv(
+    sends: Sequence[tuple[Tensor, int]] = (),
+    recvs: Sequence[tuple[Tensor, int]] = (),
+    group: Group = None,
+    *,
+    stream: Stream | None = None,
+) -> None:
+    """Send and receive several tensors at once, in whatever order they become possible.
+
+    Between two ranks the n-th send meets the n-th receive.
+
+    Parameters
+    ----------
+    sends : Sequence[tuple[Tensor, int]]
+        Tensors to send, each with the rank that receives it.
+    recvs : Sequence[tuple[Tensor, int]]
+        Tensors to overwrite, each with the rank that sends it.
+    group : Communicator or str, optional
+        Communicator or its name; default is the first one of the current device.
+    stream : Stream, optional
+        Ordering; default is the current stream. Returns before the device finishes.
+
+    Raises
+    ------
+    ValueError
+        A rank is this one or out of range, or a tensor has gaps.
+    HcclError
+        HCCL refused; the text names the rank.
+
+    Source
+    ------
+    HcclBatchSendRecv (``include/hccl/hccl.h``).
+    """
+    comm = groups.resolve(group)
+    items = []
+    for kind, name, pairs in ((_SEND, "sends", sends), (_RECV, "recvs", recvs)):
+        for index, (tensor, rank) in enumerate(pairs):
+            one = operand(tensor, f"{name}[{index}]", comm, moved=True)
+            items.append((kind, one, _peer(comm, rank, f"{name}[{index}]")))
+    if not items:
+        return
+    array = ffi.new("HcclSendRecvItem[]", len(items))
+    for cell, (kind, one, peer) in zip(array, items, strict=True):
+        cell.sendRecvType = kind
+        cell.buf = one.address
+        cell.count = one.count
+        cell.dataType = one.hccl_type
+        cell.remoteRank = peer
+    queue(
+        comm,
+        "HcclBatchSendRecv",
+        stream,
+        [one.tensor for _, one, _ in items],
+        lambda call, raw, on: call(array, len(items), raw, on),
+    )
+
+
+def _peer(comm: Communicator, rank: int, argument: str) -> int:
+    if rank_in(comm, rank, argument) == comm.rank:
+        raise ValueError(f"{argument}: {rank} is this rank itself")
+    return rank
