@@ -43,7 +43,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="aclnn-py", description="Run and examine programs that call CANN operators."
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _add_run(commands)
+    for add in (_add_run, _add_doctor, _add_ops, _add_config, _add_headers):
+        add(commands)
     return parser
 
 
@@ -100,6 +101,91 @@ def _run(options: argparse.Namespace) -> int:
     except (FileNotFoundError, PermissionError) as error:
         print(f"aclnn-py run: {options.program}: {error.strerror}", file=sys.stderr)
         return 127
+
+
+def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "doctor",
+        help="report versions, libraries and devices",
+        description="Report what is installed and whether it can be used. The exit status is 0 when"
+        " a device can be used and no fault was found.",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=_doctor)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import doctor
+
+    return doctor.run(as_json=options.json)
+
+
+def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "ops",
+        help="list operators",
+        description="List operators: name, C function, first CANN release, where the prototype"
+        " comes from, and whether the device in use has it. The exit status is 1 when nothing"
+        " matches.",
+    )
+    parser.add_argument(
+        "pattern", nargs="?", default="", help="part of a name, or a shell pattern such as 'quant*'"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.add_argument(
+        "--parameters", action="store_true", help="also show the parameters of each operator"
+    )
+    parser.set_defaults(command=_ops)
+
+
+def _ops(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import operators
+
+    return operators.run(options.pattern, as_json=options.json, with_parameters=options.parameters)
+
+
+def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "config",
+        help="print compiler and linker flags",
+        description="Print what a C or C++ program needs to build against the installed package:"
+        " cc $(aclnn-py config --cflags) program.c $(aclnn-py config --libs)",
+    )
+    parser.add_argument("--cflags", action="store_true", help="include directories")
+    parser.add_argument(
+        "--libs", action="store_true", help="library directory, run path, libraries"
+    )
+    parser.add_argument("--include-dir", action="store_true", help="the include directory alone")
+    parser.add_argument("--lib-dir", action="store_true", help="the library directory alone")
+    parser.set_defaults(command=_config)
+
+
+def _config(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import config
+
+    return config.run(
+        cflags=options.cflags,
+        libs=options.libs,
+        include_dir=options.include_dir,
+        lib_dir=options.lib_dir,
+    )
+
+
+def _add_headers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "headers",
+        help="compare the headers with an installed CANN",
+        description="Compare the package's headers with those of an installed CANN.",
+        add_help=False,
+    )
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.set_defaults(command=_headers)
+
+
+def _headers(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import headers
+
+    return int(headers.main(options.arguments))
 
 
 def _count(text: str) -> int:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of operators (``aclnn-py ops``)."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+
+from aclnn_py import facts
+from aclnn_py.errors import AclnnPyError
+
+__all__ = ["OperatorRow", "find", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorRow:
+    """One operator as ``aclnn-py ops`` shows it.
+
+    Source
+    ------
+    ``include/aclnnop`` and the documents of CANN.
+    """
+
+    name: str
+    """Name in ``aclnn_py.ops``."""
+    function: str
+    """C name."""
+    since: str
+    """First release known to have it: ``"8.1.RC1"`` (or before) or ``"later"``."""
+    source: str
+    """``"header"``, ``"document"`` (prototype known from documents only) or ``"contributed"``."""
+    available: bool | None
+    """Whether the device in use has it; None when no device can be used."""
+    parameters: tuple[str, ...]
+    """Parameters in C's order, by their C names."""
+
+
+def find(pattern: str = "") -> list[OperatorRow]:
+    """Return the operators that match a pattern, by name.
+
+    Parameters
+    ----------
+    pattern : str, default ""
+        Part of the Python or C name, case aside; with ``*``, ``?`` or ``[`` a shell pattern for the
+        whole of it. Empty matches all.
+
+    Returns
+    -------
+    list[OperatorRow]
+        Sorted by name.
+    """
+    from aclnn_py._ffi.naming import operator_name
+
+    chosen = []
+    for c_name, fact in facts.operators().items():
+        name = operator_name(c_name)
+        if matches(pattern, name) or matches(pattern, c_name):
+            chosen.append((name, c_name, fact))
+    has = _availability()
+    rows = [
+        OperatorRow(
+            name=name,
+            function=c_name,
+            since=fact["since"],
+            source="contributed" if fact["experimental"] else fact["source"],
+            available=None if has is None else has(c_name),
+            parameters=tuple(parameter["name"] for parameter in fact["params"]),
+        )
+        for name, c_name, fact in chosen
+    ]
+    return sorted(rows, key=lambda row: row.name)
+
+
+def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:
+    """Print the operators that match.
+
+    Parameters
+    ----------
+    pattern : str
+        As for ``find``.
+    as_json : bool
+        Whether to print one JSON array.
+    with_parameters : bool
+        Whether the text shows parameters too.
+
+    Returns
+    -------
+    int
+        0, or 1 when nothing matches.
+    """
+    rows = find(pattern)
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    elif rows:
+        _print_table(rows, with_parameters)
+    if not rows:
+        print(f"no operator matches {pattern!r}", file=sys.stderr)
+    return 0 if rows else 1
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a name is meant by a pattern."""
+    pattern, name = pattern.lower(), name.lower()
+    if any(sign in pattern for sign in "*?["):
+        return fnmatchcase(name, pattern)
+    return pattern in name
+
+
+def _print_table(rows: list[OperatorRow], with_parameters: bool) -> None:
+    width = max(len(row.name) for row in rows)
+    c_width = max(len(row.function) for row in rows)
+    mark = {True: "yes", False: "no", None: "?"}
+    print(f"{'name':<{width}}  {'C function':<{c_width}}  {'since':<7}  {'source':<11}  device")
+    for row in rows:
+        print(
+            f"{row.name:<{width}}  {row.function:<{c_width}}  {row.since:<7}  {row.source:<11}"
+            f"  {mark[row.available]}"
+        )
+        if with_parameters:
+            print(f"    ({', '.join(row.parameters)})")
+    available = sum(row.available is True for row in rows)
+    print(f"{len(rows)} operators, {available} on the device in use")
+
+
+def _availability() -> Callable[[str], bool] | None:
+    from aclnn_py._ffi import C
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            C.has("aclnnAdd")
+    except AclnnPyError as error:
+        print(f"aclnn-py ops: no device can be used: {error}", file=sys.stderr)
+        return None
+    return C.has
