@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rank that ends, never comes or does something else: the others raise, and name it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aclnn_py as ap
+from aclnn_py import distributed as dist
+from aclnn_py.distributed import Communicator
+from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
+from helpers.ranks import run_ranks
+
+BEGIN = """
+import os, signal, sys, time
+import numpy as np
+import aclnn_py as ap
+from aclnn_py import distributed as dist
+
+comm = dist.Communicator.from_env(timeout_s=30)
+x = ap.from_numpy(np.ones(64, np.float32))
+dist.all_reduce(x)
+assert x.numpy()[0] == comm.world_size
+if comm.rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+began = time.monotonic()
+try:
+    dist.all_reduce(x)
+"""
+END = """
+except Exception as error:
+    comm.close()
+    print(type(error).__name__, "rank 1" in str(error), time.monotonic() - began < 20)
+else:
+    print("no error")
+"""
+
+
+def start_ranks(tmp_path: Path, count: int, script: str) -> list[tuple[int, str]]:
+    """Run a script in processes that do not end each other; (status, output) in rank order."""
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    processes = []
+    for rank in range(count):
+        env = dict(
+            os.environ,
+            RANK=str(rank),
+            LOCAL_RANK=str(rank),
+            WORLD_SIZE=str(count),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=str(port),
+            HCCL_EXEC_TIMEOUT="60",
+        )
+        processes.append(
+            subprocess.Popen([sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True)
+        )
+    results = []
+    for process in processes:
+        try:
+            output, _ = process.communicate(timeout=90)
+        finally:
+            process.kill()
+        results.append((process.returncode, output.strip()))
+    return results
+
+
+def test_a_killed_rank_is_named_by_a_wait_of_the_communicator(tmp_path: Path) -> None:
+    script = BEGIN + "    comm.synchronize(timeout_s=40)" + END
+    first, killed, third = start_ranks(tmp_path, 3, script)
+    assert killed[0] == -signal.SIGKILL
+    assert first == third == (0, "RankLostError True True")
+
+
+def test_a_killed_rank_is_named_by_any_other_wait(tmp_path: Path) -> None:
+    first, killed, third = start_ranks(tmp_path, 3, BEGIN + "    x.numpy()" + END)
+    assert killed[0] == -signal.SIGKILL
+    for status, output in (first, third):
+        assert status == 0
+        assert output.endswith("Error True True")
+
+
+def test_a_rank_killed_during_bring_up_is_named(tmp_path: Path) -> None:
+    script = """
+import os, signal, time
+from aclnn_py import distributed as dist
+from aclnn_py.distributed import bringup
+if os.environ["RANK"] == "1":
+    facts = bringup.own_facts
+    bringup.own_facts = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+began = time.monotonic()
+try:
+    dist.Communicator.from_env(timeout_s=40)
+except dist.RankLostError as error:
+    print(error.ranks, time.monotonic() - began < 20)
+"""
+    first, killed = start_ranks(tmp_path, 2, script)
+    assert killed[0] == -signal.SIGKILL
+    assert first == (0, "(1,) True")
+
+
+def _one_rank_stays_away(rank: int, ranks: int, port: int) -> Any:
+    os.environ.update(
+        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), HCCL_EXEC_TIMEOUT="2",
+    )  # fmt: skip
+    comm = Communicator.from_env()
+    x = ap.from_numpy(np.ones(4, np.float32))
+    began = time.monotonic()
+    if rank == 1:
+        time.sleep(6)  # alive, but elsewhere
+        return "", True, True
+    dist.all_reduce(x)
+    with pytest.raises(AclnnPyError) as caught:
+        comm.synchronize(timeout_s=60)
+    in_time = time.monotonic() - began < 20
+    is_status = isinstance(caught.value, StatusError)
+    text = str(caught.value)
+    return text, in_time, is_status
+
+
+def test_a_rank_that_never_comes_to_a_collective_is_named() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    results = run_ranks(3, _one_rank_stays_away, port)
+    for rank in (0, 2):
+        text, in_time, is_status = results[rank]
+        assert is_status
+        assert in_time
+        assert "rank 1" in text
+
+
+def test_a_wait_with_a_timeout_gives_up_and_the_work_goes_on(run_threads: Any) -> None:
+    def work(comm: Communicator) -> float:
+        x = ap.from_numpy(np.ones(4, np.float32))
+        if comm.rank == 1:
+            time.sleep(1.0)
+        dist.all_reduce(x)
+        if comm.rank == 0:
+            with pytest.raises(DeviceTimeoutError):
+                comm.synchronize(timeout_s=0.2)
+        comm.synchronize(timeout_s=30)
+        return float(x.numpy()[0])
+
+    assert run_threads(2, work) == [2.0, 2.0]
+
+
+def test_ranks_that_call_different_collectives_are_told(run_threads: Any) -> None:
+    def work(comm: Communicator) -> str:
+        x = ap.from_numpy(np.ones(4, np.float32))
+        if comm.rank == 0:
+            dist.all_reduce(x)
+        else:
+            dist.broadcast(x, 0)
+        with pytest.raises(StatusError) as caught:
+            comm.synchronize(timeout_s=30)
+        return str(caught.value)
+
+    for text in run_threads(2, work):
+        assert "HcclAllReduce" in text and "HcclBroadcast" in text
+
+
+def test_ranks_that_pass_different_sizes_are_told(run_threads: Any) -> None:
+    def work(comm: Communicator) -> str:
+        dist.all_reduce(ap.from_numpy(np.ones(4 + comm.rank, np.float32)))
+        with pytest.raises(StatusError) as caught:
+            comm.synchronize(timeout_s=30)
+        return str(caught.value)
+
+    for text in run_threads(2, work):
+        assert "count=4" in text and "count=5" in text
