@@ -35,7 +35,9 @@ def main() -> int:
         everyone = np.concatenate([left(rank) for rank in range(comm.world_size)])
         expected = everyone.astype(np.float64) @ x2.astype(np.float64)
         error = np.abs(output.numpy() - expected).max()
-        print(f"device {comm.device.index}: {comm.device.name}, rank {comm.rank} of {comm.world_size}")
+        print(
+            f"device {comm.device.index}: {comm.device.name}, rank {comm.rank} of {comm.world_size}"
+        )
         print(f"{x1.shape} gathered to {gathered.shape}, times {x2.shape} gives {output.shape}")
         print(f"largest error {error:.4f} for values up to {np.abs(expected).max():.1f}")
 

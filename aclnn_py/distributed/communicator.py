@@ -15,7 +15,7 @@ from aclnn_py.distributed.config import CommunicatorConfig
 from aclnn_py.distributed.environment import RankEnvironment, detect_environment
 from aclnn_py.distributed.errors import RankEnvironmentError, RankLostError
 from aclnn_py.distributed.rendezvous import Rendezvous, open_rendezvous
-from aclnn_py.errors import DeviceMismatchError, DeviceTimeoutError, StatusError
+from aclnn_py.errors import DeviceMismatchError, HcclError, StatusError
 from aclnn_py.handle import Handle
 from aclnn_py.status import check_hccl
 from aclnn_py.stream import Stream, resolve_stream
@@ -411,15 +411,13 @@ class Communicator(Handle):
             try:
                 queue.synchronize(max(0.0, min(_WATCH_S, left)))
                 return
-            except DeviceTimeoutError as error:
-                self.check()
-                if left <= _WATCH_S and deadline is not None:
-                    raise
-                if isinstance(error, StatusError) and not _is_own_limit(error):
-                    raise
             except StatusError as error:
-                self._raise_if_lost(error)
-                raise
+                if error.status != _STREAM_SYNC_TIMEOUT:
+                    self._raise_if_lost(error)
+                    raise
+                self._watch(queue)
+                if deadline is not None and left <= _WATCH_S:
+                    raise
 
     def check(self) -> None:
         """Raise when HCCL reports a fault of this communicator, or a rank of the job has ended.
@@ -441,6 +439,18 @@ class Communicator(Handle):
         out = ffi.new("HcclResult *")
         self._check(C.HcclGetCommAsyncError(self.raw, out), "HcclGetCommAsyncError")
         self._check(int(out[0]), "HcclGetCommAsyncError")
+
+    def _watch(self, queue: Stream) -> None:
+        try:
+            self.check()
+        except HcclError as fault:
+            # HCCL's own report has no details; the stream tells them where it still can.
+            try:
+                queue.synchronize(_WATCH_S)
+            except StatusError as error:
+                if error.status != _STREAM_SYNC_TIMEOUT:
+                    raise error from fault
+            raise
 
     def _raise_if_lost(self, cause: BaseException | None) -> None:
         state: native.OpenComm = super().raw
@@ -465,11 +475,6 @@ class Communicator(Handle):
             f"<Communicator {self._name} rank {self._rank} of {self._world_size}"
             f" device {self._device.index}>"
         )
-
-
-def _is_own_limit(error: StatusError) -> bool:
-    # The limit of this wait, not one that the device itself reports for the work.
-    return error.status == _STREAM_SYNC_TIMEOUT
 
 
 def _as_device(device: Device | int) -> Device:

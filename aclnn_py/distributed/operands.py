@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 _UINT8 = 7
+# The one-byte floats; only the newest libraries and chips know their numbers.
+_FIRST_LATE_TYPE = 14
 _REDUCE_OPERATIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3}
 
 
@@ -81,9 +83,9 @@ def operand(value: object, argument: str, communicator: Communicator, *, moved: 
     kind = dtype_of(value.dtype_name)
     items = 1
     hccl_type = kind.hccl
-    if hccl_type is None:
-        if not moved:
-            raise TypeError(f"{argument}: HCCL cannot reduce {kind.name}")
+    if hccl_type is None and not moved:
+        raise TypeError(f"{argument}: HCCL cannot reduce {kind.name}")
+    if hccl_type is None or (moved and hccl_type >= _FIRST_LATE_TYPE):
         if kind.bits % 8:
             raise ValueError(f"{argument}: {kind.name} shares bytes between elements")
         hccl_type, items = _UINT8, kind.bits // 8

@@ -128,6 +128,7 @@ def test_all_gather_rows_that_do_not_fit_are_named(run_threads: Any) -> None:
 @pytest.mark.parametrize("dtype", REDUCED, ids=name)
 def test_all_reduce_combines_every_dtype(run_threads: Any, dtype: Any, op: str) -> None:
     if op == "prod" and dtype in (np.int16, ml_dtypes.bfloat16):
+
         def refused(comm: Communicator) -> None:
             with pytest.raises(HcclError) as caught:
                 dist.all_reduce(ap.from_numpy(data(0, (3,), dtype)), op)

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.ranks import run_ranks
 
 import aclnn_py as ap
 from aclnn_py import distributed as dist
 from aclnn_py.distributed import Communicator, CommunicatorConfig
 from aclnn_py.errors import ClosedError, DeviceMismatchError, HcclError
-from helpers.ranks import run_ranks
 
 
 @pytest.fixture
@@ -33,7 +33,13 @@ def place() -> dict[str, str]:
 
 
 def environ(rank: int, ranks: int, **other: str) -> dict[str, str]:
-    return {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), **other}
+    return {
+        **os.environ,
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(ranks),
+        **other,
+    }
 
 
 def test_init_all_gives_one_communicator_per_device(run_threads: Any) -> None:
@@ -80,7 +86,9 @@ def test_a_root_info_of_another_length_is_refused() -> None:
 
 
 def test_rank_table_joins_threads(tmp_path: Path) -> None:
-    devices = [{"device_id": str(r), "device_ip": f"192.0.2.{r + 1}", "rank_id": str(r)} for r in (0, 1)]
+    devices = [
+        {"device_id": str(r), "device_ip": f"192.0.2.{r + 1}", "rank_id": str(r)} for r in (0, 1)
+    ]
     table = {
         "version": "1.0",
         "status": "completed",
@@ -168,7 +176,7 @@ def test_split_makes_groups_that_work_side_by_side(run_threads: Any) -> None:
         mine = low if comm.rank < 2 else high
         assert (low is None, high is None) == (comm.rank >= 2, comm.rank < 2)
         assert mine is not None
-        x = ap.from_numpy(np.array([10.0 ** comm.rank], np.float32))
+        x = ap.from_numpy(np.array([10.0**comm.rank], np.float32))
         dist.all_reduce(x, group=mine)
         identity = mine.rank, mine.world_size
         value = float(x.numpy()[0])

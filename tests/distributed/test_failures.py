@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.ranks import run_ranks
 
 import aclnn_py as ap
 from aclnn_py import distributed as dist
 from aclnn_py.distributed import Communicator
 from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
-from helpers.ranks import run_ranks
 
 BEGIN = """
 import os, signal, sys, time
@@ -65,7 +65,9 @@ def start_ranks(tmp_path: Path, count: int, script: str) -> list[tuple[int, str]
             HCCL_EXEC_TIMEOUT="60",
         )
         processes.append(
-            subprocess.Popen([sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                [sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True
+            )
         )
     results = []
     for process in processes:

@@ -11,11 +11,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.ranks import run_ranks
 
 import aclnn_py as ap
 from aclnn_py.distributed import Communicator, all_gather_matmul
 from aclnn_py.errors import AclnnError, InvalidArgumentError, NotSupportedError
-from helpers.ranks import run_ranks
 
 FLOATS = [np.float16, ml_dtypes.bfloat16]
 
@@ -35,7 +35,9 @@ def test_signature_is_the_one_users_know() -> None:
     parameters = inspect.signature(all_gather_matmul).parameters
     assert list(parameters)[:4] == ["input", "x2", "group", "world_size"]
     keywords = {
-        name: p.default for name, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY
+        name: p.default
+        for name, p in parameters.items()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
     }
     assert keywords == {
         "bias": None,

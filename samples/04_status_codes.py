@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a refused call says, and how to catch it.
+
+Run:  python samples/04_status_codes.py
+
+An error has two axes: which library said it (AclnnError) and what kind it is
+(InvalidArgumentError, which is also a ValueError). The status is kept as a number.
+Last line: "ok".
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import aclnn_py as ap
+from aclnn_py.errors import AclnnError, InvalidArgumentError
+
+
+def main() -> int:
+    caught = []
+    with ap.Device(0) as device:
+        print(f"device {device.index}: {device.name}")
+        x = ap.from_numpy(np.ones((4, 8), np.float16))
+        w = ap.from_numpy(np.ones((9, 2), np.float16))  # 8 columns meet 9 rows
+        y = ap.empty((4, 2), np.float16)
+        try:
+            ap.ops.matmul(x, w, y, 0)
+        except AclnnError as error:
+            print(error)
+            caught.append((error.status, error.routine))
+        try:
+            ap.ops.matmul(x, w, y, 0)
+        except InvalidArgumentError as error:
+            caught.append(isinstance(error, ValueError))
+
+    good = caught == [(161002, "aclnnMatmulGetWorkspaceSize"), True]
+    print("ok" if good else f"WRONG: {caught}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

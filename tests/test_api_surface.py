@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What include/ declares, what is bound, and what the emulator exports."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aclnn_py import facts, ops
+from aclnn_py._ffi import C
+from aclnn_py._ffi.naming import operator_name
+from aclnn_py.emulator import library_path
+
+ROOT = Path(__file__).parent.parent
+INCLUDE = ROOT / "include"
+PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
+# The marker of the emulator's own build, checked when the library is loaded.
+OWN = {"aclnn_py_emulator_contract"}
+
+
+def declared(*directories: str) -> set[str]:
+    names: set[str] = set()
+    for directory in directories:
+        for path in (INCLUDE / directory).glob("*.h"):
+            text = path.read_text()
+            if "[compiler only]" in text:
+                continue
+            text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+            names |= {
+                match[1]
+                for match in PROTOTYPE.finditer(text)
+                if not match[0].startswith(("typedef", "static"))
+            }
+    return names
+
+
+@pytest.fixture(scope="module")
+def exported() -> set[str]:
+    lines = subprocess.run(
+        ["nm", "-D", "--defined-only", str(library_path())],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return {line.split()[2].split("@")[0] for line in lines if len(line.split()) == 3}
+
+
+def test_every_function_declared_is_bound() -> None:
+    functions = declared("acl", "aclnn", "hccl", "mstx")
+    assert len(functions) > 400, "the pattern finds the prototypes"
+    assert not functions - set(dir(C))
+
+
+def test_every_operator_declared_has_facts_and_a_callable() -> None:
+    functions = declared("aclnnop")
+    operators = {name for name in functions if f"{name}GetWorkspaceSize" in functions}
+    table = set(facts.operators())
+    assert table <= operators
+    named = {operator_name(name) for name in table}
+    assert len(named) == len(table), "two operators share a Python name"
+    assert named <= set(dir(ops))
+
+
+def test_the_emulator_exports_nothing_that_is_not_declared(exported: set[str]) -> None:
+    allowed = declared("acl", "aclnn", "aclnnop", "hccl", "mstx") | OWN
+    foreign = {name for name in exported - allowed if not re.match(r"(rt|Msprof|aclop)", name)}
+    assert not foreign
+
+
+def test_the_emulator_exports_both_phases_of_an_operator_or_none(exported: set[str]) -> None:
+    for name in facts.operators():
+        assert (name in exported) == (f"{name}GetWorkspaceSize" in exported), name
+
+
+def test_the_emulator_has_all_of_the_basic_surface(exported: set[str]) -> None:
+    """What 8.1 has of communication; later additions are optional."""
+    collectives = {
+        "HcclAllGather", "HcclAllGatherV", "HcclAllReduce", "HcclAlltoAll", "HcclAlltoAllV",
+        "HcclBarrier", "HcclBatchSendRecv", "HcclBroadcast", "HcclCommDestroy", "HcclCommInitAll",
+        "HcclCommInitClusterInfo", "HcclCommInitClusterInfoConfig", "HcclCommInitRootInfo",
+        "HcclCommInitRootInfoConfig", "HcclCreateSubCommConfig", "HcclGetCommAsyncError",
+        "HcclGetCommName", "HcclGetRankId", "HcclGetRankSize", "HcclGetRootInfo", "HcclRecv",
+        "HcclReduce", "HcclReduceScatter", "HcclReduceScatterV", "HcclScatter", "HcclSend",
+    }  # fmt: skip
+    assert not collectives - exported
+    assert {"aclnnAdd", "aclnnMatmul", "aclnnAllGatherMatmul"} <= exported

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports go down or sideways, never up."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "aclnn_py"
+# Unit (first name below aclnn_py) -> layer.
+LAYERS = {
+    "errors": 0,
+    "_ffi": 0,
+    "facts": 0,
+    "status": 1,
+    "dtypes": 1,
+    "formats": 1,
+    "views": 1,
+    "convert": 1,
+    "layout": 1,
+    "handle": 1,
+    "runtime": 1,
+    "current": 1,
+    "waiting": 1,
+    "device": 1,
+    "stream": 1,
+    "event": 1,
+    "memory": 1,
+    "workspace": 1,
+    "tensor": 1,
+    "dlpack": 1,
+    "creation": 1,
+    **dict.fromkeys(["operators", "ops", "plan", "plans", "functional"], 2),
+    "distributed": 3,
+    "tools": 4,
+}
+# NumPy is imported where arrays are converted or made, and nowhere else.
+NUMPY = {
+    "convert",
+    "creation",
+    "dlpack",
+    "dtypes",
+    "layout",
+    "memory",
+    "operators",
+    "tensor",
+    "views",
+    "distributed/collectives",
+    "tools/doctor",
+}
+FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "paddle", "oneflow"}
+
+
+def modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py") if p.parent.name not in ("lib", "include"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Absolute names a module imports when it runs, so without those for type checkers only."""
+
+    def visit(node: ast.AST) -> Iterator[str]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                for other in child.orelse:
+                    yield from visit(other)
+            elif isinstance(child, ast.Import):
+                yield from (alias.name for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{path.name}: imports are absolute inside the package"
+                module = child.module or ""
+                yield module
+                yield from (f"{module}.{alias.name}" for alias in child.names)
+            else:
+                yield from visit(child)
+
+    yield from visit(ast.parse(path.read_text()))
+
+
+def unit(dotted: str) -> str | None:
+    parts = dotted.split(".")
+    return parts[1] if parts[0] == "aclnn_py" and len(parts) > 1 else None
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_imports_never_go_up(path: Path) -> None:
+    own = name_of(path).split("/")[0]
+    if own in ("__init__", "__main__"):
+        return
+    if own == "emulator":
+        assert not [name for name in imported(path) if unit(name)], "the emulator stands alone"
+        return
+    assert own in LAYERS, f"{own}: give it a layer here and in the design"
+    for name in imported(path):
+        other = unit(name)
+        if other in LAYERS:
+            assert LAYERS[other] <= LAYERS[own], f"imports {name}, which is a layer above"
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_only_discovery_knows_the_emulator(path: Path) -> None:
+    users = {name for name in imported(path) if unit(name) == "emulator"}
+    assert not users or name_of(path).startswith("_ffi/")
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_numpy_only_where_arrays_are(path: Path) -> None:
+    name = name_of(path)
+    if not {"numpy", "ml_dtypes"} & {module.split(".")[0] for module in imported(path)}:
+        return
+    assert name in NUMPY or name.split("/")[0] in NUMPY
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_no_framework_is_imported(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imported(path)}
+    assert not roots & FRAMEWORKS
+    allowed = {"aclnn_py", "cffi", "numpy", "ml_dtypes", ""}
+    assert roots <= allowed | set(sys.stdlib_module_names), "an undeclared dependency"
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_cffi_has_one_door(path: Path) -> None:
+    names = set(imported(path))
+    assert "cffi" not in {name.split(".")[0] for name in names}
+    if not name_of(path).startswith("_ffi/"):
+        assert not any(name.startswith("aclnn_py._ffi._binding") for name in names)
+
+
+def test_errors_needs_the_standard_library_only() -> None:
+    roots = {name.split(".")[0] for name in imported(PACKAGE / "errors.py")}
+    assert roots <= set(sys.stdlib_module_names)
