@@ -20,7 +20,8 @@ SECTIONS = ["Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes", 
 
 
 def public_objects() -> Iterator[tuple[str, Any]]:
-    for module in (aclnn_py, distributed, functional, errors, tools):
+    modules = [getattr(tools, name) for name in tools.__all__]
+    for module in (aclnn_py, distributed, functional, errors, *modules):
         yield module.__name__, module
         for name in module.__all__:
             value = getattr(module, name)
