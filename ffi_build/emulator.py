@@ -79,7 +79,12 @@ def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path
     units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
     objects = toolchain.compile(units, "emulator")
     target = LIB / LIBRARY
+    # Templates of the standard library keep default visibility whatever the compiler is told, and
+    # would stand in for the host program's own.
+    exports = GENERATED / "emulator.map"
+    write_if_changed(exports, "{ global: *; local: _Z*; };\n")
     flags = ["-static-libstdc++", f"-Wl,-soname,{LIBRARY}", "-ldl", "-lrt"]
+    flags.append(f"-Wl,--version-script={exports}")
     if toolchain.sanitize:
         flags.remove("-static-libstdc++")
     toolchain.link(objects, target, flags)

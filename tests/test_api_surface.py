@@ -32,7 +32,8 @@ def declared(*directories: str) -> set[str]:
             names |= {
                 match[1]
                 for match in PROTOTYPE.finditer(text)
-                if not match[0].startswith(("typedef", "static"))
+                # A function with a variable argument list has no wrapper that Python could call.
+                if not match[0].startswith(("typedef", "static")) and "..." not in match[0]
             }
     return names
 

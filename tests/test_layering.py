@@ -45,6 +45,7 @@ NUMPY = {
     "creation",
     "dlpack",
     "dtypes",
+    "functional",
     "layout",
     "memory",
     "operators",

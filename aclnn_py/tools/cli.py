@@ -26,9 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit status: 0 for success, 1 for a negative answer or a failure, 2 for wrong usage; ``run``
         returns that of the first rank that failed.
     """
-    options = _parser().parse_args(sys.argv[1:] if arguments is None else list(arguments))
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = int(options.command(options))
+        if words[:1] == ["headers"]:
+            # It has a parser of its own, and argparse cannot hand over words that look like options.
+            status = _headers(words[1:])
+        else:
+            options = _parser().parse_args(words)
+            status = int(options.command(options))
         sys.stdout.flush()
         return status
     except BrokenPipeError:
@@ -175,17 +180,15 @@ def _add_headers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = commands.add_parser(
         "headers",
         help="compare the headers with an installed CANN",
-        description="Compare the package's headers with those of an installed CANN.",
         add_help=False,
     )
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    parser.set_defaults(command=_headers)
+    parser.set_defaults(command=lambda _: _headers([]))
 
 
-def _headers(options: argparse.Namespace) -> int:
+def _headers(words: list[str]) -> int:
     from aclnn_py.tools import headers
 
-    return int(headers.main(options.arguments))
+    return headers.main(words)
 
 
 def _count(text: str) -> int:
