@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of activation functions: x is the incoming gradient, y the function's argument or result.
+#include "aclnnop/activation.h"
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+namespace emu {
+namespace {
+
+template <class T>
+T silu_slope(T y) {
+  const T s = sigmoid(y);
+  return s * (T(1) + y * (T(1) - s));
+}
+template <class T>
+T gelu_slope(T y) {
+  return T(0.5) * std::erfc(-y * T(0.70710678118654752440)) +
+         y * std::exp(T(-0.5) * y * y) * T(0.39894228040143267794);
+}
+template <class T>
+T fast_gelu_slope(T y) {
+  const T s = sigmoid(T(1.702) * y);
+  return s * (T(1) + T(1.702) * y * (T(1) - s));
+}
+template <class T>
+T mish_slope(T y) {
+  const T t = std::tanh(softplus(y, T(1), T(20)));
+  return t + y * sigmoid(y) * (T(1) - t * t);
+}
+template <class T>
+T hard_swish_slope(T y) {
+  if (y <= T(-3)) return T(0);
+  return y >= T(3) ? T(1) : y / T(3) + T(0.5);
+}
+
+}  // namespace
+
+EMU_BINARY(SigmoidBackward, kExact, types::kFloat | types::kComplex, x * (T(1) - y) * y)
+EMU_BINARY(TanhBackward, kExact, types::kFloat, x * (T(1) - y * y))
+EMU_BINARY(SiluBackward, kExact, types::kFloat, x * silu_slope(y))
+EMU_BINARY(GeluBackward, kExact, types::kFloat, x * gelu_slope(y))
+EMU_BINARY(FastGeluBackward, kExact, types::kFloat, x * fast_gelu_slope(y))
+EMU_BINARY(MishBackward, kExact, types::kFloat, x * mish_slope(y))
+EMU_BINARY(HardswishBackward, kExact, types::kFloat, x * hard_swish_slope(y))
+EMU_BINARY(HardsigmoidBackward, kExact, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
+EMU_BINARY(SeluBackward, kExact, types::kFloat,
+           y > T{} ? x * T(1.0507009873554804934) : x * (y + T(1.7580993408473768600)))
+
+EMU_BINARY_ALPHA(ThresholdBackward, kExact, types::kReal, y > a ? x : T{})
+EMU_BINARY_ALPHA(HardshrinkBackward, kExact, types::kFloat, std::abs(y) <= a ? T{} : x)
+EMU_BINARY_ALPHA_OF(SoftshrinkBackward, HardshrinkBackward, kExact, types::kFloat)
+
+EMU_FORMULA(HardtanhBackward, (T x, T y, T a, T b), y <= a || y >= b ? T{} : x)
+EMU_ROW(HardtanhBackward, HardtanhBackward, kExact, types::kFloat, 2, 2,
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *min, const aclScalar *max,
+         aclTensor *out),
+        elementwise, {gradOutput, self, attribute(min), attribute(max)}, out)
+
+EMU_FORMULA(SoftplusBackward, (T x, T y, T a, T b), y * a > b ? x : x * sigmoid(y * a))
+EMU_ROW(SoftplusBackward, SoftplusBackward, kExact, types::kFloat, 2, 2,
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *beta, const aclScalar *threshold,
+         aclTensor *gradInput),
+        elementwise, {gradOutput, self, attribute(beta), attribute(threshold)}, gradInput)
+
+EMU_FORMULA_XYA(LeakyReluBackward, y > T{} ? x : x * a)
+EMU_ROW(LeakyReluBackward, LeakyReluBackward, kExact, types::kFloat, 2, 1,
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *negativeSlope,
+         bool /* of the argument or the result: one sign, one slope */, aclTensor *out),
+        elementwise, {gradOutput, self, attribute(negativeSlope), skipped()}, out)
+
+}  // namespace emu

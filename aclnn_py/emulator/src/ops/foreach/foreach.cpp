@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/foreach/foreach.h"
+
+#include <cstring>
+#include <vector>
+
+namespace emu {
+namespace {
+
+struct Member {
+  ElementwiseTask task;
+  size_t out = 0;
+  size_t in[kMaxTensors] = {};
+};
+
+// The names of the parameters in the order lists, scalar, result. In place the result is the first list.
+struct Names {
+  const OperatorFacts &facts;
+  size_t lists;
+  bool has_scalar, in_place;
+
+  const char *list(size_t i) const { return facts.name(static_cast<int>(i)); }
+  const char *scalar() const { return facts.name(static_cast<int>(lists)); }
+  const char *out() const { return in_place ? list(0) : facts.name(static_cast<int>(lists) + has_scalar); }
+};
+
+void check_scalar(Check &check, const Names &names, const ForeachScalar &scalar, size_t members) {
+  const char *name = names.scalar();
+  switch (scalar.kind) {
+    case ForeachScalar::kNone: return;
+    case ForeachScalar::kScalar: check.required(name, scalar.scalar); return;
+    case ForeachScalar::kScalarList:
+      check.required(name, scalar.list);
+      if (!check.ok()) return;
+      check.that(scalar.list->members.size() == members, "%s has %zu members; expected %zu", name,
+                 scalar.list->members.size(), members);
+      return;
+    case ForeachScalar::kTensor:
+    case ForeachScalar::kTensorEach: {
+      check.required(name, scalar.tensor).dtype(name, scalar.tensor);
+      if (!check.ok()) return;
+      const auto expected = scalar.kind == ForeachScalar::kTensorEach ? static_cast<int64_t>(members) : 1;
+      check.that(scalar.tensor->numel() == expected && scalar.tensor->rank() <= 1,
+                 "%s has shape %s; expected %lld elements", name,
+                 shape_text(layout_of(*scalar.tensor)).c_str(), static_cast<long long>(expected));
+      return;
+    }
+  }
+}
+
+void check_member(Check &check, const char *name, size_t index, const aclTensor *tensor,
+                  const aclTensor *model) {
+  check.required(name, tensor).dtype(name, tensor).rank(name, tensor, 0, 8);
+  if (!check.ok() || tensor == model) return;
+  check.that(tensor->dtype == model->dtype, "%s[%zu] has dtype %s; expected %s", name, index,
+             dtype_name(tensor->dtype), dtype_name(model->dtype));
+  check.that(tensor->shape == model->shape, "%s[%zu] has shape %s; expected %s", name, index,
+             shape_text(layout_of(*tensor)).c_str(), shape_text(layout_of(*model)).c_str());
+}
+
+// The element of a device tensor as the task's scalar.
+void read_scalar(const View &values, int64_t index, ElementwiseTask *task) {
+  const int64_t step = values.layout.rank == 0 ? 0 : values.layout.stride[0];
+  aclScalar scalar;
+  scalar.dtype = values.dtype;
+  const int64_t size = item_size(values.dtype);
+  std::memcpy(scalar.value, values.data + index * step * size, static_cast<size_t>(size));
+  set_scalar(task, 0, scalar, false);
+}
+
+}  // namespace
+
+Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTensorList *> lists,
+                    const ForeachScalar &scalar, const aclTensorList *out, uint64_t *workspace_size,
+                    aclOpExecutor **executor) {
+  Check check(row.op);
+  const bool has_scalar = scalar.kind != ForeachScalar::kNone;
+  const bool in_place = check.facts().count == static_cast<int>(lists.size()) + has_scalar;
+  const Names names{check.facts(), lists.size(), has_scalar, in_place};
+  for (size_t i = 0; i < lists.size(); ++i) check.required(names.list(i), lists.begin()[i]);
+  check.required(names.out(), out);
+  if (!check.ok()) return check.status();
+  const size_t count = (*lists.begin())->members.size();
+  check_scalar(check, names, scalar, count);
+  for (size_t i = 0; i < lists.size(); ++i) {
+    check.that(lists.begin()[i]->members.size() == count, "%s has %zu members; expected %zu", names.list(i),
+               lists.begin()[i]->members.size(), count);
+  }
+  check.that(out->members.size() == count, "%s has %zu members; expected %zu", names.out(),
+             out->members.size(), count);
+  if (!check.ok()) return check.status();
+
+  std::vector<Member> members(count);
+  for (size_t m = 0; m < count && check.ok(); ++m) {
+    const aclTensor *model = (*lists.begin())->members[m];
+    for (size_t i = 0; i < lists.size(); ++i) {
+      check_member(check, names.list(i), m, lists.begin()[i]->members[m], model);
+    }
+    check_member(check, names.out(), m, out->members[m], model);
+    if (!check.ok()) break;
+    ElementwiseTask &task = members[m].task;
+    check.that(resolve_task(row, model->dtype, static_cast<int>(lists.size()), &task),
+               "%s[%zu] has dtype %s, which is not supported", names.list(0), m, dtype_name(model->dtype));
+    if (!check.ok()) break;
+    const aclScalar *value = scalar.kind == ForeachScalar::kScalar       ? scalar.scalar
+                             : scalar.kind == ForeachScalar::kScalarList ? scalar.list->members[m]
+                                                                         : nullptr;
+    if (scalar.kind != ForeachScalar::kScalar && scalar.kind != ForeachScalar::kScalarList) continue;
+    check.required(names.scalar(), value);
+    if (!check.ok()) break;
+    check.castable(value->dtype, names.scalar(), task.compute_dtype);
+    if (check.ok()) set_scalar(&task, 0, *value, false);
+  }
+  if (!check.ok()) return check.status();
+
+  PlanBuilder plan(row.op);
+  size_t place = 0;
+  for (const aclTensorList *list : lists) {
+    const size_t first = plan.input_list(list);
+    for (size_t m = 0; m < count; ++m) members[m].in[place] = first + m;
+    ++place;
+  }
+  const size_t values = scalar.tensor != nullptr ? plan.input(scalar.tensor) : 0;
+  const size_t first_out = in_place ? 0 : plan.output_list(out);
+  for (size_t m = 0; m < count; ++m) members[m].out = in_place ? members[m].in[0] : first_out + m;
+  const ForeachScalar::Kind kind = scalar.kind;
+  return plan.finish(
+      [members = std::move(members), values, kind](PlanContext &context) {
+        int64_t index = 0;
+        for (const Member &member : members) {
+          ElementwiseTask task = member.task;
+          if (kind == ForeachScalar::kTensor || kind == ForeachScalar::kTensorEach) {
+            read_scalar(view_of(context.tensor(values)), kind == ForeachScalar::kTensorEach ? index : 0, &task);
+          }
+          View in[kMaxTensors];
+          for (int i = 0; i < task.inputs; ++i) in[i] = view_of(context.tensor(member.in[i]));
+          run_elementwise(task, in, view_of(context.tensor(member.out)));
+          ++index;
+        }
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise formulas over lists of tensors: member i of each list makes member i of the result. Rows
+// read like those of ops/elementwise, with lists for tensors.
+#pragma once
+
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+namespace emu {
+
+// Where the formula's scalar comes from.
+struct ForeachScalar {
+  enum Kind { kNone, kScalar, kScalarList, kTensor, kTensorEach } kind = kNone;
+  const aclScalar *scalar = nullptr;
+  const aclScalarList *list = nullptr;
+  const aclTensor *tensor = nullptr;
+
+  ForeachScalar() = default;
+  ForeachScalar(const aclScalar *s) : kind(kScalar), scalar(s) {}
+  ForeachScalar(const aclScalarList *l) : kind(kScalarList), list(l) {}
+  // One element for all members, read when the stream gets there.
+  ForeachScalar(const aclTensor *t) : kind(kTensor), tensor(t) {}
+};
+
+// A tensor with one element per member.
+inline ForeachScalar each(const aclTensor *tensor) {
+  ForeachScalar result(tensor);
+  result.kind = ForeachScalar::kTensorEach;
+  return result;
+}
+
+Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTensorList *> lists,
+                    const ForeachScalar &scalar, const aclTensorList *out, uint64_t *workspace_size,
+                    aclOpExecutor **executor);
+
+}  // namespace emu
+
+#define EMU_FOREACH(NAME, FORMULA, TYPES, TENSORS, SCALARS, PARAMETERS, LISTS, SCALAR, OUT)               \
+  EMU_OPERATOR(NAME, PARAMETERS) {                                                                        \
+    static constexpr ElementwiseRow row = {                                                               \
+        "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, kExact};                  \
+    return foreach_rows(row, {EMU_UNPACK LISTS}, SCALAR, OUT, workspaceSize, executor);                   \
+  }
+// (x, out)
+#define EMU_FOREACH_UNARY(NAME, TYPES, ...)                                                               \
+  EMU_FORMULA_X(NAME, __VA_ARGS__)                                                                        \
+  EMU_FOREACH(NAME, NAME, TYPES, 1, 0, (const aclTensorList *x, aclTensorList *out), (x),                 \
+              ForeachScalar(), out)
+// (x1, x2, out)
+#define EMU_FOREACH_LIST(NAME, FORMULA, TYPES)                                                            \
+  EMU_FOREACH(NAME, FORMULA, TYPES, 2, 0,                                                                 \
+              (const aclTensorList *x1, const aclTensorList *x2, aclTensorList *out), (x1, x2),           \
+              ForeachScalar(), out)
+// (x, scalar, out), where KIND is aclTensor, aclScalar or aclScalarList
+#define EMU_FOREACH_SCALAR(NAME, FORMULA, TYPES, KIND)                                                    \
+  EMU_FOREACH(NAME, FORMULA, TYPES, 1, 1,                                                                 \
+              (const aclTensorList *x, const KIND *scalar, aclTensorList *out), (x), scalar, out)
+// (x1, x2, alpha, out)
+#define EMU_FOREACH_ALPHA(NAME, FORMULA, TYPES, KIND)                                                     \
+  EMU_FOREACH(NAME, FORMULA, TYPES, 2, 1,                                                                 \
+              (const aclTensorList *x1, const aclTensorList *x2, const KIND *alpha, aclTensorList *out),  \
+              (x1, x2), alpha, out)
+// (x1, x2, x3, scalar, out)
+#define EMU_FOREACH_TERNARY(NAME, FORMULA, TYPES, KIND, SCALAR)                                           \
+  EMU_FOREACH(NAME, FORMULA, TYPES, 3, 1,                                                                 \
+              (const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *x3,                 \
+               const KIND *scalar, aclTensorList *out),                                                   \
+              (x1, x2, x3), SCALAR, out)
