@@ -315,4 +315,96 @@ TERNARY = [
     Case("InplaceMaskedFillScalar", lambda x, m, a: np.where(m, a, x), "tms", (1,)),
 ]
 
-CASES = [*UNARY, *ATTRIBUTES, *BINARY, *TERNARY]
+
+def x_log_y(x: Any, y: Any) -> Any:
+    return np.where(np.asarray(x) == 0, 0, x * np.log(y))
+
+
+def phi(x: Any) -> Any:
+    return np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def mish_slope(y: Any) -> Any:
+    t = np.tanh(softplus(y))
+    return t + y * sigmoid(y) * (1 - t * t)
+
+
+def gradient(operator: str, slope: Formula, **options: Any) -> Case:
+    """An operator that multiplies the incoming gradient x by a slope at y."""
+    return Case(operator, lambda x, y, *a: x * slope(y, *a), same=True, **options)
+
+
+BACKWARD = [
+    gradient("SigmoidBackward", lambda y: y * (1 - y), form="tto"),
+    gradient("TanhBackward", lambda y: 1 - y * y, form="tto"),
+    gradient("SiluBackward", lambda y: sigmoid(y) * (1 + y * (1 - sigmoid(y))), form="tto"),
+    gradient("GeluBackward", lambda y: 0.5 * erfc(-y / math.sqrt(2)) + y * phi(y), form="tto"),
+    gradient(
+        "FastGeluBackward",
+        lambda y: sigmoid(1.702 * y) * (1 + 1.702 * y * (1 - sigmoid(1.702 * y))),
+        form="tto",
+    ),
+    gradient("MishBackward", mish_slope, form="tto", scale=16),  # its terms cancel
+    gradient(
+        "HardswishBackward",
+        lambda y: np.where(y <= -3, 0, np.where(y >= 3, 1, y / 3 + 0.5)),
+        form="tto",
+    ),
+    gradient("HardsigmoidBackward", lambda y: np.where(abs(y) < 3, 1 / 6, 0), form="tto"),
+    Case(
+        "SeluBackward",
+        lambda x, y: np.where(y > 0, 1.0507009873554805 * x, x * (y + 1.7580993408473768)),
+        "tto",
+        same=True,
+        refused=INTEGER,
+    ),
+    Case("ThresholdBackward", lambda x, y, a: np.where(y > a, x, 0), "ttso", (1,), same=True),
+    gradient("HardshrinkBackward", lambda y, a: abs(y) > a, form="ttso", numbers=(0.5,)),
+    gradient("SoftshrinkBackward", lambda y, a: abs(y) > a, form="ttso", numbers=(0.5,)),
+    gradient(
+        "HardtanhBackward",
+        lambda y, a, b: (y > a) & (y < b),
+        form="ttsso",
+        numbers=(-1.0, 2.0),
+        refused=INTEGER | COMPLEX | {"BOOL"},
+    ),
+    gradient(
+        "SoftplusBackward",
+        lambda y, a, b: np.where(y * a > b, 1, sigmoid(y * a)),
+        form="ttsso",
+        numbers=(2.0, 4.0),
+        refused=INTEGER | {"BOOL"},
+    ),
+    Case(
+        "LeakyReluBackward",
+        lambda x, y, a, result: np.where(y > 0, x, a * x),
+        "ttsno",
+        (0.25, False),
+        same=True,
+    ),
+]
+
+SPECIAL = [
+    Case(
+        "IsClose",
+        lambda x, y, r, a, n: np.isclose(x, y, r, a, n),
+        "ttnnno",
+        (0.5, 1.0, False),
+        rule="bool",
+    ),
+    Case("NanToNum", lambda x, *a: x, "tnnno", (0.5, 2.0, -2.0)),
+    Case("InplaceNanToNum", lambda x, *a: x, "tnnn", (0.5, 2.0, -2.0)),
+    Case("Heaviside", np.heaviside, "tto", same=True),
+    *[
+        Case(name, x_log_y, form, numbers, "float", (1.0, 9.0), refused=COMPLEX)
+        for name, form, numbers in [
+            ("XLogYTensor", "tto", ()),
+            ("InplaceXLogYTensor", "tt", ()),
+            ("XLogYScalarOther", "tso", (3,)),
+            ("InplaceXLogYScalarOther", "ts", (3,)),
+            ("XLogYScalarSelf", "sto", (3,)),
+        ]
+    ],
+]
+
+CASES = [*UNARY, *ATTRIBUTES, *BINARY, *TERNARY, *BACKWARD, *SPECIAL]

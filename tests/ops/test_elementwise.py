@@ -277,3 +277,108 @@ def takes_an_operand_as_result(case: Case) -> None:
             arguments.append(placed)
         op("aclnn" + case.operator)(*arguments)
         call.compare(arguments[aliased].numpy(), f"aliased {aliased}")
+
+
+def test_special_values() -> None:
+    inf, nan = np.inf, np.nan
+    x = place(np.array([nan, inf, -inf, 1.5], np.float32))
+    out = hollow((4,), np.float32)
+    op("aclnnNanToNum")(x, 0.5, 2.0, -2.0, out)
+    assert_same(out.numpy(), np.array([0.5, 2.0, -2.0, 1.5], np.float32))
+    y = place(np.array([nan, inf, 3.0, 1.5], np.float32))
+    same = hollow((4,), np.bool_)
+    op("aclnnIsClose")(x, y, 1e-5, 1e-8, True, same)
+    assert_same(same.numpy(), np.array([True, True, False, True]))
+    for name, expected in [
+        ("Maximum", np.maximum(x.numpy(), y.numpy())),
+        ("Minimum", np.minimum(x.numpy(), y.numpy())),
+    ]:
+        op("aclnn" + name)(x, y, out)
+        assert_same(out.numpy(), expected)
+    op("aclnnRelu")(x, out)
+    assert_same(out.numpy(), np.array([nan, inf, 0, 1.5], np.float32))
+    ties = place(np.array([0.5, 1.5, 2.5, -2.5], np.float32))
+    op("aclnnRound")(ties, out)
+    assert_same(out.numpy(), np.array([0, 2, 2, -2], np.float32))
+
+
+def test_integer_division_by_zero_gives_zero() -> None:
+    x = place(np.array([7, -7, 0, -(2**31)], np.int32))
+    zero = place(np.array([0, 0, 0, -1], np.int32))
+    out = hollow((4,), np.int32)
+    for operator in ("aclnnFloorDivide", "aclnnFmodTensor", "aclnnRemainderTensorTensor"):
+        op(operator)(x, zero, out)
+        last = -(2**31) if operator == "aclnnFloorDivide" else 0
+        assert_same(out.numpy(), np.array([0, 0, 0, last], np.int32))
+
+
+PROMOTIONS = [
+    ("INT8", "UINT8", "INT16"),
+    ("INT32", "INT64", "INT64"),
+    ("INT32", "FLOAT16", "FLOAT16"),
+    ("FLOAT16", "BFLOAT16", "FLOAT"),
+    ("FLOAT", "DOUBLE", "DOUBLE"),
+    ("BOOL", "INT8", "INT8"),
+    ("FLOAT", "COMPLEX64", "COMPLEX64"),
+    ("DOUBLE", "COMPLEX64", "COMPLEX128"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "meet"), PROMOTIONS)
+def test_tensors_of_two_dtypes_meet_in_a_third(left: str, right: str, meet: str) -> None:
+    rng = np.random.default_rng(2)
+    x, y = (values(rng, (4, 90), NUMPY[name], -30.0, 30.0) for name in (left, right))
+    out = hollow((4, 90), NUMPY[meet])
+    op("aclnnMul")(place(x), place(y), out)
+    product = wide(x.astype(NUMPY[meet])) * wide(y.astype(NUMPY[meet]))
+    if NUMPY[meet].kind in "iu":
+        assert_same(out.numpy(), product.astype(NUMPY[meet]))
+    else:
+        assert_close(out.numpy(), product)
+
+
+def test_a_result_is_rounded_to_the_promoted_dtype_before_the_cast() -> None:
+    x = place(np.array([2049.0], np.float16))
+    out = hollow((1,), np.float32)
+    op("aclnnAdd")(x, place(np.array([1.0], np.float16)), 1, out)
+    assert float(out.numpy()[0]) == 2048.0
+    small = hollow((1,), np.int32)
+    op("aclnnAdd")(place(np.array([127], np.int8)), place(np.array([1], np.int8)), 1, small)
+    assert int(small.numpy()[0]) == -128
+
+
+def test_results_never_lose_their_kind() -> None:
+    real, whole = hollow((4,), np.float32), hollow((4,), np.int32)
+    truth, imaginary = hollow((4,), np.bool_), hollow((4,), np.complex64)
+    assert refusal("aclnnAdd", real, real, 1, whole) == 161002
+    assert refusal("aclnnAdd", whole, whole, 1, truth) == 161002
+    assert refusal("aclnnAdd", imaginary, imaginary, 1, real) == 161002
+    assert refusal("aclnnAdd", whole, whole, 1.5, whole) == 161002
+    assert refusal("aclnnInplaceAdd", whole, real, 1) == 161002
+    assert refusal("aclnnMuls", whole, 1.5, whole) == 161002
+    assert refusal("aclnnDiv", whole, whole, whole) == 161002
+    op("aclnnAdd")(truth, truth, 1, truth)
+    op("aclnnMuls")(whole, 1.5, real)
+    assert_same(real.numpy(), np.full(4, 115.5, np.float32))
+
+
+def test_clamp_takes_one_bound_or_both() -> None:
+    x = np.arange(-4, 5, dtype=np.float32)
+    out = hollow(x.shape, np.float32)
+    op("aclnnClamp")(place(x), None, 2, out)
+    assert_same(out.numpy(), np.minimum(x, 2))
+    op("aclnnClamp")(place(x), -1, None, out)
+    assert_same(out.numpy(), np.maximum(x, -1))
+    assert refusal("aclnnClamp", place(x), None, None, out) == 161001
+
+
+def test_messages_name_the_parameter_and_what_is_allowed() -> None:
+    with pytest.raises(ap.errors.AclnnError) as caught:
+        op("aclnnGelu")(hollow((2,), np.int32), hollow((2,), np.int32))
+    text = str(caught.value)
+    assert "self" in text and "INT32" in text and "FLOAT16" in text
+    with pytest.raises(ap.errors.AclnnError) as caught:
+        op("aclnnSqrt")(hollow((2,), np.float32), hollow((3,), np.float32))
+    assert (
+        "out" in str(caught.value) and "(3,)" in str(caught.value) and "(2,)" in str(caught.value)
+    )

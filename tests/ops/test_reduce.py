@@ -93,7 +93,7 @@ def arguments(case: Reduction, axes: tuple[int, ...], keep: bool, dtype: Any) ->
 
 def run(case: Reduction, array: Any, axes: tuple[int, ...], keep: bool, layout: str) -> None:
     dtype = NUMPY[case.result] if case.result else array.dtype
-    every = tuple(range(array.ndim)) if not axes else axes
+    every = axes or tuple(range(array.ndim))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a variance of one element is NaN
         expected = np.asarray(case.formula(wide(array), axis=every or None, keepdims=keep))

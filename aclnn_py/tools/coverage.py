@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of operators the emulator implements: family, dtypes and tolerance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from aclnn_py import facts
+from aclnn_py._ffi import C
+
+__all__ = ["NARROWED", "TOLERANCE_TEXT", "coverage_path", "coverage_table", "implemented"]
+
+# Documented dtypes the emulator turns away.
+NARROWED: dict[str, tuple[str, ...]] = {
+    # Programs written for CANN rely on these refusals.
+    "aclnnFloor": ("FLOAT16",),
+    "aclnnInplaceFloor": ("FLOAT16",),
+    "aclnnGcd": ("INT8", "INT16"),
+    # A fraction of an integer has no meaning the documents define.
+    "aclnnHardsigmoid": ("INT32",),
+    "aclnnInplaceHardsigmoid": ("INT32",),
+    "aclnnSelu": ("INT32", "INT8"),
+    "aclnnInplaceSelu": ("INT32", "INT8"),
+    "aclnnSeluBackward": ("INT32", "INT8"),
+    "aclnnForeachExp": ("INT16", "INT8", "UINT8"),
+    "aclnnForeachExpm1": ("INT16", "INT8", "UINT8"),
+    # Formats without conversions of their own.
+    "aclnnCast": ("HIFLOAT8", "FLOAT4_E2M1", "FLOAT4_E1M2"),
+    "aclnnInplaceZero": ("FLOAT4_E2M1", "FLOAT4_E1M2"),
+}
+
+TOLERANCE_TEXT = {
+    "float64": "1e-12",
+    "float32": "2e-6",
+    "float16": "2e-3",
+    "bfloat16": "1.6e-2",
+    "complex64": "4e-6",
+    "complex128": "1e-12",
+}
+
+# Operators that only move, compare, count or select elements, whatever their dtype.
+_EXACT = re.compile(
+    r"(aclnn)(Inplace|Foreach)?("
+    r"(Eq|Ne|Lt|Le|Gt|Ge)(Tensor|Scalar)|Bitwise\w+|Logical(And|Or|Xor|Not)|Is\w+|Signbit|Sign|Abs|Neg"
+    r"|Ceil|Floor|Trunc|Round|Relu|Threshold\w*|Clamp\w*|Hard(tanh|shrink)(Backward)?|Maximum\w*"
+    r"|Minimum\w*|Max\w*|Min\w*|A(min|max)\w*|Arg\w+|Any|All|Cummax|Cummin|Cast|Copy|Fill\w+"
+    r"|Zero|ZeroInplace|One|Eye|SWhere|Masked(Fill\w+|Select|Scatter)|NanToNum|Heaviside|Gcd"
+    r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
+    r"|Tri[lu]|ChannelShuffle|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
+    r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
+    r"|Bincount|Histc)"
+)
+_HEAD = """\
+# Operators of the emulator
+
+Made by `python -m aclnn_py.tools.coverage`; a test compares it with the library. {count} operators
+of {total} are implemented; any other is absent from the library, as on an older CANN.
+
+Dtypes are the documented ones of the first tensor, less those the emulator refuses. A tolerance
+"by dtype" bounds the distance from NumPy in float64, relative to the value, by the dtype of the
+result; operators that add many terms stay within a small multiple. Integers and BOOL are exact.
+
+| {names} |
+|{rules}|
+| {bounds} |
+"""
+
+
+def implemented() -> list[str]:
+    """Return the C names of the operators the loaded library has, in order.
+
+    Returns
+    -------
+    list of str
+        Such as ``"aclnnAdd"``.
+    """
+    return [name for name in sorted(facts.operators()) if C.has(name + "GetWorkspaceSize")]
+
+
+def coverage_table() -> str:
+    """Return the table as Markdown.
+
+    Returns
+    -------
+    str
+        A heading, the tolerances, and one table per family of operators.
+    """
+    names = implemented()
+    families: dict[str, list[str]] = {}
+    for name in names:
+        fact = facts.operator(name)
+        families.setdefault(fact["family"] if fact else "other", []).append(name)
+    parts = [
+        _HEAD.format(
+            count=len(names),
+            total=len(facts.operators()),
+            names=" | ".join(TOLERANCE_TEXT),
+            rules="|".join("---" for _ in TOLERANCE_TEXT),
+            bounds=" | ".join(TOLERANCE_TEXT.values()),
+        )
+    ]
+    for family in sorted(families):
+        parts.append(f"\n## {family}\n\n| operator | dtypes | tolerance |\n|---|---|---|\n")
+        parts.extend(
+            f"| {name} | {_dtypes(name)} | {_tolerance(name)} |\n" for name in families[family]
+        )
+    return "".join(parts)
+
+
+def coverage_path() -> Path:
+    """Return where the table is kept: beside the emulator's sources.
+
+    Returns
+    -------
+    Path
+    """
+    return Path(__file__).resolve().parent.parent / "emulator" / "COVERAGE.md"
+
+
+def _tolerance(name: str) -> str:
+    return "exact" if _EXACT.fullmatch(name) else "by dtype"
+
+
+def _dtypes(name: str) -> str:
+    fact = facts.operator(name)
+    listed: Iterable[str] = ()
+    for parameter in fact["params"] if fact else ():
+        if parameter.get("dtypes"):
+            listed = parameter["dtypes"]
+            break
+    taken = [dtype for dtype in listed if dtype not in NARROWED.get(name, ())]
+    return " ".join(dict.fromkeys(taken)).lower() or "not documented"
+
+
+if __name__ == "__main__":
+    coverage_path().write_text(coverage_table(), encoding="utf-8")
+    print(f"wrote {coverage_path()}")

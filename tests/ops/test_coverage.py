@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checked-in table of implemented operators against the library and the tests."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.numerics import TOLERANCES
+from helpers.operators import NUMPY, documented
+
+from aclnn_py.tools.coverage import (
+    NARROWED,
+    TOLERANCE_TEXT,
+    coverage_path,
+    coverage_table,
+    implemented,
+)
+
+from .elementwise_table import CASES
+from .foreach_table import FOREACH
+
+pytestmark = [
+    pytest.mark.usefixtures("device"),
+    pytest.mark.emulator_only(reason="the table lists what the emulator implements"),
+]
+
+
+def test_table_is_up_to_date() -> None:
+    written = coverage_path().read_text(encoding="utf-8")
+    assert written == coverage_table(), "run: python -m aclnn_py.tools.coverage"
+
+
+def test_tolerances_are_those_the_tests_use() -> None:
+    for name, text in TOLERANCE_TEXT.items():
+        assert float(text) == TOLERANCES[name].relative
+
+
+def test_operators_of_both_tolerances_are_told_apart() -> None:
+    cells = [line.split(" | ") for line in coverage_table().splitlines()]
+    tolerance = {row[0]: row[-1] for row in cells}
+    for name in ("aclnnEqTensor", "aclnnInplaceCopy", "aclnnPermute", "aclnnForeachAbs"):
+        assert tolerance[f"| {name}"] == "exact |"
+    for name in ("aclnnAdd", "aclnnMatmul", "aclnnIndexAdd", "aclnnMean"):
+        assert tolerance[f"| {name}"] == "by dtype |"
+
+
+def test_rows_of_the_test_tables_are_implemented() -> None:
+    assert {"aclnn" + case.operator for case in [*CASES, *FOREACH]} <= set(implemented())
+
+
+def test_narrowed_dtypes_are_those_the_tests_see_refused() -> None:
+    refused = {
+        "aclnn" + case.operator: set(case.refused) & first_documented(case)
+        for case in [*CASES, *FOREACH]
+    }
+    # Division with a mode takes complex numbers with mode 0, which has no case of its own.
+    refused = {name: names for name, names in refused.items() if names and "DivMod" not in name}
+    listed = {
+        name: set(dtypes) & set(NUMPY) for name, dtypes in NARROWED.items() if name in refused
+    }
+    assert listed == refused
+
+
+def first_documented(case: object) -> frozenset[str]:
+    """Dtypes the documents name for the tensor that decides; none where they name none."""
+    from aclnn_py import facts
+
+    operator = "aclnn" + case.operator  # type: ignore[attr-defined]
+    form = case.form  # type: ignore[attr-defined]
+    position = min(form.index(kind) for kind in "tl" if kind in form)
+    fact = facts.operator(operator)
+    assert fact is not None
+    return documented(operator, position) if fact["params"][position].get("dtypes") else frozenset()
