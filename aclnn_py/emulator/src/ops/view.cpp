@@ -115,14 +115,18 @@ void copy_view(const View &from, const View &to) {
   const int64_t total = from.count();
   if (total == 0) return;
   if (from.dtype == to.dtype) return move_bytes(from, to, item_size(from.dtype));
+  const Compute have = compute_for(from.dtype);
   const Reader reader(from, from.dtype);
-  const Writer writer(to, compute_for(from.dtype), ACL_DT_UNDEFINED);
+  const Writer writer(to, have, ACL_DT_UNDEFINED);
   const auto piece = [&](int64_t begin, int64_t end) {
     alignas(64) char scratch[kBlock * sizeof(Complex128)];
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t count = end - start < kBlock ? end - start : kBlock;
       const void *block = reader.read(start, count, scratch);
-      writer.write(start, count, block);
+      // A writer that would take its block in place has to be given it there.
+      void *place = writer.target(start, scratch);
+      if (place == scratch) writer.write(start, count, block);
+      else std::memcpy(place, block, static_cast<size_t>(count * compute_size(have)));
     }
   };
   if (overlaps_itself(to.layout)) piece(0, total);
