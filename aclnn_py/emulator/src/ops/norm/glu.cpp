@@ -8,17 +8,57 @@
 namespace emu {
 namespace {
 
-float sigmoid(float x) {
-  return 1.0f / (1.0f + std::exp(-x));
+template <class T>
+T sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
 }
-float silu(float x) {
+template <class T>
+T silu(T x) {
   return x * sigmoid(x);
 }
-float gelu_erf(float x) {
-  return 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
+template <class T>
+T gelu_erf(T x) {
+  return T(0.5) * x * (T(1) + std::erf(x * T(0.70710678118654752)));
 }
-float gelu_tanh(float x) {
-  return 0.5f * x * (1.0f + std::tanh(0.79788456080286536f * (x + 0.044715f * x * x * x)));
+template <class T>
+T gelu_tanh(T x) {
+  return T(0.5) * x * (T(1) + std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
+}
+
+// One activation for each type rows are computed in.
+struct Activation {
+  float (*single)(float);
+  double (*twofold)(double);
+
+  float operator()(float x) const { return single(x); }
+  double operator()(double x) const { return twofold(x); }
+};
+constexpr Activation kSigmoid{sigmoid<float>, sigmoid<double>}, kSilu{silu<float>, silu<double>};
+constexpr Activation kGeluErf{gelu_erf<float>, gelu_erf<double>},
+    kGeluTanh{gelu_tanh<float>, gelu_tanh<double>};
+
+struct Halves {
+  View gate, linear, result, activated;
+};
+
+template <class T>
+void gate_all(const Halves &halves, const Activation &activation) {
+  const RowSource<T> gate(halves.gate), linear(halves.linear);
+  const bool keep = halves.activated.data != nullptr;
+  const RowTarget<T> target(halves.result), activated(keep ? halves.activated : halves.result);
+  const int64_t total = halves.result.count(), rows = (total + kBlock - 1) / kBlock;
+  parallel_for(rows, 16, [&](int64_t begin, int64_t end) {
+    T x[kBlock], y[kBlock];
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t start = row * kBlock, n = std::min(kBlock, total - start);
+      gate.read(start, n, x);
+      linear.read(start, n, y);
+      for (int64_t i = 0; i < n; ++i) x[i] = activation(x[i]);
+      if (keep) activated.write(start, n, x);
+      for (int64_t i = 0; i < n; ++i) y[i] *= x[i];
+      target.write(start, n, y);
+    }
+  });
 }
 
 struct GatedArguments {
@@ -26,7 +66,7 @@ struct GatedArguments {
   const char *input_name;
   const aclTensor *input;
   int64_t dim;
-  float (*activation)(float);
+  Activation activation;
   bool activate_left;
   const aclTensor *out;
   const aclTensor *activated;  // null: not asked for
@@ -66,21 +106,11 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
         View second_half = first_half;
         second_half.data +=
             first_half.layout.shape[axis] * first_half.layout.stride[axis] * item_size(first_half.dtype);
-        const RowSource<float> gate(left ? first_half : second_half), linear(left ? second_half : first_half);
-        const RowTarget<float> target(result), activated(second.data != nullptr ? second : result);
-        const int64_t total = result.count(), rows = (total + kBlock - 1) / kBlock;
-        parallel_for(rows, 16, [&](int64_t begin, int64_t end) {
-          float x[kBlock], y[kBlock];
-          for (int64_t row = begin; row < end; ++row) {
-            const int64_t start = row * kBlock, n = std::min(kBlock, total - start);
-            gate.read(start, n, x);
-            linear.read(start, n, y);
-            for (int64_t i = 0; i < n; ++i) x[i] = activation(x[i]);
-            if (second.data != nullptr) activated.write(start, n, x);
-            for (int64_t i = 0; i < n; ++i) y[i] *= x[i];
-            target.write(start, n, y);
-          }
-        });
+        const Halves halves{left ? first_half : second_half, left ? second_half : first_half, result, second};
+        if (result.dtype == ACL_DOUBLE)
+          gate_all<double>(halves, activation);
+        else
+          gate_all<float>(halves, activation);
         return Status{0};
       },
       workspace_size, executor);
@@ -92,7 +122,7 @@ Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t ap
   check.that(approximate == 0 || approximate == 1, "approximate is %lld; allowed: 0 (erf), 1 (tanh)",
              static_cast<long long>(approximate));
   if (!check.ok()) return check.status();
-  return plan_gated({op, "self", self, dim, approximate == 1 ? gelu_tanh : gelu_erf, left, out, out_gelu},
+  return plan_gated({op, "self", self, dim, approximate == 1 ? kGeluTanh : kGeluErf, left, out, out_gelu},
                     true, workspace_size, executor);
 }
 
@@ -100,12 +130,12 @@ Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t ap
 }  // namespace emu
 
 EMU_OPERATOR(SwiGlu, (const aclTensor *x, int64_t dim, aclTensor *out)) {
-  return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::silu, true, out, nullptr}, false, workspaceSize,
+  return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::kSilu, true, out, nullptr}, false, workspaceSize,
                          executor);
 }
 
 EMU_OPERATOR(Glu, (const aclTensor *self, int64_t dim, aclTensor *out)) {
-  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::sigmoid, false, out, nullptr}, false,
+  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr}, false,
                          workspaceSize, executor);
 }
 

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of any operator as data: arguments with their oracle, run over dtypes and layouts."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.numerics import assert_close, assert_same
+from helpers.operators import LAYOUTS, NUMPY, Array, documented, hollow, op, place, refusal
+
+import aclnn_py as ap
+
+
+@dataclass(frozen=True)
+class In:
+    """A tensor the operator reads."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Out:
+    """A tensor the operator writes, with what it must hold afterwards (its dtype included)."""
+
+    oracle: Any
+    dtype: Any = None
+    scale: float = 1.0  # widens the tolerance of the dtype
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A tensor the operator changes in place."""
+
+    before: Array
+    oracle: Any
+    scale: float = 1.0
+
+
+Problem = Sequence[Any]
+Build = Callable[[np.random.Generator, np.dtype[Any]], Problem]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator in one situation."""
+
+    operator: str  # without the prefix aclnn
+    build: Build
+    note: str = ""
+    decides: int = 0  # position of the parameter whose documented dtypes are tried
+    dtypes: frozenset[str] | None = None  # instead of the documented ones
+    refuses: bool = True  # undocumented dtypes of that parameter are answered with 161002
+    nullable: frozenset[int] = field(default_factory=frozenset)  # tensors that may be None
+    free_shapes: bool = False  # the result may be larger than what the operator writes
+
+    @property
+    def id(self) -> str:
+        return f"{self.operator}-{self.note}" if self.note else self.operator
+
+    def accepted(self) -> list[str]:
+        names = documented("aclnn" + self.operator, self.decides)
+        return sorted(names if self.dtypes is None else self.dtypes & frozenset(NUMPY))
+
+    def problem(self, name: str) -> Problem:
+        seed = zlib.crc32(f"{self.id} {name}".encode())
+        return self.build(np.random.default_rng(seed), NUMPY[name])
+
+
+def put(argument: Any, layout: str) -> Any:
+    """Turn one argument of a problem into what the operator takes."""
+    if isinstance(argument, In):
+        return place(argument.array, layout)
+    if isinstance(argument, Ref):
+        return place(argument.before, layout)
+    if isinstance(argument, Out):
+        return hollow(np.shape(argument.oracle), result_dtype(argument), layout)
+    if isinstance(argument, list) and argument and isinstance(argument[0], (In, Out, type(None))):
+        return [None if member is None else put(member, layout) for member in argument]
+    return argument
+
+
+def result_dtype(out: Out) -> Any:
+    return np.asarray(out.oracle).dtype if out.dtype is None else np.dtype(out.dtype)
+
+
+def compare(argument: Any, given: Any, what: str) -> None:
+    """Check the tensors an operator wrote."""
+    if isinstance(argument, list):
+        for member, tensor in zip(argument, given, strict=True):
+            compare(member, tensor, what)
+    elif isinstance(argument, (Out, Ref)):
+        result = given.numpy()
+        if result.dtype.kind in "iub":
+            assert_same(result, np.asarray(argument.oracle).astype(result.dtype), what)
+        else:
+            with np.errstate(over="ignore"):
+                assert_close(result, argument.oracle, scale=argument.scale, what=what)
+
+
+def run(case: Case, name: str, layout: str) -> None:
+    """Run a case for one dtype and one layout of all its tensors."""
+    problem = case.problem(name)
+    arguments = [put(argument, layout) for argument in problem]
+    op("aclnn" + case.operator)(*arguments)
+    for position, argument in enumerate(problem):
+        compare(argument, arguments[position], f"{case.id} {name} {layout} argument {position}")
+
+
+def has_result(case: Case) -> bool:
+    return any(isinstance(argument, Out) for argument in case.problem(case.accepted()[0]))
+
+
+def suite(cases: Sequence[Case]) -> type:
+    """The tests every operator of a table passes."""
+    each = pytest.mark.parametrize("case", cases, ids=lambda case: case.id)
+    some = [case for case in cases if case.refuses]
+    choosy = pytest.mark.parametrize("case", some, ids=lambda case: case.id)
+    sized = [case for case in cases if not case.free_shapes and has_result(case)]
+    strict = pytest.mark.parametrize("case", sized, ids=lambda case: case.id)
+
+    @pytest.mark.usefixtures("device")
+    class Suite:
+        @each
+        @pytest.mark.parametrize("layout", LAYOUTS)
+        def test_agrees_with_numpy(self, case: Case, layout: str) -> None:
+            names = case.accepted()
+            assert names, case.id
+            for name in names:
+                run(case, name, layout)
+
+        @choosy
+        def test_refuses_other_dtypes(self, case: Case) -> None:
+            allowed = documented("aclnn" + case.operator, case.decides)
+            strangers = frozenset(NUMPY) - allowed
+            problem = case.problem(case.accepted()[0])
+            for name in sorted(strangers):
+                arguments = [put(argument, "dense") for argument in problem]
+                arguments[case.decides] = recast(arguments[case.decides], NUMPY[name])
+                assert refusal("aclnn" + case.operator, *arguments) == 161002, name
+
+        @each
+        def test_refuses_null(self, case: Case) -> None:
+            problem = case.problem(case.accepted()[0])
+            for position, argument in enumerate(problem):
+                if not isinstance(argument, (In, Out, Ref)) or position in case.nullable:
+                    continue
+                arguments = [put(other, "dense") for other in problem]
+                arguments[position] = None
+                assert refusal("aclnn" + case.operator, *arguments) == 161001, position
+
+        @strict
+        def test_refuses_a_result_of_another_shape(self, case: Case) -> None:
+            problem = case.problem(case.accepted()[0])
+            for position, argument in enumerate(problem):
+                if not isinstance(argument, Out):
+                    continue
+                arguments = [put(other, "dense") for other in problem]
+                shape = np.shape(argument.oracle)
+                shape = (*shape, 3) if len(shape) < 8 else (*shape[:-1], shape[-1] + 1)
+                arguments[position] = hollow(shape, result_dtype(argument))
+                assert refusal("aclnn" + case.operator, *arguments) == 161002, position
+
+    return Suite
+
+
+def recast(argument: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor (or list of tensors) of the same shape and another dtype."""
+    if isinstance(argument, list):
+        return [recast(member, dtype) for member in argument]
+    return place(np.ones(argument.shape, dtype))
+
+
+def fault(operator: str, *arguments: Any) -> str:
+    """Run an operator whose data are wrong; return the text of the device fault."""
+    with pytest.raises(ap.errors.DeviceError) as caught:
+        op(operator)(*arguments)
+        ap.synchronize()
+    assert caught.value.status == 507015, caught.value
+    return str(caught.value)
