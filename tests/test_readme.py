@@ -26,7 +26,7 @@ SHELL = [text for language, text in BLOCKS if language == "sh"]
 def path_with_command(tmp_path: Path) -> str:
     """PATH on which `aclnn-py` is the command of the package under test."""
     command = tmp_path / "aclnn-py"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aclnn_py.tools.cli "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -m aclnn_py.tools.cli "$@"\n')
     command.chmod(0o755)
     return f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
 

@@ -22,6 +22,7 @@ def aclnn_py(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=120,
+        cwd=Path(__file__).parent,
         env={**os.environ, **env},
     )
 
@@ -128,7 +129,13 @@ def test_patterns(pattern: str, name: str, meant: bool) -> None:
 
 def test_ops_into_a_closed_pipe_is_quiet() -> None:
     words = f"{shlex.quote(sys.executable)} -m aclnn_py.tools.cli ops | head -n 1"
-    result = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        ["bash", "-c", words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=Path(__file__).parent,
+    )
     assert result.stdout.startswith("name")
     assert "Traceback" not in result.stderr
     assert "BrokenPipe" not in result.stderr

@@ -249,7 +249,7 @@ def test_other_programs_than_python_run_too(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho $RANK of $WORLD_SIZE $1\n")
     program.chmod(0o755)
     words = [sys.executable, "-m", "aclnn_py.tools.cli", "run", "-n", "2", "--", str(program), "x"]
-    result = subprocess.run(words, capture_output=True, text=True, timeout=30)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=30, cwd=tmp_path)
     assert lines(result.stdout) == ["[0] 0 of 2 x", "[1] 1 of 2 x"]
 
 
@@ -263,12 +263,12 @@ def test_a_program_that_is_not_there_is_127(tmp_path: Path) -> None:
         "2",
         str(tmp_path / "nothing"),
     ]
-    result = subprocess.run(words, capture_output=True, text=True, timeout=30)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=30, cwd=tmp_path)
     assert result.returncode == 127
     assert "No such file" in result.stderr
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "many"])
-def test_a_count_that_is_none_is_refused(count: str) -> None:
+def test_a_count_that_is_none_is_refused(count: str, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "aclnn_py.tools.cli", "run", "-n", count, "x.py"]
-    assert subprocess.run(words, capture_output=True, timeout=30).returncode == 2
+    assert subprocess.run(words, capture_output=True, timeout=30, cwd=tmp_path).returncode == 2
