@@ -10,6 +10,8 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+import aclnn_py
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -30,8 +32,10 @@ class Outcome:
 def environment(extra: dict[str, str] | None = None) -> dict[str, str]:
     """Return the environment for a child: this one, the package importable, and ``extra``."""
     result = dict(os.environ)
+    # The package under test, which is not the source tree when it was installed.
+    package = Path(aclnn_py.__file__).parent.parent
     result["PYTHONPATH"] = os.pathsep.join(
-        [str(ROOT), str(ROOT / "tests"), *filter(None, [result.get("PYTHONPATH")])]
+        [str(package), str(ROOT / "tests"), *filter(None, [result.get("PYTHONPATH")])]
     )
     result.update(extra or {})
     return result
