@@ -178,6 +178,8 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
   if (!streams().retire(stream)) {
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine, static_cast<void *>(stream));
   }
+  // At exit the workers are stopped already, and one that would not stop still uses its stream.
+  if (exiting()) return 0;
   {
     std::lock_guard<std::mutex> lock(stream->mutex);
     stream->stop = true;
@@ -243,6 +245,7 @@ Status enqueue_on(Stream &stream, const char *what, Task task) {
   if (stream.aborted.load(std::memory_order_relaxed)) {
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d is aborted.", what, stream.id);
   }
+  if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", what);
   std::unique_lock<std::mutex> lock(stream.mutex);
   if (!stream.started) {
     if (const Status s = start_worker(stream)) return s;
@@ -300,6 +303,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.", routine, stream.id);
   }
   if (stream.capture.load() != nullptr) return refuse_while_captured(stream, routine);
+  if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", routine);
   const uint64_t target = stream.submitted.load(std::memory_order_acquire);
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);

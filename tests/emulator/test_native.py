@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C and C++ programs against `include/` and the library: no Python in the process they run in."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NATIVE = Path(__file__).resolve().parent / "native"
+LIB = ROOT / "aclnn_py" / "lib"
+LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
+SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
+TIMEOUT_S = 240.0
+
+# Program, arguments (a dot stands for a directory of its own), environment.
+RUNS = [
+    ("init.c", ["."], {}),
+    ("device.cpp", [], {}),
+    ("stream.cpp", [], {}),
+    ("event.cpp", [], {}),
+    ("memory.cpp", [], {"ACLNN_PY_EMULATOR_MEMORY": "64M"}),
+    ("memory.cpp", [], {"ACLNN_PY_EMULATOR_MEMORY": "64M", "ACLNN_PY_CHECK": "1"}),
+    ("copy.cpp", [], {}),
+    ("mapping.cpp", [], {}),
+    ("callback.cpp", [], {}),
+    ("capture.cpp", [], {}),
+    ("meta.c", [], {}),
+    ("executor.cpp", [], {}),
+    ("executor.cpp", [], {"ACLNN_PY_CHECK": "1"}),
+    ("sharing.cpp", [], {}),
+    ("threads.cpp", [], {}),
+    ("settings.cpp", [], {}),
+    ("process.cpp", ["fork-after-use"], {}),
+    ("process.cpp", ["fork-before-use"], {}),
+    ("process.cpp", ["exit-with-work"], {}),
+    ("process.cpp", ["exit-with-a-task-that-blocks"], {}),
+]
+
+
+def name_of(run: tuple[str, list[str], dict[str, str]]) -> str:
+    program, arguments, env = run
+    settings = [key.removeprefix("ACLNN_PY_").lower() for key in env if key != "ACLNN_PY_EMULATOR_MEMORY"]
+    return "-".join([program, *(a for a in arguments if a != "."), *settings])
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory):
+    """Compile a program once per session and return its path."""
+    built: dict[str, Path] = {}
+    directory = tmp_path_factory.mktemp("native")
+
+    def compile_once(program: str) -> Path:
+        if program in built:
+            return built[program]
+        source = NATIVE / program
+        variable, default, standard = LANGUAGE[source.suffix]
+        compiler = shlex.split(os.environ.get(variable, default))
+        if shutil.which(compiler[0]) is None:
+            pytest.skip(f"no {compiler[0]}")
+        target = directory / source.stem
+        command = [*compiler, standard, "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
+        command += [f"-fsanitize={','.join(SANITIZERS)}"] if SANITIZERS else []
+        command += [f"-I{ROOT / 'include'}", f"-I{NATIVE}", str(source), "-o", str(target)]
+        command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-lascendcl", "-lnnopbase", "-lopapi"]
+        command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lpthread"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+        built[program] = target
+        return target
+
+    return compile_once
+
+
+@pytest.mark.emulator_only(reason="links against the emulator's library")
+@pytest.mark.parametrize("run", RUNS, ids=name_of)
+def test_native_program(run, build, tmp_path: Path) -> None:
+    program, arguments, settings = run
+    env = {key: value for key, value in os.environ.items() if not key.startswith("ACLNN_PY_EMULATOR")}
+    env.pop("ASCEND_RT_VISIBLE_DEVICES", None)
+    env.update(settings)
+    command = [str(build(program)), *(str(tmp_path) if a == "." else a for a in arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=env, timeout=TIMEOUT_S, check=False
+    )
+    assert done.returncode == 0, f"{program} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    assert "Sanitizer" not in done.stderr, done.stderr
