@@ -45,7 +45,9 @@ RUNS = [
 
 def name_of(run: tuple[str, list[str], dict[str, str]]) -> str:
     program, arguments, env = run
-    settings = [key.removeprefix("ACLNN_PY_").lower() for key in env if key != "ACLNN_PY_EMULATOR_MEMORY"]
+    settings = [
+        key.removeprefix("ACLNN_PY_").lower() for key in env if key != "ACLNN_PY_EMULATOR_MEMORY"
+    ]
     return "-".join([program, *(a for a in arguments if a != "."), *settings])
 
 
@@ -81,12 +83,16 @@ def build(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.parametrize("run", RUNS, ids=name_of)
 def test_native_program(run, build, tmp_path: Path) -> None:
     program, arguments, settings = run
-    env = {key: value for key, value in os.environ.items() if not key.startswith("ACLNN_PY_EMULATOR")}
+    env = {
+        key: value for key, value in os.environ.items() if not key.startswith("ACLNN_PY_EMULATOR")
+    }
     env.pop("ASCEND_RT_VISIBLE_DEVICES", None)
     env.update(settings)
     command = [str(build(program)), *(str(tmp_path) if a == "." else a for a in arguments)]
     done = subprocess.run(
         command, capture_output=True, text=True, env=env, timeout=TIMEOUT_S, check=False
     )
-    assert done.returncode == 0, f"{program} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, (
+        f"{program} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    )
     assert "Sanitizer" not in done.stderr, done.stderr
