@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from ffi_build.binding import build_binding
 from ffi_build.emulator import build_emulator, install_headers
-from ffi_build.paths import say
+from ffi_build.paths import BUILD, say
 from ffi_build.toolchain import BuildError, Toolchain
 
 Settings = "dict[str, Any] | None"
@@ -94,6 +95,8 @@ def build_wheel(
     from setuptools import build_meta
 
     build_from_environment()
+    # setuptools packs whatever an earlier build left there, files that are gone since included.
+    shutil.rmtree(BUILD / "lib", ignore_errors=True)
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every machine-level shape passes its arguments intact, through typed invokers and the trampoline.
 
-For each shape a callee with the operator's exact C prototype is compiled; it reports the bytes it received.
+For each shape a callee with the operator's exact C prototype is compiled; it reports the bytes it
+received.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ def test_symbols_never_come_from_the_global_scope(tmp_path):
 
 
 PHASES = """
-int {name}GetWorkspaceSize(void *x, unsigned long *n, void **e) {{ *n = 0; *e = (void *)1; return {code}; }}
+int {name}GetWorkspaceSize(void *x, unsigned long *n, void **e)
+{{ *n = 0; *e = (void *)1; return {code}; }}
 int {name}(void *w, unsigned long n, void *e, void *s) {{ return 0; }}
 """
 

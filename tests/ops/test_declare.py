@@ -23,8 +23,8 @@ OWN = """
 #include <stdbool.h>
 #include <string.h>
 static char seen[64];
-int aclnnOwnGetWorkspaceSize(const void *x, double a, bool b, float c, int8_t d, const char *text, void *out,
-                             uint64_t *n, void **e)
+int aclnnOwnGetWorkspaceSize(const void *x, double a, bool b, float c, int8_t d, const char *text,
+                             void *out, uint64_t *n, void **e)
 {
     if (a == 1.5 && b && c == 2.5f && d == -3 && !strcmp(text, "hello") && x && !out) {
         *n = 0; *e = seen;
@@ -34,8 +34,9 @@ int aclnnOwnGetWorkspaceSize(const void *x, double a, bool b, float c, int8_t d,
 }
 int aclnnOwn(void *w, uint64_t n, void *e, void *s) { return e == seen ? 0 : 561000; }
 """
-OWN_PROTOTYPE = """int aclnnOwnGetWorkspaceSize(const aclTensor *x, double scale, bool flag, float factor,
-    int8_t level, const char *text, aclTensor *outOptional, uint64_t *workspaceSize, aclOpExecutor **executor)"""
+OWN_PROTOTYPE = """int aclnnOwnGetWorkspaceSize(const aclTensor *x, double scale, bool flag,
+    float factor, int8_t level, const char *text, aclTensor *outOptional, uint64_t *workspaceSize,
+    aclOpExecutor **executor)"""
 
 
 @pytest.fixture

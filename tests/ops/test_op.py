@@ -253,7 +253,7 @@ def test_every_operator_of_the_documents_is_there():
 
 
 def test_unknown_operator_suggests_close_names():
-    with pytest.raises(AttributeError, match="did you mean .*matmul"):
+    with pytest.raises(AttributeError, match=r"did you mean .*matmul"):
         _ = ops.matmull
     assert not hasattr(ops, "_private")
 

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build backend: what it packs, what it recompiles, what it says when something is missing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from ffi_build import op_facts, toolchain  # noqa: E402
+from ffi_build.elf import exported_names  # noqa: E402
+from ffi_build.emulator import CANN_NAMES, LIBRARY  # noqa: E402
+
+LIB = ROOT / "aclnn_py" / "lib"
+
+
+def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("variable", ["CC", "CXX"])
+def test_missing_compiler_is_a_message_that_says_what_to_install(variable):
+    done = run("build_ffi.py", **{variable: "no-such-compiler -x"})
+    assert done.returncode == 1
+    assert f"{variable}=no-such-compiler -x: no such compiler" in done.stderr
+    assert "apt install g++" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_no_compiler_on_the_path_is_a_message(tmp_path):
+    done = run("build_ffi.py", PATH=str(tmp_path), CC="", CXX="")
+    assert done.returncode == 1
+    assert "compiler found (looked for gcc, cc, clang)" in done.stderr
+
+
+def test_compiler_of_several_words(monkeypatch):
+    monkeypatch.setenv("CC", "env 'gcc'")
+    assert toolchain.find_compiler("CC", ("gcc",)) == ["env", "gcc"]
+
+
+@pytest.fixture
+def unit(tmp_path, monkeypatch):
+    monkeypatch.setattr(toolchain, "BUILD", tmp_path / "build")
+    (tmp_path / "value.h").write_text("#define VALUE 1\n")
+    source = tmp_path / "unit.cpp"
+    source.write_text('#include "value.h"\nint value() { return VALUE; }\n')
+    return toolchain.Unit(source, ("-std=c++17",), "unit.cpp")
+
+
+def test_only_what_changed_is_compiled_again(unit, capsys):
+    tools = toolchain.Toolchain()
+
+    def compiled() -> bool:
+        tools.compile([unit], "test")
+        return "up to date" not in capsys.readouterr().err
+
+    assert compiled()
+    time.sleep(0.01)
+    assert not compiled()
+    (unit.source.parent / "value.h").write_text("#define VALUE 2\n")
+    assert compiled(), "a header that the source includes has changed"
+    assert not compiled()
+    changed = toolchain.Unit(unit.source, ("-std=c++17", "-DX"), unit.label)
+    assert tools.compile([changed], "test") != tools.compile([unit], "test")
+
+
+def test_compile_error_shows_the_compiler_s_words(unit):
+    unit.source.write_text("int broken(\n")
+    with pytest.raises(toolchain.BuildError, match=r"compile unit.cpp failed[\s\S]*error:"):
+        toolchain.Toolchain().compile([unit], "test")
+
+
+def test_flags_a_source_asks_for(unit):
+    unit.source.write_text("// build flags: -DVALUE=3 -O1\n" + unit.source.read_text())
+    assert toolchain.own_flags(unit.source) == ["-DVALUE=3", "-O1"]
+
+
+def test_emulator_hides_everything_but_the_c_interface():
+    names = exported_names(LIB / LIBRARY)
+    known = re.compile(
+        r"^(acl|Acl|Hccl|Hccn|Hcom|rt[A-Z]|Msprof|mstx|dcmi|ge|_?aclnn_py_)|^(adump|Adx|dlog|Dlog)"
+    )
+    assert len(names) > 500
+    assert [name for name in names if not known.match(name)] == []
+
+
+def test_every_cann_name_leads_to_the_one_emulator():
+    count = ctypes.CDLL(str(LIB / LIBRARY)).aclrtGetDeviceCount
+    address = ctypes.cast(count, ctypes.c_void_p).value
+    for name in CANN_NAMES:
+        other = ctypes.CDLL(str(LIB / f"lib{name}.so")).aclrtGetDeviceCount
+        assert ctypes.cast(other, ctypes.c_void_p).value == address, name
+
+
+def test_c_program_links_against_cann_s_names(tmp_path):
+    source = tmp_path / "program.c"
+    source.write_text(
+        '#include "acl/acl.h"\n#include "aclnnop/aclnn_add.h"\n#include "hccl/hccl.h"\n'
+        "#include <stdio.h>\nint main(void) { uint32_t n = 0; int a = aclInit(0);\n"
+        "int b = aclrtGetDeviceCount(&n); uint64_t size; aclOpExecutor *e;\n"
+        "int c = aclnnAddGetWorkspaceSize(0, 0, 0, 0, &size, &e);\n"
+        'printf("%d %d %d %d\\n", a, b, n > 0, c); return aclFinalize(); }\n'
+    )
+    program = tmp_path / "program"
+    libraries = ["-lascendcl", "-lnnopbase", "-lopapi", "-lhccl"]
+    command = [*toolchain.Toolchain().cc, str(source), f"-I{ROOT / 'aclnn_py/include'}", f"-L{LIB}"]
+    subprocess.run(
+        [*command, *libraries, f"-Wl,-rpath,{LIB}", "-Wl,-z,now", "-o", str(program)], check=True
+    )
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "0", "1", "161001"]
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    pytest.importorskip("setuptools", minversion="77", reason="the build backend's own dependency")
+    folder = tmp_path_factory.mktemp("sdist")
+    done = run("-c", f"import build_ffi; print(build_ffi.build_sdist({str(folder)!r}))")
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.split()[-1]
+
+
+def test_sdist_has_the_sources_and_nothing_compiled(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {"/".join(Path(name).parts[1:]) for name in archive.getnames()}
+    for wanted in (
+        "build_ffi.py",
+        "setup.py",
+        "ffi_build/binding.py",
+        "include/acl/acl.h",
+        "include/aclnnop/math.h",
+        "aclnn_py/ops.pyi",
+        "aclnn_py/py.typed",
+        "aclnn_py/_ffi/launch.c",
+        "aclnn_py/_ffi/launch.h",
+        "aclnn_py/facts/operators.json",
+        "aclnn_py/emulator/src/core/stream.cpp",
+        "aclnn_py/emulator/src/core/stream.h",
+        "benchmarks/null_device.c",
+    ):
+        assert wanted in names, wanted
+    assert not [n for n in names if n.endswith((".so", ".o", ".pyc"))]
+    assert not [n for n in names if n.startswith(("aclnn_py/include/", "aclnn_py/lib/", "build/"))]
+
+
+def test_sdist_holds_every_file_the_build_reads(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {"/".join(Path(name).parts[1:]) for name in archive.getnames()}
+    tracked = run("-c", "import subprocess; print(subprocess.run(['git', 'ls-files'], "
+                  "capture_output=True, text=True).stdout)").stdout.split()  # fmt: skip
+    needed = [
+        name
+        for name in tracked
+        if name.startswith(("include/", "aclnn_py/", "ffi_build/"))
+        and not name.endswith((".gitignore", ".md"))
+    ]
+    assert [name for name in needed if name not in names and (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("dims", "ranks"),
+    [("0-8", (0, 8)), ("2", (2, 2)), ("", (-1, -1)), ("1,3", (-1, -1)), ("[B,N]", (-1, -1))],
+)
+def test_documented_ranks(dims, ranks):
+    assert op_facts.rank_range(dims) == ranks
+
+
+def test_documented_dtypes_as_bits():
+    numbers = op_facts.dtype_numbers(ROOT / "include")
+    assert op_facts.dtype_mask(["FLOAT", "FLOAT16", "BFLOAT16"], numbers) == 1 | 2 | 1 << 27
+    assert op_facts.dtype_mask(["STRING_OF_NO_TYPE"], numbers) == 0
