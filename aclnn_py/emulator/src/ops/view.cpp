@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/view.h"
 
-#include <cstring>
-
-#include "core/pool.h"
-
 namespace emu {
 
 Layout layout_of(const aclTensor &tensor) {
@@ -77,81 +73,6 @@ void Writer::write(int64_t start, int64_t count, const void *block) const {
   for_each_run(view_.layout, start, count, [&](int64_t offset, int64_t step, int64_t run) {
     store_as(view_.dtype, view_.data + offset * size_, step * size_, run, have, from);
     from += run * width;
-  });
-}
-
-namespace {
-
-// Enough work per piece that waking a thread pays.
-constexpr int64_t kGrain = 64 * kBlock;
-
-void move_bytes(const View &from, const View &to, int64_t size) {
-  const Layout source = coalesced(from.layout), target = coalesced(to.layout);
-  const int64_t total = from.count();
-  const auto piece = [&](int64_t begin, int64_t end) {
-    for_each_run(target, begin, end - begin, [&](int64_t to_offset, int64_t to_step, int64_t run) {
-      char *write = to.data + to_offset * size;
-      for_each_run(source, begin, run, [&](int64_t offset, int64_t step, int64_t count) {
-        const char *read = from.data + offset * size;
-        if (step == 1 && to_step == 1) {
-          std::memmove(write, read, static_cast<size_t>(count * size));
-        } else {
-          for (int64_t i = 0; i < count; ++i) {
-            std::memcpy(write + i * to_step * size, read + i * step * size, static_cast<size_t>(size));
-          }
-        }
-        write += count * to_step * size;
-      });
-      begin += run;
-    });
-  };
-  if (overlaps_itself(target)) piece(0, total);  // the last write wins, in order
-  else parallel_for(total, kGrain, piece);
-}
-
-}  // namespace
-
-void copy_view(const View &from, const View &to) {
-  const int64_t total = from.count();
-  if (total == 0) return;
-  if (from.dtype == to.dtype) return move_bytes(from, to, item_size(from.dtype));
-  const Compute have = compute_for(from.dtype);
-  const Reader reader(from, from.dtype);
-  const Writer writer(to, have, ACL_DT_UNDEFINED);
-  const auto piece = [&](int64_t begin, int64_t end) {
-    alignas(64) char scratch[kBlock * sizeof(Complex128)];
-    for (int64_t start = begin; start < end; start += kBlock) {
-      const int64_t count = end - start < kBlock ? end - start : kBlock;
-      const void *block = reader.read(start, count, scratch);
-      // A writer that would take its block in place has to be given it there.
-      void *place = writer.target(start, scratch);
-      if (place == scratch) writer.write(start, count, block);
-      else std::memcpy(place, block, static_cast<size_t>(count * compute_size(have)));
-    }
-  };
-  if (overlaps_itself(to.layout)) piece(0, total);
-  else parallel_for(total, kGrain, piece);
-}
-
-void fill_view(const View &view, const void *item) {
-  const auto size = static_cast<size_t>(item_size(view.dtype));
-  const Layout layout = coalesced(view.layout);
-  // A block of copies of the item: dense runs are filled by whole blocks.
-  std::unique_ptr<char[]> pattern(new char[kBlock * size]);
-  for (int64_t i = 0; i < kBlock; ++i) std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
-  parallel_for(view.count(), kGrain, [&](int64_t begin, int64_t end) {
-    for_each_run(layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
-      char *write = view.data + offset * static_cast<int64_t>(size);
-      if (step != 1) {
-        for (int64_t i = 0; i < run; ++i) std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
-        return;
-      }
-      for (; run > 0; run -= kBlock) {
-        const auto bytes = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
-        std::memcpy(write, pattern.get(), bytes);
-        write += bytes;
-      }
-    });
   });
 }
 

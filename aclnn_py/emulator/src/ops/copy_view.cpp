@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Copies and fills of views: dense runs as bytes, transpositions in tiles, anything else by elements.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/pool.h"
+#include "ops/view.h"
+
+namespace emu {
+namespace {
+
+// Enough work per piece that waking a thread pays.
+constexpr int64_t kGrain = 64 * kBlock;
+constexpr int64_t kTile = 32;
+
+struct Wide {
+  uint64_t parts[2];
+};
+
+template <class E>
+void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
+  if (step == 1 && to_step == 1) {
+    std::memmove(write, read, static_cast<size_t>(count) * sizeof(E));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(write + i * to_step * kSize, read + i * step * kSize, sizeof(E));
+  }
+}
+
+// Both sides of a copy with the dimensions they share; offsets and strides in elements.
+struct Pair {
+  int rank = 0;
+  int64_t shape[kMaxRank], from[kMaxRank], to[kMaxRank];
+};
+
+Pair pair_up(const Layout &from, const Layout &to) {
+  Pair pair;
+  for (int d = 0; d < to.rank; ++d) {
+    if (to.shape[d] == 1) continue;
+    const int last = pair.rank - 1;
+    if (last >= 0 && pair.from[last] == from.stride[d] * to.shape[d] &&
+        pair.to[last] == to.stride[d] * to.shape[d]) {
+      pair.shape[last] *= to.shape[d];
+    } else {
+      pair.shape[pair.rank++] = to.shape[d];
+    }
+    pair.from[pair.rank - 1] = from.stride[d];
+    pair.to[pair.rank - 1] = to.stride[d];
+  }
+  return pair;
+}
+
+// The dimension along which the source is dense while the target is dense along the last one; -1 when
+// the copy is no transposition.
+int crossing(const Pair &pair) {
+  const int last = pair.rank - 1;
+  if (last < 1 || pair.to[last] != 1 || pair.from[last] == 1) return -1;
+  for (int d = 0; d < last; ++d) {
+    if (pair.from[d] == 1 && pair.shape[d] >= 8) return d;
+  }
+  return -1;
+}
+
+// Tiles keep the lines that both sides touch in the cache: walking one side in order would use one
+// element of each line of the other.
+template <class E>
+void copy_tiles(const Pair &pair, int cross, const char *from, char *to) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
+  const int last = pair.rank - 1;
+  const int64_t width = pair.shape[last], height = pair.shape[cross];
+  const int64_t strips = (height + kTile - 1) / kTile;
+  int64_t outer = 1;
+  for (int d = 0; d < last; ++d) outer *= d == cross ? 1 : pair.shape[d];
+  parallel_for(outer * strips, std::max<int64_t>(1, kGrain / (kTile * width)), [&](int64_t begin, int64_t end) {
+    for (int64_t strip = begin; strip < end; ++strip) {
+      const int64_t first = strip % strips * kTile, rows = std::min(kTile, height - first);
+      int64_t rest = strip / strips;
+      int64_t source = first * pair.from[cross], target = first * pair.to[cross];
+      for (int d = last - 1; d >= 0; --d) {
+        if (d == cross) continue;
+        source += rest % pair.shape[d] * pair.from[d];
+        target += rest % pair.shape[d] * pair.to[d];
+        rest /= pair.shape[d];
+      }
+      for (int64_t column = 0; column < width; column += kTile) {
+        const int64_t columns = std::min(kTile, width - column);
+        const char *read = from + (source + column * pair.from[last]) * kSize;
+        char *write = to + (target + column) * kSize;
+        for (int64_t row = 0; row < rows; ++row) {
+          copy_run<E>(read + row * kSize, pair.from[last], write + row * pair.to[cross] * kSize, 1, columns);
+        }
+      }
+    }
+  });
+}
+
+template <class E>
+void move_elements(const View &from, const View &to) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
+  const Layout source = coalesced(from.layout), target = coalesced(to.layout);
+  const int64_t total = from.count();
+  const bool ordered = overlaps_itself(target);  // the last write wins, in order
+  const Pair pair = pair_up(from.layout, to.layout);
+  const int cross = ordered ? -1 : crossing(pair);
+  if (cross >= 0) return copy_tiles<E>(pair, cross, from.data, to.data);
+  const auto piece = [&](int64_t begin, int64_t end) {
+    for_each_run(target, begin, end - begin, [&](int64_t to_offset, int64_t to_step, int64_t run) {
+      char *write = to.data + to_offset * kSize;
+      for_each_run(source, begin, run, [&](int64_t offset, int64_t step, int64_t count) {
+        copy_run<E>(from.data + offset * kSize, step, write, to_step, count);
+        write += count * to_step * kSize;
+      });
+      begin += run;
+    });
+  };
+  if (ordered) piece(0, total);
+  else parallel_for(total, kGrain, piece);
+}
+
+void move_bytes(const View &from, const View &to) {
+  switch (item_size(from.dtype)) {
+    case 1: return move_elements<uint8_t>(from, to);
+    case 2: return move_elements<uint16_t>(from, to);
+    case 4: return move_elements<uint32_t>(from, to);
+    case 8: return move_elements<uint64_t>(from, to);
+    default: return move_elements<Wide>(from, to);
+  }
+}
+
+}  // namespace
+
+void copy_view(const View &from, const View &to) {
+  const int64_t total = from.count();
+  if (total == 0) return;
+  if (from.dtype == to.dtype) return move_bytes(from, to);
+  const Reader reader(from, from.dtype);
+  const Writer writer(to, compute_for(from.dtype), ACL_DT_UNDEFINED);
+  const auto piece = [&](int64_t begin, int64_t end) {
+    alignas(64) char scratch[kBlock * sizeof(Complex128)];
+    for (int64_t start = begin; start < end; start += kBlock) {
+      const int64_t count = end - start < kBlock ? end - start : kBlock;
+      const void *block = reader.read(start, count, scratch);
+      writer.write(start, count, block);
+    }
+  };
+  if (overlaps_itself(to.layout)) piece(0, total);
+  else parallel_for(total, kGrain, piece);
+}
+
+void fill_view(const View &view, const void *item) {
+  const auto size = static_cast<size_t>(item_size(view.dtype));
+  const Layout layout = coalesced(view.layout);
+  // A block of copies of the item: dense runs are filled by whole blocks.
+  std::unique_ptr<char[]> pattern(new char[kBlock * size]);
+  for (int64_t i = 0; i < kBlock; ++i) std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
+  parallel_for(view.count(), kGrain, [&](int64_t begin, int64_t end) {
+    for_each_run(layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
+      char *write = view.data + offset * static_cast<int64_t>(size);
+      if (step != 1) {
+        for (int64_t i = 0; i < run; ++i) std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
+        return;
+      }
+      for (; run > 0; run -= kBlock) {
+        const auto bytes = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
+        std::memcpy(write, pattern.get(), bytes);
+        write += bytes;
+      }
+    });
+  });
+}
+
+}  // namespace emu
