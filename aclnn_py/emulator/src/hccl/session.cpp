@@ -12,6 +12,7 @@ namespace emu::hccl {
 namespace {
 
 constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
+constexpr uint64_t kShortBytes = 8192;  // below it waiting for a second step costs more than the arithmetic
 
 // The negative control of the tests moves no data, but keeps the ranks in step.
 void copy(void *to, const void *from, uint64_t bytes) {
@@ -299,8 +300,16 @@ Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceTy
   const bool receives = root < 0 || root == rank_;
   const uint64_t item = type.item_bytes, bytes = count * item;
   if (receives && send != recv && overlap(send, bytes, recv, bytes)) send = snapshot.take(send, bytes);
-  const uint64_t room = direct_ ? count : this->room() / item;
   std::vector<const void *> sources(size_);
+  if (!direct_ && bytes <= kShortBytes) {
+    // one step: every rank that wants the result reduces all of it
+    copy(place(send), send, bytes);
+    if (Status status = arrive()) return status;
+    for (uint32_t r = 0; r < size_; ++r) sources[r] = shown(r);
+    if (receives) reduce_in_order(type, sources.data(), size_, &recv, 1, count);
+    return 0;
+  }
+  const uint64_t room = direct_ ? count : this->room() / item;
   std::vector<void *> targets;
   for (uint64_t at = 0; at < count; at += room) {
     const uint64_t n = std::min(room, count - at);
