@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of an HCCL job for the tests: the C interface through ctypes, ranks as processes or threads."""
+"""Ranks of an HCCL job for the tests: the C interface through ctypes, processes or threads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import ctypes
 import ctypes as ct
 import multiprocessing
 import os
+import struct
+import subprocess
+import sys
+import textwrap
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -67,8 +71,6 @@ class Item(ct.Structure):
     ]
 
 
-
-
 class Library:
     """The emulator. ``lib("name", ...)`` calls and raises CallError unless the status is 0."""
 
@@ -78,7 +80,7 @@ class Library:
         self.dll.HcclGetErrorString.restype = ct.c_char_p
 
     def status(self, routine: str, *arguments: Any) -> int:
-        """Call and return the status. Integers are passed as 64 bits, which suits every parameter."""
+        """Call and return the status. Integers travel as 64 bits, which suits every parameter."""
         values = [ct.c_uint64(a) if isinstance(a, int) else a for a in arguments]
         return int(getattr(self.dll, routine)(*values))
 
@@ -143,7 +145,9 @@ class Rank:
         """Copy an array to device memory."""
         array = np.ascontiguousarray(array)
         buffer = self.empty(array.nbytes)
-        self.lib("aclrtMemcpy", buffer, array.nbytes, array.ctypes.data_as(ct.c_void_p), array.nbytes, 1)
+        self.lib(
+            "aclrtMemcpy", buffer, array.nbytes, array.ctypes.data_as(ct.c_void_p), array.nbytes, 1
+        )
         return buffer
 
     def get(self, buffer: ct.c_void_p, shape: Any, dtype: Any) -> Array:
@@ -192,10 +196,53 @@ def join(rank: Rank, info: bytes) -> None:
     rank.lib("HcclCommInitRootInfo", rank.ranks, ct.byref(raw), rank.rank, ct.byref(rank.comm))
 
 
+NOT_SET = 0xFFFFFFFF
+CONFIG_SIZES = {
+    1: 32,
+    2: 160,
+    3: 288,
+    4: 292,
+    5: 300,
+    6: 312,
+    7: 320,
+    8: 2104,
+    9: 2232,
+    10: 2240,
+    11: 2248,
+}
+
+
+def config(version: int = 5, name: str = "", **fields: int) -> Any:
+    """Return an HcclCommConfig of a version, fields not given as not set."""
+    raw = bytearray(CONFIG_SIZES[version])
+    struct.pack_into(
+        "<QIIQ", raw, 0, CONFIG_SIZES[version], fields.pop("magic", 0xF0F0F0F0), version, 0
+    )
+    places = {
+        "buffer": 24,
+        "deterministic": 28,
+        "mode": 288,
+        "traffic": 292,
+        "service": 296,
+        "world": 300,
+        "exec": 316,
+    }
+    defaults = {"mode": 0}
+    for field, place in places.items():
+        if place + 4 <= len(raw):
+            struct.pack_into("<I", raw, place, fields.pop(field, defaults.get(field, NOT_SET)))
+    assert not fields
+    if version >= 2:
+        raw[32 : 32 + len(name)] = name.encode()
+    return (ct.c_char * len(raw)).from_buffer(raw)
+
+
 Work = Callable[..., Any]
 
 
-def _run_one(work: Work, rank: int, ranks: int, share: Callable[[], bytes] | bytes, arguments: Any) -> Any:
+def _run_one(
+    work: Work, rank: int, ranks: int, share: Callable[[], bytes] | bytes, arguments: Any
+) -> Any:
     one = Rank(rank, ranks)
     try:
         info = share() if callable(share) else share
@@ -208,7 +255,7 @@ def _run_one(work: Work, rank: int, ranks: int, share: Callable[[], bytes] | byt
 
 
 def _serve(reply: Connection) -> None:
-    """A process that runs ranks until its pipe closes: (ranks here, ranks in all, info, work, ...)."""
+    """A process that runs ranks until its pipe closes: (ranks here, in all, info, work, ...)."""
     while True:
         try:
             request = reply.recv()
@@ -260,7 +307,13 @@ class Job:
             theirs.close()
             self.members.append((group, process, ours))
 
-    def run(self, work: Work, *arguments: Any, timeout_s: float = 120.0, env: dict[str, str] | None = None) -> list[Any]:
+    def run(
+        self,
+        work: Work,
+        *arguments: Any,
+        timeout_s: float = 120.0,
+        env: dict[str, str] | None = None,
+    ) -> list[Any]:
         """Call ``work(rank, *arguments)`` on every rank; failures name their ranks."""
         outcomes = self.outcomes(work, *arguments, timeout_s=timeout_s, env=env)
         failures = [
@@ -272,7 +325,11 @@ class Job:
         return [value for _, value in outcomes]
 
     def outcomes(
-        self, work: Work, *arguments: Any, timeout_s: float = 120.0, env: dict[str, str] | None = None
+        self,
+        work: Work,
+        *arguments: Any,
+        timeout_s: float = 120.0,
+        env: dict[str, str] | None = None,
     ) -> list[tuple[bool, Any]]:
         """Like run, but return (True, value) or (False, (error, text)) of each rank."""
         first = self.members[0][2]
@@ -334,3 +391,20 @@ def jobs() -> Iterator[None]:
     """The body of a module fixture that ends what `job` started."""
     yield
     close_jobs()
+
+
+def script(code: str, *arguments: str, env: dict[str, str] | None = None) -> str:
+    """Run code in a fresh process; every name of hccl_ranks is there."""
+    source = "from hccl_ranks import *\nimport sys, struct, time, threading\n" + textwrap.dedent(
+        code
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source, *arguments],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, **(env or {})},
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout

@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 from hccl_ranks import ACL_DTYPES, REMOTE, Array, CallError, Rank, close_jobs, job
 
-SHAPES = [(2, "process"), (4, "process"), (8, "process"), (2, "thread"), (4, "thread"), (8, "thread")]
+SHAPES = [
+    (2, "process"),
+    (4, "process"),
+    (8, "process"),
+    (2, "thread"),
+    (4, "thread"),
+    (8, "thread"),
+]
 KINDS = {"fp16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 
@@ -52,10 +59,17 @@ class Tensor:
         stored = (ct.c_int64 * 1)(array.size)
         self.handle = ct.c_void_p(
             lib.aclCreateTensor(
-                dims, ct.c_uint64(len(shape)), ct.c_int(ACL_DTYPES[array.dtype.name]), steps, ct.c_int64(offset),
-                ct.c_int(fmt), stored, ct.c_uint64(1), self.buffer,
+                dims,
+                ct.c_uint64(len(shape)),
+                ct.c_int(ACL_DTYPES[array.dtype.name]),
+                steps,
+                ct.c_int64(offset),
+                ct.c_int(fmt),
+                stored,
+                ct.c_uint64(1),
+                self.buffer,
             )
-        )  # fmt: skip
+        )
         assert self.handle
 
     def read(self) -> Array:
@@ -70,19 +84,44 @@ def handle(tensor: Tensor | None) -> Any:
 
 
 def phase_one(
-    rank: Rank, x1: Any, x2: Any, bias: Any, output: Any, gather: Any,
-    group: bytes | None = b"", index: int = 0, turn: int = 0, mode: int = 1,
-) -> tuple[int, int, Any]:  # fmt: skip
+    rank: Rank,
+    x1: Any,
+    x2: Any,
+    bias: Any,
+    output: Any,
+    gather: Any,
+    group: bytes | None = b"",
+    index: int = 0,
+    turn: int = 0,
+    mode: int = 1,
+) -> tuple[int, int, Any]:
     size, executor = ct.c_uint64(12345), ct.c_void_p()
     name = rank.name().encode() if group == b"" else group
     status = rank.lib.status(
-        "aclnnAllGatherMatmulGetWorkspaceSize", handle(x1), handle(x2), handle(bias), name, index, turn, mode,
-        handle(output), handle(gather), ct.byref(size), ct.byref(executor),
-    )  # fmt: skip
+        "aclnnAllGatherMatmulGetWorkspaceSize",
+        handle(x1),
+        handle(x2),
+        handle(bias),
+        name,
+        index,
+        turn,
+        mode,
+        handle(output),
+        handle(gather),
+        ct.byref(size),
+        ct.byref(executor),
+    )
     return status, size.value, executor
 
 
-def run(rank: Rank, x1: Tensor, x2: Tensor, output: Tensor, gather: Tensor | None, bias: Tensor | None = None) -> None:
+def run(
+    rank: Rank,
+    x1: Tensor,
+    x2: Tensor,
+    output: Tensor,
+    gather: Tensor | None,
+    bias: Tensor | None = None,
+) -> None:
     status, size, executor = phase_one(rank, x1, x2, bias, output, gather)
     assert status == 0, rank.lib.message()
     assert size > 0
@@ -111,7 +150,9 @@ def worked_examples(rank: Rank, kind_name: str) -> None:
     columns = [[1, 2, 3], [11, 12, 13]][r]
     expected = np.outer([1, 2, 3, 4], columns)
     np.testing.assert_array_equal(output.read().astype(float), expected)
-    np.testing.assert_array_equal(gather.read().astype(float), np.repeat(np.arange(1, 5)[:, None] / 16, 256, 1))
+    np.testing.assert_array_equal(
+        gather.read().astype(float), np.repeat(np.arange(1, 5)[:, None] / 16, 256, 1)
+    )
     # AGM-4: without the gathered matrix, as an empty tensor and as null
     for absent in (Tensor(rank, np.zeros((0,), kind)), None):
         output = Tensor(rank, np.zeros((4, 3), kind))
@@ -123,7 +164,14 @@ def worked_examples(rank: Rank, kind_name: str) -> None:
     output = Tensor(rank, np.zeros((6, 4), kind))
     gather = Tensor(rank, np.zeros((6, 256), kind))
     run(rank, Tensor(rank, x1), Tensor(rank, storage, transposed=True), output, gather)
-    expected = [[-12, -31, -5, 21], [-67, 25, 63, -7], [43, 48, -1, -68], [-12, -36, -15, 51], [21, 31, -13, -21], [43, -34, -66, 28]]
+    expected = [
+        [-12, -31, -5, 21],
+        [-67, 25, 63, -7],
+        [43, 48, -1, -68],
+        [-12, -36, -15, 51],
+        [21, 31, -13, -21],
+        [43, -34, -66, 28],
+    ]
     np.testing.assert_array_equal(output.read().astype(float), expected)
     # AGM-3: one rounding, from an fp32 sum
     x2 = np.full((256, 4), 8.0)
@@ -141,14 +189,24 @@ def test_worked_examples(mode: str, kind: str) -> None:
     job(2, mode).run(worked_examples, kind)
 
 
-def random_work(rank: Rank, kind_name: str, transposed: bool, with_gather: bool, m: int, k: int, n: int) -> tuple[bytes, bytes]:
+def random_work(
+    rank: Rank, kind_name: str, transposed: bool, with_gather: bool, m: int, k: int, n: int
+) -> tuple[bytes, bytes]:
     kind, rng = KINDS[kind_name], np.random.default_rng(7)
     lefts = [(rng.standard_normal((m, k)) / 8).astype(kind) for _ in range(rank.ranks)]
     rights = [rng.standard_normal((k, n)).astype(kind) for _ in range(rank.ranks)]
     mine = rights[rank.rank]
-    x2 = Tensor(rank, np.ascontiguousarray(mine.T), transposed=True) if transposed else Tensor(rank, mine)
+    x2 = (
+        Tensor(rank, np.ascontiguousarray(mine.T), transposed=True)
+        if transposed
+        else Tensor(rank, mine)
+    )
     output = Tensor(rank, np.full((m * rank.ranks, n), 7, kind))
-    gather = Tensor(rank, np.zeros((m * rank.ranks, k), kind)) if with_gather else Tensor(rank, np.zeros((0,), kind))
+    gather = (
+        Tensor(rank, np.zeros((m * rank.ranks, k), kind))
+        if with_gather
+        else Tensor(rank, np.zeros((0,), kind))
+    )
     run(rank, Tensor(rank, lefts[rank.rank]), x2, output, gather)
     everyone = np.concatenate(lefts)
     expected = everyone.astype(np.float64) @ mine.astype(np.float64)
@@ -165,13 +223,19 @@ def random_work(rank: Rank, kind_name: str, transposed: bool, with_gather: bool,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("transposed", [False, True], ids=["plain", "transposed"])
 def test_random_data(ranks: Any, kind: str, transposed: bool) -> None:
-    for with_gather, shape in [(True, (5, 300, 17)), (False, (16, 256, 32)), (True, (130, 1100, 3))]:
+    for with_gather, shape in [
+        (True, (5, 300, 17)),
+        (False, (16, 256, 32)),
+        (True, (130, 1100, 3)),
+    ]:
         ranks.run(random_work, kind, transposed, with_gather, *shape)
 
 
 def test_processes_and_threads_give_the_same_bits() -> None:
     arguments = ("bf16", False, True, 33, 513, 40)
-    assert job(4, "process").run(random_work, *arguments) == job(4, "thread").run(random_work, *arguments)
+    assert job(4, "process").run(random_work, *arguments) == job(4, "thread").run(
+        random_work, *arguments
+    )
 
 
 def strided_work(rank: Rank) -> None:
@@ -192,7 +256,9 @@ def strided_work(rank: Rank) -> None:
     run(rank, x1, x2, output, gather)
     everyone = np.concatenate(lefts)
     result, gathered = output.read(), gather.read()
-    np.testing.assert_array_equal(result[:, :n].astype(float), everyone.astype(float) @ right.astype(float))
+    np.testing.assert_array_equal(
+        result[:, :n].astype(float), everyone.astype(float) @ right.astype(float)
+    )
     assert (result[:, n:] == 9).all()
     np.testing.assert_array_equal(gathered[:, :k], everyone)
     assert (gathered[:, k:] == 9).all()
@@ -206,7 +272,9 @@ def test_strided_tensors(mode: str) -> None:
 def codes_work(rank: Rank) -> None:
     f16, bf16 = np.float16, ml_dtypes.bfloat16
 
-    def code(x1: Any, x2: Any, out: Any, gather: Any = None, bias: Any = None, **options: Any) -> tuple[int, int, str]:
+    def code(
+        x1: Any, x2: Any, out: Any, gather: Any = None, bias: Any = None, **options: Any
+    ) -> tuple[int, int, str]:
         status, size, executor = phase_one(rank, x1, x2, bias, out, gather, **options)
         if status == 0:
             rank.lib("aclDestroyAclOpExecutor", executor)
@@ -226,7 +294,12 @@ def codes_work(rank: Rank) -> None:
     assert code(good[0], good[1], None)[0] == 161001
     assert code(None, t(256, 3, kind=bf16), good[2], mode=0)[0] == 161001
     assert code(good[0], t(256, 3, kind=bf16), good[2])[0] == 161002
-    assert code(t(2, 256, kind=np.float32), t(256, 3, kind=np.float32), t(2 * r, 3, kind=np.float32))[0] == 161002
+    assert (
+        code(t(2, 256, kind=np.float32), t(256, 3, kind=np.float32), t(2 * r, 3, kind=np.float32))[
+            0
+        ]
+        == 161002
+    )
     assert code(good[0], good[1], t(2 * r, 3, kind=bf16))[0] == 161002
     assert code(*good, bias=t(3, kind=bf16))[0] == 161002
     status, _, text = code(*good, mode=0)
@@ -269,7 +342,10 @@ def test_codes(mode: str) -> None:
 
 
 def unsupported_size_work(rank: Rank) -> str:
-    x1, x2 = Tensor(rank, np.zeros((2, 256), np.float16)), Tensor(rank, np.zeros((256, 3), np.float16))
+    x1, x2 = (
+        Tensor(rank, np.zeros((2, 256), np.float16)),
+        Tensor(rank, np.zeros((256, 3), np.float16)),
+    )
     output = Tensor(rank, np.zeros((2 * rank.ranks, 3), np.float16))
     assert phase_one(rank, x1, x2, None, output, None)[0] == 561002
     return rank.lib.message()
@@ -287,9 +363,12 @@ def empty_columns_work(rank: Rank) -> None:
     x1 = np.full((2, 256), rank.rank + 1, np.float16)
     gather = Tensor(rank, np.zeros((2 * rank.ranks, 256), np.float16))
     run(
-        rank, Tensor(rank, x1), Tensor(rank, np.zeros((256, 0), np.float16)),
-        Tensor(rank, np.zeros((2 * rank.ranks, 0), np.float16)), gather,
-    )  # fmt: skip
+        rank,
+        Tensor(rank, x1),
+        Tensor(rank, np.zeros((256, 0), np.float16)),
+        Tensor(rank, np.zeros((2 * rank.ranks, 0), np.float16)),
+        gather,
+    )
     np.testing.assert_array_equal(gather.read()[:, 0], np.repeat(np.arange(1, rank.ranks + 1), 2))
 
 
@@ -300,17 +379,25 @@ def test_no_columns_still_gathers() -> None:
 def silent_success_work(rank: Rank) -> None:
     """Phase two with no workspace succeeds and does nothing, as on the device."""
     for give in ("null", "zero"):
-        x1, x2 = Tensor(rank, np.ones((2, 256), np.float16)), Tensor(rank, np.ones((256, 3), np.float16))
+        x1, x2 = (
+            Tensor(rank, np.ones((2, 256), np.float16)),
+            Tensor(rank, np.ones((256, 3), np.float16)),
+        )
         output = Tensor(rank, np.full((2 * rank.ranks, 3), 5, np.float16))
         status, size, executor = phase_one(rank, x1, x2, None, output, None)
         assert status == 0
         workspace = None if give == "null" else rank.empty(size)
-        rank.lib("aclnnAllGatherMatmul", workspace, size if give == "null" else 0, executor, rank.stream)
+        rank.lib(
+            "aclnnAllGatherMatmul", workspace, size if give == "null" else 0, executor, rank.stream
+        )
         rank.sync()
         assert (output.read() == 5).all()
     # too small is refused, and reads as the family's one code
     status, size, executor = phase_one(rank, x1, x2, None, output, None)
-    assert rank.lib.status("aclnnAllGatherMatmul", rank.empty(size), size - 1, executor, rank.stream) == 561000
+    assert (
+        rank.lib.status("aclnnAllGatherMatmul", rank.empty(size), size - 1, executor, rank.stream)
+        == 561000
+    )
 
 
 def test_phase_two_without_a_workspace() -> None:
@@ -333,7 +420,13 @@ def mismatch_work(rank: Rank, case: str) -> tuple[int, str]:
             rank.sync()
         else:
             output = Tensor(rank, np.zeros((m * rank.ranks, n), kind))
-            run(rank, Tensor(rank, np.zeros((m, k), kind)), Tensor(rank, np.zeros((k, n), kind)), output, None)
+            run(
+                rank,
+                Tensor(rank, np.zeros((m, k), kind)),
+                Tensor(rank, np.zeros((k, n), kind)),
+                output,
+                None,
+            )
     except CallError as error:
         assert rank.async_error() == REMOTE
         return error.status, error.text
@@ -343,7 +436,12 @@ def mismatch_work(rank: Rank, case: str) -> tuple[int, str]:
 @pytest.mark.parametrize("mode", ["process", "thread"])
 @pytest.mark.parametrize(
     ("case", "words"),
-    [("m", ["m=2", "m=4"]), ("k", ["k=256", "k=512"]), ("dtype", ["dtype=FLOAT16", "dtype=BFLOAT16"]), ("operator", ["HcclAllReduce(count=4"])],
+    [
+        ("m", ["m=2", "m=4"]),
+        ("k", ["k=256", "k=512"]),
+        ("dtype", ["dtype=FLOAT16", "dtype=BFLOAT16"]),
+        ("operator", ["HcclAllReduce(count=4"]),
+    ],
 )
 def test_ranks_that_disagree(mode: str, case: str, words: list[str]) -> None:
     for status, text in job(2, mode).run(mismatch_work, case, timeout_s=60):
@@ -353,7 +451,10 @@ def test_ranks_that_disagree(mode: str, case: str, words: list[str]) -> None:
 
 
 def bias_work(rank: Rank, value: float) -> str:
-    x1, x2 = Tensor(rank, np.ones((2, 256), np.float16)), Tensor(rank, np.ones((256, 3), np.float16))
+    x1, x2 = (
+        Tensor(rank, np.ones((2, 256), np.float16)),
+        Tensor(rank, np.ones((256, 3), np.float16)),
+    )
     output = Tensor(rank, np.zeros((2 * rank.ranks, 3), np.float16))
     try:
         run(rank, x1, x2, output, None, bias=Tensor(rank, np.array([0, value, 0], np.float16)))
@@ -371,7 +472,10 @@ def test_bias_may_only_be_zero() -> None:
 
 def repeat_work(rank: Rank) -> None:
     """A repeatable executor runs many times, on data that change between the runs."""
-    x1, x2 = Tensor(rank, np.ones((2, 256), np.float16)), Tensor(rank, np.ones((256, 3), np.float16))
+    x1, x2 = (
+        Tensor(rank, np.ones((2, 256), np.float16)),
+        Tensor(rank, np.ones((256, 3), np.float16)),
+    )
     output = Tensor(rank, np.zeros((2 * rank.ranks, 3), np.float16))
     status, size, executor = phase_one(rank, x1, x2, None, output, None)
     assert status == 0
@@ -379,10 +483,14 @@ def repeat_work(rank: Rank) -> None:
     workspace = rank.empty(size)
     for i in range(3):
         host = np.full((2, 256), i + rank.rank, np.float16)
-        rank.lib("aclrtMemcpy", x1.buffer, host.nbytes, host.ctypes.data_as(ct.c_void_p), host.nbytes, 1)
+        rank.lib(
+            "aclrtMemcpy", x1.buffer, host.nbytes, host.ctypes.data_as(ct.c_void_p), host.nbytes, 1
+        )
         rank.lib("aclnnAllGatherMatmul", workspace, size, executor, rank.stream)
         rank.sync()
-        np.testing.assert_array_equal(output.read()[:, 0], np.repeat((np.arange(rank.ranks) + i) * 256, 2))
+        np.testing.assert_array_equal(
+            output.read()[:, 0], np.repeat((np.arange(rank.ranks) + i) * 256, 2)
+        )
     rank.lib("aclDestroyAclOpExecutor", executor)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every collective against NumPy: data types, reductions, 2 to 8 ranks, as processes and as threads."""
+"""Every collective against NumPy: dtypes, reductions, 2 to 8 ranks, processes and threads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,31 @@ import numpy as np
 import pytest
 from hccl_ranks import CODES, DTYPES, OPS, Array, Item, Rank, close_jobs, job, offset, u64
 
-MOVES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "fp16", "fp32", "fp64", "bfp16"]
+MOVES = [
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "fp16",
+    "fp32",
+    "fp64",
+    "bfp16",
+]
 REDUCES = ["int8", "int16", "int32", "int64", "fp16", "fp32", "bfp16"]
-SHAPES = [(2, "process"), (3, "process"), (4, "process"), (8, "process"), (2, "thread"), (3, "thread"), (4, "thread"), (8, "thread")]
+SHAPES = [
+    (2, "process"),
+    (3, "process"),
+    (4, "process"),
+    (8, "process"),
+    (2, "thread"),
+    (3, "thread"),
+    (4, "thread"),
+    (8, "thread"),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,12 +66,18 @@ def in_order(op: str, arrays: list[Array]) -> Array:
     for array in arrays[1:]:
         if total.dtype.kind in "iu":
             with np.errstate(over="ignore"):
-                total = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[op](total, array)
+                total = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[
+                    op
+                ](total, array)
             continue
         # the exact result of two halves (or floats) fits in double, so one rounding is made
         a, b = total.astype(np.float64), array.astype(np.float64)
         wide = {"sum": a + b, "prod": a * b, "max": np.maximum(a, b), "min": np.minimum(a, b)}[op]
-        total = wide.astype(np.float32).astype(array.dtype) if array.dtype.itemsize == 2 else wide.astype(array.dtype)
+        total = (
+            wide.astype(np.float32).astype(array.dtype)
+            if array.dtype.itemsize == 2
+            else wide.astype(array.dtype)
+        )
     return total
 
 
@@ -130,13 +158,20 @@ def reduce_scatter_work(rank: Rank) -> None:
                 rank.call("HcclReduceScatter", send, recv, count, code, OPS[op])
                 rank.sync()
                 check(rank, rank.get(recv, count, kind), expected, f"ReduceScatter {op} {dtype}")
-                if op == "sum":  # in place: into the rank's own block, and to the start of the buffer
+                if (
+                    op == "sum"
+                ):  # in place: into the rank's own block, and to the start of the buffer
                     for at in (offset(send, rank.rank * count * arrays[0].itemsize), send):
                         again = rank.put(arrays[rank.rank])
                         target = offset(again, at.value - send.value)
                         rank.call("HcclReduceScatter", again, target, count, code, OPS[op])
                         rank.sync()
-                        check(rank, rank.get(target, count, kind), expected, f"ReduceScatter {dtype} in place")
+                        check(
+                            rank,
+                            rank.get(target, count, kind),
+                            expected,
+                            f"ReduceScatter {dtype} in place",
+                        )
                 rank.free()
 
 
@@ -147,21 +182,39 @@ def test_reduce_scatter(ranks: Any) -> None:
 def reduce_work(rank: Rank) -> None:
     for dtype in REDUCES:
         code, kind = DTYPES[dtype]
-        for root, op, count in [(0, "sum", 1000), (rank.ranks - 1, "max", 37), (rank.ranks - 1, "min", 200_003)]:
+        for root, op, count in [
+            (0, "sum", 1000),
+            (rank.ranks - 1, "max", 37),
+            (rank.ranks - 1, "min", 200_003),
+        ]:
             arrays = [data(dtype, count, 30 + r) for r in range(rank.ranks)]
             send = rank.put(arrays[rank.rank])
             recv = rank.put(np.zeros(count, kind)) if rank.rank == root else None
             rank.call("HcclReduce", send, recv, count, code, OPS[op], root)
             rank.sync()
             if recv is not None:
-                check(rank, rank.get(recv, count, kind), in_order(op, arrays), f"Reduce {op} {dtype}")
-                rank.call("HcclReduce", send, send, count, code, OPS[op], root)  # in place on the root
+                check(
+                    rank, rank.get(recv, count, kind), in_order(op, arrays), f"Reduce {op} {dtype}"
+                )
+                rank.call(
+                    "HcclReduce", send, send, count, code, OPS[op], root
+                )  # in place on the root
             else:
-                check(rank, rank.get(send, count, kind), arrays[rank.rank], "the send buffer of Reduce")
+                check(
+                    rank,
+                    rank.get(send, count, kind),
+                    arrays[rank.rank],
+                    "the send buffer of Reduce",
+                )
                 rank.call("HcclReduce", send, None, count, code, OPS[op], root)
             rank.sync()
             if rank.rank == root:
-                check(rank, rank.get(send, count, kind), in_order(op, arrays), f"Reduce {op} {dtype} in place")
+                check(
+                    rank,
+                    rank.get(send, count, kind),
+                    in_order(op, arrays),
+                    f"Reduce {op} {dtype} in place",
+                )
             rank.free()
 
 
@@ -179,15 +232,24 @@ def all_gather_work(rank: Rank) -> None:
             recv = rank.put(np.zeros(count * rank.ranks, kind))
             rank.call("HcclAllGather", send, recv, count, code)
             rank.sync()
-            check(rank, rank.get(recv, expected.size, kind), expected, f"AllGather {dtype} x {count}")
+            check(
+                rank, rank.get(recv, expected.size, kind), expected, f"AllGather {dtype} x {count}"
+            )
             # in place: the rank's own block, and the start of the receive buffer
             for block in (rank.rank, 0):
                 start = np.zeros(count * rank.ranks, kind)
                 start[block * count : (block + 1) * count] = arrays[rank.rank]
                 recv = rank.put(start)
-                rank.call("HcclAllGather", offset(recv, block * count * start.itemsize), recv, count, code)
+                rank.call(
+                    "HcclAllGather", offset(recv, block * count * start.itemsize), recv, count, code
+                )
                 rank.sync()
-                check(rank, rank.get(recv, expected.size, kind), expected, f"AllGather {dtype} in place")
+                check(
+                    rank,
+                    rank.get(recv, expected.size, kind),
+                    expected,
+                    f"AllGather {dtype} in place",
+                )
             rank.free()
 
 
@@ -274,9 +336,16 @@ def all_to_all_v_work(rank: Rank, scale: int) -> None:
             expected[recv_at[s] : recv_at[s] + counts[s, me]] = blocks[s][me]
         send, recv = rank.put(send_host), rank.put(recv_host)
         rank.call(
-            "HcclAlltoAllV", send, u64(*map(int, counts[me])), u64(*map(int, send_at)), code,
-            recv, u64(*map(int, counts[:, me])), u64(*map(int, recv_at)), code,
-        )  # fmt: skip
+            "HcclAlltoAllV",
+            send,
+            u64(*map(int, counts[me])),
+            u64(*map(int, send_at)),
+            code,
+            recv,
+            u64(*map(int, counts[:, me])),
+            u64(*map(int, recv_at)),
+            code,
+        )
         rank.sync()
         check(rank, rank.get(recv, expected.size, kind), expected, f"AlltoAllV {dtype}")
         dense = rank.put(np.concatenate(blocks[me]))
@@ -310,7 +379,9 @@ def v_forms_work(rank: Rank, scale: int) -> None:
             expected[places[r] : places[r] + counts[r]] = pieces[r]
         send = rank.put(pieces[me]) if counts[me] else None
         recv = rank.put(start)
-        rank.call("HcclAllGatherV", send, counts[me], recv, u64(*counts), u64(*map(int, places)), code)
+        rank.call(
+            "HcclAllGatherV", send, counts[me], recv, u64(*counts), u64(*map(int, places)), code
+        )
         rank.sync()
         check(rank, rank.get(recv, extent, kind), expected, f"AllGatherV {dtype}")
         # reduce and scatter
@@ -319,7 +390,14 @@ def v_forms_work(rank: Rank, scale: int) -> None:
             total = in_order(op, arrays)[places[me] : places[me] + counts[me]]
             send, recv = rank.put(arrays[me]), rank.put(np.zeros(max(counts[me], 1), kind))
             rank.call(
-                "HcclReduceScatterV", send, u64(*counts), u64(*map(int, places)), recv, counts[me], code, OPS[op]
+                "HcclReduceScatterV",
+                send,
+                u64(*counts),
+                u64(*map(int, places)),
+                recv,
+                counts[me],
+                code,
+                OPS[op],
             )
             rank.sync()
             check(rank, rank.get(recv, counts[me], kind), total, f"ReduceScatterV {op} {dtype}")
@@ -367,7 +445,9 @@ def batch_work(rank: Rank) -> None:
             buffer = rank.put(np.zeros(array.size, np.float32))
             items.append((1, buffer, array.size, s))
             expected.append((buffer, array))
-    raw = (Item * len(items))(*[Item(kind, buf.value, count, 4, peer) for kind, buf, count, peer in items])
+    raw = (Item * len(items))(
+        *[Item(kind, buf.value, count, 4, peer) for kind, buf, count, peer in items]
+    )
     for _ in range(2):
         rank.call("HcclBatchSendRecv", raw, len(items))
     rank.sync()
@@ -380,7 +460,7 @@ def test_batch_send_recv(ranks: Any) -> None:
 
 
 def many_calls_work(rank: Rank) -> None:
-    """Hundreds of calls without a synchronize between: the steps of calls follow each other directly."""
+    """Hundreds of calls without a synchronize between: their steps follow each other directly."""
     total, count = 0, 16
     buf = rank.put(np.full(count, 1, np.int64))
     scratch = rank.put(np.zeros(count * rank.ranks, np.int64))
@@ -431,7 +511,12 @@ def special_values_work(rank: Rank) -> None:
             result = rank.get(buf, 6, kind).astype(np.float64)
             a, b = (t.astype(np.float64) for t in tables)
             with np.errstate(all="ignore"):
-                wide = {"sum": a + b, "prod": a * b, "max": np.maximum(a, b), "min": np.minimum(a, b)}[op]
+                wide = {
+                    "sum": a + b,
+                    "prod": a * b,
+                    "max": np.maximum(a, b),
+                    "min": np.minimum(a, b),
+                }[op]
                 np.testing.assert_array_equal(result, wide.astype(kind).astype(np.float64))
             rank.free()
 

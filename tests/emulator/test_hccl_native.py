@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""C and C++ programs written for CANN, built against the installed headers and the library names of CANN."""
+"""C and C++ programs written for CANN, built with the installed headers and library names."""
 
 from __future__ import annotations
 
@@ -25,10 +25,25 @@ def test_native_program(source: str, tmp_path: Path) -> None:
     program = tmp_path / "program"
     lib = PACKAGE / "lib"
     command = [
-        *compiler, "-std=c++17" if cxx else "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-        f"-I{PACKAGE / 'include'}", str(SOURCES / source), "-o", str(program),
-        f"-L{lib}", f"-Wl,-rpath,{lib}", "-lascendcl", "-lnnopbase", "-lopapi", "-lhccl", "-lpthread",
-    ]  # fmt: skip
+        *compiler,
+        "-std=c++17" if cxx else "-std=c11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-D_GNU_SOURCE",
+        f"-I{PACKAGE / 'include'}",
+        str(SOURCES / source),
+        "-o",
+        str(program),
+        f"-L{lib}",
+        f"-Wl,-rpath,{lib}",
+        "-lascendcl",
+        "-lnnopbase",
+        "-lopapi",
+        "-lhccl",
+        "-lpthread",
+    ]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False)

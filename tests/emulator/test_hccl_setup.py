@@ -6,7 +6,6 @@ from __future__ import annotations
 import ctypes as ct
 import json
 import os
-import struct
 import subprocess
 import sys
 import textwrap
@@ -17,10 +16,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hccl_ranks import NOT_FOUND, NOT_SUPPORT, PARA, PTR, Item, Rank, close_jobs, job, library, u64
+from hccl_ranks import (
+    NOT_FOUND,
+    NOT_SET,
+    PARA,
+    PTR,
+    Rank,
+    close_jobs,
+    config,
+    job,
+    script,
+)
 
 HERE = Path(__file__).resolve().parent
-NOT_SET = 0xFFFFFFFF
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,18 +37,7 @@ def _end_jobs() -> Iterator[None]:
     close_jobs()
 
 
-def script(code: str, *arguments: str, env: dict[str, str] | None = None) -> str:
-    """Run code in a fresh process; every name of hccl_ranks is there."""
-    source = "from hccl_ranks import *\nimport sys, struct, time, threading\n" + textwrap.dedent(code)
-    done = subprocess.run(
-        [sys.executable, "-c", source, *arguments],
-        cwd=HERE, capture_output=True, text=True, timeout=100, env={**os.environ, **(env or {})},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
-
-
-# --- HcclCommInitAll --------------------------------------------------------------------------------
+# --- HcclCommInitAll ---------------------------------------------
 
 
 def test_init_all() -> None:
@@ -81,7 +78,7 @@ def test_init_all() -> None:
     assert "no such device" in out
 
 
-# --- rank tables --------------------------------------------------------------------------------------
+# --- rank tables -------------------------------------------------
 
 
 def rank_table(ranks: int, **changes: Any) -> dict[str, Any]:
@@ -99,9 +96,16 @@ def rank_table(ranks: int, **changes: Any) -> dict[str, Any]:
     return {**table, **changes}
 
 
-def from_table(ranks: int, path: Path, mode: str, env: dict[str, str] | None = None, members: list[int] | None = None) -> list[str]:
+def from_table(
+    ranks: int,
+    path: Path,
+    mode: str,
+    env: dict[str, str] | None = None,
+    members: list[int] | None = None,
+) -> list[str]:
     code = """
-    ranks, path, mine = int(sys.argv[1]), sys.argv[2].encode(), [int(r) for r in sys.argv[3].split(",")]
+    ranks, path = int(sys.argv[1]), sys.argv[2].encode()
+    mine = [int(r) for r in sys.argv[3].split(",")]
     def work(i):
         one = Rank(i, ranks)
         for turn in range(2):                       # the table serves again after a destroy
@@ -127,10 +131,14 @@ def from_table(ranks: int, path: Path, mode: str, env: dict[str, str] | None = N
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", source, str(ranks), str(path), ",".join(map(str, group))],
-            cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})},
+            cwd=HERE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **(env or {})},
         )
         for group in groups
-    ]  # fmt: skip
+    ]
     lines: list[str] = []
     for process in processes:
         out, _ = process.communicate(timeout=60)
@@ -151,7 +159,9 @@ def test_rank_table_of_version_1_2(tmp_path: Path) -> None:
     server = table["server_list"][0]
     for i, device in enumerate(server["device"]):
         device["super_device_id"] = str(i)
-    table["super_pod_list"] = [{"super_pod_id": "0", "server_list": [{"server_id": server["server_id"]}]}]
+    table["super_pod_list"] = [
+        {"super_pod_id": "0", "server_list": [{"server_id": server["server_id"]}]}
+    ]
     path = tmp_path / "table.json"
     path.write_text(json.dumps(table, indent=2))
     assert from_table(2, path, "thread") == ["total 11"] * 2
@@ -254,118 +264,24 @@ def test_a_table_that_is_completed_later(tmp_path: Path) -> None:
         print(one.name())
         one.close()
         """,
-        str(path), json.dumps(rank_table(1)),
-    )  # fmt: skip
+        str(path),
+        json.dumps(rank_table(1)),
+    )
     assert out.strip() == "hccl_world_group"
     path.write_text(json.dumps(rank_table(1, status="initializing")))
     rank = Rank(0, 1)
     os.environ["HCCL_CONNECT_TIMEOUT"] = "0.3"
     try:
-        assert rank.lib.status("HcclCommInitClusterInfo", str(path).encode(), 0, ct.byref(rank.comm)) == 9
+        assert (
+            rank.lib.status("HcclCommInitClusterInfo", str(path).encode(), 0, ct.byref(rank.comm))
+            == 9
+        )
     finally:
         del os.environ["HCCL_CONNECT_TIMEOUT"]
     rank.close()
 
 
-# --- configuration ------------------------------------------------------------------------------------
-
-SIZES = {1: 32, 2: 160, 3: 288, 4: 292, 5: 300, 6: 312, 7: 320, 8: 2104, 9: 2232, 10: 2240, 11: 2248}
-
-
-def config(version: int = 5, name: str = "", **fields: int) -> Any:
-    """Return an HcclCommConfig of a version, fields not given as not set."""
-    raw = bytearray(SIZES[version])
-    struct.pack_into("<QIIQ", raw, 0, SIZES[version], fields.pop("magic", 0xF0F0F0F0), version, 0)
-    places = {"buffer": 24, "deterministic": 28, "mode": 288, "traffic": 292, "service": 296, "world": 300, "exec": 316}
-    defaults = {"mode": 0}
-    for field, place in places.items():
-        if place + 4 <= len(raw):
-            struct.pack_into("<I", raw, place, fields.pop(field, defaults.get(field, NOT_SET)))
-    assert not fields
-    if version >= 2:
-        raw[32 : 32 + len(name)] = name.encode()
-    return (ct.c_char * len(raw)).from_buffer(raw)
-
-
-def single(rank: Rank, given: Any) -> int:
-    from hccl_ranks import RootInfo, root_info
-
-    info = RootInfo.from_buffer_copy(root_info())
-    return rank.lib.status("HcclCommInitRootInfoConfig", 1, ct.byref(info), 0, given, ct.byref(rank.comm))
-
-
-@pytest.mark.parametrize("version", SIZES)
-def test_every_version_of_the_configuration(version: int) -> None:
-    rank = Rank(0, 1)
-    assert single(rank, config(version, name="pairs" if version >= 2 else "")) == 0, rank.lib.message()
-    assert (rank.name() == "pairs") == (version >= 2)
-    rank.close()
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"magic": 0x12345678}, "magic word 0x12345678"),
-        ({"buffer": 0}, "hcclBufferSize"),
-        ({"deterministic": 3}, "hcclDeterministic"),
-        ({"mode": 9}, "hcclOpExpansionMode"),
-        ({"traffic": 3}, "hcclRdmaTrafficClass"),
-        ({"service": 8}, "hcclRdmaServiceLevel"),
-        ({"version": 8, "exec": 0x80000000}, "hcclExecTimeOut"),
-        ({"name": "n" * 128}, "hcclCommName"),
-    ],
-)
-def test_refused_configurations(fields: dict[str, Any], words: str) -> None:
-    rank = Rank(0, 1)
-    assert single(rank, config(**fields)) == PARA
-    assert words in rank.lib.message()
-    assert single(rank, None) == PTR
-    rank.close()
-
-
-def test_fields_beyond_the_given_version_are_not_read() -> None:
-    given = config(5)
-    struct.pack_into("<I", given, 12, 3)  # version 3 ends before hcclOpExpansionMode
-    struct.pack_into("<I", given, 288, 77)
-    rank = Rank(0, 1)
-    assert single(rank, given) == 0, rank.lib.message()
-    rank.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("HCCL_CONNECT_TIMEOUT", "soon"), ("HCCL_EXEC_TIMEOUT", "-1"), ("HCCL_BUFFSIZE", "0"), ("HCCL_DETERMINISTIC", "yes")],
-)
-def test_refused_environment(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rank = Rank(0, 1)
-    # os.environ reaches the C library of this process
-    monkeypatch.setenv(name, value)
-    assert single(rank, config()) == PARA
-    text = rank.lib.message()
-    assert "EI0001" in text
-    assert name in text
-    rank.close()
-
-
-def test_settings_and_capability() -> None:
-    lib = library()
-    value = ct.c_int32(-1)
-    lib("HcclGetConfig", 0, ct.byref(value))
-    assert value.value == 0
-    lib("HcclSetConfig", 0, 1)
-    lib("HcclGetConfig", 0, ct.byref(value))
-    assert value.value == 1
-    lib("HcclSetConfig", 0, 0)
-    assert lib.status("HcclSetConfig", 0, 7) == PARA
-    assert lib.status("HcclSetConfig", 1, 0) == PARA
-    assert lib.status("HcclGetConfig", 0, None) == PTR
-    assert lib.dll.HcclGetCommConfigCapability() > 8
-    texts = {lib.dll.HcclGetErrorString(code) for code in range(25)}
-    assert len(texts) == 25
-    assert lib.dll.HcclGetErrorString(12345) == b"unknown HCCL result"
-
-
-# --- sub-communicators and names ------------------------------------------------------------------------
+# --- sub-communicators and names ---------------------------------
 
 
 def sub_work(rank: Rank) -> None:
@@ -374,13 +290,31 @@ def sub_work(rank: Rank) -> None:
         for members in ([0, n - 1], list(reversed(range(n))), [1]):
             sub = ct.c_void_p(1)
             if me not in members:
-                rank.lib("HcclCreateSubCommConfig", ct.byref(rank.comm), n, None, NOT_SET, 0, None, ct.byref(sub))
+                rank.lib(
+                    "HcclCreateSubCommConfig",
+                    ct.byref(rank.comm),
+                    n,
+                    None,
+                    NOT_SET,
+                    0,
+                    None,
+                    ct.byref(sub),
+                )
                 assert not sub
                 continue
             place = members.index(me)
             ids = (ct.c_uint32 * len(members))(*members)
             given = config(5, name=f"part{turn}") if turn else config(5)
-            rank.lib("HcclCreateSubCommConfig", ct.byref(rank.comm), len(members), ids, 7, place, given, ct.byref(sub))
+            rank.lib(
+                "HcclCreateSubCommConfig",
+                ct.byref(rank.comm),
+                len(members),
+                ids,
+                7,
+                place,
+                given,
+                ct.byref(sub),
+            )
             name = ct.create_string_buffer(128)
             rank.lib("HcclGetCommName", sub, name)
             assert name.value.decode() == ("part1" if turn else rank.name() + "_sub_7")
@@ -390,18 +324,41 @@ def sub_work(rank: Rank) -> None:
             rank.lib("HcclAllReduce", buf, buf, 3, 5, 0, sub, rank.stream)
             rank.sync()
             assert rank.get(buf, 3, np.int64)[0] == sum(10**m for m in members)
-            assert rank.get(out, (len(members), 3), np.int64)[:, 0].tolist() == [10**m for m in members]
+            assert rank.get(out, (len(members), 3), np.int64)[:, 0].tolist() == [
+                10**m for m in members
+            ]
             bad = ct.c_void_p()
             create = "HcclCreateSubCommConfig"
-            assert rank.lib.status(create, ct.byref(sub), 1, ids, 8, 0, given, ct.byref(bad)) == PARA  # not global
+            assert (
+                rank.lib.status(create, ct.byref(sub), 1, ids, 8, 0, given, ct.byref(bad)) == PARA
+            )  # not global
             rank.lib("HcclCommDestroy", sub)
     ids = (ct.c_uint32 * 2)(0, 0)
     bad, comm = ct.c_void_p(), ct.byref(rank.comm)
     given = config(5)
-    assert rank.lib.status("HcclCreateSubCommConfig", comm, 2, ids, 1, 0, given, ct.byref(bad)) == PARA
-    assert rank.lib.status("HcclCreateSubCommConfig", comm, n + 1, ids, 1, 0, given, ct.byref(bad)) == PARA
-    assert rank.lib.status("HcclCreateSubCommConfig", comm, 1, (ct.c_uint32 * 1)((me + 1) % n), 1, 0, given, ct.byref(bad)) == PARA
-    assert rank.lib.status("HcclCreateSubCommConfig", comm, 1, None, 1, 0, given, ct.byref(bad)) == PTR
+    assert (
+        rank.lib.status("HcclCreateSubCommConfig", comm, 2, ids, 1, 0, given, ct.byref(bad)) == PARA
+    )
+    assert (
+        rank.lib.status("HcclCreateSubCommConfig", comm, n + 1, ids, 1, 0, given, ct.byref(bad))
+        == PARA
+    )
+    assert (
+        rank.lib.status(
+            "HcclCreateSubCommConfig",
+            comm,
+            1,
+            (ct.c_uint32 * 1)((me + 1) % n),
+            1,
+            0,
+            given,
+            ct.byref(bad),
+        )
+        == PARA
+    )
+    assert (
+        rank.lib.status("HcclCreateSubCommConfig", comm, 1, None, 1, 0, given, ct.byref(bad)) == PTR
+    )
 
 
 @pytest.mark.parametrize("mode", ["process", "thread"])
@@ -420,7 +377,16 @@ def sub_missing_work(rank: Rank) -> tuple[int, str]:
         return 0, ""
     sub = ct.c_void_p()
     ids = (ct.c_uint32 * 3)(0, 1, 2)
-    status = rank.lib.status("HcclCreateSubCommConfig", ct.byref(rank.comm), 3, ids, 1, rank.rank, config(), ct.byref(sub))
+    status = rank.lib.status(
+        "HcclCreateSubCommConfig",
+        ct.byref(rank.comm),
+        3,
+        ids,
+        1,
+        rank.rank,
+        config(),
+        ct.byref(sub),
+    )
     return status, rank.lib.message()
 
 
@@ -454,7 +420,16 @@ def many_work(rank: Rank) -> None:
         subs = []
         for i in range(60):
             sub = ct.c_void_p()
-            rank.lib("HcclCreateSubCommConfig", ct.byref(rank.comm), 2, ids, i, rank.rank, config(), ct.byref(sub))
+            rank.lib(
+                "HcclCreateSubCommConfig",
+                ct.byref(rank.comm),
+                2,
+                ids,
+                i,
+                rank.rank,
+                config(),
+                ct.byref(sub),
+            )
             subs.append(sub)
         buf = rank.put(np.ones(4, np.float32))
         for sub in subs:
@@ -537,142 +512,3 @@ def captured_work(rank: Rank) -> None:
 @pytest.mark.parametrize("mode", ["process", "thread"])
 def test_capture_and_replay(mode: str) -> None:
     job(2, mode).run(captured_work)
-
-
-# --- arguments of the collectives -------------------------------------------------------------------------
-
-
-def arguments_work(rank: Rank) -> None:
-    lib, comm, stream = rank.lib, rank.comm, rank.stream
-    buf, other = rank.put(np.zeros(64, np.float32)), rank.put(np.zeros(64, np.float32))
-    host = np.zeros(64, np.float32).ctypes.data_as(ct.c_void_p)
-
-    def code(routine: str, *arguments: Any) -> int:
-        return lib.status(routine, *arguments)
-
-    # a count of 0 is a success before anything else is looked at
-    assert code("HcclAllGather", None, None, 0, 4, None, None) == 0
-    assert code("HcclAllReduce", None, None, 0, 99, 99, None, None) == 0
-    # null pointers
-    for place in range(4):
-        arguments: list[Any] = [buf, other, 4, 4, comm, stream]
-        arguments[[0, 1, 4, 5][place]] = None
-        assert code("HcclAllGather", *arguments) == PTR
-        assert "is null" in lib.message()
-    assert code("HcclBroadcast", None, 4, 4, 0, comm, stream) == PTR
-    assert code("HcclSend", None, 4, 4, 1, comm, stream) == PTR
-    assert code("HcclBarrier", None, stream) == PTR
-    assert code("HcclAlltoAllV", buf, None, u64(1), 4, other, u64(1), u64(1), 4, comm, stream) == PTR
-    # counts, types, reductions, ranks
-    assert code("HcclAllGather", buf, other, 0x80000000, 4, comm, stream) == PARA
-    assert code("HcclAllGather", buf, other, 4, 12, comm, stream) == NOT_SUPPORT
-    assert code("HcclAllGather", buf, other, 4, 255, comm, stream) == NOT_SUPPORT
-    assert code("HcclAllReduce", buf, other, 4, 10, 0, comm, stream) == NOT_SUPPORT
-    assert "fp64" in lib.message()
-    assert code("HcclAllReduce", buf, other, 4, 4, 4, comm, stream) == NOT_SUPPORT
-    assert code("HcclAllReduce", buf, other, 4, 1, 1, comm, stream) == NOT_SUPPORT  # prod of int16
-    assert code("HcclAllReduce", buf, other, 4, 11, 1, comm, stream) == NOT_SUPPORT  # prod of bf16
-    assert code("HcclReduceScatterV", buf, u64(2, 2), u64(0, 2), other, 2, 4, 1, comm, stream) == NOT_SUPPORT
-    assert code("HcclBroadcast", buf, 4, 4, 2, comm, stream) == PARA
-    assert code("HcclReduce", buf, other, 4, 4, 0, 5, comm, stream) == PARA
-    assert code("HcclSend", buf, 4, 4, rank.rank, comm, stream) == PARA
-    assert code("HcclSend", buf, 4, 4, 9, comm, stream) == PARA
-    # buffers
-    assert code("HcclAllReduce", host, other, 4, 4, 0, comm, stream) == PARA
-    assert "sendBuf" in lib.message()
-    far = 1 << 24
-    assert code("HcclAllGather", buf, other, far, 4, comm, stream) == PARA
-    assert code("HcclAlltoAll", buf, 4, 4, buf, 4, 4, comm, stream) == PARA
-    assert code("HcclAlltoAll", buf, 4, 4, other, 4, 2, comm, stream) == PARA
-    assert code("HcclAlltoAll", buf, 4, 4, other, 5, 4, comm, stream) == PARA
-    assert code("HcclAllGatherV", buf, 3, other, u64(4, 4), u64(0, 4), 4, comm, stream) == PARA
-    items = (Item * 1)(Item(2, buf.value, 4, 4, 1))
-    assert code("HcclBatchSendRecv", items, 1, comm, stream) == PARA
-    assert code("HcclBatchSendRecv", None, 1, comm, stream) == PTR
-    assert code("HcclBatchSendRecv", None, 0, comm, stream) == 0
-    # handles
-    assert code("HcclAllGather", buf, other, 4, 4, ct.c_void_p(0x1234), stream) == PARA
-    assert code("HcclAllGather", buf, other, 4, 4, comm, ct.c_void_p(0x1234)) == PARA
-    assert code("HcclGetRankId", ct.c_void_p(0x1234), ct.byref(ct.c_uint32())) == PARA
-    assert code("HcclGetRankId", comm, None) == PTR
-    assert code("HcclGetCommName", None, ct.create_string_buffer(128)) == PTR
-    assert code("HcclCommDestroy", None) == PTR
-    # another device: its stream, its memory
-    mine = rank.device
-    lib("aclrtSetDevice", 7)
-    foreign, memory = ct.c_void_p(), ct.c_void_p()
-    lib("aclrtCreateStream", ct.byref(foreign))
-    lib("aclrtMalloc", ct.byref(memory), 256, 0)
-    lib("aclrtSetDevice", mine)
-    assert code("HcclAllGather", buf, other, 4, 4, comm, foreign) == PARA
-    assert "device 7" in lib.message()
-    assert code("HcclAllGather", memory, other, 4, 4, comm, stream) == PARA
-    assert "device 7" in lib.message()
-    lib("aclrtFree", memory)
-    lib("aclrtSetDevice", 7)
-    lib("aclrtDestroyStream", foreign)
-    lib("aclrtSetDevice", mine)
-    # nothing of this reached the other rank
-    rank.call("HcclAllReduce", buf, other, 4, 4, 0)
-    rank.sync()
-
-
-@pytest.mark.parametrize("mode", ["process", "thread"])
-def test_refused_arguments(mode: str) -> None:
-    job(2, mode).run(arguments_work)
-
-
-def memory_range_work(rank: Rank) -> None:
-    lib, comm = rank.lib, rank.comm
-    base, size = 0x100000000, 1 << 22
-    handle = ct.c_void_p(1)
-    lib("HcclCommSetMemoryRange", comm, ct.c_void_p(base), size, 1 << 21, 0)
-    assert lib.status("HcclCommSetMemoryRange", comm, ct.c_void_p(base + 4096), size, 0, 0) == PARA
-    assert lib.status("HcclCommSetMemoryRange", comm, ct.c_void_p(3 << 33 | 5), size, 64, 0) == PARA
-    assert lib.status("HcclCommActivateCommMemory", comm, ct.c_void_p(base + size), 4096, 0, handle, 0) == PARA
-    lib("HcclCommActivateCommMemory", comm, ct.c_void_p(base), 4096, 0, handle, 0)
-    assert lib.status("HcclCommActivateCommMemory", comm, ct.c_void_p(base), 4096, 0, handle, 0) == PARA
-    assert lib.status("HcclCommUnsetMemoryRange", comm, ct.c_void_p(base)) == PARA
-    lib("HcclCommDeactivateCommMemory", comm, ct.c_void_p(base))
-    assert lib.status("HcclCommDeactivateCommMemory", comm, ct.c_void_p(base)) == NOT_FOUND
-    lib("HcclCommUnsetMemoryRange", comm, ct.c_void_p(base))
-    assert lib.status("HcclCommUnsetMemoryRange", comm, ct.c_void_p(base)) == NOT_FOUND
-    ranks, backup = (ct.c_uint32 * 1)(0), (ct.c_bool * 1)(True)
-    assert lib.status("HcclCommWorkingDevNicSet", comm, ranks, backup, 1) == NOT_SUPPORT
-
-
-def test_memory_ranges() -> None:
-    job(1, "process").run(memory_range_work)
-
-
-@pytest.mark.parametrize(
-    ("soc", "answers"),
-    [
-        # AllReduce fp64, AllReduce bf16, Broadcast fp32, AllGather bf16, ReduceScatterV fp32 prod, AllReduce int16
-        ("Ascend910B1", [5, 0, 0, 0, 5, 0]),
-        ("Ascend910_9391", [5, 0, 0, 0, 5, 0]),
-        ("Ascend950PR", [0, 0, 0, 0, 0, 0]),
-        ("Ascend910A", [5, 5, 0, 5, 5, 5]),
-        ("Ascend310P3", [5, 5, 5, 5, 5, 0]),
-    ],
-)
-def test_what_each_chip_supports(soc: str, answers: list[int]) -> None:
-    out = script(
-        """
-        one = Rank(0, 1)
-        join(one, root_info())
-        buf, other = one.put(np.zeros(8)), one.put(np.zeros(8))
-        codes = []
-        for routine, *arguments in [
-            ("HcclAllReduce", buf, other, 4, 10, 0), ("HcclAllReduce", buf, other, 4, 11, 0),
-            ("HcclBroadcast", buf, 4, 4, 0), ("HcclAllGather", buf, other, 4, 11),
-            ("HcclReduceScatterV", buf, u64(4), u64(0), other, 4, 4, 1), ("HcclAllReduce", buf, other, 4, 1, 0),
-        ]:
-            codes.append(one.lib.status(routine, *arguments, one.comm, one.stream))
-        one.sync()
-        print(codes)
-        one.close()
-        """,
-        env={"ACLNN_PY_EMULATOR_SOC": soc},
-    )
-    assert out.strip() == str(answers)
