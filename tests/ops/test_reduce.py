@@ -344,3 +344,40 @@ def test_running_refusals() -> None:
     assert refusal("aclnnCumsum", x, 1, np.float32, hollow((4, 5), np.float16)) == 161002
     assert refusal("aclnnCumsum", x, 1, np.float32, hollow((5, 4), np.float32)) == 161002
     assert refusal("aclnnCumsum", None, 1, np.float32, hollow((4, 5), np.float32)) == 161001
+
+
+LISTS = [
+    ("aclnnSum", np.sum),
+    ("aclnnAddN", np.sum),
+    ("aclnnMaxN", np.max),
+    ("aclnnMinN", np.min),
+]
+
+
+@pytest.mark.parametrize(("operator", "function"), LISTS, ids=[name for name, _ in LISTS])
+def test_reductions_of_lists(operator: str, function: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(13)
+    for name in sorted(documented(operator, 0) & {"FLOAT", "FLOAT16", "BFLOAT16", "INT32", "INT8"}):
+        shapes = [(4, 300), (300,), (4, 1), ()]
+        arrays = [values(rng, shape, NUMPY[name], -20.0, 20.0) for shape in shapes]
+        out = hollow((4, 300), NUMPY[name], "stepped")
+        op(operator)([place(array) for array in arrays], out)
+        stacked = np.stack([np.broadcast_to(wide(array), (4, 300)) for array in arrays])
+        expected = function(stacked, axis=0)
+        if NUMPY[name].kind == "i":
+            assert_same(out.numpy(), expected.astype(NUMPY[name]))
+        else:
+            assert_close(out.numpy(), expected)
+        first = place(arrays[0])
+        op(operator)([first, place(arrays[0])], first)  # the result may be a member
+        expected = function(np.stack([wide(arrays[0])] * 2), axis=0)
+        if NUMPY[name].kind == "f":
+            assert_close(first.numpy(), expected)
+    x = hollow((4, 5), np.float32)
+    assert refusal(operator, None, x) == 161001
+    assert refusal(operator, [x], None) == 161001
+    assert refusal(operator, [], x) == 161002
+    assert refusal(operator, [x, hollow((4, 5), np.float16)], x) == 161002
+    assert refusal(operator, [x, hollow((4, 6), np.float32)], x) == 161002
+    assert refusal(operator, [x], hollow((5, 4), np.float32)) == 161002
+    assert refusal(operator, [hollow((4, 5), np.complex64)], x) == 161002

@@ -62,6 +62,18 @@ T sign(T x) {
   else return static_cast<T>((T{} < x) - (x < T{}));
 }
 
+// The neutral elements of maximum and minimum.
+template <class T>
+constexpr T lowest() {
+  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::min();
+}
+template <class T>
+constexpr T highest() {
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  else return std::numeric_limits<T>::max();
+}
+
 template <class T>
 T maximum(T x, T y) {
   if (is_nan(x)) return x;

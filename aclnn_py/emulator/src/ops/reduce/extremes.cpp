@@ -5,21 +5,6 @@
 #include "ops/reduce/forms.h"
 
 namespace emu {
-namespace {
-
-template <class T>
-constexpr T lowest() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::min();
-}
-template <class T>
-constexpr T highest() {
-  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::max();
-}
-
-}  // namespace
-
 EMU_FOLD(Max, lowest<T>(), maximum(a, x), maximum(a, b), a)
 EMU_FOLD(Min, highest<T>(), minimum(a, x), minimum(a, b), a)
 EMU_FOLD(Any, T{}, truth(a) || truth(x) ? T{1} : T{}, truth(a) || truth(b) ? T{1} : T{}, truth(a))
