@@ -356,3 +356,29 @@ def batch_left_work(rank: Rank) -> Any:
 
 def test_the_library_is_the_one_under_test() -> None:
     assert library().dll.HcclGetErrorString(TIMEOUT) == b"timed out"
+
+
+def freed_work(rank: Rank) -> tuple[int, str, float]:
+    """Rank 1 frees its buffer while the call that needs it waits behind another."""
+    buf, gone = rank.put(np.zeros(4, np.float32)), rank.empty(64)
+
+    def act(rank: Rank) -> None:
+        if rank.rank == 0:
+            time.sleep(0.5)
+        rank.call("HcclBarrier")
+        rank.call("HcclAllReduce", gone, gone, 16, 4, 0)
+        if rank.rank == 1:
+            rank.lib("aclrtFree", gone)
+            rank._buffers.remove(gone)
+
+    answer = failure(rank, act)
+    assert buf
+    return answer
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_buffer_freed_before_the_call_ran(mode: str) -> None:
+    for status, text, _ in job(2, mode).run(freed_work, timeout_s=60):
+        assert status == 507015
+        assert "sendBuf of rank 1" in text
+        assert "was freed" in text

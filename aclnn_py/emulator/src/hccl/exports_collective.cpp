@@ -21,6 +21,7 @@ unsigned long long number(uint64_t value) { return static_cast<unsigned long lon
 struct Entry {
   const char *routine;
   Comm comm;
+  std::vector<Span> spans;
 
   Status pointers(HcclComm handle, aclrtStream stream, const void *a, const char *a_name, const void *b,
                   const char *b_name) {
@@ -34,7 +35,12 @@ struct Entry {
   }
 
   Status buffer(const char *name, const void *data, uint64_t bytes) {
+    spans.push_back({name, data, bytes});
     return check_buffer(routine, name, data, bytes, comm->device());
+  }
+
+  Status launch(aclrtStream stream, Call call, Body body) {
+    return hccl::launch(routine, comm, stream, std::move(call), std::move(spans), std::move(body));
   }
 };
 
@@ -56,7 +62,7 @@ Status read_blocks(const char *routine, const char *name, const void *counts, co
 }
 
 Status all_reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t op, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAllReduce", nullptr};
+  Entry e{"HcclAllReduce", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
   if (Status s = check_count(e.routine, "count", count)) return s;
@@ -64,14 +70,14 @@ Status all_reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32
   const ReduceType type = reduce_type(dtype, op);
   if (Status s = e.buffer("sendBuf", send, count * type.item_bytes)) return s;
   if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclAllReduce(count=%llu, dataType=%s, op=%s)", number(count), dtype_text(dtype), reduce_text(op)),
                 [=](Session &session) { return session.all_reduce(send, recv, count, type); });
 }
 
 Status reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t op, uint32_t root, HcclComm handle,
               aclrtStream stream) {
-  Entry e{"HcclReduce", nullptr};
+  Entry e{"HcclReduce", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, send, "sendBuf", nullptr, nullptr)) return s;
   if (Status s = check_count(e.routine, "count", count)) return s;
@@ -83,7 +89,7 @@ Status reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t o
     if (Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
     if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
   }
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclReduce(count=%llu, dataType=%s, op=%s, root=%u)", number(count), dtype_text(dtype),
                          reduce_text(op), root),
                 [=](Session &session) { return session.reduce(send, recv, count, type, root); });
@@ -91,7 +97,7 @@ Status reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t o
 
 Status reduce_scatter(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t op, HcclComm handle,
                       aclrtStream stream) {
-  Entry e{"HcclReduceScatter", nullptr};
+  Entry e{"HcclReduceScatter", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
   if (Status s = check_count(e.routine, "recvCount", count)) return s;
@@ -99,7 +105,7 @@ Status reduce_scatter(void *send, void *recv, uint64_t count, uint32_t dtype, ui
   const ReduceType type = reduce_type(dtype, op);
   if (Status s = e.buffer("sendBuf", send, count * type.item_bytes * e.comm->size())) return s;
   if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclReduceScatter(recvCount=%llu, dataType=%s, op=%s)", number(count), dtype_text(dtype),
                          reduce_text(op)),
                 [=](Session &session) { return session.reduce_scatter(send, recv, count, type); });
@@ -107,7 +113,7 @@ Status reduce_scatter(void *send, void *recv, uint64_t count, uint32_t dtype, ui
 
 Status reduce_scatter_v(void *send, const void *counts, const void *displs, void *recv, uint64_t recv_count,
                         uint32_t dtype, uint32_t op, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclReduceScatterV", nullptr};
+  Entry e{"HcclReduceScatterV", nullptr, {}};
   if (Status s = e.pointers(handle, stream, counts, "sendCounts", displs, "sendDispls")) return s;
   if (Status s = check_count(e.routine, "recvCount", recv_count)) return s;
   if (Status s = check_reduction(e.routine, Collective::reduce_scatter_v, dtype, op)) return s;
@@ -128,13 +134,13 @@ Status reduce_scatter_v(void *send, const void *counts, const void *displs, void
   if (send && send == recv) return refuse(HCCL_E_PARA, "HcclReduceScatterV: sendBuf and recvBuf must differ");
   if (Status s = e.buffer("sendBuf", send, extent)) return s;
   if (Status s = e.buffer("recvBuf", recv, recv_count * type.item_bytes)) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclReduceScatterV(dataType=%s, op=%s)", dtype_text(dtype), reduce_text(op)),
                 [=](Session &session) { return session.reduce_scatter_v(send, recv, blocks, type); });
 }
 
 Status all_gather(void *send, void *recv, uint64_t count, uint32_t dtype, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAllGather", nullptr};
+  Entry e{"HcclAllGather", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
   if (Status s = check_count(e.routine, "sendCount", count)) return s;
@@ -142,14 +148,14 @@ Status all_gather(void *send, void *recv, uint64_t count, uint32_t dtype, HcclCo
   const uint64_t bytes = count * item_bytes(dtype);
   if (Status s = e.buffer("sendBuf", send, bytes)) return s;
   if (Status s = e.buffer("recvBuf", recv, bytes * e.comm->size())) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclAllGather(sendCount=%llu, dataType=%s)", number(count), dtype_text(dtype)),
                 [=](Session &session) { return session.all_gather(send, recv, bytes); });
 }
 
 Status all_gather_v(void *send, uint64_t send_count, void *recv, const void *counts, const void *displs, uint32_t dtype,
                     HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAllGatherV", nullptr};
+  Entry e{"HcclAllGatherV", nullptr, {}};
   if (Status s = e.pointers(handle, stream, counts, "recvCounts", displs, "recvDispls")) return s;
   if (Status s = check_count(e.routine, "sendCount", send_count)) return s;
   if (Status s = check_supported(e.routine, Collective::all_gather_v, dtype)) return s;
@@ -170,12 +176,12 @@ Status all_gather_v(void *send, uint64_t send_count, void *recv, const void *cou
   if (send && send == recv) return refuse(HCCL_E_PARA, "HcclAllGatherV: sendBuf and recvBuf must differ");
   if (Status s = e.buffer("sendBuf", send, send_count * item)) return s;
   if (Status s = e.buffer("recvBuf", recv, extent)) return s;
-  return launch(e.routine, e.comm, stream, describe("HcclAllGatherV(dataType=%s)", dtype_text(dtype)),
+  return e.launch(stream, describe("HcclAllGatherV(dataType=%s)", dtype_text(dtype)),
                 [=](Session &session) { return session.all_gather_v(send, recv, blocks); });
 }
 
 Status broadcast(void *data, uint64_t count, uint32_t dtype, uint32_t root, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclBroadcast", nullptr};
+  Entry e{"HcclBroadcast", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, data, "buf", nullptr, nullptr)) return s;
   if (Status s = check_count(e.routine, "count", count)) return s;
@@ -183,13 +189,13 @@ Status broadcast(void *data, uint64_t count, uint32_t dtype, uint32_t root, Hccl
   if (Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
   const uint64_t bytes = count * item_bytes(dtype);
   if (Status s = e.buffer("buf", data, bytes)) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclBroadcast(count=%llu, dataType=%s, root=%u)", number(count), dtype_text(dtype), root),
                 [=](Session &session) { return session.broadcast(data, bytes, root); });
 }
 
 Status scatter(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t root, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclScatter", nullptr};
+  Entry e{"HcclScatter", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, recv, "recvBuf", nullptr, nullptr)) return s;
   if (Status s = check_count(e.routine, "recvCount", count)) return s;
@@ -201,16 +207,16 @@ Status scatter(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t 
     if (Status s = e.buffer("sendBuf", send, bytes * e.comm->size())) return s;
   }
   if (Status s = e.buffer("recvBuf", recv, bytes)) return s;
-  return launch(e.routine, e.comm, stream,
+  return e.launch(stream,
                 describe("HcclScatter(recvCount=%llu, dataType=%s, root=%u)", number(count), dtype_text(dtype), root),
                 [=](Session &session) { return session.scatter(send, recv, bytes, root); });
 }
 
 Status barrier(HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclBarrier", nullptr};
+  Entry e{"HcclBarrier", nullptr, {}};
   if (Status s = e.pointers(handle, stream, handle, "comm", nullptr, nullptr)) return s;
   if (Status s = check_supported(e.routine, Collective::barrier, 0)) return s;
-  return launch(e.routine, e.comm, stream, describe("HcclBarrier()"), [](Session &session) { return session.barrier(); });
+  return e.launch(stream, describe("HcclBarrier()"), [](Session &session) { return session.barrier(); });
 }
 
 // What the three forms of all-to-all have in common once the blocks are known.
@@ -226,7 +232,7 @@ Status all_to_all(Entry &e, const void *send, std::vector<Block> to, uint64_t se
   if (Status s = e.buffer("sendBuf", send, send_extent)) return s;
   if (Status s = e.buffer("recvBuf", recv, recv_extent)) return s;
   void *target = const_cast<void *>(recv);
-  return launch(e.routine, e.comm, stream, std::move(call),
+  return e.launch(stream, std::move(call),
                 [=](Session &session) { return session.all_to_all_v(send, to, target, from); });
 }
 
@@ -237,7 +243,7 @@ Status same_type(const char *routine, uint32_t send_type, uint32_t recv_type) {
 
 Status all_to_all_even(const void *send, uint64_t send_count, uint32_t send_type, const void *recv, uint64_t recv_count,
                        uint32_t recv_type, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAlltoAll", nullptr};
+  Entry e{"HcclAlltoAll", nullptr, {}};
   if (send_count == 0 && recv_count == 0) return 0;
   if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
   if (Status s = check_count(e.routine, "sendCount", send_count)) return s;
@@ -256,7 +262,7 @@ Status all_to_all_even(const void *send, uint64_t send_count, uint32_t send_type
 Status all_to_all_v(const void *send, const void *send_counts, const void *send_displs, uint32_t send_type,
                     const void *recv, const void *recv_counts, const void *recv_displs, uint32_t recv_type,
                     HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAlltoAllV", nullptr};
+  Entry e{"HcclAlltoAllV", nullptr, {}};
   if (Status s = e.pointers(handle, stream, send_counts, "sendCounts", send_displs, "sdispls")) return s;
   if (Status s = check_pointer(e.routine, "recvCounts", recv_counts)) return s;
   if (Status s = check_pointer(e.routine, "rdispls", recv_displs)) return s;
@@ -274,7 +280,7 @@ Status all_to_all_v(const void *send, const void *send_counts, const void *send_
 // One matrix for all ranks: row s, column d is what rank s sends to rank d; blocks lie without gaps.
 Status all_to_all_vc(const void *send, const void *matrix, uint32_t send_type, const void *recv, uint32_t recv_type,
                      HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclAlltoAllVC", nullptr};
+  Entry e{"HcclAlltoAllVC", nullptr, {}};
   if (Status s = e.pointers(handle, stream, matrix, "sendCountMatrix", nullptr, nullptr)) return s;
   if (Status s = check_supported(e.routine, Collective::all_to_all_vc, send_type)) return s;
   if (Status s = same_type(e.routine, send_type, recv_type)) return s;
@@ -299,7 +305,7 @@ Status all_to_all_vc(const void *send, const void *matrix, uint32_t send_type, c
 
 Status send_or_recv(const char *routine, const char *buffer, const char *peer, bool send, void *data, uint64_t count,
                     uint32_t dtype, uint32_t remote, HcclComm handle, aclrtStream stream) {
-  Entry e{routine, nullptr};
+  Entry e{routine, nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, data, buffer, nullptr, nullptr)) return s;
   if (Status s = check_count(routine, "count", count)) return s;
@@ -308,14 +314,14 @@ Status send_or_recv(const char *routine, const char *buffer, const char *peer, b
   if (remote == e.comm->rank()) return refuse(HCCL_E_PARA, "%s: %s is this rank itself (%u)", routine, peer, remote);
   if (Status s = e.buffer(buffer, data, count * item_bytes(dtype))) return s;
   const Transfer transfer{send, data, count, dtype, item_bytes(dtype), remote};
-  if (group_open()) return group_transfer(e.comm, stream, transfer);
-  return launch(routine, e.comm, stream,
+  if (group_open()) return group_transfer(e.comm, stream, transfer, e.spans.back());
+  return e.launch(stream,
                 describe("%s(count=%llu, dataType=%s, %s=%u)", routine, number(count), dtype_text(dtype), peer, remote),
                 [=](Session &session) { return session.exchange({transfer}); });
 }
 
 Status batch(HcclSendRecvItem *items, uint32_t count, HcclComm handle, aclrtStream stream) {
-  Entry e{"HcclBatchSendRecv", nullptr};
+  Entry e{"HcclBatchSendRecv", nullptr, {}};
   if (count == 0) return 0;
   if (Status s = e.pointers(handle, stream, items, "sendRecvInfo", nullptr, nullptr)) return s;
   std::vector<Transfer> transfers;
@@ -333,7 +339,7 @@ Status batch(HcclSendRecvItem *items, uint32_t count, HcclComm handle, aclrtStre
     transfers.push_back({item.sendRecvType == HCCL_SEND, item.buf, item.count, static_cast<uint32_t>(item.dataType),
                          item_bytes(item.dataType), item.remoteRank});
   }
-  return launch(e.routine, e.comm, stream, describe("HcclBatchSendRecv(itemNum=%u)", count),
+  return e.launch(stream, describe("HcclBatchSendRecv(itemNum=%u)", count),
                 [transfers](Session &session) { return session.exchange(transfers); });
 }
 

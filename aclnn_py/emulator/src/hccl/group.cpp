@@ -16,6 +16,7 @@ struct Batch {
   std::shared_ptr<Communicator> communicator;
   aclrtStream stream;
   std::vector<Transfer> transfers;
+  std::vector<Span> spans;
 };
 
 struct Creation {
@@ -42,14 +43,16 @@ Status group_creation(int device, std::function<Status()> create) {
   return 0;
 }
 
-Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer) {
+Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer,
+                      const Span &span) {
   for (Batch &batch : t_group.batches) {
     if (batch.communicator == communicator && batch.stream == stream) {
       batch.transfers.push_back(transfer);
+      batch.spans.push_back(span);
       return 0;
     }
   }
-  t_group.batches.push_back({communicator, stream, {transfer}});
+  t_group.batches.push_back({communicator, stream, {transfer}, {span}});
   return 0;
 }
 
@@ -96,7 +99,7 @@ Status group_end() {
   }
   for (const Batch &batch : batches) {
     const Status status = launch("HcclGroupEnd", batch.communicator, batch.stream,
-                                 describe("group of %zu sends and receives", batch.transfers.size()),
+                                 describe("group of %zu sends and receives", batch.transfers.size()), batch.spans,
                                  [transfers = batch.transfers](Session &session) { return session.exchange(transfers); });
     if (first == 0) first = status;
   }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "acl/acl_rt.h"
+#include "hccl/launch.h"
 #include "hccl/session.h"
 
 namespace emu::hccl {
@@ -22,7 +23,8 @@ Status group_end();
 Status group_creation(int device, std::function<Status()> create);
 
 // Puts off a transfer: those of one communicator and stream become one batch.
-Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer);
+Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer,
+                      const Span &span);
 
 // Runs one function per device, each in a thread with that device current. The first failure wins; its
 // text becomes the calling thread's.

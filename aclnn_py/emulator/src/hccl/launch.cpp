@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
 #include "hccl/arguments.h"
@@ -10,6 +11,8 @@
 
 namespace emu::hccl {
 namespace {
+
+constexpr Status kAddressFault = 507015;  // ACL_ERROR_RT_AICORE_EXCEPTION
 
 // The place of a call in the order of issue. When the task that owns it is dropped before it ran, the
 // place is given up, so that later calls and the other ranks do not wait for it.
@@ -29,6 +32,18 @@ class Place {
   std::shared_ptr<Communicator> communicator_;
   uint64_t ticket_;
 };
+
+// The other ranks wait for a call that cannot run, so all of them are told.
+Status still_there(Communicator &communicator, const Call &call, const std::vector<Span> &spans) {
+  for (const Span &span : spans) {
+    int owner = -1;
+    if (span.bytes == 0 || (on_device(span.data, span.bytes, &owner) && owner == communicator.device())) continue;
+    return communicator.abandon("EI0012", kAddressFault, "%s: %s of %s (%llu bytes at %p) was freed before the call ran",
+                                call.text, span.name, communicator.who(communicator.rank()).c_str(),
+                                static_cast<unsigned long long>(span.bytes), span.data);
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -52,7 +67,7 @@ Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator
 }
 
 Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream raw, Call call,
-              Body body) {
+              std::vector<Span> spans, Body body) {
   Stream *stream = streams().find(raw);
   if (!stream) return refuse(HCCL_E_PARA, "%s: stream %p is not a stream; it may have been destroyed", routine, raw);
   if (stream->device != communicator->device()) {
@@ -62,9 +77,11 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
   // the order of issue and the order on the stream must be the same
   std::lock_guard<std::mutex> hold(communicator->issue_mutex);
   const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
-  Task task = [place = Place(communicator, ticket), call = std::move(call), body = std::move(body)]() mutable -> Status {
+  Task task = [place = Place(communicator, ticket), call = std::move(call), spans = std::move(spans),
+               body = std::move(body)]() mutable -> Status {
     Session session(place.communicator(), call, place.use());
     if (Status status = session.begin()) return status;
+    if (Status status = still_there(place.communicator(), call, spans)) return status;
     return body(session);
   };
   const Status status = enqueue_on(*stream, routine, std::move(task));

@@ -16,8 +16,16 @@ Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator
 
 using Body = std::function<Status(Session &)>;
 
+// Device memory that a call reads or writes. It was good when the call was issued; it must still be when
+// the task runs.
+struct Span {
+  const char *name;
+  const void *data;
+  uint64_t bytes;
+};
+
 // Runs `body` in a session of the communicator as the stream's next task. `routine` is a literal.
 Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream stream, Call call,
-              Body body);
+              std::vector<Span> spans, Body body);
 
 }  // namespace emu::hccl
