@@ -504,6 +504,42 @@ int32_t ap_launch6(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tens
     return ap_launch(stream, call, tensors);
 }
 
+int32_t ap_run1(const ap_call *call, ap_tensor *a)
+{
+    ap_tensor *tensors[] = {a};
+    return ap_launch(NULL, call, tensors);
+}
+
+int32_t ap_run2(const ap_call *call, ap_tensor *a, ap_tensor *b)
+{
+    ap_tensor *tensors[] = {a, b};
+    return ap_launch(NULL, call, tensors);
+}
+
+int32_t ap_run3(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c)
+{
+    ap_tensor *tensors[] = {a, b, c};
+    return ap_launch(NULL, call, tensors);
+}
+
+int32_t ap_run4(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d)
+{
+    ap_tensor *tensors[] = {a, b, c, d};
+    return ap_launch(NULL, call, tensors);
+}
+
+int32_t ap_run5(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e)
+{
+    ap_tensor *tensors[] = {a, b, c, d, e};
+    return ap_launch(NULL, call, tensors);
+}
+
+int32_t ap_run6(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e, ap_tensor *f)
+{
+    ap_tensor *tensors[] = {a, b, c, d, e, f};
+    return ap_launch(NULL, call, tensors);
+}
+
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending)
 {
     int32_t code = take_stream(&stream);

@@ -9,6 +9,7 @@ mistakes - goes to `slow`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["call_function", "order_function", "remember"]
 _NOTHING = object()  # is no argument of anybody, and equal to none
 
 _FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, 7)}
+_FIXED_RUNS = {n: getattr(lib, f"ap_run{n}") for n in range(1, 7)}
 
 
 def call_function(
@@ -56,15 +58,17 @@ def call_function(
             for p, i in zip(attributes, range(1, 1 + 2 * len(attributes), 2), strict=True)
         )
         values = f"({''.join(f'{p.name}, ' for p in attributes)})"
+        arguments = _tensor_arguments(tensors)
         # `_known` also keeps the memory of the call block alive until the C call returns.
         source = f"""{head}
     try:
         _known = _last
         if not ({same or "_known[0] is not None"}):
             _known = _lookup({values})
-        _status = _launch(
-            _null if stream is None else stream._ctx, _known[0], {_tensor_arguments(tensors)}
-        )
+        if stream is None:
+            _status = _run(_known[0], {arguments})
+        else:
+            _status = _launch(stream._ctx, _known[0], {arguments})
     except (AttributeError, TypeError):
         return _slow({everything}, stream)
     if _status:
@@ -77,6 +81,7 @@ def call_function(
         "_settle": settle,
         "_null": ffi.NULL,
         "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
+        "_run": _FIXED_RUNS.get(len(tensors), functools.partial(lib.ap_launch, ffi.NULL)),
     }
     return _compile(name, source, scope)
 
