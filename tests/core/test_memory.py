@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 import pytest
 from helpers.gates import held
+from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py import errors
@@ -98,27 +99,34 @@ def test_out_of_memory_says_what_was_asked_and_what_is_free(device):
     assert bytes(ap.Buffer.allocate(4).read()) is not None  # the process goes on
 
 
-def test_memory_in_a_cycle_is_reclaimed_before_giving_up(device):
-    info = device.memory_info()
-    half = int(info.free * 0.6)
-    gc.disable()
-    try:
-        cycle = [ap.Buffer.allocate(half)]
+SMALL = {"ACLNN_PY_EMULATOR_MEMORY": str(64 << 20)}
+
+
+@pytest.mark.emulator_only(reason="needs a device whose memory is small")
+def test_what_nobody_needs_is_reclaimed_before_giving_up():
+    run_script(
+        """
+        import gc
+        import aclnn_py as ap
+
+        most = int(ap.memory_info().free * 0.6)
+        gc.disable()
+        cycle = [ap.Buffer.allocate(most)]
         cycle.append(cycle)
         del cycle
-        again = ap.Buffer.allocate(half)
-    finally:
-        gc.enable()
-    again.close()
-
-
-def test_memory_a_stream_holds_back_is_reclaimed_before_giving_up(stream, device):
-    half = int(device.memory_info().free * 0.6)
-    first = ap.Buffer.allocate(half)
-    first.write(b"x", stream=stream)
-    del first
-    second = ap.Buffer.allocate(half)
-    second.close()
+        again = ap.Buffer.allocate(most)  # the first one was unreachable
+        again.fill(0, stream=ap.current_stream())
+        del again
+        third = ap.Buffer.allocate(most)  # the second one was waiting for its stream
+        try:
+            ap.Buffer.allocate(most)
+        except ap.errors.OutOfMemoryError as error:
+            assert str(most) in str(error)
+        else:
+            raise AssertionError("more memory than there is")
+        """,
+        env=SMALL,
+    ).check()
 
 
 def test_wrapping_keeps_the_owner_alive_until_the_device_is_done(stream):
