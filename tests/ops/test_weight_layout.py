@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -68,6 +70,41 @@ def test_places_of_the_worked_example() -> None:
     ap.ops.trans_matmul_weight(memory[:54].reshape(3, 18))
     flat = memory.numpy()
     assert [flat[i] for i in (0, 16, 32, 256, 272, 289)] == [0, 18, 36, 16, 34, 53]
+
+
+@pytest.mark.emulator_only(reason="the function is called in the emulator's own library")
+def test_sizes_are_in_elements() -> None:
+    from aclnn_py.emulator import library_path
+
+    library = ctypes.CDLL(str(library_path()))
+    library.aclCreateIntArray.restype = ctypes.c_void_p
+    size = ctypes.c_uint64()
+
+    def status(shape: list[int], dtype: int | None = None) -> int:
+        values = (ctypes.c_int64 * len(shape))(*shape)
+        array = ctypes.c_void_p(library.aclCreateIntArray(values, ctypes.c_uint64(len(shape))))
+        if dtype is None:
+            code = library.aclnnCalculateMatmulWeightSize(array, ctypes.byref(size))
+        else:
+            code = library.aclnnCalculateMatmulWeightSizeV2(array, dtype, ctypes.byref(size))
+        library.aclDestroyIntArray(array)
+        return int(code)
+
+    float16, int8, float32 = 1, 2, 0
+    for shape, dtype, expected in (
+        ([3, 18], float16, 512),
+        ([20, 33], int8, 2048),
+        ([64, 128], float16, 8192),
+        ([4, 17, 40], int8, 8192),
+    ):
+        assert status(shape, dtype) == 0
+        assert size.value == expected
+    assert status([3, 18]) == 0
+    assert size.value == 512
+    for shape in ([18], [3, 0], [1] * 7):
+        assert status(shape) == 161002
+    assert status([3, 18], float32) == 161002
+    assert library.aclnnCalculateMatmulWeightSize(None, ctypes.byref(size)) == 161001
 
 
 def test_refusals() -> None:

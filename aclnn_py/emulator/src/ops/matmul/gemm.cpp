@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <type_traits>
 
 #include "core/pool.h"
 
@@ -73,36 +74,39 @@ struct Kind;
 template <>
 struct Kind<float> {
   using Packed = float;
+  static constexpr int64_t depth_step = 256;
   static int columns(const GemmKernels &k) { return k.columns; }
   static auto tiles(const GemmKernels &k) { return k.tile_f32; }
 };
 template <>
 struct Kind<int32_t> {
-  using Packed = float;  // a block of products of bytes is exact in fp32 as long as 2^14 * depth <= 2^24
+  using Packed = float;
+  // fp32 holds the sums of a block of products exactly: those of uint8 reach 2^16 each.
+  static constexpr int64_t depth_step = 256;
   static int columns(const GemmKernels &k) { return k.columns; }
   static auto tiles(const GemmKernels &k) { return k.tile_i32; }
 };
 template <>
 struct Kind<double> {
   using Packed = double;
+  static constexpr int64_t depth_step = 256;
   static int columns(const GemmKernels &k) { return k.columns64; }
   static auto tiles(const GemmKernels &k) { return k.tile_f64; }
 };
 
-// Blocking: a panel of `a` stays in the first-level cache, a tile of `b` in the second, the accumulators of
-// one chunk in the third. uint8 products reach 2^16, so 256 is the longest sum of them that fp32 holds
-// exactly.
-constexpr int64_t depth_step = 256, chunk_rows = 1024, chunk_columns = 2048, tile_height = 192,
-                  tile_width = 256;
-constexpr int64_t
-    few_rows = 48,
-    group = 128,
-    widest = 32;  // up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time
+// Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a` of one
+// tile, which fit the second, pass by; the accumulators of one chunk fit the third.
+constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
+// Up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time.
+constexpr int64_t few_rows = 48, group = 128;
+// Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long pieces.
+constexpr int64_t stretch = 16;
 constexpr int64_t worth_a_thread = int64_t(1) << 16;  // multiplications
 
 template <class C>
 class Product {
   using P = typename Kind<C>::Packed;
+  static constexpr int64_t depth_step = Kind<C>::depth_step;
 
  public:
   Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
@@ -155,6 +159,14 @@ class Product {
             to);
   }
 
+  // The panels of one group of columns, one after the other in `to`.
+  void unpack_group(int64_t begin, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+    const int64_t step = b_.col.stride == 1 ? stretch : depth;
+    for (int64_t p = 0; p < depth; p += step)
+      for (int64_t j = begin; j < end; j += width_)
+        pack_b(j, end, depth_begin + p, std::min(step, depth - p), to + (j - begin) * depth + p * width_);
+  }
+
   // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and uses them at
   // once.
   void wide() {
@@ -170,16 +182,24 @@ class Product {
         std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
     each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
       alignas(64) C sums[(few_rows + 16) * group];
-      alignas(64) P panel[depth_step * widest];
+      thread_local Scratch mine;
+      P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
         const int64_t begin = g * group, end = std::min(begin + group, b_.cols);
+        // One panel of `a` visits each element of `b` once: it may as well read it where it lies.
+        const bool direct = panels == 1 && std::is_same<C, P>::value && storage_of(b_.dtype) == native &&
+                            b_.col.stride == 1 && b_.col.block == 0 && b_.row.block == 0 &&
+                            end - begin == group;
         for (int64_t p = 0; p < k; p += depth_step) {
           const int64_t depth = std::min(depth_step, k - p);
+          if (!direct) unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
-            pack_b(j, end, p, depth, panel);
+            const P *from =
+                direct ? static_cast<const P *>(b_.data) + b_.row.at(p) + j : unpacked + (j - begin) * depth;
             for (int64_t i = 0; i < panels; ++i)
-              tile_(packed + panels * height_ * p + i * height_ * depth, panel, depth,
-                    sums + i * height_ * group + (j - begin), group, p > 0);
+              tile_(packed + panels * height_ * p + i * height_ * depth, from,
+                    direct ? b_.row.stride : width_, depth, sums + i * height_ * group + (j - begin), group,
+                    p > 0);
           }
         }
         for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
@@ -218,9 +238,9 @@ class Product {
         for (int64_t t = first; t < last; ++t) {
           const int64_t i0 = t % tiles_down * tall, j0 = t / tiles_down * broad;
           const int64_t i1 = std::min(i0 + tall, a_panels), j1 = std::min(j0 + broad, b_panels);
-          for (int64_t i = i0; i < i1; ++i)
-            for (int64_t j = j0; j < j1; ++j)
-              tile_(packed_a + i * height_ * depth, packed_b + j * width_ * depth, depth,
+          for (int64_t j = j0; j < j1; ++j)
+            for (int64_t i = i0; i < i1; ++i)
+              tile_(packed_a + i * height_ * depth, packed_b + j * width_ * depth, width_, depth,
                     sums + i * height_ * ldc + j * width_, ldc, p > 0);
           if (!finished) continue;
           const int64_t j_begin = j0 * width_, j_end = std::min(j1 * width_, cols),
@@ -238,7 +258,8 @@ class Product {
   const GemmKernels &kernels_;
   const bool thin_;
   const int height_, width_;
-  void (*const tile_)(const P *, const P *, int64_t, C *, int64_t, bool);
+  void (*const tile_)(const P *, const P *, int64_t, int64_t, C *, int64_t, bool);
+  static constexpr GemmStorage native = sizeof(P) == 8 ? GemmStorage::f64 : GemmStorage::f32;
   void (*const pack_a_)(const GemmPanel &, void *);
   void (*const pack_b_)(const GemmPanel &, void *);
 };

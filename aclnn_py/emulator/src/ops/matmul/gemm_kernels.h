@@ -38,9 +38,12 @@ struct GemmKernels {
                                                      void *packed);  // into float, f64 into double
   // c[height][columns] (leading dimension ldc) = or += packed_a * packed_b over `depth`; index 0: full
   // height, 1: thin
-  void (*tile_f32[2])(const float *a, const float *b, int64_t depth, float *c, int64_t ldc, bool add);
-  void (*tile_i32[2])(const float *a, const float *b, int64_t depth, int32_t *c, int64_t ldc, bool add);
-  void (*tile_f64[2])(const double *a, const double *b, int64_t depth, double *c, int64_t ldc, bool add);
+  void (*tile_f32[2])(const float *a, const float *b, int64_t ldb, int64_t depth, float *c, int64_t ldc,
+                      bool add);
+  void (*tile_i32[2])(const float *a, const float *b, int64_t ldb, int64_t depth, int32_t *c, int64_t ldc,
+                      bool add);
+  void (*tile_f64[2])(const double *a, const double *b, int64_t ldb, int64_t depth, double *c, int64_t ldc,
+                      bool add);
   // contiguous rows: float to and from the 16-bit kinds, one rounding to nearest even
   void (*to_f16)(const float *, uint16_t *, int64_t);
   void (*to_bf16)(const float *, uint16_t *, int64_t);

@@ -53,7 +53,7 @@ inline void write_part(const typename Vec<T>::type &sum, C *c, bool add) {
 }
 
 template <int rows, class T, class C>
-void tile(const T *a, const T *b, int64_t depth, C *c, int64_t ldc, bool add) {
+void tile(const T *a, const T *b, int64_t ldb, int64_t depth, C *c, int64_t ldc, bool add) {
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
   constexpr int lanes = Vec<T>::lanes;
@@ -66,7 +66,7 @@ void tile(const T *a, const T *b, int64_t depth, C *c, int64_t ldc, bool add) {
       sum[i][1] += a[i] * right;
     }
     a += rows;
-    b += 2 * lanes;
+    b += ldb;
   }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulator's matrix product beside NumPy's: `python benchmarks/matmul.py`.
+
+Both multiply on one thread, in turns, so that a busy machine slows both alike: read the ratios, not
+the times. NumPy has no fast product of the 16-bit kinds and of int8; it gets the conversion to
+float32 that a NumPy program would write, and its time includes it.
+"""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "ACLNN_PY_THREADS"):
+    os.environ[_name] = "1"
+os.environ.setdefault("ACLNN_PY_DEVICE", "emulator")
+
+import argparse  # noqa: E402
+import statistics  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from typing import Any  # noqa: E402
+
+import ml_dtypes  # noqa: E402
+import numpy as np  # noqa: E402
+
+import aclnn_py as ap  # noqa: E402
+
+SHAPES = [(1024, 1024, 1024), (32, 4096, 4096), (1, 4096, 4096)]
+DTYPES = [np.float32, np.float16, ml_dtypes.bfloat16]
+
+
+def cpu_ms(work: Callable[[], Any]) -> float:
+    """CPU time of the whole process: another program's share of the processor is not counted."""
+    start = time.process_time()
+    work()
+    return (time.process_time() - start) * 1000.0
+
+
+def measure(
+    shape: tuple[int, int, int], dtype: Any, turned: bool, rounds: int
+) -> tuple[float, float]:
+    """Median ms of the emulator and of NumPy for one product; the results are compared."""
+    m, k, n = shape
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((m, k)).astype(dtype)
+    y = rng.standard_normal((n, k) if turned else (k, n)).astype(dtype)
+    left, right = ap.from_numpy(x), ap.from_numpy(y)
+    if turned:
+        right, y = right.permute(1, 0), y.T
+    out = ap.empty((m, n), dtype)
+
+    def ours() -> None:
+        ap.ops.matmul(left, right, out, 0)
+        ap.synchronize()
+
+    def numpy_product() -> Any:
+        wide = x.astype(np.float32, copy=False) @ y.astype(np.float32, copy=False)
+        return wide.astype(dtype, copy=False)
+
+    ours()
+    np.testing.assert_allclose(
+        out.numpy().astype(np.float64), numpy_product().astype(np.float64), rtol=0.05, atol=0.5
+    )
+    samples = [(cpu_ms(ours), cpu_ms(numpy_product)) for _ in range(rounds)]
+    first, second = zip(*samples, strict=True)
+    return statistics.median(first), statistics.median(second)
+
+
+def main() -> int:
+    """Print one table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    rounds = parser.parse_args().rounds
+    print(
+        f"{'m x k x n':>16} {'dtype':>9} {'x2':>10} {'ms':>8} {'GFLOP/s':>8} "
+        f"{'NumPy ms':>9} {'speed-up':>9}"
+    )
+    with ap.Device(0):
+        for shape in SHAPES:
+            for dtype in DTYPES:
+                for turned in (False, True):
+                    ours, numpy_ms = measure(shape, dtype, turned, rounds)
+                    rate = 2e-6 * shape[0] * shape[1] * shape[2] / ours
+                    print(
+                        f"{'x'.join(map(str, shape)):>16} {np.dtype(dtype).name:>9} "
+                        f"{'transposed' if turned else 'plain':>10} {ours:8.2f} {rate:8.1f} "
+                        f"{numpy_ms:9.2f} {numpy_ms / ours:9.2f}"
+                    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
