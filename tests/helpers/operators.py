@@ -73,8 +73,11 @@ def place(array: Array, layout: str = "dense") -> ap.Tensor:
 def hollow(shape: Sequence[int], dtype: Any, layout: str = "dense") -> ap.Tensor:
     """Return a tensor for a result, filled with what no operator would leave there by chance."""
     kind = np.dtype(dtype)
-    junk = np.full(tuple(shape), 1 if kind == np.bool_ else 77).astype(kind)
-    return place(junk, layout)
+    if kind == np.bool_:
+        # All of one truth value is a likely result; alternating ones are not.
+        junk = np.arange(int(np.prod(shape))).reshape(tuple(shape)) % 2 == 0
+        return place(junk, layout)
+    return place(np.full(tuple(shape), 77).astype(kind), layout)
 
 
 def refusal(operator: str, *arguments: Any) -> int:

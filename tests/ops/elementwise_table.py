@@ -393,7 +393,6 @@ SPECIAL = [
         rule="bool",
     ),
     Case("NanToNum", lambda x, *a: x, "tnnno", (0.5, 2.0, -2.0)),
-    Case("InplaceNanToNum", lambda x, *a: x, "tnnn", (0.5, 2.0, -2.0)),
     Case("Heaviside", np.heaviside, "tto", same=True),
     *[
         Case(name, x_log_y, form, numbers, "float", (1.0, 9.0), refused=COMPLEX)

@@ -208,6 +208,7 @@ def test_the_same_bits_whatever_the_layout() -> None:
         op("aclnnReduceSum")(place(array, layout), [1], False, np.float32, out)
         sums.append(out.numpy())
     assert_same(sums[0], sums[2])
+    assert_close(sums[0], array.astype(np.float64).sum(1), scale=8)
     assert_close(sums[1], sums[0])
 
 
