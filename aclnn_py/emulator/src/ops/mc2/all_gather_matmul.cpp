@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // output = concat over the ranks of x1, times this rank's own x2.
 #include <cinttypes>
-#include <cstring>
 #include <memory>
 
 #include "aclnnop/mc2.h"
-#include "ops/mc2/fused.h"
-#include "ops/op.h"
+#include "ops/mc2/sliced.h"
 
 namespace emu {
 namespace {
 
 constexpr const char *kOp = "aclnnAllGatherMatmul";
-constexpr int64_t kLowestK = 256, kEndK = 65535;
 
 struct Problem {
   std::shared_ptr<hccl::Communicator> communicator;
@@ -21,103 +18,67 @@ struct Problem {
   bool gathers;
 };
 
-bool empty(const aclTensor *tensor) { return tensor->numel() == 0; }
-
-// The library's first line of checks: 161001 and 161002, in its order. `nothing` is set when x1 has no rows.
-Status check_arguments(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, int64_t stream_mode,
-                       const aclTensor *output, const aclTensor *gather, bool *nothing) {
+Status check_rows(const SlicedCall &c, const aclTensor *gathered, uint32_t ranks) {
+  const int64_t rows = c.x1->shape[0] * ranks;
   Check check(kOp);
-  check.required("x1", x1).required("x2", x2).required("output", output);
-  check.optional("bias", bias).optional("gatherOut", gather);
-  if (!check.ok()) return check.status();
-  check.dtype_in("x1", x1->dtype, dt::kHalf).dtype_in("x2", x2->dtype, dt::kHalf);
-  check.dtype_in("output", output->dtype, dt::kHalf);
-  if (bias) check.dtype_in("bias", bias->dtype, dt::kHalf);
-  check.same_dtype("x2", x2->dtype, "x1", x1->dtype).same_dtype("output", output->dtype, "x1", x1->dtype);
-  if (bias) check.same_dtype("bias", bias->dtype, "x1", x1->dtype);
-  check.that(stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed", stream_mode);
-  check.that(x1->rank() < 2 || x1->shape[1] != 0, "x1 has no columns: dimension 1 (k) is 0");
-  if (!check.ok()) return check.status();
-  *nothing = empty(x1);
-  if (*nothing) return 0;
-  check.rank("x1", x1, 2, 2).rank("x2", x2, 2, 2);
-  if (!check.ok()) return check.status();
-  check.that(!is_transposed_view(*x1), "x1 is a transposed view; only x2 may be one");
-  const int64_t k = x1->shape[1];
-  check.that(x2->shape[0] == k, "x1 has %" PRId64 " columns, but x2 has %" PRId64 " rows", k, x2->shape[0]);
-  if (gather && !empty(gather)) {
-    check.that(gather->rank() == 2 && gather->shape[1] == k, "gatherOut must have %" PRId64 " columns like x1, or be empty", k);
-  }
-  check.that(k >= kLowestK && k < kEndK, "x1 has %" PRId64 " columns (k); k must be in [256, 65535)", k);
-  check.that(output->rank() == 2 && output->shape[1] == x2->shape[1],
-             "output must have %" PRId64 " columns like x2", x2->shape[1]);
-  return check.status();
-}
-
-// The second line: the communicator, and what the tiling of the kernel refuses.
-Status check_inner(const aclTensor *x1, const aclTensor *x2, const char *group, int64_t gather_index, int64_t comm_turn,
-                   const aclTensor *output, const aclTensor *gather, std::shared_ptr<hccl::Communicator> *communicator) {
-  if (Status s = find_group(kOp, group, communicator)) return s;
-  if (gather_index != 0) {
-    return fail(kTiling, "%s: gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported.", kOp, gather_index);
-  }
-  if (comm_turn != 0) return fail(kTiling, "%s: commTurn is %" PRId64 "; only 0 is supported.", kOp, comm_turn);
-  const aclTensor *const all[] = {x1, x2, output, gather};
-  const char *const names[] = {"x1", "x2", "output", "gatherOut"};
-  for (int i = 0; i < 4; ++i) {
-    if (all[i] && !is_plain_format(all[i]->format)) {
-      return fail(kTiling, "%s: %s has the format %s; only ND is supported.", kOp, names[i], format_name(all[i]->format));
-    }
-  }
-  return check_world_size(kOp, **communicator);
-}
-
-Status check_rows(const aclTensor *x1, const aclTensor *output, const aclTensor *gather, uint32_t ranks) {
-  const int64_t rows = x1->shape[0] * ranks;
-  Check check(kOp);
-  check.that(output->shape[0] == rows, "output has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
-             output->shape[0], rows, ranks);
-  if (!gather || empty(gather)) return check.status();
-  check.that(gather->shape[0] == rows, "gatherOut has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
-             gather->shape[0], rows, ranks);
-  check.same_dtype("gatherOut", gather->dtype, "x1", x1->dtype);
+  check.that(c.output->shape[0] == rows, "output has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
+             c.output->shape[0], rows, ranks);
+  if (!gathered || gathered->numel() == 0) return check.status();
+  check.that(gathered->shape[0] == rows, "gatherOut has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
+             gathered->shape[0], rows, ranks);
+  check.same_dtype("gatherOut", gathered->dtype, "x1", c.x1->dtype);
   return check.status();
 }
 
 Status run(const Problem &problem, PlanContext &context) {
   hccl::Communicator &comm = *problem.communicator;
-  const aclTensor &x1 = context.tensor(problem.x1), &x2 = context.tensor(problem.x2);
+  const aclTensor &x1 = context.tensor(problem.x1), &output = context.tensor(problem.output);
   hccl::Session session(comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s)", kOp, problem.m,
                                              problem.k, problem.n, dtype_name(x1.dtype)));
   if (Status s = session.begin()) return s;
-  if (context.has(problem.bias) && !all_zero(context.tensor(problem.bias))) {
-    return comm.abandon("EZ9999", ACL_ERROR_RT_AICORE_EXCEPTION, "%s: bias has elements that are not zero; the operator does not add one", kOp);
+  if (context.has(problem.bias)) {
+    if (Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
   }
   const uint64_t bytes = static_cast<uint64_t>(problem.m * problem.k) * 2;
   auto *workspace = static_cast<char *>(context.workspace());
   const aclTensor *gather = problem.gathers ? &context.tensor(problem.gather) : nullptr;
   // the gathered matrix lies in gatherOut where that is possible, else in the workspace
   char *everyone = gather && gather->contiguous() ? static_cast<char *>(gather->view_data()) : workspace;
+  const int64_t rows = problem.m * comm.size(), shape[] = {rows, problem.k};
+  const View all{everyone, x1.dtype, dense_layout(shape, 2)};
   const void *mine = x1.view_data();
   if (!x1.contiguous()) {
-    char *packed = everyone + comm.rank() * bytes;
-    copy_rows(x1, packed);
-    mine = packed;
+    View packed = view_of(x1);
+    packed.data = everyone + comm.rank() * bytes;
+    packed.layout = dense_like(packed.layout);
+    copy_view(view_of(x1), packed);
+    mine = packed.data;
   }
   if (Status s = session.all_gather(mine, everyone, bytes)) return s;
-  if (gather && !gather->contiguous()) copy_to_view(everyone, *gather);
+  if (gather && !gather->contiguous()) copy_view(all, view_of(*gather));
   if (problem.n == 0) return 0;
-  multiply(everyone, problem.m * comm.size(), problem.k, x2, context.tensor(problem.output));
+  StackProduct product;
+  product.a = matrix_stack(all);
+  product.b = matrix_stack(context.tensor(problem.x2));
+  product.out = view_of(output);
+  multiply(product);
   return 0;
 }
 
 }  // namespace
 }  // namespace emu
 
-EMU_EXPORT aclnnStatus aclnnAllGatherMatmulGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const char *group, int64_t gatherIndex, int64_t commTurn, int64_t streamMode, aclTensor *output, aclTensor *gatherOut, uint64_t *workspaceSize, aclOpExecutor **executor) {
+EMU_OPERATOR(AllGatherMatmul,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const char *group,
+              int64_t gatherIndex, int64_t commTurn, int64_t streamMode, aclTensor *output, aclTensor *gatherOut)) {
   using namespace emu;
-  bool nothing = false;
-  if (Status s = check_arguments(x1, x2, biasOptional, streamMode, output, gatherOut, &nothing)) return s;
+  const SlicedCall call{kOp, x1, x2, biasOptional, output, streamMode};
+  Check check(kOp);
+  check_sliced_arguments(check, call, gatherOut);
+  if (!check.ok()) return check.status();
+  const bool nothing = x1->numel() == 0;
+  if (!nothing) check_sliced_shapes(check, call, gatherOut);
+  if (!check.ok()) return check.status();
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kSkipEmpty);
   plan.phase_two_code(kInner);
@@ -127,19 +88,17 @@ EMU_EXPORT aclnnStatus aclnnAllGatherMatmulGetWorkspaceSize(const aclTensor *x1,
   problem.bias = plan.input(biasOptional);
   problem.output = plan.output(output);
   problem.gather = plan.output(gatherOut);
-  if (nothing) {
-    return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
-  }
-  if (Status s = check_inner(x1, x2, group, gatherIndex, commTurn, output, gatherOut, &problem.communicator)) return s;
-  if (Status s = check_rows(x1, output, gatherOut, problem.communicator->size())) return s;
+  if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
+  if (Status s = find_group(kOp, group, &problem.communicator)) return s;
+  TilingCheck tiling(kOp);
+  tiling.that(gatherIndex == 0, "gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported", gatherIndex);
+  if (!tiling.ok()) return tiling.status();
+  if (Status s = check_sliced_tiling(call, gatherOut, commTurn, *problem.communicator)) return s;
+  if (Status s = check_rows(call, gatherOut, problem.communicator->size())) return s;
   problem.m = x1->shape[0];
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];
-  problem.gathers = gatherOut && !empty(gatherOut);
+  problem.gathers = gatherOut && gatherOut->numel() > 0;
   plan.workspace(static_cast<uint64_t>(problem.m * problem.communicator->size() * problem.k) * 2);
   return plan.finish([problem](PlanContext &context) { return run(problem, context); }, workspaceSize, executor);
-}
-
-EMU_EXPORT aclnnStatus aclnnAllGatherMatmul(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream) {
-  return emu::run_plan(emu::kOp, workspace, workspaceSize, executor, stream);
 }

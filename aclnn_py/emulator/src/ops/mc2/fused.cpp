@@ -1,12 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/mc2/fused.h"
 
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
 #include "core/device.h"
-#include "core/pool.h"
 #include "hccl/arguments.h"
-#include "ops/matmul/gemm.h"
 
 namespace emu {
+namespace {
+
+using hccl::Chip;
+
+constexpr uint64_t sizes(std::initializer_list<int> counts) {
+  uint64_t set = 0;
+  for (const int count : counts) set |= uint64_t{1} << (count - 1);
+  return set;
+}
+
+// Bit N - 1: the kernels exist for N ranks. None: the chip does not have the operators.
+uint64_t world_sizes(Ranks ranks, Chip chip) {
+  const bool sliced = ranks == Ranks::sliced;
+  switch (chip) {
+    case Chip::a2: return sliced ? sizes({2, 4, 8}) : sizes({1, 2, 4, 8});
+    case Chip::a3: return sliced ? sizes({2, 4, 8, 16, 32}) : 0;
+    case Chip::a5: return sliced ? sizes({2, 4, 8, 16, 32, 64}) : sizes({1, 2, 4, 8, 16, 32, 64});
+    case Chip::p310: return sliced ? 0 : sizes({1, 2, 4});
+    default: return 0;
+  }
+}
+
+std::string list_of(uint64_t set) {
+  std::string text;
+  for (int count = 1; count <= 64; ++count) {
+    if ((set >> (count - 1) & 1) == 0) continue;
+    const bool last = count == 64 || set >> count == 0;
+    text += (text.empty() ? "" : last ? " or " : ", ") + std::to_string(count);
+  }
+  return text;
+}
+
+}  // namespace
+
+TilingCheck &TilingCheck::that(bool holds, const char *format, ...) {
+  if (!ok() || holds) return *this;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  status_ = fail(code_, "%s: %s.", op_, text);
+  return *this;
+}
+
+TilingCheck &TilingCheck::plain(const char *parameter, const aclTensor *tensor) {
+  return that(!tensor || is_plain_format(tensor->format), "%s has the format %s; only ND is supported", parameter,
+              tensor ? format_name(tensor->format) : "");
+}
+
+TilingCheck &TilingCheck::not_empty(const char *parameter, const aclTensor *tensor) {
+  return that(!tensor || tensor->numel() > 0, "%s of shape %s has no elements", parameter,
+              tensor ? shape_text(layout_of(*tensor)).c_str() : "");
+}
+
+TilingCheck &TilingCheck::comm_turn(int64_t given) {
+  return that(given == 0, "commTurn is %" PRId64 "; only 0 is supported", given);
+}
 
 Status find_group(const char *op, const char *group, std::shared_ptr<hccl::Communicator> *communicator) {
   if (!group) return fail(kTiling, "%s: group is null; it is the name HcclGetCommName gives.", op);
@@ -18,15 +79,14 @@ Status find_group(const char *op, const char *group, std::shared_ptr<hccl::Commu
               device, group);
 }
 
-Status check_world_size(const char *op, hccl::Communicator &communicator) {
-  const hccl::Chip chip = hccl::chip();
-  if (chip == hccl::Chip::p310 || chip == hccl::Chip::a1) {
-    return fail(kTiling, "%s does not exist on %s.", op, hccl::chip_text());
-  }
-  const uint32_t ranks = communicator.size(), most = chip == hccl::Chip::a2 ? 8 : 32;
-  if (ranks >= 2 && ranks <= most && (ranks & (ranks - 1)) == 0) return 0;
-  return fail(kTiling, "%s: the communicator %s has %u ranks; on %s it must have %s.", op, communicator.name().c_str(), ranks,
-              hccl::chip_text(), most == 8 ? "2, 4 or 8" : "2, 4, 8, 16 or 32");
+Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communicator) {
+  const uint64_t allowed = world_sizes(ranks, hccl::chip());
+  TilingCheck check(op);
+  check.that(allowed != 0, "the operator does not exist on %s", hccl::chip_text());
+  const uint32_t count = communicator.size();
+  check.that(count <= 64 && (allowed >> (count - 1) & 1) != 0, "the communicator %s has %u ranks; on %s it must have %s",
+             communicator.name().c_str(), count, hccl::chip_text(), list_of(allowed).c_str());
+  return check.status();
 }
 
 bool is_transposed_view(const aclTensor &tensor) {
@@ -51,49 +111,21 @@ bool is_plain_format(aclFormat format) {
   }
 }
 
-bool all_zero(const aclTensor &tensor) {
-  const auto *data = static_cast<const uint16_t *>(tensor.view_data());
-  const int64_t count = tensor.numel();
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = i, at = 0;
-    for (size_t d = tensor.rank(); d-- > 0;) {
-      at += rest % tensor.shape[d] * tensor.strides[d];
-      rest /= tensor.shape[d];
-    }
-    if (data[at] & 0x7fff) return false;
+Rows::Rows(const aclTensor &tensor) {
+  View view = view_of(tensor);
+  if (view.layout.rank > 3 && !view.layout.is_dense()) {
+    copy_ = std::make_unique<Snapshot>(view);
+    view = copy_->view();
   }
-  return true;
-}
-
-void copy_rows(const aclTensor &from, void *to) {
-  const auto *source = static_cast<const uint16_t *>(from.view_data());
-  auto *target = static_cast<uint16_t *>(to);
-  const int64_t columns = from.shape[1];
-  parallel_for(from.shape[0], 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      for (int64_t j = 0; j < columns; ++j) target[i * columns + j] = source[i * from.strides[0] + j * from.strides[1]];
-    }
-  });
-}
-
-void copy_to_view(const void *from, const aclTensor &to) {
-  const auto *source = static_cast<const uint16_t *>(from);
-  auto *target = static_cast<uint16_t *>(to.view_data());
-  const int64_t columns = to.shape[1];
-  parallel_for(to.shape[0], 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      for (int64_t j = 0; j < columns; ++j) target[i * to.strides[0] + j * to.strides[1]] = source[i * columns + j];
-    }
-  });
-}
-
-void multiply(const void *left, int64_t rows, int64_t depth, const aclTensor &right, const aclTensor &out) {
-  Matrix a{left, right.dtype, rows, depth, {}, {}}, b{right.view_data(), right.dtype, depth, right.shape[1], {}, {}};
-  a.row.stride = depth;
-  a.col.stride = 1;
-  b.row.stride = right.strides[0];
-  b.col.stride = right.strides[1];
-  gemm(a, b, {out.view_data(), out.dtype, out.strides[0], out.strides[1]});
+  const MatrixStack stack = matrix_stack(view);
+  matrix_ = stack.first;
+  if (stack.batch.rank == 0) return;
+  if (stack.batch.rank == 1 && matrix_.rows > 0 && stack.batch.stride[0] != matrix_.rows * matrix_.row.stride) {
+    // row i of the whole is row i mod rows of matrix i div rows
+    matrix_.row.block = matrix_.rows;
+    matrix_.row.block_stride = stack.batch.stride[0];
+  }
+  matrix_.rows *= stack.batch.count();
 }
 
 }  // namespace emu
