@@ -21,7 +21,11 @@ PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
 # The marker of the emulator's own build, checked when the library is loaded.
 OWN = {"aclnn_py_emulator_contract"}
 # Functions of libopapi that are no operators (one phase, no executor); include/ has operators only.
-ONE_PHASE = {"aclnnCalculateMatmulWeightSize", "aclnnCalculateMatmulWeightSizeV2"}
+ONE_PHASE = {
+    "aclnnCalculateMatmulWeightSize",
+    "aclnnCalculateMatmulWeightSizeV2",
+    "aclnnTransQuantParam",
+}
 
 
 def declared(*directories: str, variadic: bool = False) -> set[str]:

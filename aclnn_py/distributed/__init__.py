@@ -28,7 +28,13 @@ if TYPE_CHECKING:
         RendezvousMismatchError,
         RendezvousTimeoutError,
     )
-    from aclnn_py.distributed.fused import all_gather_matmul
+    from aclnn_py.distributed.fused import all_gather_matmul, matmul_reduce_scatter
+    from aclnn_py.distributed.fused_all_reduce import (
+        matmul_all_reduce,
+        quant_matmul_all_reduce,
+        weight_quant_matmul_all_reduce,
+    )
+    from aclnn_py.distributed.fused_grouped import grouped_mat_mul_all_reduce
     from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
     from aclnn_py.distributed.reductions import all_reduce, reduce, reduce_scatter_tensor
 
@@ -54,6 +60,11 @@ _HOMES = {
     "send": "point_to_point",
     # Communication and computation in one operator
     "all_gather_matmul": "fused",
+    "grouped_mat_mul_all_reduce": "fused_grouped",
+    "matmul_all_reduce": "fused_all_reduce",
+    "matmul_reduce_scatter": "fused",
+    "quant_matmul_all_reduce": "fused_all_reduce",
+    "weight_quant_matmul_all_reduce": "fused_all_reduce",
     # Errors
     "RankEnvironmentError": "errors",
     "RankLostError": "errors",
@@ -80,11 +91,16 @@ __all__ = [
     "batch_send_recv",
     "broadcast",
     "detect_environment",
+    "grouped_mat_mul_all_reduce",
+    "matmul_all_reduce",
+    "matmul_reduce_scatter",
+    "quant_matmul_all_reduce",
     "recv",
     "reduce",
     "reduce_scatter_tensor",
     "scatter",
     "send",
+    "weight_quant_matmul_all_reduce",
 ]
 
 

@@ -10,6 +10,12 @@ from __future__ import annotations
 from aclnn_py.functional.conversion import cast, contiguous
 from aclnn_py.functional.elementwise import add, div, exp, mul, relu, sub
 from aclnn_py.functional.linear import matmul
+from aclnn_py.functional.quant import (
+    pack_scale,
+    trans_matmul_weight,
+    trans_quant_param,
+    unpack_scale,
+)
 from aclnn_py.functional.reduction import softmax, sum
 
 __all__ = [
@@ -20,8 +26,12 @@ __all__ = [
     "exp",
     "matmul",
     "mul",
+    "pack_scale",
     "relu",
     "softmax",
     "sub",
     "sum",
+    "trans_matmul_weight",
+    "trans_quant_param",
+    "unpack_scale",
 ]

@@ -171,28 +171,28 @@ aclnnStatus aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm(void *workspace, ui
 #ifndef ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE
 #define ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE
 /* Matrix product, then a sum over all ranks. */
-aclnnStatus aclnnMatmulAllReduceGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnMatmulAllReduceGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnMatmulAllReduce(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_ADD_RMS_NORM
 #define ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_ADD_RMS_NORM
 /* Matrix product, sum over all ranks, residual and root mean square normalization. */
-aclnnStatus aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *residual, const aclTensor *gamma, double epsilon, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *y, aclTensor *normOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnMatmulAllReduceAddRmsNormGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *residual, const aclTensor *gamma, double epsilon, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *y, aclTensor *normOut, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnMatmulAllReduceAddRmsNorm(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_V2
 #define ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_V2
 /* Matrix product, then a sum over all ranks; version 2 adds x3. */
-aclnnStatus aclnnMatmulAllReduceV2GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnMatmulAllReduceV2GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnMatmulAllReduceV2(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_V3
 #define ACLNN_PY_MC2_ACLNN_MATMUL_ALL_REDUCE_V3
 /* Matrix product, then a sum over all ranks; version 3 adds commMode. */
-aclnnStatus aclnnMatmulAllReduceV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3, const char *group, const char *reduceOp, const char *commMode, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnMatmulAllReduceV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional, const char *group, const char *reduceOp, const char *commMode, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnMatmulAllReduceV3(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
@@ -360,7 +360,7 @@ aclnnStatus aclnnQuantGroupedMatMulAlltoAllvV2(void *workspace, uint64_t workspa
 #ifndef ACLNN_PY_MC2_ACLNN_QUANT_MATMUL_ALL_REDUCE
 #define ACLNN_PY_MC2_ACLNN_QUANT_MATMUL_ALL_REDUCE
 /* Product of quantized matrices, then a sum over all ranks. */
-aclnnStatus aclnnQuantMatmulAllReduceGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3, const aclTensor *dequantScale, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQuantMatmulAllReduceGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional, const aclTensor *dequantScale, const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQuantMatmulAllReduce(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
