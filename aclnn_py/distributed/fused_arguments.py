@@ -36,8 +36,9 @@ def tensor_of(value: object, argument: str, ranks: tuple[int, ...]) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{argument}: expected a Tensor, got {type(value).__name__}")
     if value.ndim not in ranks:
-        kinds = " or ".join(str(rank) for rank in ranks)
-        raise ValueError(f"{argument}: expected {kinds} dimensions, got shape {value.shape}")
+        numbers = " or ".join(str(rank) for rank in ranks)
+        kind = "a matrix" if ranks == (2,) else f"{numbers} dimensions"
+        raise ValueError(f"{argument}: expected {kind}, got shape {value.shape}")
     return value
 
 
