@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many threads at once: ranks of one process, streams shared by threads, create and destroy races.
+// Many threads at once: shared streams, and objects created and destroyed side by side.
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#include "operands.h"
+#include "expect.h"
 
 namespace {
 
@@ -13,27 +13,6 @@ void on_threads(int count, F f) {
   std::vector<std::thread> all;
   for (int i = 0; i < count; ++i) all.emplace_back(f, i);
   for (std::thread &one : all) one.join();
-}
-
-void ranks() {
-  on_threads(8, [](int rank) {
-    EXPECT_OK(aclrtSetDevice(rank));
-    aclrtStream stream = nullptr;
-    EXPECT_OK(aclrtCreateStream(&stream));
-    {
-      Vector a({1, 2, 3}), b({static_cast<float>(rank), 0, 1}), out({0, 0, 0});
-      for (int i = 0; i < 200; ++i) {
-        uint64_t size = 0;
-        aclOpExecutor *executor = add(a.tensor, b.tensor, out.tensor, &size);
-        EXPECT_OK(aclnnAdd(nullptr, size, executor, stream));
-        if (i % 50 == 0) EXPECT_OK(aclrtSynchronizeStream(stream));
-      }
-      EXPECT_OK(aclrtSynchronizeStream(stream));
-      EXPECT((out.read() == std::vector<float>{1 + static_cast<float>(rank), 2, 4}));
-    }
-    EXPECT_OK(aclrtDestroyStream(stream));
-    EXPECT_OK(aclrtResetDevice(rank));
-  });
 }
 
 void one_stream_of_many_threads() {
@@ -70,6 +49,30 @@ void destroyed_once() {
   }
 }
 
+void a_device_is_waited_for_while_streams_come_and_go() {
+  std::atomic<bool> stop{false};
+  std::thread waiter([&] {
+    EXPECT_OK(aclrtSetDevice(3));
+    while (!stop.load()) EXPECT_OK(aclrtSynchronizeDevice());
+    EXPECT_OK(aclrtResetDevice(3));
+  });
+  on_threads(3, [&](int) {
+    EXPECT_OK(aclrtSetDevice(3));
+    void *p = nullptr;
+    EXPECT_OK(aclrtMalloc(&p, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int i = 0; i < 150; ++i) {
+      aclrtStream stream = nullptr;
+      EXPECT_OK(aclrtCreateStream(&stream));
+      EXPECT_OK(aclrtMemsetAsync(p, 4096, i, 4096, stream));
+      EXPECT_OK(aclrtDestroyStream(stream));
+    }
+    EXPECT_OK(aclrtFree(p));
+    EXPECT_OK(aclrtResetDevice(3));
+  });
+  stop.store(true);
+  waiter.join();
+}
+
 void messages_belong_to_their_thread() {
   EXPECT(aclrtFree(nullptr) != 0);
   std::thread([] { EXPECT(aclGetRecentErrMsg() == nullptr); }).join();
@@ -79,9 +82,9 @@ void messages_belong_to_their_thread() {
 }  // namespace
 
 int main() {
-  ranks();
   one_stream_of_many_threads();
   destroyed_once();
+  a_device_is_waited_for_while_streams_come_and_go();
   messages_belong_to_their_thread();
   EXPECT_OK(aclrtResetDevice(0));
   return 0;

@@ -13,6 +13,12 @@ namespace {
 
 thread_local Context *t_context = nullptr;
 
+// Held while a context enters or leaves the table, and by whoever walks over it.
+std::mutex &table_mutex() {
+  static auto *const mutex = new std::mutex;
+  return *mutex;
+}
+
 Context *usable(Context *context) {
   if (context == nullptr || !contexts().live(context)) return nullptr;
   if (!context->primary || device(context->device).active.load(std::memory_order_relaxed)) return context;
@@ -27,6 +33,13 @@ Context *usable(Context *context) {
 Slots<Context> &contexts() {
   static auto *const all = new Slots<Context>(1 << 16);
   return *all;
+}
+
+void for_each_context(int device, const std::function<void(Context &)> &f) {
+  std::lock_guard<std::mutex> lock(table_mutex());
+  contexts().for_each([&](Context *context) {
+    if (context->device == device) f(*context);
+  });
 }
 
 Context *peek_context() { return usable(t_context); }
@@ -55,6 +68,7 @@ Stream *default_stream(Context &context) {
 Context *create_context(int id) {
   watch_process();
   device(id).active.store(true);
+  std::lock_guard<std::mutex> lock(table_mutex());
   return contexts().create(id, false);
 }
 
@@ -65,6 +79,10 @@ void end_streams(Context &context, bool drain) {
     ending.swap(context.streams);
   }
   context.default_stream.store(nullptr);
+  // First all of their work, then the streams: a graph's branches run on streams of the same context.
+  for (Stream *stream : ending) {
+    if (drain && streams().live(stream)) drain_stream(*stream);
+  }
   for (Stream *stream : ending) {
     if (streams().live(stream)) destroy_stream(stream, drain, "end of context");
   }
@@ -83,6 +101,7 @@ Status destroy_context(void *handle, const char *routine) {
   }
   end_streams(*context, true);
   if (t_context == context) t_context = nullptr;
+  std::lock_guard<std::mutex> lock(table_mutex());
   contexts().destroy(context);
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct Context {
 };
 
 Slots<Context> &contexts();
+
+// Calls f for every live context of a device; none is created or destroyed meanwhile.
+void for_each_context(int device, const std::function<void(Context &)> &f);
 
 // The thread's context, or 107002 when it has none.
 Status current_context(const char *routine, Context **context);

@@ -161,9 +161,11 @@ Status reset_device(int id, bool force, const char *routine) {
   }
   if (primary != nullptr) end_streams(*primary, !force);
   if (force) {
-    contexts().for_each([&](Context *context) {
-      if (context->device == id && !context->primary) end_streams(*context, false);
+    std::vector<Context *> others;
+    for_each_context(id, [&](Context &context) {
+      if (!context.primary) others.push_back(&context);
     });
+    for (Context *context : others) end_streams(*context, false);
     release_device_memory(id);
   }
   return 0;

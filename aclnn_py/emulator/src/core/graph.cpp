@@ -120,6 +120,11 @@ Status run_graph(Graph &graph) {
   const auto replay = std::make_shared<Replay>();
   replay->flags.assign(graph.flag_clocks.size(), 0);
   for (size_t i = 1; i < graph.branches.size(); ++i) {
+    if (!streams().live(graph.branches[i].worker)) {
+      return fail(ACL_ERROR_RT_STREAM_CONTEXT, "graph %u: the context it was captured in has ended.", graph.id);
+    }
+  }
+  for (size_t i = 1; i < graph.branches.size(); ++i) {
     {
       std::lock_guard<std::mutex> lock(replay->mutex);
       ++replay->running;

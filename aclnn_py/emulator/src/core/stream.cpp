@@ -180,13 +180,20 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
   }
   // At exit the workers are stopped already, and one that would not stop still uses its stream.
   if (exiting()) return 0;
+  Context &context = stream->context;
+  {
+    std::lock_guard<std::mutex> lock(context.mutex);
+    context.streams.erase(std::remove(context.streams.begin(), context.streams.end(), stream), context.streams.end());
+    Stream *self = stream;
+    context.default_stream.compare_exchange_strong(self, nullptr);
+  }
   {
     std::lock_guard<std::mutex> lock(stream->mutex);
     stream->stop = true;
     if (!drain) stream->discard.store(true);
     stream->wake.notify_all();
   }
-  if (!drain) stream->aborted.store(true);
+  if (!drain) abort_stream(*stream);
   if (stream->started) {
     {
       std::lock_guard<std::mutex> lock(workers().mutex);
@@ -195,13 +202,8 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     }
     stream->worker.join();
   }
-  Context &context = stream->context;
-  {
-    std::lock_guard<std::mutex> lock(context.mutex);
-    context.streams.erase(std::remove(context.streams.begin(), context.streams.end(), stream), context.streams.end());
-    Stream *self = stream;
-    context.default_stream.compare_exchange_strong(self, nullptr);
-  }
+  // Whoever waits for the whole device has seen the work end or the abort, and lets go.
+  while (stream->pins.load() > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   {
     std::lock_guard<std::mutex> lock(end_listeners().mutex);
     for (const auto forget : end_listeners().all) forget(stream);
@@ -331,16 +333,34 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   return 0;
 }
 
-Status synchronize_context(Context &context, int64_t timeout_ms, const char *routine) {
-  const auto start = Clock::now();
-  std::vector<Stream *> waiting;
-  {
+void drain_stream(Stream &stream) {
+  if (t_working == &stream || exiting()) return;
+  std::unique_lock<std::mutex> lock(stream.mutex);
+  ++stream.waiters;
+  stream.done.wait(lock, [&] { return stream.completed.load() >= stream.submitted.load() || stream.finished; });
+  --stream.waiters;
+}
+
+PinnedStreams::PinnedStreams(int device) {
+  for_each_context(device, [this](Context &context) {
     std::lock_guard<std::mutex> lock(context.mutex);
-    waiting = context.streams;
-  }
+    for (Stream *stream : context.streams) {
+      stream->pins.fetch_add(1);
+      streams_.push_back(stream);
+    }
+  });
+}
+
+PinnedStreams::~PinnedStreams() {
+  for (Stream *stream : streams_) stream->pins.fetch_sub(1);
+}
+
+Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
+  const auto start = Clock::now();
+  const PinnedStreams waiting(id);
   Status first = 0;
   for (Stream *stream : waiting) {
-    if (!streams().live(stream) || t_working == stream) continue;
+    if (t_working == stream) continue;
     int64_t left = timeout_ms;
     if (timeout_ms >= 0) {
       const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
@@ -352,24 +372,13 @@ Status synchronize_context(Context &context, int64_t timeout_ms, const char *rou
   return first;
 }
 
-Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
-  Status first = 0;
-  contexts().for_each([&](Context *context) {
-    if (context->device != id) return;
-    const Status s = synchronize_context(*context, timeout_ms, routine);
-    if (first == 0) first = s;
-  });
-  return first;
-}
-
 Status report_device_fault(int id, const char *routine) {
   if (device(id).pending_faults.load(std::memory_order_acquire) == 0) return 0;
-  Status first = 0;
-  streams().for_each([&](Stream *stream) {
-    if (stream->device != id || first != 0) return;
-    first = report_fault(*stream, routine);
-  });
-  return first;
+  const PinnedStreams all(id);
+  for (Stream *stream : all) {
+    if (const Status s = report_fault(*stream, routine)) return s;
+  }
+  return 0;
 }
 
 void abort_stream(Stream &stream) {

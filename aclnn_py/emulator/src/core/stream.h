@@ -60,6 +60,7 @@ struct Stream {
   std::atomic<bool> discard{false};
   std::thread worker;
   int waiters = 0;
+  std::atomic<int> pins{0};             // threads that found the stream by its device, not by its handle
 
   std::atomic<uint64_t> submitted{0}, completed{0};
   std::atomic<bool> aborted{false};
@@ -93,10 +94,26 @@ uint32_t last_task_id();
 Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine, Status *status);
 Status destroy_stream(Stream *stream, bool drain, const char *routine);
 
+// The streams of a device (of all its contexts), kept from being destroyed while this object lives: for calls
+// that look at a whole device while other threads create and destroy streams.
+class PinnedStreams {
+ public:
+  explicit PinnedStreams(int device);
+  ~PinnedStreams();
+  PinnedStreams(const PinnedStreams &) = delete;
+  PinnedStreams &operator=(const PinnedStreams &) = delete;
+  std::vector<Stream *>::const_iterator begin() const { return streams_.begin(); }
+  std::vector<Stream *>::const_iterator end() const { return streams_.end(); }
+
+ private:
+  std::vector<Stream *> streams_;
+};
+
 // Waits until what is queued now has run. timeout in milliseconds, -1 without limit; 507046 on expiry.
 // A device fault of the stream is reported here.
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
-Status synchronize_context(Context &context, int64_t timeout_ms, const char *routine);
+// Waits for the work of a stream and reports nothing.
+void drain_stream(Stream &stream);
 Status synchronize_device(int device, int64_t timeout_ms, const char *routine);
 
 // The unreported faults of a device: what a synchronous copy reports.

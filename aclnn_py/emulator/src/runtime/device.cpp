@@ -31,12 +31,8 @@ Status check_out(const char *routine, const void *out) {
 }
 
 // Waiting for a device during a capture is always illegal.
-Status check_no_capture(emu::Context &context, const char *routine) {
-  std::vector<emu::Stream *> all;
-  {
-    std::lock_guard<std::mutex> lock(context.mutex);
-    all = context.streams;
-  }
+Status check_no_capture(int id, const char *routine) {
+  const emu::PinnedStreams all(id);
   for (emu::Stream *stream : all) {
     if (stream->capture.load() != nullptr) return emu::refuse_while_captured(*stream, routine);
   }
@@ -47,7 +43,7 @@ Status synchronize(const char *routine, int64_t timeout_ms) {
   EMU_ENTER_AS(routine);
   emu::Context *context = nullptr;
   if (const Status s = emu::current_context(routine, &context)) return s;
-  if (const Status s = check_no_capture(*context, routine)) return s;
+  if (const Status s = check_no_capture(context->device, routine)) return s;
   return emu::synchronize_device(context->device, timeout_ms, routine);
 }
 
@@ -176,9 +172,8 @@ EMU_EXPORT aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtiliza
   if (const Status s = check_device(__func__, deviceId)) return s;
   // Busy means that a stream has work; the parts this device does not have answer -1.
   bool busy = false;
-  emu::streams().for_each([&](emu::Stream *stream) {
-    if (stream->device == deviceId && stream->completed.load() < stream->submitted.load()) busy = true;
-  });
+  const emu::PinnedStreams all(deviceId);
+  for (emu::Stream *stream : all) busy = busy || stream->completed.load() < stream->submitted.load();
   utilizationInfo->cubeUtilization = busy ? 100 : 0;
   utilizationInfo->vectorUtilization = busy ? 100 : 0;
   utilizationInfo->aicpuUtilization = -1;

@@ -79,14 +79,11 @@ AbortCallbacks &abort_callbacks() {
 
 // Drops the work of all streams of the device, then lets them take new work.
 Status abort_device(int id, uint32_t timeout_ms) {
-  std::vector<Stream *> all;
-  streams().for_each([&](Stream *stream) {
-    if (stream->device == id) all.push_back(stream);
-  });
+  const PinnedStreams all(id);
   for (Stream *stream : all) abort_stream(*stream);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (Stream *stream : all) {
-    while (streams().live(stream) && stream->completed.load() < stream->submitted.load()) {
+    while (stream->completed.load() < stream->submitted.load()) {
       if (timeout_ms != 0 && std::chrono::steady_clock::now() > deadline) {
         return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtDeviceTaskAbort: stream %d still works after %u ms.", stream->id,
                     timeout_ms);
@@ -94,9 +91,7 @@ Status abort_device(int id, uint32_t timeout_ms) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  for (Stream *stream : all) {
-    if (streams().live(stream)) revive_stream(*stream);
-  }
+  for (Stream *stream : all) revive_stream(*stream);
   return 0;
 }
 
