@@ -15,7 +15,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "samples"
 RUN = [sys.executable, "-m", "aclnn_py.tools.cli"]
-BY_RANKS = {"01_all_gather_matmul.py"}
+BY_RANKS = {
+    "01_all_gather_matmul.py",
+    "09_tensor_parallel_layer.py",
+    "10_quant_matmul_all_reduce.py",
+    "11_grouped_mat_mul_all_reduce.py",
+}
 
 
 def output_of(words: list[str], cwd: Path) -> str:
