@@ -23,8 +23,8 @@ struct Job {
   int64_t n, piece;
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
-  int helpers_wanted = 0;   // guarded by Pool::mutex
-  int helpers_inside = 0;   // guarded by Pool::mutex
+  int others_wanted = 0;   // guarded by Pool::mutex
+  int others_inside = 0;   // guarded by Pool::mutex
   std::exception_ptr error; // written once, by whoever turns `failed`
   std::condition_variable done;
 };
@@ -47,15 +47,15 @@ void work_on(Job &job) {
 
 class Pool {
  public:
-  void run(Job &job, int helpers) {
+  void run(Job &job, int others) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      start_threads(helpers);
-      helpers = std::min(helpers, threads_);
-      job.helpers_wanted = helpers;
-      if (helpers > 0) waiting_.push_back(&job);
+      start_threads(others);
+      others = std::min(others, threads_);
+      job.others_wanted = others;
+      if (others > 0) waiting_.push_back(&job);
     }
-    for (int i = 0; i < helpers; ++i) wake_.notify_one();
+    for (int i = 0; i < others; ++i) wake_.notify_one();
     work_on(job);
     std::unique_lock<std::mutex> lock(mutex_);
     for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
@@ -64,7 +64,7 @@ class Pool {
         break;
       }
     }
-    job.done.wait(lock, [&] { return job.helpers_inside == 0; });
+    job.done.wait(lock, [&] { return job.others_inside == 0; });
   }
 
  private:
@@ -87,12 +87,12 @@ class Pool {
       // Take the oldest job and put it behind the others when it wants more: ranks in one process share fairly.
       Job *job = waiting_.front();
       waiting_.pop_front();
-      ++job->helpers_inside;
-      if (--job->helpers_wanted > 0) waiting_.push_back(job);
+      ++job->others_inside;
+      if (--job->others_wanted > 0) waiting_.push_back(job);
       lock.unlock();
       work_on(*job);
       lock.lock();
-      if (--job->helpers_inside == 0) job->done.notify_one();
+      if (--job->others_inside == 0) job->done.notify_one();
     }
   }
 

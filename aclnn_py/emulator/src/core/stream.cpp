@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "core/capture.h"
 #include "core/device.h"
@@ -260,10 +261,10 @@ Status enqueue_on(Stream &stream, const char *what, Task task) {
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
-  if (stream.idle) {
-    stream.idle = false;  // one wake is enough, however many tasks follow before the worker gets to run
-    stream.wake.notify_one();
-  }
+  // One wake is enough, however many tasks follow before the worker gets to run; it finds the lock free.
+  const bool asleep = std::exchange(stream.idle, false);
+  lock.unlock();
+  if (asleep) stream.wake.notify_one();
   return 0;
 }
 
