@@ -512,3 +512,21 @@ def captured_work(rank: Rank) -> None:
 @pytest.mark.parametrize("mode", ["process", "thread"])
 def test_capture_and_replay(mode: str) -> None:
     job(2, mode).run(captured_work)
+
+
+def leave_at_once_work(rank: Rank) -> None:
+    """The first rank out destroys its end while the others are on their way through the last step."""
+    ids = (ct.c_uint32 * rank.ranks)(*range(rank.ranks))
+    buf = rank.put(np.ones(4, np.float32))
+    for i in range(60):
+        sub, given = ct.c_void_p(), config()
+        create = ("HcclCreateSubCommConfig", ct.byref(rank.comm), rank.ranks, ids, i, rank.rank)
+        rank.lib(*create, given, ct.byref(sub))
+        rank.lib("HcclAllReduce", buf, buf, 4, 4, 2, sub, rank.stream)
+        rank.sync()
+        rank.lib("HcclCommDestroy", sub)
+
+
+@pytest.mark.parametrize("mode", ["process", "thread"])
+def test_leaving_right_after_a_collective(mode: str) -> None:
+    job(8, mode).run(leave_at_once_work)

@@ -86,7 +86,7 @@ Status Communicator::wait_asleep(const Wait &wait, bool (*ready)(void *), void *
     if (seconds_since(looked) >= 0.02) {
       looked = Clock::now();
       if (ready(context)) break;
-      status = look_around(wait, seconds_since(start));
+      status = look_around(wait, seconds_since(start), ready, context);
       if (status != 0) break;
     }
   }
@@ -96,22 +96,27 @@ Status Communicator::wait_asleep(const Wait &wait, bool (*ready)(void *), void *
 }
 
 // The slow part of waiting: is there any reason to believe that the wait will never end?
-Status Communicator::look_around(const Wait &wait, double waited) {
+// A rank may arrive and leave at once: that it left is a reason only if it had not come by then.
+Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(void *), void *context) {
   const std::string here = current_call(rank_);
   if (wait_cancelled()) {
     return abandon("EI0002", kPeerLate, "%s stopped waiting in %s: its stream was aborted or its process is ending",
                    who(rank_).c_str(), here.c_str());
   }
   auto check = [&](uint32_t rank) -> Status {
-    if (!is_running(region_->member(rank).process)) {
+    const bool ended = !is_running(region_->member(rank).process);
+    const bool left = region_->state(rank).left.load(std::memory_order_acquire) != 0;
+    if (!ended && !left) return 0;
+    const bool came = wait.what == Awaits::step
+                          ? region_->state(rank).step.load(std::memory_order_acquire) >= wait.value
+                          : ready(context);
+    if (came) return 0;
+    if (!left) {
       return abandon("EI0012", kPeerLost, "%s ended while %s waited for it in %s", who(rank).c_str(),
                      who(rank_).c_str(), here.c_str());
     }
-    if (region_->state(rank).left.load(std::memory_order_acquire) != 0) {
-      return abandon("EI0012", kPeerLost, "%s destroyed its communicator while %s waited for it in %s",
-                     who(rank).c_str(), who(rank_).c_str(), here.c_str());
-    }
-    return 0;
+    return abandon("EI0012", kPeerLost, "%s destroyed its communicator while %s waited for it in %s",
+                   who(rank).c_str(), who(rank_).c_str(), here.c_str());
   };
   std::vector<uint32_t> missing;
   if (wait.peers) {
@@ -127,7 +132,7 @@ Status Communicator::look_around(const Wait &wait, double waited) {
     if (Status status = check(r)) return status;
   }
   if (Status status = find_deadlock(wait)) return status;
-  if (config_.exec_timeout > 0 && waited > config_.exec_timeout) {
+  if (config_.exec_timeout > 0 && waited > config_.exec_timeout && !ready(context)) {
     std::string late;
     for (uint32_t r : missing) late += (late.empty() ? "" : ", ") + who(r) + " (" + current_call(r) + ")";
     return abandon("EI0002", kPeerLate, "%s waited %g s in %s for %s; HCCL_EXEC_TIMEOUT sets the limit",
@@ -255,7 +260,8 @@ Status Communicator::resume() {
     for (uint32_t r = 0; r < size(); ++r) {
       if (region_->state(r).revived.load(std::memory_order_acquire) >= round) continue;
       missing += (missing.empty() ? "" : ", ") + who(r);
-      if (!is_running(region_->member(r).process) || region_->state(r).left.load() != 0) {
+      const bool gone = !is_running(region_->member(r).process) || region_->state(r).left.load() != 0;
+      if (gone && region_->state(r).revived.load(std::memory_order_acquire) < round) {
         return fail_as("EI0012", HCCL_E_REMOTE, "HcclCommResume: %s is gone", who(r).c_str());
       }
     }

@@ -114,7 +114,7 @@ class Communicator {
  private:
   static void cpu_pause();
   Status wait_asleep(const Wait &wait, bool (*ready)(void *), void *context);
-  Status look_around(const Wait &wait, double waited);
+  Status look_around(const Wait &wait, double waited, bool (*ready)(void *), void *context);
   Status find_deadlock(const Wait &wait);
   bool unsatisfied(uint32_t waiter, Wait *wait);
   void pass_done_turns();
