@@ -515,7 +515,7 @@ def test_capture_and_replay(mode: str) -> None:
 
 
 def leave_at_once_work(rank: Rank) -> None:
-    """The first rank out destroys its end while the others are on their way through the last step."""
+    """The first rank out destroys its end while the others are still in the last step."""
     ids = (ct.c_uint32 * rank.ranks)(*range(rank.ranks))
     buf = rank.put(np.ones(4, np.float32))
     for i in range(60):
