@@ -82,6 +82,14 @@ def _reclaim(device: Device) -> None:
     device.synchronize()
 
 
+def _shortage(routine: str, nbytes: int, device: Device, hint: str) -> str:
+    if routine == "aclrtMallocHost":
+        # What is free on the device says nothing about this.
+        return f"{nbytes} bytes of pinned host memory were asked for. Release other HostBuffers."
+    info = device.memory_info()
+    return f"{nbytes} bytes were asked for; {info.free} of {info.total} are free. {hint}"
+
+
 def allocate(routine: str, nbytes: int, device: Device, *policy: int) -> int:
     if nbytes == 0:
         return 0  # the C functions refuse 0, and an empty tensor has no address
@@ -95,11 +103,7 @@ def allocate(routine: str, nbytes: int, device: Device, *policy: int) -> int:
             try:
                 check_acl(function(out, nbytes, *policy), routine, device=device.index)
             except StatusError as error:
-                info = device.memory_info()
-                error.hint = (
-                    f"{nbytes} bytes were asked for; {info.free} of {info.total} are free. "
-                    f"{error.hint}"
-                )
+                error.hint = _shortage(routine, nbytes, device, error.hint)
                 raise error from None
     return int(ffi.cast("uintptr_t", out[0]))
 

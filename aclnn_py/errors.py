@@ -117,7 +117,7 @@ class SymbolNotFoundError(AclnnPyError, NotImplementedError):
         loaded = f" (CANN {self.version})" if self.version else ""
         text = f"{self.symbol} is not in the loaded libraries{loaded}: {where}."
         if self.since:
-            text += f" It is available since CANN {self.since}."
+            text += f" CANN has it since {self.since}."
         if self.available:
             text += f" These exist: {', '.join(self.available)}."
         return f"{text} {self.detail}" if self.detail else text

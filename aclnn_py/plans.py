@@ -10,6 +10,7 @@ from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import DeviceMismatchError, InvalidArgumentError
 from aclnn_py.handle import Handle
 from aclnn_py.memory import Buffer
+from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.report import launch_error
 from aclnn_py.operators.strictness import admit
@@ -137,7 +138,7 @@ class Plan(Handle):
             position, index = self._index_of(name)
             before = self._values[position]
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"{name}: expected a Tensor, got {type(tensor).__name__}")
+                raise not_a_tensor(name, tensor)
             if not isinstance(before, Tensor) or (
                 before._desc.layout != tensor._desc.layout or before.offset != tensor.offset
             ):
@@ -174,7 +175,7 @@ class Plan(Handle):
             # A device that does not check would write behind the buffer.
             raise InvalidArgumentError(
                 f"workspace: {workspace.nbytes} bytes, but {self.op.c_name} needs "
-                f"{self.workspace_nbytes}"
+                f"{self.workspace_nbytes}, see workspace_nbytes of the plan"
             )
         return ffi.cast("void *", workspace.address), self.workspace_nbytes
 

@@ -8,6 +8,7 @@ from aclnn_py.creation import empty
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.distributed.groups import Group
+from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.tensor import Tensor
 
 __all__ = ["STOP_ON_FAILURE", "communicator_of", "has_operator", "product_like", "tensor_of"]
@@ -34,7 +35,7 @@ def has_operator(name: str) -> bool:
 def tensor_of(value: object, argument: str, ranks: tuple[int, ...]) -> Tensor:
     """Return a tensor whose rank is one of ``ranks``: results are allocated from its shape."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{argument}: expected a Tensor, got {type(value).__name__}")
+        raise not_a_tensor(argument, value)
     if value.ndim not in ranks:
         numbers = " or ".join(str(rank) for rank in ranks)
         kind = "a matrix" if ranks == (2,) else f"{numbers} dimensions"

@@ -11,6 +11,7 @@ from aclnn_py._ffi import C, ffi
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.dtypes import dtype_of
 from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.status import check_hccl
 from aclnn_py.stream import Stream, mark
 from aclnn_py.tensor import Tensor
@@ -69,7 +70,7 @@ def operand(value: object, argument: str, communicator: Communicator, *, moved: 
         Its elements have gaps, or share bytes with other elements.
     """
     if not isinstance(value, Tensor):
-        raise TypeError(f"{argument}: expected a Tensor, got {type(value).__name__}")
+        raise not_a_tensor(argument, value)
     if value.device is not communicator.device:
         raise DeviceMismatchError(
             f"{argument}: on device {value.device.index}, but rank {communicator.rank} of the"

@@ -7,6 +7,7 @@ from typing import Any
 
 from aclnn_py import ops
 from aclnn_py.creation import empty
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 
@@ -38,6 +39,7 @@ def cast(input: Tensor, dtype: Any, *, stream: Stream | None = None) -> Tensor:
     ------
     aclnnCast (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     out = empty(input.shape, dtype, device=input.device)
     ops.cast(input, dtype, out, stream=stream)
     return out
@@ -66,6 +68,7 @@ def contiguous(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     ------
     aclnnInplaceCopy (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.inplace_copy(out, input, stream=stream)
     return out

@@ -7,6 +7,7 @@ from aclnn_py import ops
 from aclnn_py.creation import empty
 from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.functional.results import broadcast, promote
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.operators.scalar import Number
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
@@ -40,6 +41,7 @@ def add(input: Tensor, other: Tensor, *, alpha: Number = 1, stream: Stream | Non
     ------
     aclnnAdd (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input, other=other)
     out = empty(broadcast(input, other), promote(input, other), device=input.device)
     ops.add(input, other, alpha, out, stream=stream)
     return out
@@ -71,6 +73,7 @@ def sub(input: Tensor, other: Tensor, *, alpha: Number = 1, stream: Stream | Non
     ------
     aclnnSub (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input, other=other)
     out = empty(broadcast(input, other), promote(input, other), device=input.device)
     ops.sub(input, other, alpha, out, stream=stream)
     return out
@@ -100,6 +103,7 @@ def mul(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor
     ------
     aclnnMul (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input, other=other)
     out = empty(broadcast(input, other), promote(input, other), device=input.device)
     ops.mul(input, other, out, stream=stream)
     return out
@@ -129,6 +133,7 @@ def div(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor
     ------
     aclnnDiv (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input, other=other)
     out = empty(broadcast(input, other), _real(promote(input, other)), device=input.device)
     ops.div(input, other, out, stream=stream)
     return out
@@ -157,6 +162,7 @@ def exp(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     ------
     aclnnExp (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     out = empty(input.shape, _real(promote(input)), device=input.device)
     ops.exp(input, out, stream=stream)
     return out
@@ -185,6 +191,7 @@ def relu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     ------
     aclnnRelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.relu(input, out, stream=stream)
     return out

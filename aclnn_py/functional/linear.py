@@ -6,6 +6,7 @@ from __future__ import annotations
 from aclnn_py import ops
 from aclnn_py.creation import empty
 from aclnn_py.functional.results import matmul_shape, promote
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 
@@ -45,6 +46,7 @@ def matmul(
     ------
     aclnnMatmul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input, other=other)
     shape = matmul_shape(input.shape, other.shape)
     out = empty(shape, promote(input, other), device=input.device)
     ops.matmul(input, other, out, cube_math_type, stream=stream)

@@ -9,6 +9,7 @@ from aclnn_py import ops
 from aclnn_py.creation import empty
 from aclnn_py.dtypes import dtype_of
 from aclnn_py.functional.results import promote, reduced_shape
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 
@@ -52,6 +53,7 @@ def sum(
     ------
     aclnnReduceSum (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     axes = (dim,) if isinstance(dim, int) else tuple(dim)
     kind = dtype_of(dtype) if dtype is not None else promote(input)
     if dtype is None and kind.name.startswith(("int", "uint", "bool")):
@@ -86,6 +88,7 @@ def softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Te
     ------
     aclnnSoftmax (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
     """
+    expect_tensors(input=input)
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.softmax(input, dim, out, stream=stream)
     return out

@@ -12,6 +12,7 @@ from typing import Any
 from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
 from aclnn_py.operators import documentation
 from aclnn_py.operators.convert import CallBlock, Token, token_of
+from aclnn_py.operators.expected import not_a_tensor, type_name
 from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
 from aclnn_py.operators.report import launch_error
@@ -208,9 +209,7 @@ def flatten(
     if value is None:
         return [None]
     if isinstance(value, Tensor) or not isinstance(value, Sequence):
-        raise TypeError(
-            f"{parameter.name}: expected a sequence of tensors, got {_kind_name(value)}"
-        )
+        raise TypeError(f"{parameter.name}: expected a sequence of tensors, got {type_name(value)}")
     for index, item in enumerate(value):
         descs.append(_desc(f"{parameter.name}[{index}]", item))
     tensors.extend(value)
@@ -222,15 +221,7 @@ def _desc(name: str, value: object) -> Any:
         return ffi.NULL  # phase one says whether it takes a null tensor
     if isinstance(value, Tensor):
         return value._desc
-    advice = ""
-    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
-        advice = "; copy it to the device with from_numpy()"
-    raise TypeError(f"{name}: expected a Tensor, got {_kind_name(value)}{advice}")
-
-
-def _kind_name(value: object) -> str:
-    kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    raise not_a_tensor(name, value)
 
 
 def _by_name(name: str) -> Op:

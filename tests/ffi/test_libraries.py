@@ -101,7 +101,7 @@ def test_missing_symbol_names_library_version_and_release(tmp_path):
     )
     first, second = out.splitlines()
     assert first.startswith("SymbolNotFoundError aclrtMemPoolCreate is not in the loaded libraries")
-    assert "8.1.RC1" in first and "libascendcl.so" in first and "since CANN 9" in first
+    assert "8.1.RC1" in first and "libascendcl.so" in first and "CANN has it since 9" in first
     assert second == "value 0"
 
 
