@@ -9,5 +9,5 @@ __all__ = ["library_path"]
 
 
 def library_path() -> Path:
-    """Return where the emulator's shared library belongs; it is there in every installed package."""
+    """Return where the emulator's shared library is in every installed package."""
     return Path(__file__).resolve().parent.parent / "lib" / "libaclnn_py_emulator.so"

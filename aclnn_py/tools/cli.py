@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if words[:1] == ["headers"]:
-            # It has a parser of its own, and argparse cannot hand over words that look like options.
+            # It has a parser of its own; argparse cannot hand over words that look like options.
             status = _headers(words[1:])
         else:
             options = _parser().parse_args(words)
