@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from aclnn_py.functional.conversion import cast, contiguous
 from aclnn_py.functional.elementwise import add, div, exp, mul, relu, sub
+from aclnn_py.functional.grouped import gmm, gmm_backward, gmm_v2, gmm_v2_backward
 from aclnn_py.functional.linear import matmul
 from aclnn_py.functional.quant import (
     pack_scale,
@@ -24,6 +25,10 @@ __all__ = [
     "contiguous",
     "div",
     "exp",
+    "gmm",
+    "gmm_backward",
+    "gmm_v2",
+    "gmm_v2_backward",
     "matmul",
     "mul",
     "pack_scale",
