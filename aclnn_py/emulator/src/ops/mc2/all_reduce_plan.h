@@ -4,19 +4,12 @@
 
 #include "ops/mc2/all_reduce.h"
 #include "ops/mc2/partial.h"
+#include "ops/quant/dequantise.h"
 
 namespace emu {
 
 // The second line of checks: 561002.
 Status check_all_reduce_tiling(const AllReduceCall &call, hccl::Communicator &communicator);
-
-// round(( x2 + offset) * scale) as a dense matrix in the dtype of the scale: what the product multiplies by.
-// `offset` may be null; rows of the scale apply to `group_size` rows of x2 each, 0 meaning all.
-Matrix dequantised_weight(const aclTensor &x2, const aclTensor &scale, const aclTensor *offset, int64_t group_size,
-                          void *memory);
-
-// Every value of a vector or of a matrix of one row as fp32; packed scales are unpacked.
-std::vector<float> values_of(const aclTensor &tensor);
 
 // The sum over the ranks of `rows` (dense, of `columns` columns, fp16 or bf16) in eight bits: quantised with
 // scale 1, summed, quantised with scale 2, and back in `rows`.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of 8 and 4 bits, and scales, as the product wants them.
 #include <algorithm>
 #include <vector>
 
-#include "ops/mc2/all_reduce_plan.h"
+#include "ops/quant/dequantise.h"
+
+#include "ops/matmul/stack.h"
 #include "ops/quant/packed_scale.h"
 
 namespace emu {
