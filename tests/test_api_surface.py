@@ -20,12 +20,6 @@ EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
 # The marker of the emulator's own build, checked when the library is loaded.
 OWN = {"aclnn_py_emulator_contract"}
-# Functions of libopapi that are no operators (one phase, no executor); include/ has operators only.
-ONE_PHASE = {
-    "aclnnCalculateMatmulWeightSize",
-    "aclnnCalculateMatmulWeightSizeV2",
-    "aclnnTransQuantParam",
-}
 
 
 def declared(*directories: str, variadic: bool = False) -> set[str]:
@@ -74,7 +68,7 @@ def test_every_operator_declared_has_facts_and_a_callable() -> None:
 
 
 def test_the_emulator_exports_nothing_that_is_not_declared(exported: set[str]) -> None:
-    allowed = declared("acl", "aclnn", "aclnnop", "hccl", "mstx", variadic=True) | OWN | ONE_PHASE
+    allowed = declared("acl", "aclnn", "aclnnop", "hccl", "mstx", variadic=True) | OWN
     # Programs link these names of other families; they answer "feature not supported".
     unsupported = EMULATOR / "runtime" / "unsupported.inc"
     allowed |= set(re.findall(r"^EMU_\w+\(.*?(\w+)\)", unsupported.read_text(), re.MULTILINE))

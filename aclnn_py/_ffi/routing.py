@@ -32,6 +32,9 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     "acltdtQueue": ("libacl_tdt_queue.so", "libacl_tdt_channel.so"),
     # Loading libopapi pulls in libnnopbase, so it answers for the meta functions too.
     "meta": ("libnnopbase.so", "libopapi.so"),
+    # The functions of the operator library that are no operators.
+    "aclnnCalculateMatmulWeightSize": ("libopapi.so", "libopapi_math.so", "libopapi_nn.so"),
+    "aclnnTransQuantParam": ("libopapi.so", "libopapi_math.so", "libopapi_nn.so"),
     "Hccl": ("libhccl.so", "libhcomm.so", "libhccl_compat.so", "libhccl_legacy.so"),
     "Hccn": ("libhcomm.so", "libhccl.so"),
     "Hcom": ("libhcomm.so", "libhccl.so"),

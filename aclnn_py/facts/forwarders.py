@@ -114,7 +114,7 @@ def _forwarder(header: str, parts: list[str]) -> str:
     guard = "ACLNN_PY_FORWARD_" + re.sub(r"\W", "_", header).upper()
     return (
         _TOP.format(header)
-        + f'#ifndef {guard}\n#define {guard}\n\n#include "aclnn/aclnn_base.h"\n\n'
+        + f'#ifndef {guard}\n#define {guard}\n\n#include "aclnn/host_calls.h"\n\n'
         + '#include "aclnn_py/c_begin.h"\n\n'
         + "\n".join(parts)
         + f'\n#include "aclnn_py/c_end.h"\n\n#endif /* {guard} */\n'

@@ -23,7 +23,10 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-LIBRARY = Path(__file__).resolve().parents[2] / "aclnn_py" / "lib" / "libaclnn_py_emulator.so"
+from aclnn_py.emulator import library_path
+
+LIBRARY = library_path()
+ACL_ERROR_REPEAT_INITIALIZE = 100002
 
 Array = npt.NDArray[Any]
 
@@ -102,7 +105,11 @@ def library() -> Library:
     global _library
     if _library is None:
         _library = Library()
-        _library("aclInit", None)
+        try:
+            _library("aclInit", None)
+        except CallError as error:
+            if error.status != ACL_ERROR_REPEAT_INITIALIZE:  # the package did it in this process
+                raise
     return _library
 
 

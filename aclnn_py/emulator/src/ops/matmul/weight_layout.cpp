@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights in FRACTAL_NZ. Phase one already gives the tensor its new format and storage shape; phase two moves
 // the data.
+#include "aclnn/host_calls.h"
 #include "aclnnop/conversion.h"
 #include "ops/matmul/stack.h"
 

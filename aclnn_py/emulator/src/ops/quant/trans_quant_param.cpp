@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "aclnn/host_calls.h"
 #include "aclnnop/quant.h"
 #include "ops/op.h"
 #include "ops/quant/packed_scale.h"
