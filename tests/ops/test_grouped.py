@@ -244,7 +244,7 @@ REFUSALS: list[tuple[str, Any, int, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "status", "named"), REFUSALS, ids=lambda v: str(v)[:24]
+    ("name", "changes", "status", "named"), REFUSALS, ids=[row[0] for row in REFUSALS]
 )
 def test_gmm_8_refusals(
     device: ap.Device, name: str, changes: Any, status: int, named: str

@@ -24,6 +24,7 @@ class Checker {
     nulls();
     if (ok()) attributes();
     if (ok()) members();
+    if (ok()) list_presence();
     if (ok()) counts();
     if (ok()) mode();
     if (ok()) p_.nothing = std::all_of(c_.x->members.begin(), c_.x->members.end(), [](const aclTensor *t) { return t->numel() == 0; });
@@ -89,6 +90,18 @@ class Checker {
       if (ok()) check_.that(members[i]->dtype == members[0]->dtype, "%s[%zu] is %s, but %s[0] is %s; a list has one dtype", name, i,
                             dtype_name(members[i]->dtype), name, dtype_name(members[0]->dtype));
     }
+  }
+
+  bool listed() const { return c_.group_array || c_.group_tensor; }
+
+  // Whether there must be a group list, whatever is in it.
+  void list_presence() {
+    if (c_.group_type == -1) {
+      check_.that(!listed(), "groupListOptional is given; without grouping (groupType -1) it must be null");
+      return;
+    }
+    const bool needed = c_.group_type == 2 || c_.x->members.size() == 1;
+    check_.that(listed() || !needed, "groupListOptional is null; groupType %" PRId64 " with one x needs it", c_.group_type);
   }
 
   // The table of scenarios: how many tensors each list has.
@@ -254,14 +267,7 @@ class Checker {
   }
 
   void group_list() {
-    const bool given = c_.group_array || c_.group_tensor;
-    if (c_.group_type == -1) {
-      check_.that(!given, "groupListOptional is given; without grouping (groupType -1) it must be null");
-      return;
-    }
-    const bool needed = c_.group_type == 2 || c_.x->members.size() == 1;
-    check_.that(given || !needed, "groupListOptional is null; groupType %" PRId64 " with one x needs it", c_.group_type);
-    if (!ok() || !given) return;
+    if (c_.group_type == -1 || !listed()) return;
     if (c_.group_array) return host_list(c_.group_array->values);
     const aclTensor &list = *c_.group_tensor;
     const int rank = c_.group_list_type == 2 ? 2 : 1;
