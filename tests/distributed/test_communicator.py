@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.ranks import run_ranks
+from helpers.recovery import assert_usable
 
 import aclnn_py as ap
 from aclnn_py import distributed as dist
@@ -156,6 +157,9 @@ def _without_rank_one(rank: int, ranks: int, place: dict[str, str]) -> tuple[Any
     began = time.monotonic()
     with pytest.raises(dist.RendezvousTimeoutError) as caught:
         Communicator.from_env(timeout_s=1.5, environ=environ(rank, ranks, **place))
+    assert "rank 1" in str(caught.value)
+    with ap.Device(rank):
+        assert_usable()
     return caught.value.missing, time.monotonic() - began < 15
 
 
