@@ -367,7 +367,7 @@ def _launch(
         [x], [weight], biases, None, None, None, None, None, groups, None, None, None,
         split, group_type, list_type, 0,
     )  # fmt: skip
-    if ops.grouped_matmul_v5.available:
+    if ops.grouped_matmul_v5.available():
         ops.grouped_matmul_v5(*head, None, [out], None, None, stream=stream)
     else:
         ops.grouped_matmul_v4(*head, [out], None, None, stream=stream)
