@@ -13,7 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+# The parts of the build lie beside what they build; the package itself cannot be imported yet.
+sys.path.insert(0, str(Path(__file__).resolve().parent / "aclnn_py" / "_ffi"))
 
 from ffi_build.binding import build_binding
 from ffi_build.emulator import build_emulator, install_headers

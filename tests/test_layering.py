@@ -45,7 +45,9 @@ FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "p
 
 
 def modules() -> list[Path]:
-    return sorted(p for p in PACKAGE.rglob("*.py") if p.parent.name not in ("lib", "include"))
+    # Parts of the build lie in the package, but run without it.
+    apart = {"lib", "include", "ffi_build"}
+    return sorted(p for p in PACKAGE.rglob("*.py") if p.parent.name not in apart)
 
 
 def imported(path: Path) -> Iterator[str]:

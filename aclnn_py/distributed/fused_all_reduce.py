@@ -9,10 +9,10 @@ from aclnn_py import ops
 from aclnn_py.distributed.fused_arguments import (
     STOP_ON_FAILURE,
     communicator_of,
-    has_operator,
     product_like,
 )
 from aclnn_py.distributed.groups import Group
+from aclnn_py.functional.results import has_operator
 from aclnn_py.tensor import Tensor
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from aclnn_py import ops
 from aclnn_py.creation import empty
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.communicator import Communicator
@@ -11,7 +10,7 @@ from aclnn_py.distributed.groups import Group
 from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.tensor import Tensor
 
-__all__ = ["STOP_ON_FAILURE", "communicator_of", "has_operator", "product_like", "tensor_of"]
+__all__ = ["STOP_ON_FAILURE", "communicator_of", "product_like", "tensor_of"]
 
 # The only mode that communication operators accept: a failure stops the stream.
 STOP_ON_FAILURE = 1
@@ -25,11 +24,6 @@ def communicator_of(group: Group, world_size: int | None) -> Communicator:
             f"world_size: {world_size}, but communicator {comm.name} has {comm.world_size} ranks"
         )
     return comm
-
-
-def has_operator(name: str) -> bool:
-    """Whether the loaded libraries have an operator of ``ops``."""
-    return bool(getattr(ops, name).available())
 
 
 def tensor_of(value: object, argument: str, ranks: tuple[int, ...]) -> Tensor:

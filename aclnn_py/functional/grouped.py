@@ -8,6 +8,7 @@ from typing import Any
 
 from aclnn_py import ops
 from aclnn_py.creation import empty, zeros
+from aclnn_py.functional.results import has_operator
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 
@@ -357,20 +358,21 @@ def _launch(
 ) -> None:
     split = _SPLIT_NOTHING if group_type == -1 else _SPLIT_ONE
     biases = None if bias is None else [bias]
-    if isinstance(groups, list):
+    if groups is not None and not isinstance(groups, Tensor):
         ops.grouped_matmul_v2(
             [x], [weight], biases, None, None, None, None, groups, split, group_type, [out],
             stream=stream,
         )  # fmt: skip
-        return
-    head = (
-        [x], [weight], biases, None, None, None, None, None, groups, None, None, None,
-        split, group_type, list_type, 0,
-    )  # fmt: skip
-    if ops.grouped_matmul_v5.available():
-        ops.grouped_matmul_v5(*head, None, [out], None, None, stream=stream)
+    elif has_operator("grouped_matmul_v5"):
+        ops.grouped_matmul_v5(
+            [x], [weight], biases, None, None, None, None, None, groups, None, None, None,
+            split, group_type, list_type, 0, None, [out], None, None, stream=stream,
+        )  # fmt: skip
     else:
-        ops.grouped_matmul_v4(*head, [out], None, None, stream=stream)
+        ops.grouped_matmul_v4(
+            [x], [weight], biases, None, None, None, None, None, groups, None, None, None,
+            split, group_type, list_type, 0, [out], None, None, stream=stream,
+        )  # fmt: skip
 
 
 def _backward(

@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from aclnn_py import ops
 from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.tensor import Tensor
 
-__all__ = ["broadcast", "matmul_shape", "promote", "reduced_shape"]
+__all__ = ["broadcast", "has_operator", "matmul_shape", "promote", "reduced_shape"]
 
 # Kinds in the order in which they take over: a mixed operation has the dtype of its highest kind.
 _KINDS = ("bool", "int", "float", "complex")
+
+
+def has_operator(name: str) -> bool:
+    """Whether the loaded libraries have an operator of ``ops``."""
+    return bool(getattr(ops, name).available())
 
 
 def promote(*tensors: Tensor) -> DType:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 INCLUDE = ROOT / "include"
 PACKAGE = ROOT / "aclnn_py"
 FACTS = PACKAGE / "facts"
