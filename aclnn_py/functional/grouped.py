@@ -9,6 +9,7 @@ from typing import Any
 from aclnn_py import ops
 from aclnn_py.creation import empty, zeros
 from aclnn_py.functional.results import has_operator
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 
@@ -280,10 +281,9 @@ def _check_fusion(gemm_fusion: bool, group_list: object) -> None:
         )
 
 
-def _check_operands(**tensors: object) -> None:
+def _check_operands(**tensors: Tensor) -> None:
+    expect_tensors(**tensors)
     for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name}: expected a Tensor, got {type(tensor).__name__}")
         if tensor.dtype_name not in _DTYPES:
             raise TypeError(f"{name}: dtype {tensor.dtype_name} is not among {', '.join(_DTYPES)}")
 

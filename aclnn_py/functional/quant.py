@@ -10,6 +10,7 @@ from aclnn_py import ops
 from aclnn_py.creation import empty
 from aclnn_py.formats import Format
 from aclnn_py.layout import layout_of
+from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
 from aclnn_py.views import contiguous_strides
@@ -137,6 +138,9 @@ def trans_quant_param(
     aclnnTransQuantParamV2, and V3 for ``round_mode`` 1 (``include/aclnnop/quant.h``),
     CANN >= 8.0.RC2.
     """
+    expect_tensors(scale=scale)
+    if offset is not None:
+        expect_tensors(offset=offset)
     longest = offset if offset is not None and offset.count > scale.count else scale
     out = empty(longest.shape, "uint64", device=scale.device)
     if round_mode == 0:
@@ -175,6 +179,7 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     ------
     aclnnTransMatmulWeight (``include/aclnnop/conversion.h``), CANN >= 8.0.RC2.
     """
+    expect_tensors(weight=weight)
     blocked = empty(weight.shape, weight.dtype_name, format=Format.FRACTAL_NZ, device=weight.device)
     # The operator rewrites rows where they lie: the same memory, seen row by row before it.
     rows = layout_of(

@@ -136,6 +136,9 @@ MISTAKES = [
             ("sum", "input", lambda at: functional.sum(at.host)),
             ("softmax", "input", lambda at: functional.softmax(at.host)),
             ("cast", "input", lambda at: functional.cast(at.host, "float16")),
+            ("gmm", "x", lambda at: functional.gmm(at.host, at.x, group_list=[2])),
+            ("packed scales", "scale", lambda at: functional.trans_quant_param(at.host)),
+            ("weights", "weight", lambda at: functional.trans_matmul_weight(at.host)),
             ("contiguous", "input", lambda at: functional.contiguous(at.host)),
         ]
     ),
