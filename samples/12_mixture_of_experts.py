@@ -60,10 +60,11 @@ class Experts:
         # The same product with the ends of the groups as a list, which is `gmm`.
         ends = np.cumsum(self.sizes.numpy()).tolist()
         x, up, _ = F.gmm_backward(before, self.x, self.up, group_list=ends)
+        assert up is not None and down is not None  # as always without gemm_fusion
         return x.numpy(), up.numpy(), down.numpy()
 
 
-def reference(x: np.ndarray, up: np.ndarray, down: np.ndarray, routing: Routing) -> np.ndarray:
+def reference(routing: Routing, x: np.ndarray, up: np.ndarray, down: np.ndarray) -> np.ndarray:
     """The whole layer in NumPy."""
     rows, start = np.zeros((len(routing.token), WIDTH)), 0
     for expert, size in enumerate(routing.sizes):
@@ -83,7 +84,7 @@ def differences(
     for index in np.ndindex(*value.shape):
         kept, ends = value[index], []
         for value[index] in (kept + step, kept - step):
-            ends.append((grad * reference(*inputs, routing)).sum())
+            ends.append((grad * reference(routing, *inputs)).sum())
         value[index] = kept
         slope[index] = (ends[0] - ends[1]) / (2 * step)
     return slope
@@ -107,7 +108,7 @@ def main() -> int:
         by_rows, grad_up, grad_down = experts.backward(weight * grad[routing.token])
 
     wide = [value.astype(np.float64) for value in (x, up, down)]
-    pairs = {"y": (y, reference(*wide, routing))}
+    pairs = {"y": (y, reference(routing, *wide))}
     results = {"x": routing.combine(by_rows), "up": grad_up, "down": grad_down}
     for position, (name, result) in enumerate(results.items()):
         pairs[f"gradient of {name}"] = (result, differences(wide, position, routing, grad))

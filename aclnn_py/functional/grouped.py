@@ -12,6 +12,7 @@ from aclnn_py.functional.results import has_operator
 from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
+from aclnn_py.views import contiguous_strides
 
 __all__ = ["gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"]
 
@@ -389,7 +390,9 @@ def _backward(
     if weight.ndim != 3:
         raise ValueError(f"weight: expected shape (groups, k, n), got {weight.shape}")
     grad_x = _grouped(grad, weight.transpose(-1, -2), None, group_list, 0, list_type, stream)
+    # The products that cut the inner dimension take nothing but the transpose of dense rows.
     if fused:
+        x, grad = _dense(x, stream), _dense(grad, stream)
         return (
             grad_x,
             _accumulate(grad, x, weight, group_list, list_type, original_weight, stream),
@@ -397,10 +400,20 @@ def _backward(
         )
     turned = not weight.is_contiguous and weight.transpose(-1, -2).is_contiguous
     if turned and isinstance(group_list, Tensor):
-        dense = grad if grad.is_contiguous else grad.contiguous(stream=stream)
-        stored = _grouped(dense.T, x, None, group_list, 2, list_type, stream)
+        stored = _grouped(_dense(grad, stream).T, x, None, group_list, 2, list_type, stream)
         return grad_x, stored.transpose(-1, -2), None
-    return grad_x, _grouped(x.T, grad, None, group_list, 2, list_type, stream), None
+    rows = _dense(x, stream)
+    return grad_x, _grouped(rows.T, grad, None, group_list, 2, list_type, stream), None
+
+
+def _dense(tensor: Tensor, stream: Stream | None) -> Tensor:
+    """Rows without gaps; the library looks at the stride of an axis of length 1 too."""
+    strides = contiguous_strides(tensor.shape)
+    if tensor.strides == strides:
+        return tensor
+    if tensor.is_contiguous:
+        return tensor.reshape((tensor.count,)).reshape(tensor.shape)
+    return tensor.contiguous(stream=stream)
 
 
 def _accumulate(

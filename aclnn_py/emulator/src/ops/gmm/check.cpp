@@ -141,6 +141,9 @@ class Checker {
   void mode() {
     const aclDataType x = dtype_of(c_.x), weight = dtype_of(c_.weight), y = dtype_of(c_.y);
     check_.dtype_in("x", x, dt::kFloat | dtype_set(ACL_INT8));
+    const bool few_bits = contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight);
+    check_.that(c_.group_type != 2 || (x != ACL_INT8 && !few_bits), "x is %s and weight %s; groupType 2 (the K axis) takes floats only",
+                dtype_name(x), dtype_name(weight));
     if (x == ACL_INT8) {
       check_.that(weight == ACL_INT8, "weight is %s; with an INT8 x it is INT8", dtype_name(weight));
       p_.mode = GroupedMode::kInt8;
@@ -149,7 +152,6 @@ class Checker {
     check_.that(c_.scale == nullptr, "scaleOptional is given; it belongs to INT8 products");
     check_.that(c_.per_token == nullptr, "perTokenScaleOptional is given; it belongs to INT8 products");
     check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs INT8 x and weight", c_.activation);
-    const bool few_bits = contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight);
     p_.mode = few_bits ? GroupedMode::kAntiquant : GroupedMode::kFloat;
     if (few_bits) {
       check_.dtype_in("x", x, dt::kHalf);

@@ -242,15 +242,7 @@ class Run {
       b.data = static_cast<const char *>(weight.data) + weight.row.at(g.first) * item_size(weight.dtype);
       a.cols = b.rows = g.count;
       const Rows target(entry(y, g.group, y.strides[0]));
-      if (job_.mode == GroupedMode::kInt8) {
-        ScaledSums sums;
-        sums.out = target.target(0);
-        sums.activation = job_.activation;
-        if (job_.scale >= 0) sums.scale = values_of(entry(tensor(job_.scale, 0), g.group, tensor(job_.scale, 0).strides[0]));
-        gemm_i32(a, b, sums);
-      } else {
-        gemm(a, b, target.target(0));
-      }
+      gemm(a, b, target.target(0));
       target.settle();
     }
     return 0;
