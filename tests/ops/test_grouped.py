@@ -9,10 +9,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.numerics import assert_close
 
 import aclnn_py as ap
 from aclnn_py import errors
-from tests.helpers.numerics import assert_close
 
 NO_LISTS = (None, None, None, None, None)
 
