@@ -225,13 +225,11 @@ class Product {
     for (int64_t p = 0; p < k; p += depth_step) {
       const int64_t depth = std::min(depth_step, k - p);
       each(a_panels + b_panels, 4, [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) {
-          if (i < a_panels)
-            pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * depth);
-          else
-            pack_b(col + (i - a_panels) * width_, col + cols, p, depth,
-                   packed_b + (i - a_panels) * width_ * depth);
-        }
+        for (int64_t i = first; i < std::min(last, a_panels); ++i)
+          pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * depth);
+        const int64_t begin = std::max<int64_t>(0, first - a_panels) * width_,
+                      end = std::min((last - a_panels) * width_, cols);
+        if (begin < end) unpack_group(col + begin, col + end, p, depth, packed_b + begin * depth);
       });
       const bool finished = p + depth == k;
       each(tiles_down * tiles_across, 1, [&](int64_t first, int64_t last) {
