@@ -17,11 +17,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "aclnn_py" / "_ffi"))
 
+from aclnn_py.emulator import library_path  # noqa: E402
 from ffi_build import op_facts, toolchain  # noqa: E402
 from ffi_build.elf import exported_names  # noqa: E402
 from ffi_build.emulator import CANN_NAMES, LIBRARY  # noqa: E402
 
-LIB = ROOT / "aclnn_py" / "lib"
+# The libraries of the package under test: a second copy would share its name with the one in use.
+LIB = library_path().parent
 
 
 def run(*command: str, **env: str) -> subprocess.CompletedProcess[str]:
