@@ -12,11 +12,10 @@ from aclnn_py.handle import Handle
 from aclnn_py.memory import Buffer
 from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.operators.op import Op
+from aclnn_py.operators.phases import execute, prepare
 from aclnn_py.operators.report import launch_error
-from aclnn_py.operators.strictness import admit
 from aclnn_py.stream import Stream, current_stream, mark, resolve_stream
 from aclnn_py.tensor import Tensor
-from aclnn_py.workspace import grow_workspace
 
 __all__ = ["Plan", "plan"]
 
@@ -42,23 +41,12 @@ class Plan(Handle):
         self.op = op
         self.repeatable = repeatable
         block, descs, tensors = op.call_block(values)
-        out = ffi.new("ap_prepared **")
-        array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
-        status = lib.ap_prepare(ffi.NULL, block.cdata, array, repeatable, out)
-        while status in (lib.AP_NO_STREAM, lib.AP_INTERCEPTED):
-            stream = current_stream()
-            if status == lib.AP_NO_STREAM:
-                stream.activate()
-            else:
-                admit(op, values, stream)
-            status = lib.ap_prepare(stream._ctx, block.cdata, array, repeatable, out)
-        if status:
-            raise launch_error(op, values, current_stream())
+        raw = prepare(op, values, current_stream(), block, descs, repeatable)
         self._values = list(values)
         self._tensors = tensors
         self._block = block
-        self.workspace_nbytes = int(out[0].workspace_nbytes)
-        super().__init__(out[0], lib.ap_discard, block, self._tensors)
+        self.workspace_nbytes = int(raw.workspace_nbytes)
+        super().__init__(raw, lib.ap_discard, block, self._tensors)
 
     @property
     def status(self) -> int:
@@ -98,15 +86,7 @@ class Plan(Handle):
         raw = self.raw
         queue = resolve_stream(stream)
         address, nbytes = self._workspace(queue, workspace)
-        status = lib.ap_execute(queue._ctx, raw, address, nbytes)
-        while status:
-            if status == lib.AP_NO_STREAM:
-                queue.activate()
-            elif status == lib.AP_NEED_WORKSPACE:
-                grow_workspace(queue, self.workspace_nbytes)
-            else:
-                raise launch_error(self.op, self._values, queue)
-            status = lib.ap_execute(queue._ctx, raw, address, nbytes)
+        execute(self.op, self._values, queue, raw, address, nbytes)
         if workspace is not None:
             mark(queue, [workspace._block.use])
 

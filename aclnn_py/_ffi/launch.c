@@ -11,7 +11,7 @@ static __thread ap_stream *current_stream;
 static __thread int32_t active_device = -1;
 static __thread ap_failure failure;
 static __thread char failure_text[AP_MESSAGE_NBYTES];
-static __thread int admitted;
+static __thread int passing;
 static int forked_child;
 static int intercepting;
 
@@ -34,20 +34,15 @@ void ap_set_intercept(int32_t on)
     __atomic_store_n(&intercepting, on, __ATOMIC_RELAXED);
 }
 
-void ap_admit(void)
+void ap_pass(int32_t step)
 {
-    admitted = 1;
+    passing += step;
 }
 
 /* Whether Python wants to see the launch first. */
 static int intercepted(void)
 {
-    if (AP_LIKELY(!__atomic_load_n(&intercepting, __ATOMIC_RELAXED)))
-        return 0;
-    if (!admitted)
-        return 1;
-    admitted = 0;
-    return 0;
+    return AP_UNLIKELY(__atomic_load_n(&intercepting, __ATOMIC_RELAXED)) && !passing;
 }
 
 const ap_failure *ap_last_failure(void)
@@ -137,6 +132,7 @@ uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count)
 {
     lock_stream(stream);
     uint64_t sequence = ++stream->sequence;
+    stream->recent[sequence % AP_RECENT] = NULL;
     for (uint32_t i = 0; i < count; ++i)
         mark(uses[i], stream->id, sequence);
     unlock_stream(stream);
@@ -373,6 +369,7 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
     p->executor = NULL;
     p->workspace_nbytes = 0;
     p->repeatable = 0;
+    p->sequence = 0;
     p->object_count = 0;
     int32_t code = create_objects(p, words);
     if (AP_LIKELY(code == AP_OK)) {
@@ -394,6 +391,8 @@ static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uin
         p->executor = NULL; /* consumed, whatever the status */
     int32_t status = ((function)op->phase_two)(workspace, workspace_nbytes, executor, stream->raw);
     uint64_t sequence = ++stream->sequence;
+    p->sequence = sequence;
+    stream->recent[sequence % AP_RECENT] = op;
     for (uint32_t i = 0; i < p->call->tensor_count; ++i)
         if (p->tensors[i])
             mark(p->tensors[i]->use, stream->id, sequence);
@@ -604,6 +603,8 @@ int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, ui
     int32_t code = take_stream(&stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
+    if (AP_UNLIKELY(intercepted()))
+        return AP_INTERCEPTED;
     if (AP_UNLIKELY(!prepared->executor))
         return refuse(AP_REASON_CONSUMED, -1, -1);
     code = check_tensors(prepared->call, prepared->tensors, stream->device);

@@ -11,6 +11,7 @@
 #define AP_MAX_STORAGE_RANK 12
 #define AP_MAX_PARAMETERS 64
 #define AP_MARKS 4
+#define AP_RECENT 64
 
 /* Kinds of operator parameters, as they stand in ap_op.kinds: one letter per parameter. */
 #define AP_TENSOR 84
@@ -93,19 +94,6 @@ typedef struct {
     ap_use *use;
 } ap_tensor;
 
-/* One per stream. id is unique in the process and never 0; sequence numbers the launches that were queued. */
-typedef struct {
-    void *raw;
-    uint64_t id;
-    uint64_t sequence;
-    uint64_t completed;
-    void *workspace;
-    uint64_t workspace_nbytes;
-    int32_t device;
-    uint32_t closed;
-    uint32_t lock;
-} ap_stream;
-
 /* One machine word of an argument list. */
 typedef union {
     void *pointer;
@@ -121,6 +109,21 @@ typedef union {
 } ap_word;
 
 typedef struct ap_op ap_op;
+
+/* One per stream. id is unique in the process and never 0; sequence numbers the work that was queued.
+   recent: the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
+typedef struct {
+    void *raw;
+    uint64_t id;
+    uint64_t sequence;
+    uint64_t completed;
+    void *workspace;
+    uint64_t workspace_nbytes;
+    int32_t device;
+    uint32_t closed;
+    uint32_t lock;
+    const ap_op *recent[64];
+} ap_stream;
 
 /* Calls phase one: the operator's own words, then workspaceSize and executor. */
 typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
@@ -166,13 +169,15 @@ typedef struct {
     const ap_argument *arguments;
 } ap_call;
 
-/* A launch between its two phases: the executor, and the objects that must live until phase two returns. */
+/* A launch between its two phases: the executor, and the objects that must live until phase two returns.
+   sequence: the number that phase two got on its stream, 0 before it ran. */
 typedef struct {
     const ap_call *call;
     void *executor;
     uint64_t workspace_nbytes;
     int32_t repeatable;
     uint32_t object_count;
+    uint64_t sequence;
     ap_tensor **tensors;
     void *objects[64];
 } ap_prepared;
@@ -223,9 +228,9 @@ void ap_discard(ap_prepared *prepared);
 const ap_failure *ap_last_failure(void);
 
 /* While on, launches and plans return AP_INTERCEPTED before anything happens, so that Python can look first.
-   ap_admit lets the next one of this thread through. */
+   Between ap_pass(1) and ap_pass(-1) those of this thread go through. */
 void ap_set_intercept(int32_t on);
-void ap_admit(void);
+void ap_pass(int32_t step);
 
 /* The current stream of this thread. Whoever sets it keeps the structure alive while it is set. */
 void ap_set_current_stream(ap_stream *stream);

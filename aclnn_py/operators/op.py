@@ -15,8 +15,8 @@ from aclnn_py.operators.convert import CallBlock, Token, token_of
 from aclnn_py.operators.expected import not_a_tensor, type_name
 from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
+from aclnn_py.operators.phases import launch_in_phases
 from aclnn_py.operators.report import launch_error
-from aclnn_py.operators.strictness import admit
 from aclnn_py.stream import Stream, resolve_stream
 from aclnn_py.tensor import Tensor
 from aclnn_py.workspace import grow_workspace
@@ -170,14 +170,14 @@ class Op(functools.partial):  # type: ignore[type-arg]
             self._settle(status, values, queue)
 
     def _settle(self, status: int, values: tuple[object, ...], stream: Stream | None) -> None:
-        while status in (lib.AP_NO_STREAM, lib.AP_INTERCEPTED):
+        if status == lib.AP_NO_STREAM:
             stream = resolve_stream(stream)
-            if status == lib.AP_NO_STREAM:
-                stream.activate()
-            else:
-                admit(self, values, stream)
+            stream.activate()
             block, descs, _tensors = self.call_block(values)
             status = lib.ap_launch(stream._ctx, block.cdata, descs)
+        if status == lib.AP_INTERCEPTED:
+            launch_in_phases(self, values, resolve_stream(stream))
+            return
         if status == lib.AP_NEED_WORKSPACE:
             status = self._resume(resolve_stream(stream))
         if status:

@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-from aclnn_py._ffi import lib
+from aclnn_py.operators.interception import (
+    Launch,
+    Observer,
+    add_observer,
+    observers,
+    remove_observer,
+)
 from aclnn_py.operators.report import broken_rules, describe
 from aclnn_py.status import error_of
 
-if TYPE_CHECKING:
-    from aclnn_py.operators.op import Op
-    from aclnn_py.stream import Stream
-
-__all__ = ["admit", "strict"]
+__all__ = ["strict"]
 
 _PARAM_NULLPTR = 161001
 _PARAM_INVALID = 161002
-
-_enabled = False
 
 
 class strict:
@@ -37,7 +35,7 @@ class strict:
     """
 
     def __init__(self, enabled: bool = True) -> None:
-        self._before = _enabled
+        self._before = _documents in observers()
         _set(enabled)
 
     def __enter__(self) -> strict:
@@ -52,26 +50,33 @@ class strict:
         _set(self._before)
 
 
+class _Documents(Observer):
+    """Refuses a launch whose arguments break a documented rule."""
+
+    def before(self, launch: Launch) -> None:
+        op, values = launch.op, launch.values
+        if op is None or launch.kind == "run":
+            return  # a graph has no arguments, and those of a plan were looked at with it
+        rules = list(broken_rules(op, values))
+        if not rules:
+            return
+        missing = any(rule.endswith("must not be None") for rule in rules)
+        raise error_of(
+            "aclnn",
+            _PARAM_NULLPTR if missing else _PARAM_INVALID,
+            f"{op.c_name}GetWorkspaceSize",
+            detail="refused by aclnn_py.strict() before the call",
+            hint="; ".join(rules) + ".",
+            arguments=describe(op, values),
+            device=launch.stream.device.index,
+            stream=launch.stream.id,
+        )
+
+
+_documents = _Documents()
+
+
 def _set(enabled: bool) -> None:
-    global _enabled
-    _enabled = enabled
-    lib.ap_set_intercept(enabled)
-
-
-def admit(op: Op, values: Sequence[object], stream: Stream) -> None:
-    """Let the next launch of this thread through if its arguments keep to the documents."""
-    rules = list(broken_rules(op, values)) if _enabled else []
-    if not rules:
-        lib.ap_admit()
-        return
-    missing = any(rule.endswith("must not be None") for rule in rules)
-    raise error_of(
-        "aclnn",
-        _PARAM_NULLPTR if missing else _PARAM_INVALID,
-        f"{op.c_name}GetWorkspaceSize",
-        detail="refused by aclnn_py.strict() before the call",
-        hint="; ".join(rules) + ".",
-        arguments=describe(op, values),
-        device=stream.device.index,
-        stream=stream.id,
-    )
+    remove_observer(_documents)
+    if enabled:
+        add_observer(_documents)
