@@ -19,6 +19,8 @@ from aclnn_py.tensor import Tensor
 
 __all__ = ["Plan", "plan"]
 
+_repeat = lib.ap_repeat
+
 
 class Plan(Handle):
     """An operator that has passed phase one.
@@ -41,12 +43,13 @@ class Plan(Handle):
         self.op = op
         self.repeatable = repeatable
         block, descs, tensors = op.call_block(values)
-        raw = prepare(op, values, current_stream(), block, descs, repeatable)
+        cell = prepare(op, values, current_stream(), block, descs, repeatable)
         self._values = list(values)
         self._tensors = tensors
         self._block = block
-        self.workspace_nbytes = int(raw.workspace_nbytes)
-        super().__init__(raw, lib.ap_discard, block, self._tensors)
+        self.workspace_nbytes = int(cell[0].workspace_nbytes)
+        # The cell outlives the executor: a run that comes after its release finds it empty.
+        super().__init__(cell, lib.ap_discard_cell, block, self._tensors)
 
     @property
     def status(self) -> int:
@@ -58,7 +61,7 @@ class Plan(Handle):
         """Name of the status of phase one."""
         return "ACLNN_SUCCESS"
 
-    def run(self, stream: Stream | None = None, *, workspace: Buffer | None = None) -> None:
+    def run(self, stream: Stream | None = None, workspace: Buffer | None = None) -> None:
         """Queue phase two.
 
         Parameters
@@ -83,10 +86,22 @@ class Plan(Handle):
         ------
         aclnnXxx (``include/aclnnop``).
         """
-        raw = self.raw
+        if stream is None and workspace is None:
+            status = _repeat(self._raw)
+            if not status:
+                return
+            failed = status == lib.AP_FAILED
+        else:
+            failed = False
+        self._run(failed, stream, workspace)
+
+    def _run(self, failed: bool, stream: Stream | None, workspace: Buffer | None) -> None:
+        cell = self.raw
         queue = resolve_stream(stream)
+        if failed:
+            raise launch_error(self.op, self._values, queue)
         address, nbytes = self._workspace(queue, workspace)
-        execute(self.op, self._values, queue, raw, address, nbytes)
+        execute(self.op, self._values, queue, cell[0], address, nbytes)
         if workspace is not None:
             mark(queue, [workspace._block.use])
 
@@ -125,7 +140,7 @@ class Plan(Handle):
                 raise ValueError(
                     f"{name}: {tensor!r} does not have the layout that the plan was made for"
                 )
-            if lib.ap_rebind(raw, index, tensor._desc):
+            if lib.ap_rebind(raw[0], index, tensor._desc):
                 raise launch_error(self.op, self._values, current_stream())
             self._values[position] = tensor
             # The finalizer of this handle owns the same list.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aclnn_py import transfer, views
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.device import Device
 from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.errors import AclnnPyError
@@ -33,11 +33,12 @@ class Tensor:
     memory, which lives as long as one of them.
     """
 
-    __slots__ = ("__weakref__", "_desc", "_layout", "_memory", "_offset")
+    __slots__ = ("__weakref__", "_at", "_desc", "_layout", "_memory", "_offset")
 
     # NumPy's operators must not take a tensor for a sequence of scalars.
     __array_ufunc__ = None
 
+    _at: float  # the address of _desc, as launches take it
     _desc: Any
     _layout: Layout
     _memory: Buffer
@@ -53,10 +54,8 @@ class Tensor:
         tensor._layout = layout
         tensor._offset = offset
         desc = ffi.new("ap_tensor *")
-        desc.layout = layout.cdata
-        desc.address = ffi.cast("void *", memory._block.address)
-        desc.offset = offset
-        desc.use = memory._block.use
+        block = memory._block
+        tensor._at = lib.ap_describe(desc, layout.cdata, block.address, offset, block.use)
         tensor._desc = desc
         return tensor
 

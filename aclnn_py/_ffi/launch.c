@@ -151,6 +151,12 @@ uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace
 
 /* ---- objects -------------------------------------------------------------------------------------------------- */
 
+double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset, ap_use *use)
+{
+    *tensor = (ap_tensor){layout, (void *)(uintptr_t)address, offset, use};
+    return (double)(intptr_t)tensor;
+}
+
 static aclTensor *create_tensor(const ap_tensor *tensor)
 {
     const ap_layout *l = tensor->layout;
@@ -465,80 +471,6 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
     return destroy_objects(&p, code);
 }
 
-int32_t ap_launch1(ap_stream *stream, const ap_call *call, ap_tensor *a)
-{
-    ap_tensor *tensors[] = {a};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_launch2(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b)
-{
-    ap_tensor *tensors[] = {a, b};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_launch3(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c)
-{
-    ap_tensor *tensors[] = {a, b, c};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_launch4(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d)
-{
-    ap_tensor *tensors[] = {a, b, c, d};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_launch5(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d,
-                   ap_tensor *e)
-{
-    ap_tensor *tensors[] = {a, b, c, d, e};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_launch6(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d,
-                   ap_tensor *e, ap_tensor *f)
-{
-    ap_tensor *tensors[] = {a, b, c, d, e, f};
-    return ap_launch(stream, call, tensors);
-}
-
-int32_t ap_run1(const ap_call *call, ap_tensor *a)
-{
-    ap_tensor *tensors[] = {a};
-    return ap_launch(NULL, call, tensors);
-}
-
-int32_t ap_run2(const ap_call *call, ap_tensor *a, ap_tensor *b)
-{
-    ap_tensor *tensors[] = {a, b};
-    return ap_launch(NULL, call, tensors);
-}
-
-int32_t ap_run3(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c)
-{
-    ap_tensor *tensors[] = {a, b, c};
-    return ap_launch(NULL, call, tensors);
-}
-
-int32_t ap_run4(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d)
-{
-    ap_tensor *tensors[] = {a, b, c, d};
-    return ap_launch(NULL, call, tensors);
-}
-
-int32_t ap_run5(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e)
-{
-    ap_tensor *tensors[] = {a, b, c, d, e};
-    return ap_launch(NULL, call, tensors);
-}
-
-int32_t ap_run6(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e, ap_tensor *f)
-{
-    ap_tensor *tensors[] = {a, b, c, d, e, f};
-    return ap_launch(NULL, call, tensors);
-}
-
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending)
 {
     int32_t code = take_stream(&stream);
@@ -626,6 +558,13 @@ int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, ui
     return prepared->repeatable ? code : destroy_objects(prepared, code);
 }
 
+int32_t ap_repeat(ap_prepared **cell)
+{
+    if (AP_UNLIKELY(!*cell))
+        return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
+    return ap_execute(NULL, *cell, NULL, 0);
+}
+
 int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
 {
     const ap_call *call = prepared->call;
@@ -662,4 +601,11 @@ void ap_discard(ap_prepared *prepared)
     destroy_executor(prepared);
     destroy_objects(prepared, AP_FAILED);
     free(prepared);
+}
+
+void ap_discard_cell(ap_prepared **cell)
+{
+    ap_prepared *prepared = *cell;
+    *cell = NULL;
+    ap_discard(prepared);
 }

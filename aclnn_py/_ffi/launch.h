@@ -57,6 +57,7 @@
 #define AP_REASON_FORKED 4
 #define AP_REASON_NO_MEMORY 5
 #define AP_REASON_CONSUMED 6
+#define AP_REASON_PLAN_CLOSED 7
 
 /* What a C function returns when its slot in the pointer table is empty: a value no library uses. */
 #define AP_UNBOUND -559038737
@@ -195,22 +196,13 @@ typedef struct {
     const char *message;
 } ap_failure;
 
+/* Fill in a tensor; returns its own address, as ap_runN takes it. */
+double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset, ap_use *use);
+
 /* Launch on `stream`, or on the thread's current stream when it is null. */
 int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors);
-int32_t ap_launch1(ap_stream *stream, const ap_call *call, ap_tensor *a);
-int32_t ap_launch2(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b);
-int32_t ap_launch3(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c);
-int32_t ap_launch4(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d);
-int32_t ap_launch5(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e);
-int32_t ap_launch6(ap_stream *stream, const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e, ap_tensor *f);
-
-/* The same on the thread's current stream: every argument less is time saved in the call from Python. */
-int32_t ap_run1(const ap_call *call, ap_tensor *a);
-int32_t ap_run2(const ap_call *call, ap_tensor *a, ap_tensor *b);
-int32_t ap_run3(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c);
-int32_t ap_run4(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d);
-int32_t ap_run5(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e);
-int32_t ap_run6(const ap_call *call, ap_tensor *a, ap_tensor *b, ap_tensor *c, ap_tensor *d, ap_tensor *e, ap_tensor *f);
+/* ap_launch1 to ap_launch16 and ap_run1 to ap_run16 do the same with the tensors one by one, ap_runN on the thread's
+   current stream. The build writes them (ffi_build/fixed_launch.py). */
 
 /* After AP_NEED_WORKSPACE: continue the same executor with the arena that has grown, or give it up. */
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending);
@@ -220,10 +212,13 @@ void ap_abandon(ap_prepared *pending);
 int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_prepared **prepared);
 /* Phase two. A null stream is the thread's current one. An executor that is not repeatable is consumed. */
 int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes);
+/* ap_execute of *cell on the thread's current stream with its arena: one pointer is the cheapest call there is. */
+int32_t ap_repeat(ap_prepared **cell);
 /* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor. */
 int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor);
-/* Release what a prepared launch still holds. */
+/* Release what a prepared launch still holds; of a cell also the launch, so that ap_repeat finds it closed. */
 void ap_discard(ap_prepared *prepared);
+void ap_discard_cell(ap_prepared **cell);
 
 const ap_failure *ap_last_failure(void);
 

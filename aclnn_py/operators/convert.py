@@ -177,9 +177,9 @@ _CONVERSIONS: dict[str, Callable[[Parameter, object], Token]] = {
 
 
 class CallBlock:
-    """An `ap_call` and the memory it points to."""
+    """An `ap_call` and the memory it points to; ``at`` is its address, as `ap_run3` takes it."""
 
-    __slots__ = ("_held", "cdata")
+    __slots__ = ("_held", "at", "cdata")
 
     def __init__(
         self,
@@ -206,6 +206,7 @@ class CallBlock:
             else:
                 self._fill(argument, parameter, next(values))
         self.cdata = ffi.new("ap_call *")
+        self.at = float(int(ffi.cast("intptr_t", self.cdata)))
         self.cdata.op = op
         self.cdata.argument_count = len(parameters)
         self.cdata.tensor_count = tensors

@@ -21,8 +21,9 @@ __all__ = ["call_function", "order_function", "remember"]
 
 _NOTHING = object()  # is no argument of anybody, and equal to none
 
-_FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, 7)}
-_FIXED_RUNS = {n: getattr(lib, f"ap_run{n}") for n in range(1, 7)}
+_FIXED = 16
+_FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, _FIXED + 1)}
+_FIXED_RUNS = {n: getattr(lib, f"ap_run{n}") for n in range(1, _FIXED + 1)}
 
 
 def call_function(
@@ -80,6 +81,7 @@ def call_function(
         "_slow": slow,
         "_settle": settle,
         "_null": ffi.NULL,
+        "_by_list": len(tensors) not in _FIXED_LAUNCHES,
         "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
         "_run": _FIXED_RUNS.get(len(tensors), functools.partial(lib.ap_launch, ffi.NULL)),
     }
@@ -95,7 +97,7 @@ def remember(
     for identity only where equal values of one type are the same to C: not for zeros, which have a
     sign, nor for tuples of mixed numbers.
     """
-    known = [block.cdata]
+    known: list[object] = [block.cdata if function.__globals__["_by_list"] else block.at]
     for value in attributes:
         comparable = type(value) in (bool, int, str) or (type(value) is float and value != 0.0)
         known.append(value if is_immutable(value) else _NOTHING)
@@ -114,12 +116,14 @@ def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[...
 
 
 def _tensor_arguments(tensors: list[Parameter]) -> str:
+    fixed = len(tensors) in _FIXED_LAUNCHES
+    null, field = ("0.0", "_at") if fixed else ("_null", "_desc")
     items = [
-        f"(_null if {p.name} is None else {p.name}._desc)" if p.nullable else f"{p.name}._desc"
+        f"({null} if {p.name} is None else {p.name}.{field})" if p.nullable else f"{p.name}.{field}"
         for p in tensors
     ]
     text = ", ".join(items)
-    return text if len(tensors) in _FIXED_LAUNCHES else f"[{text}]"
+    return text if fixed else f"[{text}]"
 
 
 def _compile(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:

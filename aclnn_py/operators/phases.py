@@ -26,17 +26,17 @@ def launch_in_phases(op: Op, values: Sequence[object], stream: Stream) -> None:
 
 def _both(launch: Launch) -> None:
     block, descs, _tensors = launch.op.call_block(launch.values)  # type: ignore[union-attr]
-    prepared = _phase_one(launch, block, descs, False)
+    cell = _phase_one(launch, block, descs, False)
     try:
-        _phase_two(launch, prepared, ffi.NULL, 0)
+        _phase_two(launch, cell[0], ffi.NULL, 0)
     finally:
-        lib.ap_discard(prepared)
+        lib.ap_discard_cell(cell)
 
 
 def prepare(
     op: Op, values: Sequence[object], stream: Stream, block: Any, descs: list[Any], repeatable: bool
 ) -> Any:
-    """Run phase one; return the ap_prepared, which the caller discards."""
+    """Run phase one; return the cell of the ap_prepared, which the caller discards."""
     out = ffi.new("ap_prepared **")
     status = _ask(stream, block, descs, repeatable, out)
     if status == lib.AP_INTERCEPTED:
@@ -45,7 +45,7 @@ def prepare(
         return observe(launch, work)
     if status:
         raise launch_error(op, values, stream)
-    return out[0]
+    return out
 
 
 def execute(
@@ -70,7 +70,7 @@ def _phase_one(launch: Launch, block: Any, descs: list[Any], repeatable: bool) -
         raise launch_error(launch.op, launch.values, launch.stream)  # type: ignore[arg-type]
     launch.phase_one_status = 0
     launch.workspace_nbytes = int(out[0].workspace_nbytes)
-    return out[0]
+    return out
 
 
 def _phase_two(launch: Launch, prepared: Any, address: Any, nbytes: int) -> None:

@@ -88,6 +88,8 @@ def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | No
             f"{op.c_name}: this plan has run, and its executor with it. Make a new plan, or one "
             "with repeatable=True"
         )
+    if reason == lib.AP_REASON_PLAN_CLOSED:
+        return ClosedError(f"{op.c_name}: this plan is closed")
     if reason == lib.AP_REASON_NO_MEMORY:
         return OutOfMemoryError(f"{op.c_name}: no host memory for the launch")
     return InvalidArgumentError(f"{op.c_name}: the index names no tensor of this plan")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ffi_build.contract import contract_id
+from ffi_build.fixed_launch import fixed_declarations, fixed_definitions
 from ffi_build.loading import load_by_path
 from ffi_build.operator_table import Row, read_operators, table_source
 from ffi_build.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
@@ -68,7 +69,8 @@ def build_binding(toolchain: Toolchain) -> Path:
         except Exception as error:
             raise BuildError(f"include/{path}: cffi cannot read it: {error}") from error
     builder.cdef(fragments.cdef_text((FFI / "launch.h").read_text(encoding="utf-8")))
-    includes = include_lines([path for path, _ in runtime])
+    builder.cdef(fixed_declarations())
+    includes = include_lines([path for path, _ in runtime]) + fixed_declarations()
     builder.set_source(MODULE, includes)
     fresh = GENERATED / "_binding.new.c"
     GENERATED.mkdir(parents=True, exist_ok=True)
@@ -169,5 +171,5 @@ def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: 
     parts += [definition for _, definition, _ in functions]
     parts.append(table_source(rows))
     parts.append(f'const char *ap_contract(void) {{ return "{contract_id()}"; }}')
-    parts += ['#include "lookup.c"', '#include "launch.c"']
+    parts += ['#include "lookup.c"', '#include "launch.c"', fixed_definitions()]
     return "\n".join(parts) + "\n"
