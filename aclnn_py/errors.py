@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exception and warning classes. Standard library only, so every layer may import it.
+"""Exception and warning classes. Nothing but the standard library and data below it, so that every
+layer may import it.
 
 A failed C call raises a class with two independent axes: which library said it (``AclError``,
 ``AclnnError``, ``HcclError``) and what kind of failure it is (``InvalidArgumentError``,
@@ -12,10 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aclnn_py.explanation.evidence import Argument, BrokenRule
+
 __all__ = [
     "AclError",
     "AclnnError",
     "AclnnPyError",
+    "Argument",
+    "BrokenRule",
     "ClosedError",
     "CommunicationError",
     "DeviceError",
@@ -134,14 +139,20 @@ class StatusError(AclnnPyError, RuntimeError):
         The C function that returned it.
     library : str
         ``"acl"``, ``"aclnn"`` or ``"hccl"``.
+    meaning : str
+        What the number means, in one line.
     detail : str
         The library's own message, as it was pending on this thread.
+    broken : tuple of BrokenRule
+        The documented rules that the arguments do not keep.
     hint : str
         What to do next, where that is known.
-    arguments : tuple of str
-        The arguments of the call, each as ``name: shape dtype strides format``.
+    arguments : tuple of Argument
+        The arguments of the call.
     rank, device, stream : int or None
         Where the call was made, as far as it is known.
+    verdict : str
+        What is wrong with the installation, where the status speaks of that and it was examined.
     """
 
     library = ""
@@ -153,31 +164,39 @@ class StatusError(AclnnPyError, RuntimeError):
         status_name: str = "",
         routine: str = "",
         library: str = "",
+        meaning: str = "",
         detail: str = "",
+        broken: Iterable[BrokenRule] = (),
         hint: str = "",
-        arguments: Iterable[str] = (),
+        arguments: Iterable[Argument] = (),
         rank: int | None = None,
         device: int | None = None,
         stream: int | None = None,
+        verdict: str = "",
     ) -> None:
         super().__init__(status)
         self.status = int(status)
         self.status_name = status_name or "UNKNOWN_STATUS"
         self.routine = routine
         self.library = library or type(self).library
+        self.meaning = meaning.strip()
         self.detail = detail.strip()
+        self.broken = tuple(broken)
         self.hint = hint.strip()
         self.arguments = tuple(arguments)
         self.rank = rank
         self.device = device
         self.stream = stream
+        self.verdict = verdict.strip()
 
     def __str__(self) -> str:
+        words = self.detail.splitlines()
+        rules = [str(rule) for rule in self.broken]
+        # The library's own words come first: the documents are sometimes narrower than the library.
+        headline = next((lines.pop(0) for lines in (words, rules) if lines), self.meaning)
         text = f"{self.routine}: {self.status_name} ({self.status})"
-        if self.detail:
-            text += f": {self.detail}"
-        if self.hint:
-            text += f"{'' if text.endswith('.') else '.'} {self.hint}"
+        if headline:
+            text += f": {headline}"
         place = [
             f"{name} {value}"
             for name, value in (
@@ -189,7 +208,34 @@ class StatusError(AclnnPyError, RuntimeError):
         ]
         if place:
             text += f" [{', '.join(place)}]"
-        return "\n".join([text, *(f"  {argument}" for argument in self.arguments)])
+        lines = [text, *(f"  {line}" for line in words), *(f"  broken rule: {r}" for r in rules)]
+        if self.hint:
+            lines.append(f"  next: {self.hint}")
+        lines += [f"  {argument}" for argument in self.arguments]
+        lines += [f"  {line}" for line in self.verdict.splitlines()]
+        if self.meaning:  # the number is a known one
+            lines.append(f"  more: aclnn-py explain {self._key()}")
+        return "\n".join(lines)
+
+    def explain(self) -> str:
+        """Return everything that is known about this failure.
+
+        The message, then the meaning of the status and of each message code in the library's
+        words, usual causes and what to check, then what the documents say about the operator.
+        `aclnn-py explain` prints the same about a code.
+
+        Returns
+        -------
+        str
+            Several paragraphs; nothing outside the package is read.
+        """
+        from aclnn_py.explanation import explain_error
+
+        return explain_error(self)
+
+    def _key(self) -> str:
+        # HCCL's numbers are small; alone they would not say whose they are.
+        return self.status_name if self.library == "hccl" else str(self.status)
 
 
 class AclError(StatusError):

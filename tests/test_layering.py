@@ -19,6 +19,7 @@ LAYERS = {
     "errors": 0,
     "_ffi": 0,
     "facts": 0,
+    "explanation": 0,
     **dict.fromkeys(["operators", "ops", "plan", "plans", "functional"], 2),
     "distributed": 3,
     "tools": 4,
@@ -125,6 +126,11 @@ def test_cffi_has_one_door(path: Path) -> None:
         assert not any(name.startswith("aclnn_py._ffi._binding") for name in names)
 
 
-def test_errors_needs_the_standard_library_only() -> None:
-    roots = {name.split(".")[0] for name in imported(PACKAGE / "errors.py")}
-    assert roots <= set(sys.stdlib_module_names)
+@pytest.mark.parametrize("part", ["errors.py", "explanation", "facts"])
+def test_errors_and_what_explains_them_need_the_standard_library_only(part: str) -> None:
+    # A process that cannot load the C library still has to unpickle and explain an exception.
+    place = PACKAGE / part
+    for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
+        for name in imported(path):
+            own = unit(name) in ("errors", "explanation", "facts") or name in ("", "aclnn_py")
+            assert own or name.split(".")[0] in sys.stdlib_module_names, f"{path.name}: {name}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documents say about operators and status codes, beyond what a C prototype can carry.
 
-The facts lie in two data files beside this module. They are read once, at the first question.
+The facts lie in data files beside this module. They are read once, at the first question.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 __all__ = [
     "OperatorFact",
     "ParameterFact",
+    "RuleRow",
     "StatusFact",
+    "advice",
     "message",
     "operator",
     "operators",
+    "rules",
     "status",
     "statuses",
 ]
@@ -66,10 +69,16 @@ class _CodedStatus(TypedDict):
 
 
 class StatusFact(_CodedStatus, total=False):
-    """One status code, or one code that stands in front of a message."""
+    """One status code, or one code that stands in front of a message.
+
+    ``next`` is the first thing to do, where there is one answer in practice; ``advice`` names the
+    entries of ``advice()`` that apply.
+    """
 
     cause: str
     since: str
+    next: str
+    advice: list[str]
 
 
 @lru_cache(maxsize=1)
@@ -85,12 +94,40 @@ def operator(name: str) -> OperatorFact | None:
     return operators().get(name)
 
 
+# A row of rules.json: "for" the operators, "rule" its kind, "status" the refusal where it is not
+# 161002, "when" the rule applies, and the words of the kind. `operators/relations.py` evaluates it.
+RuleRow = dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> dict[str, tuple[RuleRow, ...]]:
+    text = files(__name__).joinpath("rules.json").read_text(encoding="utf-8")
+    table: dict[str, list[RuleRow]] = {}
+    for row in json.loads(text):
+        for name in row["for"]:
+            table.setdefault(name, []).append(row)
+    return {name: tuple(rows) for name, rows in table.items()}
+
+
+def rules(name: str) -> tuple[RuleRow, ...]:
+    """The rows of the rule table for one operator by C name, in the order of the data file."""
+    return _rules().get(name, ())
+
+
 @lru_cache(maxsize=1)
 def statuses() -> tuple[StatusFact, ...]:
     """All status and message codes, in the order of the data file."""
     text = files(__name__).joinpath("status.json").read_text(encoding="utf-8")
     rows: list[StatusFact] = json.loads(text)
     return tuple(rows)
+
+
+@lru_cache(maxsize=1)
+def advice() -> dict[str, list[str]]:
+    """What to check, by topic, in the order in which it pays."""
+    text = files(__name__).joinpath("advice.json").read_text(encoding="utf-8")
+    table: dict[str, list[str]] = json.loads(text)
+    return table
 
 
 @lru_cache(maxsize=1)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks against the documents before a launch, for those who ask for them."""
+"""Checks against the documents before a launch, for those who ask for them.
+
+``ACLNN_PY_STRICT=1`` turns them on for a whole process.
+"""
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
+from aclnn_py.operators.documented import advice, broken_rules
+from aclnn_py.operators.echo import echo
 from aclnn_py.operators.interception import (
     Launch,
     Observer,
@@ -12,21 +18,19 @@ from aclnn_py.operators.interception import (
     observers,
     remove_observer,
 )
-from aclnn_py.operators.report import broken_rules, describe
 from aclnn_py.status import error_of
 
 __all__ = ["strict"]
 
-_PARAM_NULLPTR = 161001
-_PARAM_INVALID = 161002
-
 
 class strict:
-    """Check arguments against the documented dtypes, ranks, formats and strides before each launch.
+    """Check arguments against every documented rule before each launch and plan.
 
-    The library is not asked when a rule is broken: documents are sometimes narrower than the
-    library, so this is for finding mistakes, not for production. It holds for the whole process
-    from the call on, or inside a ``with`` block.
+    Those are the dtypes, ranks, formats and strides of each parameter, which of them may be None,
+    and the rule table: shapes that belong together, values of attributes, lengths of lists. The
+    library is not asked when a rule is broken: documents are sometimes narrower than the library,
+    so this is for finding mistakes, not for production. It holds for the whole process from the
+    call on, or inside a ``with`` block; ``ACLNN_PY_STRICT=1`` turns it on from the start.
 
     Parameters
     ----------
@@ -57,17 +61,17 @@ class _Documents(Observer):
         op, values = launch.op, launch.values
         if op is None or launch.kind == "run":
             return  # a graph has no arguments, and those of a plan were looked at with it
-        rules = list(broken_rules(op, values))
+        rules = broken_rules(op, values)
         if not rules:
             return
-        missing = any(rule.endswith("must not be None") for rule in rules)
         raise error_of(
             "aclnn",
-            _PARAM_NULLPTR if missing else _PARAM_INVALID,
+            rules[0].status,
             f"{op.c_name}GetWorkspaceSize",
-            detail="refused by aclnn_py.strict() before the call",
-            hint="; ".join(rules) + ".",
-            arguments=describe(op, values),
+            detail="",
+            hint="strict() refused the call before the library was asked; " + advice(op, rules),
+            broken=rules,
+            arguments=echo(op, values),
             device=launch.stream.device.index,
             stream=launch.stream.id,
         )
@@ -80,3 +84,14 @@ def _set(enabled: bool) -> None:
     remove_observer(_documents)
     if enabled:
         add_observer(_documents)
+
+
+def _from_environment() -> None:
+    value = os.environ.get("ACLNN_PY_STRICT", "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"ACLNN_PY_STRICT is {value!r}; it must be 1, 0 or unset")
+    if value == "1":
+        _set(True)
+
+
+_from_environment()

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aclnn_py.tools import config, doctor, headers, operators, run
+    from aclnn_py.tools import config, doctor, explain, headers, operators, run
 
-__all__ = ["config", "doctor", "headers", "operators", "run"]
+__all__ = ["config", "doctor", "explain", "headers", "operators", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="aclnn-py", description="Run and examine programs that call CANN operators."
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_doctor, _add_ops, _add_config, _add_headers):
+    for add in (_add_run, _add_doctor, _add_explain, _add_ops, _add_config, _add_headers):
         add(commands)
     return parser
 
@@ -123,6 +123,30 @@ def _doctor(options: argparse.Namespace) -> int:
     from aclnn_py.tools import doctor
 
     return doctor.run(as_json=options.json)
+
+
+def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "explain",
+        help="say what a status code or a log means",
+        description="Say what a code means, what usually causes it and what to check. The exit"
+        " status is 1 when nothing is found, or nothing that the tables have.",
+    )
+    parser.add_argument(
+        "text",
+        nargs="+",
+        metavar="CODE|TEXT",
+        help="a number (161002), a name (ACLNN_ERR_PARAM_INVALID), a message code (EZ1001), a text"
+        " with any of them, or - for standard input; HCCL's own numbers as 'hccl 9'",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.set_defaults(command=_explain)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import explain
+
+    return explain.run(options.text, as_json=options.json)
 
 
 def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

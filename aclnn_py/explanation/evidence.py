@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an exception keeps of a failed call: its arguments and the rules they break."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Argument", "BrokenRule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    """One argument of a call that failed, as it was at that time.
+
+    Attributes
+    ----------
+    name : str
+        The parameter; members of a list are ``name[0]``, ``name[1]``, ...
+    value : str
+        What was given where it is no tensor.
+    shape, strides, storage_shape : tuple of int or None
+        Of a tensor, strides in elements; None where it is none.
+    dtype, format : str
+        Of a tensor.
+    offset : int
+        Elements before the first one.
+    address, nbytes : int
+        The bytes that the tensor spans, first to last element.
+    device : int or None
+        Where its memory is.
+    owner : str
+        Whose memory it is.
+    origin : str
+        The line that made it, where that was kept.
+    """
+
+    name: str
+    value: str = ""
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    strides: tuple[int, ...] | None = None
+    offset: int = 0
+    format: str = ""
+    storage_shape: tuple[int, ...] | None = None
+    address: int = 0
+    nbytes: int = 0
+    device: int | None = None
+    owner: str = ""
+    origin: str = ""
+
+    def __str__(self) -> str:
+        if self.shape is None:
+            return f"{self.name}: {self.value}"
+        text = f"{self.name}: {self.shape} {self.dtype} strides {self.strides} {self.format}"
+        if self.offset:
+            text += f" offset {self.offset}"
+        if self.storage_shape not in (None, self.shape):
+            text += f" storage {self.storage_shape}"
+        if self.address:
+            text += f", {self.address:#x}..{self.address + self.nbytes:#x}"
+        if self.owner:
+            text += f" of {self.owner}"
+        if self.device is not None:
+            text += f" on device {self.device}"
+        return f"{text}, made at {self.origin}" if self.origin else text
+
+
+@dataclass(frozen=True)
+class BrokenRule:
+    """One documented rule that an argument does not keep.
+
+    Attributes
+    ----------
+    argument : str
+        The parameter, or the member of a list.
+    rule : str
+        What was given and what is allowed.
+    status : int
+        The status by which the library refuses it.
+    fix : str
+        What makes it a right one, where that is always the same.
+    """
+
+    argument: str
+    rule: str
+    status: int = 161002
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.rule}"
