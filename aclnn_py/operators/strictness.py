@@ -20,7 +20,7 @@ from aclnn_py.operators.interception import (
 )
 from aclnn_py.status import error_of
 
-__all__ = ["strict"]
+__all__ = ["follow_environment", "strict"]
 
 
 class strict:
@@ -86,12 +86,10 @@ def _set(enabled: bool) -> None:
         add_observer(_documents)
 
 
-def _from_environment() -> None:
+def follow_environment() -> None:
+    """Turn the checks on if ``ACLNN_PY_STRICT`` is 1; called once, with the first operator."""
     value = os.environ.get("ACLNN_PY_STRICT", "")
     if value not in ("", "0", "1"):
         raise ValueError(f"ACLNN_PY_STRICT is {value!r}; it must be 1, 0 or unset")
     if value == "1":
         _set(True)
-
-
-_from_environment()
