@@ -40,7 +40,7 @@ NUMPY = {
     "transfer",
     "views",
     "distributed/collectives",
-    "tools/doctor",
+    "tools/doctor/trial",
 }
 FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "paddle", "oneflow"}
 

@@ -112,17 +112,34 @@ def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "doctor",
         help="report versions, libraries and devices",
-        description="Report what is installed and whether it can be used. The exit status is 0 when"
-        " a device can be used and no fault was found.",
+        description="Report what is installed, whether it fits together, and whether a device can"
+        " be used. Each finding says what was seen, why it matters and what to do. The exit status"
+        " is 1 when a finding is an error.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--smoke", action="store_true", help="also run one operator")
+    parser.add_argument(
+        "--all-reduce", action="store_true", help="also run a sum over two ranks of this host"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=120.0,
+        metavar="S",
+        help="seconds after which each trial of the device is ended (default 120)",
+    )
     parser.set_defaults(command=_doctor)
 
 
 def _doctor(options: argparse.Namespace) -> int:
     from aclnn_py.tools import doctor
 
-    return doctor.run(as_json=options.json)
+    return doctor.run(
+        as_json=options.json,
+        smoke=options.smoke,
+        all_reduce=options.all_reduce,
+        timeout_s=options.timeout,
+    )
 
 
 def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

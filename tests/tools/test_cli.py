@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doctor, ops, config and headers as a person calls them."""
+"""ops, config and headers as a person calls them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from aclnn_py.tools.doctor import release_order
 from aclnn_py.tools.operators import matches
 
 
@@ -25,53 +24,6 @@ def aclnn_py(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         cwd=Path(__file__).parent,
         env={**os.environ, **env},
     )
-
-
-def test_doctor_reports_the_device_in_use(device_kind: str) -> None:
-    result = aclnn_py("doctor")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert f"device in use: {device_kind}" in result.stdout
-    assert "no problem found" in result.stdout
-
-
-def test_doctor_json_is_one_object(device_kind: str) -> None:
-    report = json.loads(aclnn_py("doctor", "--json").stdout)
-    assert report["kind"] == device_kind
-    assert report["problems"] == []
-    assert len(report["devices"]) >= 1
-    assert 0 < report["operators"]["available"] <= report["operators"]["declared"]
-    assert report["versions"]["numpy"]
-
-
-def test_doctor_says_what_was_searched_when_nothing_can_be_used(tmp_path: Path) -> None:
-    result = aclnn_py("doctor", ACLNN_PY_DEVICE="npu", ASCEND_HOME_PATH=str(tmp_path / "absent"))
-    assert result.returncode == 1
-    assert "problems" in result.stdout
-    assert str(tmp_path / "absent") in result.stdout
-
-
-def test_doctor_explains_a_broken_installation(tmp_path: Path) -> None:
-    lib64 = tmp_path / "lib64"
-    lib64.mkdir()
-    (lib64 / "libascendcl.so").write_bytes(b"not a library")
-    (tmp_path / "ascend_toolkit_install.info").write_text("version=8.0.RC1\n")
-    result = aclnn_py("doctor", ACLNN_PY_DEVICE="auto", ASCEND_HOME_PATH=str(tmp_path))
-    assert result.returncode == 1
-    assert "libascendcl.so" in result.stdout
-    assert "8.0.RC1 is older than 8.0.RC2" in result.stdout
-
-
-def test_doctor_does_not_print_the_job_token() -> None:
-    result = aclnn_py("doctor", ACLNN_PY_JOB_TOKEN="a-secret-of-the-job")
-    assert "a-secret-of-the-job" not in result.stdout
-    assert "ACLNN_PY_JOB_TOKEN=(set)" in result.stdout
-
-
-def test_releases_are_ordered_as_they_appeared() -> None:
-    releases = ["8.0.RC1", "8.0.RC2", "8.0.RC3", "8.0.0", "8.1.RC1", "8.2.RC1"]
-    releases += ["8.5.0-beta.1", "8.5.0", "9.0.0", "9.0.1"]
-    assert sorted(releases, key=release_order) == releases
-    assert len({release_order(release) for release in releases}) == len(releases)
 
 
 def test_ops_lists_what_matches() -> None:
