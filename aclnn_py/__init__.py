@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aclnn_py.event import Event
     from aclnn_py.formats import Format
     from aclnn_py.memory import Buffer, HostBuffer, memory_info
+    from aclnn_py.operators.blocking import blocking
     from aclnn_py.operators.scalar import Scalar
     from aclnn_py.operators.strictness import strict
     from aclnn_py.plans import Plan, plan
@@ -47,6 +48,7 @@ _HOMES = {
     "Plan": "plans",
     "plan": "plans",
     "Scalar": "operators.scalar",
+    "blocking": "operators.blocking",
     "strict": "operators.strictness",
     "Format": "formats",
     "empty": "creation",
@@ -73,6 +75,7 @@ __all__ = [
     "Scalar",
     "Stream",
     "Tensor",
+    "blocking",
     "current_stream",
     "device_count",
     "distributed",

@@ -153,6 +153,9 @@ class StatusError(AclnnPyError, RuntimeError):
         Where the call was made, as far as it is known.
     verdict : str
         What is wrong with the installation, where the status speaks of that and it was examined.
+    launches : tuple of str
+        Of a fault of the device: the launches it may come from, newest last, and how to find the
+        one.
     """
 
     library = ""
@@ -188,6 +191,7 @@ class StatusError(AclnnPyError, RuntimeError):
         self.device = device
         self.stream = stream
         self.verdict = verdict.strip()
+        self.launches: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         words = self.detail.splitlines()
@@ -212,6 +216,7 @@ class StatusError(AclnnPyError, RuntimeError):
         if self.hint:
             lines.append(f"  next: {self.hint}")
         lines += [f"  {argument}" for argument in self.arguments]
+        lines += [f"  {line}" for line in self.launches]
         lines += [f"  {line}" for line in self.verdict.splitlines()]
         if self.meaning:  # the number is a known one
             lines.append(f"  more: aclnn-py explain {self._key()}")

@@ -7,7 +7,10 @@ from typing import Any
 
 from aclnn_py._ffi import C, ffi
 from aclnn_py.device import Device, resolve
+from aclnn_py.errors import StatusError
+from aclnn_py.faults import name_launches
 from aclnn_py.handle import Handle
+from aclnn_py.pending import streams_of
 from aclnn_py.status import check_acl
 from aclnn_py.stream import Stream, mark, resolve_stream
 from aclnn_py.waiting import wait
@@ -141,6 +144,13 @@ class Event(Handle):
         ------
         aclrtSynchronizeEventWithTimeout, aclrtSynchronizeEvent (``include/acl/acl_rt.h``).
         """
+        try:
+            self._wait(timeout_s)
+        except StatusError as error:
+            name_launches(error, streams_of(self._device))
+            raise
+
+    def _wait(self, timeout_s: float | None) -> None:
         raw = self.raw
         with self._device.as_active():
             if C.has("aclrtSynchronizeEventWithTimeout"):

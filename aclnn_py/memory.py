@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from aclnn_py._ffi import C, ffi
 from aclnn_py.block import Block, Memory, allocate, byte_count
 from aclnn_py.device import Device, MemoryInfo, resolve
-from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.errors import DeviceMismatchError, StatusError
+from aclnn_py.faults import name_launches
+from aclnn_py.pending import streams_of
 from aclnn_py.status import check_acl
 from aclnn_py.stream import Stream, mark, resolve_stream
 
@@ -340,7 +342,11 @@ def _copy(
         where = used[0].device
         with where.as_active():
             status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
-            check_acl(status, "aclrtMemcpy", device=where.index)
+            try:
+                check_acl(status, "aclrtMemcpy", device=where.index)
+            except StatusError as error:
+                name_launches(error, streams_of(where))
+                raise
         return
     queue = _stream_for(stream, used[0])
     with queue.device.as_active():

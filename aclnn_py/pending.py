@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.device import Device
-from aclnn_py.errors import AclnnPyError, DeviceTimeoutError
+from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
+from aclnn_py.faults import Note, name_launches
 from aclnn_py.status import check_acl
 from aclnn_py.waiting import wait
 
-__all__ = ["StreamState", "completing", "destroy", "open_streams", "pending_streams"]
+__all__ = ["StreamState", "completing", "destroy", "open_streams", "pending_streams", "streams_of"]
 
 _SYNC_TIMEOUT = 507046
 _EVENT_COMPLETE = 1
@@ -41,7 +42,18 @@ class StreamState:
     and knows how much of it is done (``completed``).
     """
 
-    __slots__ = ("arena", "borrowed", "context", "deferred", "device", "fence", "fence_at", "raw")
+    __slots__ = (
+        "arena",
+        "borrowed",
+        "checked",
+        "context",
+        "deferred",
+        "device",
+        "fence",
+        "fence_at",
+        "notes",
+        "raw",
+    )
 
     def __init__(self, raw: Any, device: Device, borrowed: bool) -> None:
         self.raw = raw
@@ -58,6 +70,10 @@ class StreamState:
         # Workspace of launches; it goes with the stream, after the device has passed all of them.
         self.arena: Any = None
         self.fence_at = 0
+        # The last work that a wait found without fault. An event is passed by failed work too.
+        self.checked = 0
+        # As long as the launcher's own ring of operators.
+        self.notes: deque[Note] = deque(maxlen=lib.AP_RECENT)
         _open[self.context.id] = self
 
     def replace_arena(self, arena: Any, sequence: int) -> None:
@@ -102,7 +118,7 @@ class StreamState:
         if self.context.closed or not C.has("aclrtQueryEventStatus"):
             return
         with self.device.as_active():
-            if self._capturing():
+            if self.capturing():
                 return  # an event recorded now would become part of the captured graph
             if self.fence is not None and self.fence_at > self.context.completed:
                 out = ffi.new("aclrtEventRecordedStatus *")
@@ -120,7 +136,8 @@ class StreamState:
             check_acl(C.aclrtRecordEvent(self.fence, self.raw), "aclrtRecordEvent")
             self.fence_at = at
 
-    def _capturing(self) -> bool:
+    def capturing(self) -> bool:
+        """Whether work that is queued now becomes part of a graph."""
         if not C.has("aclmdlRICaptureGetInfo"):
             return False
         status, model = ffi.new("aclmdlRICaptureStatus *"), ffi.new("aclmdlRI *")
@@ -132,6 +149,15 @@ class StreamState:
     def synchronize(self, timeout_s: float | None = None) -> None:
         """Wait for the work queued so far."""
         target = int(self.context.sequence)
+        try:
+            self._wait(timeout_s)
+        except StatusError as error:
+            name_launches(error, [self])
+            raise
+        self.checked = max(self.checked, target)
+        self.passed(target)
+
+    def _wait(self, timeout_s: float | None) -> None:
         place = {"device": self.device.index, "stream": int(self.context.id)}
         with self.device.as_active():
             if C.has("aclrtSynchronizeStreamWithTimeout"):
@@ -144,7 +170,6 @@ class StreamState:
                 )
             else:
                 check_acl(C.aclrtSynchronizeStream(self.raw), "aclrtSynchronizeStream", **place)
-        self.passed(target)
 
 
 def destroy(state: StreamState) -> None:
@@ -188,6 +213,11 @@ def open_streams() -> list[StreamState]:
     return list(_open.values())
 
 
+def streams_of(device: Device) -> list[StreamState]:
+    """Return the open streams of a device."""
+    return [state for state in open_streams() if state.device is device]
+
+
 def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
     """Return the open streams whose work on a buffer is not known to be done, with its sequence."""
     if ffi.buffer(use, _MARKS_NBYTES)[:] == _NO_MARKS and not use.overflow:
@@ -207,11 +237,12 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
 @contextmanager
 def completing(device: Device) -> Iterator[None]:
     """Around a wait for a whole device: what its streams had queued before is done after it."""
-    targets = [
-        (state, int(state.context.sequence))
-        for state in list(_open.values())
-        if state.device is device
-    ]
-    yield
+    targets = [(state, int(state.context.sequence)) for state in streams_of(device)]
+    try:
+        yield
+    except StatusError as error:
+        name_launches(error, [state for state, _target in targets])
+        raise
     for state, target in targets:
+        state.checked = max(state.checked, target)
         state.passed(target)

@@ -12,6 +12,7 @@
 #define AP_MAX_PARAMETERS 64
 #define AP_MARKS 4
 #define AP_RECENT 64
+#define AP_FAULTS 16
 
 /* Kinds of operator parameters, as they stand in ap_op.kinds: one letter per parameter. */
 #define AP_TENSOR 84
@@ -256,6 +257,19 @@ void ap_slot_set(uint32_t index, void *function);
 void *ap_slot_get(uint32_t index);
 const char *ap_slot_since(uint32_t index);
 const char *ap_contract(void);
+
+/* A fault of the device, in the library's numbers; 0xFFFFFFFF where it does not say. */
+typedef struct {
+    uint32_t task;
+    uint32_t stream;
+    uint32_t device;
+    uint32_t code;
+} ap_fault;
+
+/* Keep what the library's exception callback says from now on. several: the library takes more than one callback. */
+int32_t ap_watch_faults(int32_t several);
+/* Copy the last faults, at most AP_FAULTS, oldest first; return how many there are. */
+uint32_t ap_recent_faults(ap_fault *out);
 
 /* Libraries: opened for themselves (RTLD_LOCAL), never found through the process-wide scope. */
 void *ap_library_open(const char *path, char *error, size_t error_nbytes);

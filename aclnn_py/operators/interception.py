@@ -3,8 +3,9 @@
 
 An observer is told before and after each launch. While there is one, the C launcher hands every
 launch to Python before anything happens (AP_INTERCEPTED), and the two phases run apart, so that
-each has its own time and status. While there is none, a launch costs what it costs without this
-module: the launcher tests one word.
+each has its own time and status. The stream then also remembers the Python line of each launch, for
+the error of a fault that shows later. While there is none, a launch costs what it costs without
+this module: the launcher tests one word.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from aclnn_py._ffi import lib
 from aclnn_py.callers import calling_line
+from aclnn_py.faults import note_launch
 
 if TYPE_CHECKING:
     from aclnn_py.operators.op import Op
@@ -189,7 +191,11 @@ def observe(launch: Launch, work: Callable[[Launch], Any]) -> Any:
                 # Registered first: `after` closes what a `before` that raises has begun.
                 told.callback(observer.after, launch)
                 observer.before(launch)
-            return work(launch)
+            result = work(launch)
+            if launch.sequence is not None:
+                state = launch.stream._queue
+                note_launch(state, launch.sequence, launch.name, launch.line)
+            return result
         except BaseException as error:
             launch.error = error
             raise

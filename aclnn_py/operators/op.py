@@ -17,7 +17,7 @@ from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
 from aclnn_py.operators.phases import launch_in_phases
 from aclnn_py.operators.report import launch_error
-from aclnn_py.operators.strictness import follow_environment
+from aclnn_py.operators.startup import apply_environment
 from aclnn_py.stream import Stream, resolve_stream
 from aclnn_py.tensor import Tensor
 from aclnn_py.workspace import grow_workspace
@@ -232,4 +232,4 @@ def _by_name(name: str) -> Op:
     return found
 
 
-follow_environment()
+apply_environment()

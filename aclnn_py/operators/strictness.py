@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 
 from aclnn_py.operators.documented import advice, broken_rules
@@ -20,7 +19,7 @@ from aclnn_py.operators.interception import (
 )
 from aclnn_py.status import error_of
 
-__all__ = ["follow_environment", "strict"]
+__all__ = ["strict"]
 
 
 class strict:
@@ -84,12 +83,3 @@ def _set(enabled: bool) -> None:
     remove_observer(_documents)
     if enabled:
         add_observer(_documents)
-
-
-def follow_environment() -> None:
-    """Turn the checks on if ``ACLNN_PY_STRICT`` is 1; called once, with the first operator."""
-    value = os.environ.get("ACLNN_PY_STRICT", "")
-    if value not in ("", "0", "1"):
-        raise ValueError(f"ACLNN_PY_STRICT is {value!r}; it must be 1, 0 or unset")
-    if value == "1":
-        _set(True)

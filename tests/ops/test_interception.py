@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import linecache
 import threading
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_a_call_has_both_phases(x, out, stream):
     assert launch.values == (x, x, 2.0, out) and launch.stream is stream
     assert launch.thread == threading.get_ident()
     file, _, line = launch.line.rpartition(":")
-    assert file == __file__ and "ops.add(x, x, 2.0" in open(file).readlines()[int(line) - 1]
+    assert file == __file__ and "ops.add(x, x, 2.0" in linecache.getline(file, int(line))
     assert (launch.phase_one_status, launch.phase_two_status, launch.error) == (0, 0, None)
     assert launch.phase_one_ns > 0 and launch.phase_two_ns > 0
     assert launch.sequence == int(stream._ctx.sequence) - 1
@@ -127,9 +128,12 @@ def test_an_observer_that_refuses_ends_the_launch(x, out):
             raise PermissionError(launch.name)
 
     out = ap.zeros((2, 3), np.float32)
-    with observing(notes := Notes()), observing(Refuses()):
-        with pytest.raises(PermissionError, match="aclnnAdd"):
-            ops.add(x, x, 1.0, out)
+    with (
+        observing(notes := Notes()),
+        observing(Refuses()),
+        pytest.raises(PermissionError, match="aclnnAdd"),
+    ):
+        ops.add(x, x, 1.0, out)
     assert isinstance(notes.ended[0].error, PermissionError)
     assert notes.ended[0].phase_one_status is None
     assert not out.numpy().any()
@@ -152,9 +156,12 @@ def test_every_observer_hears_the_end_though_one_raises(x, out):
         def after(self, launch: Launch) -> None:
             raise ArithmeticError("found in the output")
 
-    with observing(notes := Notes()), observing(Complains()):
-        with pytest.raises(ArithmeticError) as caught:
-            ops.add(x, None, 1.0, out)
+    with (
+        observing(notes := Notes()),
+        observing(Complains()),
+        pytest.raises(ArithmeticError) as caught,
+    ):
+        ops.add(x, None, 1.0, out)
     assert len(notes.ended) == 1
     assert isinstance(caught.value.__context__, errors.AclnnError)
 

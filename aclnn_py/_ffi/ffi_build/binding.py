@@ -172,4 +172,5 @@ def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: 
     parts.append(table_source(rows))
     parts.append(f'const char *ap_contract(void) {{ return "{contract_id()}"; }}')
     parts += ['#include "lookup.c"', '#include "launch.c"', fixed_definitions()]
+    parts += ['#include "faults.c"']
     return "\n".join(parts) + "\n"

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which launch a fault of the device may come from.
+
+A fault shows in a later wait, which says nothing about the launch behind it. Each stream remembers
+the operators of its last launches, and, while launches are observed, the Python lines that made
+them; those after the last wait that succeeded are the candidates. Where the library has an
+exception callback, it names the task, and with it the launch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.errors import StatusError
+
+if TYPE_CHECKING:
+    from aclnn_py.pending import StreamState
+
+__all__ = ["Note", "is_fault", "name_launches", "note_launch"]
+
+# Waits that expired: nothing is known to have failed.
+_EXPIRED = (507046, 507047)
+_UNKNOWN = 0xFFFFFFFF
+_GETTERS = tuple(f"aclrtGet{part}FromExceptionInfo" for part in (
+    "TaskId", "StreamId", "DeviceId", "ErrorCode",
+))  # fmt: skip
+
+_lock = threading.Lock()
+_watched: bool | None = None
+
+
+class Note(NamedTuple):
+    """What is remembered of one launch: its number on the stream, its line, its last task."""
+
+    sequence: int
+    name: str
+    line: str
+    task: int | None
+
+
+def is_fault(error: StatusError) -> bool:
+    """Whether an error is the device's report about work that was queued before."""
+    return error.library == "acl" and error.status // 1000 == 507 and error.status not in _EXPIRED
+
+
+def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None:
+    """Remember the line that queued the work with this number, on the thread that did it."""
+    task: int | None = None
+    if _watch() and C.has("aclrtGetThreadLastTaskId"):
+        out = ffi.new("uint32_t *")
+        if C.aclrtGetThreadLastTaskId(out) == 0:
+            task = int(out[0])
+    state.notes.append(Note(sequence, name, line, task))
+
+
+def _watch() -> bool:
+    """Whether the library's exception callback is ours, asking for it at the first call.
+
+    Before CANN had room for several there was one, and the last to come had it: it is taken only
+    when somebody wants the lines of launches.
+    """
+    global _watched
+    if _watched is None:
+        with _lock:
+            if _watched is None:
+                several = C.has("aclrtExceptionInfoCallbackRegister")
+                routine = "aclrtExceptionInfoCallbackRegister" if several else (
+                    "aclrtSetExceptionInfoCallback"
+                )  # fmt: skip
+                needed = (*_GETTERS, routine)
+                able = all(C.has(name) for name in needed)
+                if able:
+                    for name in needed:
+                        getattr(C, name)  # binds what the callback calls from C
+                    able = lib.ap_watch_faults(several) == 0
+                _watched = able
+    return _watched
+
+
+def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
+    """Add to the error of a wait the launches that may have caused it, newest last."""
+    if not is_fault(error) or error.launches:
+        return
+    lines: list[str] = []
+    exact = lined = False
+    for state in states:
+        found, culprit, notes = _candidates(state)
+        lines += found
+        exact, lined = exact or culprit, lined or notes
+    error.launches = tuple(lines)
+    if not lines or exact:
+        return
+    ways = ["ACLNN_PY_BLOCKING=1 (or `with aclnn_py.blocking():`) names the one that failed"]
+    if not lined:
+        ways.append("ACLNN_PY_LINES=1 adds the Python lines")
+    error.launches += (f"to find it: {'; '.join(ways)}",)
+
+
+def _candidates(state: StreamState) -> tuple[list[str], bool, bool]:
+    """The launches of a stream since its last good wait; is one of them named; are lines known."""
+    context = state.context
+    last, done = int(context.sequence), state.checked
+    first = max(done + 1, last - lib.AP_RECENT + 1)
+    notes = {note.sequence: note for note in tuple(state.notes)}
+    culprit = _culprit(state, [notes[n] for n in range(first, last + 1) if n in notes])
+    lines = []
+    for sequence in range(first, last + 1):
+        note = notes.get(sequence)
+        op = context.recent[sequence % lib.AP_RECENT]
+        name = note.name if note is not None else ""
+        if op != ffi.NULL:
+            name = ffi.string(op.c_name).decode()
+        if not name:
+            continue  # an event or a copy
+        line = f"  {note.line}" if note is not None and note.line else ""
+        mark = "  <- the device reports this one" if sequence == culprit else ""
+        lines.append(f"  {name} #{sequence}{line}{mark}")
+    if lines:
+        older = f", the last {lib.AP_RECENT} pieces of work" if first > done + 1 else ""
+        lines.insert(0, f"launched on stream {context.id} since it was last waited for{older}:")
+    named = culprit is not None
+    return lines, named, any(n in notes for n in range(first, last + 1))
+
+
+def _culprit(state: StreamState, notes: list[Note]) -> int | None:
+    """The number of the launch whose tasks include the one that the device reported."""
+    tasks = set(_reported_tasks(state)) if notes and _watch() else set()
+    before: int | None = None
+    for note in notes:
+        if note.task is None:
+            before = None
+            continue
+        # A launch may be several tasks; the one before it ended where this one begins.
+        first = note.task if before is None else before + 1
+        if any(first <= task <= note.task for task in tasks):
+            return note.sequence
+        before = note.task
+    return None
+
+
+def _reported_tasks(state: StreamState) -> Iterator[int]:
+    if not C.has("aclrtStreamGetId"):
+        return
+    number = ffi.new("int32_t *")
+    with state.device.as_active():
+        if C.aclrtStreamGetId(state.raw, number) != 0:
+            return
+    out = ffi.new("ap_fault[]", lib.AP_FAULTS)
+    for fault in out[0 : lib.ap_recent_faults(out)]:
+        if fault.stream == int(number[0]) and fault.task != _UNKNOWN:
+            yield int(fault.task)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings that come from the environment."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["enabled"]
+
+
+def enabled(variable: str) -> bool:
+    """Return whether a variable is ``1``; unset, empty and ``0`` are no.
+
+    Raises
+    ------
+    ValueError
+        It has any other value.
+    """
+    value = os.environ.get(variable, "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"{variable} is {value!r}; it must be 1, 0 or unset")
+    return value == "1"
