@@ -41,15 +41,19 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
     fact = facts.operator(op.c_name)
     if fact is None:
         return []
+    call = Call(op, values)
     missing = [
-        BrokenRule(parameter.name, "must not be None", _NULL_STATUS)
+        BrokenRule(
+            parameter.name,
+            "must not be None",
+            call.status_of(parameter.c_name, "null", _NULL_STATUS),
+        )
         for parameter, value in zip(op.parameters, values, strict=True)
         if value is None and _required(parameter)
     ]
     if missing:
         # The library stops here, and what is left has nothing to be compared with.
         return missing
-    call = Call(op, values)
     single = [
         BrokenRule(name, text, call.status_of(parameter.c_name, kind), _FIXES.get(kind, ""))
         for parameter, known, value in zip(op.parameters, fact["params"], values, strict=True)
@@ -113,7 +117,7 @@ def _against(known: facts.ParameterFact, tensor: Tensor) -> Iterator[tuple[str, 
     if known.get("formats") and tensor.format.name not in known["formats"]:
         yield "format", f"format {tensor.format.name} is not among {', '.join(known['formats'])}"
     if known.get("strided") is False and not tensor.is_contiguous:
-        yield "strided", f"strides {tensor.strides} leave gaps; it must be contiguous"
+        yield "strided", f"strides {tensor.strides} are not those of a contiguous tensor"
 
 
 def _dtypes(known: facts.ParameterFact) -> str:

@@ -152,9 +152,9 @@ def _values(call: Call, row: Any) -> _Findings:
 
 
 def _range(call: Call, row: Any) -> _Findings:
-    """A term lies between two others, both included; `multiple` asks for more."""
+    """A term lies between two others, both included, as a multiple; or is one of `except`."""
     value, low, high = (call.term(row.get(key)) for key in ("argument", "low", "high"))
-    if not isinstance(value, int):
+    if not isinstance(value, int) or value in row.get("except", ()):
         return
     name = _named(call, row["argument"])
     if (low is not None and value < low) or (high is not None and value > high):

@@ -71,12 +71,12 @@ class Call:
             return bool(self.tensors(c_name))
         return value is not None
 
-    def status_of(self, c_name: str, kind: str) -> int:
+    def status_of(self, c_name: str, kind: str, usual: int = 161002) -> int:
         """The status by which a fact about one parameter is refused."""
         for row in facts.rules(self.op.c_name):
             if row["rule"] == "status" and row["argument"] == c_name and row["fact"] == kind:
                 return int(row["status"])
-        return 161002
+        return usual
 
     def term(self, text: object) -> Any:
         """The value of a term; None where an argument of it is absent or of another kind."""
