@@ -56,6 +56,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                     raise pytest.UsageError(f"{item.nodeid}: {name} needs a reason")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep what collecting made out of later collections.
+
+    The leak check collects after each test; walking thousands of test items each time would take
+    longer than the tests do.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Run the suite once per kind of device: a process has one kind."""
     if config.getoption("--device") != "all":
