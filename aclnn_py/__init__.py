@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aclnn_py.operators.scalar import Scalar
     from aclnn_py.operators.strictness import strict
     from aclnn_py.plans import Plan, plan
+    from aclnn_py.sequence import Sequence, SequenceStep
     from aclnn_py.stream import Stream, current_stream, synchronize
     from aclnn_py.tensor import Tensor
 
@@ -47,6 +48,8 @@ _HOMES = {
     # Operators
     "Plan": "plans",
     "plan": "plans",
+    "Sequence": "sequence",
+    "SequenceStep": "sequence",
     "Scalar": "operators.scalar",
     "blocking": "operators.blocking",
     "strict": "operators.strictness",
@@ -73,6 +76,8 @@ __all__ = [
     "MemoryInfo",
     "Plan",
     "Scalar",
+    "Sequence",
+    "SequenceStep",
     "Stream",
     "Tensor",
     "blocking",

@@ -10,6 +10,7 @@ from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import DeviceMismatchError, InvalidArgumentError
 from aclnn_py.handle import Handle
 from aclnn_py.memory import Buffer
+from aclnn_py.operators.exchange import exchanged, same_layout
 from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.phases import execute, prepare
@@ -43,13 +44,12 @@ class Plan(Handle):
         self.op = op
         self.repeatable = repeatable
         block, descs, tensors = op.call_block(values)
-        cell = prepare(op, values, current_stream(), block, descs, repeatable)
+        raw = prepare(op, values, current_stream(), block, descs, repeatable)
         self._values = list(values)
         self._tensors = tensors
         self._block = block
-        self.workspace_nbytes = int(cell[0].workspace_nbytes)
-        # The cell outlives the executor: a run that comes after its release finds it empty.
-        super().__init__(cell, lib.ap_discard_cell, block, self._tensors)
+        self.workspace_nbytes = int(raw.prepared.workspace_nbytes)
+        super().__init__(raw, lib.ap_discard, block, self._tensors)
 
     @property
     def status(self) -> int:
@@ -96,12 +96,12 @@ class Plan(Handle):
         self._run(failed, stream, workspace)
 
     def _run(self, failed: bool, stream: Stream | None, workspace: Buffer | None) -> None:
-        cell = self.raw
+        raw = self.raw
         queue = resolve_stream(stream)
         if failed:
             raise launch_error(self.op, self._values, queue)
         address, nbytes = self._workspace(queue, workspace)
-        execute(self.op, self._values, queue, cell[0], address, nbytes)
+        execute(self.op, self._values, queue, raw, address, nbytes)
         if workspace is not None:
             mark(queue, [workspace._block.use])
 
@@ -126,7 +126,7 @@ class Plan(Handle):
         ------
         aclSetTensorAddr (``include/aclnn/acl_meta.h``).
         """
-        raw = self.raw
+        _ = self.raw
         if not self.repeatable:
             raise ValueError("only a plan made with repeatable=True can take other tensors")
         for name, tensor in tensors.items():
@@ -134,17 +134,27 @@ class Plan(Handle):
             before = self._values[position]
             if not isinstance(tensor, Tensor):
                 raise not_a_tensor(name, tensor)
-            if not isinstance(before, Tensor) or (
-                before._desc.layout != tensor._desc.layout or before.offset != tensor.offset
-            ):
+            if not isinstance(before, Tensor) or not same_layout(before, tensor):
                 raise ValueError(
                     f"{name}: {tensor!r} does not have the layout that the plan was made for"
                 )
-            if lib.ap_rebind(raw[0], index, tensor._desc):
-                raise launch_error(self.op, self._values, current_stream())
-            self._values[position] = tensor
-            # The finalizer of this handle owns the same list.
-            self._tensors[index] = tensor
+            self._exchange(index, tensor)
+
+    def _exchange(self, index: int, tensor: Tensor) -> None:
+        """Take another tensor of the same layout at an index counted through all lists."""
+        values = exchanged(self.op, self._values, index, tensor)
+        status = lib.ap_rebind(self.raw, index, tensor._desc)
+        if status == lib.AP_UNCERTAIN:
+            # Phase one again, with the new tensor, is the one way that leaves no doubt.
+            _block, descs, _tensors = self.op.call_block(values)
+            stream = current_stream()
+            fresh = prepare(self.op, values, stream, self._block, descs, True)
+            lib.ap_replace(self.raw, fresh)
+        elif status:
+            raise launch_error(self.op, self._values, current_stream())
+        self._values = values
+        # The finalizer of this handle owns the same list.
+        self._tensors[index] = tensor
 
     def _index_of(self, name: str) -> tuple[int, int]:
         """(position among the parameters, index among the tensors) of a tensor parameter."""

@@ -115,17 +115,27 @@ void ap_forget_stream(ap_use *use, uint64_t stream_id)
         }
 }
 
+static void lock_word(uint32_t *word)
+{
+    while (__atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void unlock_word(uint32_t *word)
+{
+    __atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
 /* Held over phase two: the sequence grows only after the work is queued, so a synchronize that read the sequence
    before it started covers every launch up to it; and the arena cannot be exchanged under a launch. */
 static void lock_stream(ap_stream *stream)
 {
-    while (__atomic_exchange_n(&stream->lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    lock_word(&stream->lock);
 }
 
 static void unlock_stream(ap_stream *stream)
 {
-    __atomic_store_n(&stream->lock, 0, __ATOMIC_RELEASE);
+    unlock_word(&stream->lock);
 }
 
 uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count)
@@ -498,8 +508,7 @@ void ap_abandon(ap_prepared *pending)
     free(pending);
 }
 
-int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable,
-                   ap_prepared **prepared)
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_plan *plan)
 {
     ap_prepared p;
     int32_t code = take_stream(&stream);
@@ -521,8 +530,8 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
         else
             p.repeatable = 1;
     }
-    *prepared = code == AP_OK ? to_heap(&p) : NULL;
-    if (*prepared)
+    plan->prepared = code == AP_OK ? to_heap(&p) : NULL;
+    if (plan->prepared)
         return AP_OK;
     if (code == AP_OK)
         code = refuse(AP_REASON_NO_MEMORY, -1, -1);
@@ -530,8 +539,10 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
     return destroy_objects(&p, code);
 }
 
-int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes)
+static int32_t execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes)
 {
+    if (AP_UNLIKELY(!prepared))
+        return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
     int32_t code = take_stream(&stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
@@ -558,54 +569,91 @@ int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, ui
     return prepared->repeatable ? code : destroy_objects(prepared, code);
 }
 
-int32_t ap_repeat(ap_prepared **cell)
+int32_t ap_execute(ap_stream *stream, ap_plan *plan, void *workspace, uint64_t workspace_nbytes)
 {
-    if (AP_UNLIKELY(!*cell))
-        return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
-    return ap_execute(NULL, *cell, NULL, 0);
+    lock_word(&plan->lock);
+    int32_t code = execute(stream, plan->prepared, workspace, workspace_nbytes);
+    unlock_word(&plan->lock);
+    return code;
 }
 
-int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
+int32_t ap_repeat(ap_plan *plan)
 {
-    const ap_call *call = prepared->call;
-    uint32_t next = 0, objects = 0;
-    if (AP_UNLIKELY(forked_child))
-        return refuse(AP_REASON_FORKED, -1, -1);
+    return ap_execute(NULL, plan, NULL, 0);
+}
+
+static int32_t set_address(ap_prepared *prepared, uint32_t parameter, uint32_t position, int64_t member,
+                           const ap_tensor *tensor)
+{
+    int dynamic = member >= 0;
+    void *object = prepared->objects[parameter];
+    int32_t status = dynamic
+                         ? aclSetDynamicTensorAddr(prepared->executor, position, (size_t)member, object, tensor->address)
+                         : aclSetTensorAddr(prepared->executor, position, object, tensor->address);
+    if (AP_LIKELY(status == 0))
+        return AP_OK;
+    if (status == AP_UNBOUND)
+        return AP_UNCERTAIN;
+    return fail(AP_PHASE_ADDRESS, status, dynamic ? "aclSetDynamicTensorAddr" : "aclSetTensorAddr", (int32_t)parameter,
+                (int32_t)member);
+}
+
+static int32_t rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
+{
+    if (!prepared)
+        return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
     if (!prepared->executor)
         return refuse(AP_REASON_CONSUMED, -1, -1);
+    const ap_call *call = prepared->call;
+    uint32_t next = 0, position = 0;
+    int nulls = 0, lists = 0;
     for (uint32_t i = 0; i < call->argument_count; ++i) {
         const ap_argument *a = &call->arguments[i];
-        uint32_t entries = a->kind == AP_TENSOR ? 1 : a->kind == AP_TENSOR_LIST ? (uint32_t)a->count : 0;
+        if (a->kind != AP_TENSOR && a->kind != AP_TENSOR_LIST)
+            continue;
+        int list = a->kind == AP_TENSOR_LIST;
+        uint32_t entries = list ? (uint32_t)a->count : 1;
         if (index >= next && index < next + entries) {
-            void *address = (char *)tensor->address;
-            int dynamic = a->kind == AP_TENSOR_LIST;
-            int32_t status = dynamic ? aclSetDynamicTensorAddr(prepared->executor, objects, index - next,
-                                                               prepared->objects[i], address)
-                                     : aclSetTensorAddr(prepared->executor, objects, prepared->objects[i], address);
-            if (status != 0)
-                return fail(AP_PHASE_ADDRESS, status, dynamic ? "aclSetDynamicTensorAddr" : "aclSetTensorAddr",
-                            (int32_t)i, dynamic ? (int32_t)(index - next) : -1);
-            prepared->tensors[index] = tensor;
-            return AP_OK;
+            /* aclSetTensorAddr counts tensors, aclSetDynamicTensorAddr arguments. */
+            if (nulls || (lists && !list) || !prepared->tensors[index])
+                return AP_UNCERTAIN;
+            int32_t code = set_address(prepared, i, position, list ? (int64_t)(index - next) : -1, tensor);
+            if (code == AP_OK)
+                prepared->tensors[index] = tensor;
+            return code;
         }
+        nulls |= list ? !a->present : !prepared->tensors[next];
+        lists |= list;
         next += entries;
-        objects += a->kind == AP_TENSOR || a->kind == AP_TENSOR_LIST;
+        ++position;
     }
     return refuse(AP_REASON_NONE, -1, -1);
 }
 
-void ap_discard(ap_prepared *prepared)
+int32_t ap_rebind(ap_plan *plan, uint32_t index, ap_tensor *tensor)
 {
-    if (!prepared || forked_child)
-        return;
-    destroy_executor(prepared);
-    destroy_objects(prepared, AP_FAILED);
-    free(prepared);
+    if (AP_UNLIKELY(forked_child))
+        return refuse(AP_REASON_FORKED, -1, -1);
+    lock_word(&plan->lock);
+    int32_t code = rebind(plan->prepared, index, tensor);
+    unlock_word(&plan->lock);
+    return code;
 }
 
-void ap_discard_cell(ap_prepared **cell)
+void ap_replace(ap_plan *plan, ap_plan *other)
 {
-    ap_prepared *prepared = *cell;
-    *cell = NULL;
-    ap_discard(prepared);
+    if (forked_child)
+        return;
+    lock_word(&plan->lock);
+    ap_prepared *old = plan->prepared;
+    plan->prepared = other ? other->prepared : NULL;
+    unlock_word(&plan->lock);
+    if (other)
+        other->prepared = NULL;
+    ap_abandon(old);
+}
+
+void ap_discard(ap_plan *plan)
+{
+    ap_replace(plan, NULL);
 }

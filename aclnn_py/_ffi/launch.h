@@ -39,6 +39,7 @@
 #define AP_NEED_WORKSPACE 2
 #define AP_NO_STREAM 3
 #define AP_INTERCEPTED 4
+#define AP_UNCERTAIN 6
 
 /* Where a launch stopped. */
 #define AP_PHASE_NONE 0
@@ -184,13 +185,35 @@ typedef struct {
     void *objects[64];
 } ap_prepared;
 
-/* Why the last launch of this thread did not go through. parameter and member are -1 when they do not apply. */
+/* Where Python keeps a prepared launch; null after its release. lock: held by the thread that runs, rebinds or releases
+   it, since an executor belongs to one thread at a time. It is taken before that of a stream. */
+typedef struct {
+    ap_prepared *prepared;
+    uint32_t lock;
+} ap_plan;
+
+/* One launch of a list. plan: its executor, or null where the library has no repeatable one: then both phases run. */
+typedef struct {
+    ap_plan *plan;
+    const ap_call *call;
+    ap_tensor **tensors;
+} ap_step;
+
+/* Launches replayed in one call. */
+typedef struct {
+    ap_step *steps;
+    uint32_t count;
+} ap_sequence;
+
+/* Why the last launch of this thread did not go through. parameter and member are -1 when they do not apply. step: of a
+   sequence; those before it are queued. */
 typedef struct {
     int32_t status;
     int32_t phase;
     int32_t reason;
     int32_t parameter;
     int32_t member;
+    uint32_t step;
     uint64_t workspace_nbytes;
     ap_prepared *pending;
     const char *routine;
@@ -210,16 +233,20 @@ int32_t ap_resume(ap_stream *stream, ap_prepared *pending);
 void ap_abandon(ap_prepared *pending);
 
 /* Phase one alone. repeatable asks the library for an executor that runs more than once; refusal is a failure. */
-int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_prepared **prepared);
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_plan *plan);
 /* Phase two. A null stream is the thread's current one. An executor that is not repeatable is consumed. */
-int32_t ap_execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes);
-/* ap_execute of *cell on the thread's current stream with its arena: one pointer is the cheapest call there is. */
-int32_t ap_repeat(ap_prepared **cell);
-/* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor. */
-int32_t ap_rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor);
-/* Release what a prepared launch still holds; of a cell also the launch, so that ap_repeat finds it closed. */
-void ap_discard(ap_prepared *prepared);
-void ap_discard_cell(ap_prepared **cell);
+int32_t ap_execute(ap_stream *stream, ap_plan *plan, void *workspace, uint64_t workspace_nbytes);
+/* ap_execute on the thread's current stream with its arena: one pointer is the cheapest call there is. */
+int32_t ap_repeat(ap_plan *plan);
+/* Run the steps from `start` on. Whatever it returns but AP_OK is about `step` of ap_last_failure(). */
+int32_t ap_sequence_run(ap_stream *stream, const ap_sequence *sequence, uint32_t start);
+/* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor.
+   AP_UNCERTAIN: the library's setters are missing, or cannot be told for certain which tensor is meant, because they
+   count tensors and a null or a list stands before it. */
+int32_t ap_rebind(ap_plan *plan, uint32_t index, ap_tensor *tensor);
+/* Let go of what a plan holds and take over what another one does; without the other one it is closed. */
+void ap_replace(ap_plan *plan, ap_plan *other);
+void ap_discard(ap_plan *plan);
 
 const ap_failure *ap_last_failure(void);
 

@@ -15,12 +15,11 @@ from aclnn_py.operators.convert import CallBlock, Token, token_of
 from aclnn_py.operators.expected import not_a_tensor, type_name
 from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
-from aclnn_py.operators.phases import launch_in_phases
+from aclnn_py.operators.phases import launch_in_phases, resume
 from aclnn_py.operators.report import launch_error
 from aclnn_py.operators.startup import apply_environment
 from aclnn_py.stream import Stream, resolve_stream
 from aclnn_py.tensor import Tensor
-from aclnn_py.workspace import grow_workspace
 
 __all__ = ["Op", "flatten"]
 
@@ -180,23 +179,9 @@ class Op(functools.partial):  # type: ignore[type-arg]
             launch_in_phases(self, values, resolve_stream(stream))
             return
         if status == lib.AP_NEED_WORKSPACE:
-            status = self._resume(resolve_stream(stream))
+            status = resume(resolve_stream(stream))
         if status:
             raise launch_error(self, values, resolve_stream(stream))
-
-    def _resume(self, stream: Stream) -> int:
-        failure = lib.ap_last_failure()
-        pending, nbytes = failure.pending, int(failure.workspace_nbytes)
-        try:
-            # Another thread may have exchanged the arena in between; it only ever grows.
-            while True:
-                grow_workspace(stream, nbytes)
-                status = int(lib.ap_resume(stream._ctx, pending))
-                if status != lib.AP_NEED_WORKSPACE:
-                    pending = ffi.NULL
-                    return status
-        finally:
-            lib.ap_abandon(pending)
 
 
 def flatten(

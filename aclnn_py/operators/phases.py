@@ -16,7 +16,7 @@ from aclnn_py.workspace import grow_workspace
 if TYPE_CHECKING:
     from aclnn_py.operators.op import Op
 
-__all__ = ["execute", "launch_in_phases", "prepare"]
+__all__ = ["execute", "launch_in_phases", "prepare", "resume"]
 
 
 def launch_in_phases(op: Op, values: Sequence[object], stream: Stream) -> None:
@@ -26,18 +26,18 @@ def launch_in_phases(op: Op, values: Sequence[object], stream: Stream) -> None:
 
 def _both(launch: Launch) -> None:
     block, descs, _tensors = launch.op.call_block(launch.values)  # type: ignore[union-attr]
-    cell = _phase_one(launch, block, descs, False)
+    plan = _phase_one(launch, block, descs, False)
     try:
-        _phase_two(launch, cell[0], ffi.NULL, 0)
+        _phase_two(launch, plan, ffi.NULL, 0)
     finally:
-        lib.ap_discard_cell(cell)
+        lib.ap_discard(plan)
 
 
 def prepare(
     op: Op, values: Sequence[object], stream: Stream, block: Any, descs: list[Any], repeatable: bool
 ) -> Any:
-    """Run phase one; return the cell of the ap_prepared, which the caller discards."""
-    out = ffi.new("ap_prepared **")
+    """Run phase one; return the ap_plan, which the caller discards."""
+    out = ffi.new("ap_plan *")
     status = _ask(stream, block, descs, repeatable, out)
     if status == lib.AP_INTERCEPTED:
         launch = Launch("plan", op, values, stream)
@@ -49,34 +49,35 @@ def prepare(
 
 
 def execute(
-    op: Op, values: Sequence[object], stream: Stream, prepared: Any, address: Any, nbytes: int
+    op: Op, values: Sequence[object], stream: Stream, plan: Any, address: Any, nbytes: int
 ) -> None:
     """Run phase two; without an address on the workspace that the stream lends."""
-    status = _run(stream, prepared, address, nbytes)
+    status = _run(stream, plan, address, nbytes)
     if status == lib.AP_INTERCEPTED:
         launch = Launch("run", op, values, stream)
-        work = functools.partial(_phase_two, prepared=prepared, address=address, nbytes=nbytes)
+        work = functools.partial(_phase_two, plan=plan, address=address, nbytes=nbytes)
         observe(launch, work)
     elif status:
         raise launch_error(op, values, stream)
 
 
 def _phase_one(launch: Launch, block: Any, descs: list[Any], repeatable: bool) -> Any:
-    out = ffi.new("ap_prepared **")
+    out = ffi.new("ap_plan *")
     status, launch.phase_one_ns = timed(lambda: _ask(launch.stream, block, descs, repeatable, out))
     if status:
         if lib.ap_last_failure().phase == lib.AP_PHASE_ONE:
             launch.phase_one_status = int(lib.ap_last_failure().status)
         raise launch_error(launch.op, launch.values, launch.stream)  # type: ignore[arg-type]
     launch.phase_one_status = 0
-    launch.workspace_nbytes = int(out[0].workspace_nbytes)
+    launch.workspace_nbytes = int(out.prepared.workspace_nbytes)
     return out
 
 
-def _phase_two(launch: Launch, prepared: Any, address: Any, nbytes: int) -> None:
-    status, launch.phase_two_ns = timed(lambda: _run(launch.stream, prepared, address, nbytes))
-    launch.workspace_nbytes = int(prepared.workspace_nbytes)
-    launch.sequence = int(prepared.sequence) or None
+def _phase_two(launch: Launch, plan: Any, address: Any, nbytes: int) -> None:
+    status, launch.phase_two_ns = timed(lambda: _run(launch.stream, plan, address, nbytes))
+    if plan.prepared:
+        launch.workspace_nbytes = int(plan.prepared.workspace_nbytes)
+        launch.sequence = int(plan.prepared.sequence) or None
     if status:
         if lib.ap_last_failure().phase == lib.AP_PHASE_TWO:
             launch.phase_two_status = int(lib.ap_last_failure().status)
@@ -93,12 +94,28 @@ def _ask(stream: Stream, block: Any, descs: list[Any], repeatable: bool, out: An
         stream.activate()
 
 
-def _run(stream: Stream, prepared: Any, address: Any, nbytes: int) -> int:
+def _run(stream: Stream, plan: Any, address: Any, nbytes: int) -> int:
     while True:
-        status = int(lib.ap_execute(stream._ctx, prepared, address, nbytes))
+        status = int(lib.ap_execute(stream._ctx, plan, address, nbytes))
         if status == lib.AP_NO_STREAM:
             stream.activate()
         elif status == lib.AP_NEED_WORKSPACE:
-            grow_workspace(stream, int(prepared.workspace_nbytes))
+            grow_workspace(stream, int(plan.prepared.workspace_nbytes))
         else:
             return status
+
+
+def resume(stream: Stream) -> int:
+    """Go on with a launch of this thread that stopped at AP_NEED_WORKSPACE; return its status."""
+    failure = lib.ap_last_failure()
+    pending, nbytes = failure.pending, int(failure.workspace_nbytes)
+    try:
+        # Another thread may have exchanged the arena in between.
+        while True:
+            grow_workspace(stream, nbytes)
+            status = int(lib.ap_resume(stream._ctx, pending))
+            if status != lib.AP_NEED_WORKSPACE:
+                pending = ffi.NULL
+                return status
+    finally:
+        lib.ap_abandon(pending)

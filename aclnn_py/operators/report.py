@@ -31,13 +31,23 @@ _ARGUMENT_STATUSES = (161001, 161002, 361001, 561000, 561001, 561002, 561003, 56
 _PARAM_INVALID = 161002
 
 
-def launch_error(op: Op, values: Sequence[object], stream: Stream | None) -> Exception:
-    """Build the exception of the launch that has just failed on this thread."""
+def launch_error(
+    op: Op, values: Sequence[object], stream: Stream | None, place: str = ""
+) -> Exception:
+    """Build the exception of the launch that has just failed on this thread.
+
+    ``place`` says which of several launches it was.
+    """
     failure = lib.ap_last_failure()
     if failure.phase == lib.AP_PHASE_ARGUMENT:
-        return _refusal(op, failure, values, stream)
+        refusal = _refusal(op, failure, values, stream)
+        if place:
+            refusal.args = (f"{place}: {refusal}",)
+        return refusal
     routine = ffi.string(failure.routine).decode()
     detail = ffi.string(failure.message).decode("utf-8", "replace")
+    if place:
+        detail = f"{place}: {detail}" if detail else place
     status = int(failure.status)
     where = _where(op, failure)
     if failure.phase == lib.AP_PHASE_CREATE:
