@@ -31,9 +31,11 @@ from . import (
 # Operators that take more than their documents say, and what those say.
 NARROW = {
     "GatherV2": "index has 1-8 dimensions",
+    "GroupNorm": "gamma and beta are required",
     "IsInf": "out is contiguous",
     "Matmul": "out has 1-6 dimensions",
     "SearchSorted": "sorter is required",
+    "SearchSorteds": "sorter is required",
 }
 TABLES = [test_index, test_matmul, test_norm, test_rotary, test_shape, test_sort]
 
