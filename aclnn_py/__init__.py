@@ -7,6 +7,7 @@ package costs next to nothing and needs neither a device nor a device library.
 
 from __future__ import annotations
 
+import os as _os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -118,3 +119,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if _os.environ.get("ACLNN_PY_TRACE"):
+    import_module("aclnn_py.tools.tracing").start_from_environment(_os.environ["ACLNN_PY_TRACE"])

@@ -49,9 +49,10 @@ def is_fault(error: StatusError) -> bool:
 def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None:
     """Remember the line that queued the work with this number, on the thread that did it."""
     task: int | None = None
-    if _watch() and C.has("aclrtGetThreadLastTaskId"):
+    if _watch():
         out = ffi.new("uint32_t *")
-        if C.aclrtGetThreadLastTaskId(out) == 0:
+        # Not through `C`: whoever watches the calls of the program has not asked for this one.
+        if lib.aclrtGetThreadLastTaskId(out) == 0:
             task = int(out[0])
     state.notes.append(Note(sequence, name, line, task))
 
@@ -70,7 +71,7 @@ def _watch() -> bool:
                 routine = "aclrtExceptionInfoCallbackRegister" if several else (
                     "aclrtSetExceptionInfoCallback"
                 )  # fmt: skip
-                needed = (*_GETTERS, routine)
+                needed = (*_GETTERS, "aclrtGetThreadLastTaskId", routine)
                 able = all(C.has(name) for name in needed)
                 if able:
                     for name in needed:

@@ -20,8 +20,8 @@ SECTIONS = ["Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes", 
 
 
 def public_objects() -> Iterator[tuple[str, Any]]:
-    modules = [getattr(tools, name) for name in tools.__all__]
-    for module in (aclnn_py, distributed, functional, errors, *modules):
+    modules = [part for name in tools.__all__ if inspect.ismodule(part := getattr(tools, name))]
+    for module in (aclnn_py, distributed, functional, errors, tools, *modules):
         yield module.__name__, module
         for name in module.__all__:
             value = getattr(module, name)

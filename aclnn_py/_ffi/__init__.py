@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from aclnn_py.errors import SymbolNotFoundError
 
 __all__ = [
     "C",
+    "CallWrapper",
     "LibraryInfo",
     "OpenLibrary",
+    "add_wrapper",
     "bind_operator",
     "device_kind",
     "ffi",
@@ -29,6 +32,7 @@ __all__ = [
     "library_info",
     "loaded",
     "open_library",
+    "remove_wrapper",
     "use",
 ]
 
@@ -49,6 +53,9 @@ _LAUNCHER_FUNCTIONS = (
     "aclSetDynamicTensorAddr",
 )  # fmt: skip
 
+CallWrapper = Callable[[str, Any], Any]
+
+_wrappers: tuple[CallWrapper, ...] = ()
 _lock = threading.RLock()
 _wanted: str | None = None
 _loaded: _libraries.Libraries | None = None
@@ -94,6 +101,8 @@ class CannFunctions:
             address, _path = _require().find(name)
             lib.ap_slot_set(index, ffi.cast("void *", address))
             value = getattr(lib, name)
+            for wrap in _wrappers:
+                value = wrap(name, value)
         self.__dict__[name] = value
         return value
 
@@ -117,6 +126,28 @@ class CannFunctions:
 
 
 C = CannFunctions()
+
+
+def add_wrapper(wrap: CallWrapper) -> None:
+    """Let functions taken from `C` from now on be what ``wrap(name, function)`` returns.
+
+    Whoever holds a function from before keeps it as it was; the launcher's own calls are not made
+    through `C`.
+    """
+    _exchange_wrappers((*_wrappers, wrap))
+
+
+def remove_wrapper(wrap: CallWrapper) -> None:
+    """Undo `add_wrapper`; one that is unknown is ignored."""
+    _exchange_wrappers(tuple(item for item in _wrappers if item is not wrap))
+
+
+def _exchange_wrappers(wrappers: tuple[CallWrapper, ...]) -> None:
+    global _wrappers
+    with _lock:
+        _wrappers = wrappers
+        # What stands there was taken under the old set; the next use looks it up again.
+        C.__dict__.clear()
 
 
 def use(device: str) -> None:

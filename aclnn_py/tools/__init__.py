@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
+    from aclnn_py.tools.tracing import trace
 
-__all__ = ["config", "doctor", "explain", "headers", "operators", "run"]
+_MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
+# What programs use in a `with` block -> module that defines it.
+_HOMES = {"trace": "tracing"}
+
+__all__ = ["config", "doctor", "explain", "headers", "operators", "run", "trace"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in _MODULES:
         return import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -48,7 +48,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="aclnn-py", description="Run and examine programs that call CANN operators."
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_run, _add_doctor, _add_explain, _add_ops, _add_config, _add_headers):
+    for add in (
+        _add_run,
+        _add_doctor,
+        _add_explain,
+        _add_trace,
+        _add_ops,
+        _add_config,
+        _add_headers,
+    ):
         add(commands)
     return parser
 
@@ -164,6 +172,27 @@ def _explain(options: argparse.Namespace) -> int:
     from aclnn_py.tools import explain
 
     return explain.run(options.text, as_json=options.json)
+
+
+def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "trace",
+        help="sum up a trace by operator",
+        description="Print where the host time of a trace went, by operator. Traces are written by"
+        " aclnn_py.tools.trace(FILE) and by ACLNN_PY_TRACE=FILE.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a trace, text or JSON")
+    parser.add_argument(
+        "--functions", action="store_true", help="show the runtime and HCCL instead of operators"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.set_defaults(command=_trace)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import trace_table
+
+    return trace_table.run(options.files, functions=options.functions, as_json=options.json)
 
 
 def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

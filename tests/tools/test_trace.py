@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces: what is in them, how they are summed up, and that nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from helpers.processes import run_script
+
+import aclnn_py as ap
+from aclnn_py import errors, ops
+from aclnn_py._ffi import C, add_wrapper, remove_wrapper
+from aclnn_py.operators.interception import observers
+from aclnn_py.tools.cli import main
+from aclnn_py.tools.trace_file import read_calls
+from aclnn_py.tools.trace_table import totals
+
+
+@pytest.fixture
+def x(device):
+    tensor = ap.from_numpy(np.arange(6, dtype=np.float16).reshape(2, 3))
+    yield tensor
+    tensor.close()
+
+
+@pytest.fixture
+def out(device):
+    tensor = ap.empty((2, 3), np.float16)
+    yield tensor
+    tensor.close()
+
+
+@pytest.mark.parametrize("suffix", ["txt", "json"])
+def test_a_trace_has_launches_and_functions(x, out, stream, tmp_path, suffix):
+    path = tmp_path / f"calls.{suffix}"
+    with ap.tools.trace(path):
+        ops.add(x, x.T.T, 2.0, out)
+        with pytest.raises(errors.AclnnError):
+            ops.add(x, None, 1.0, out)
+        result = out.numpy()
+    ops.add(x, x, 1.0, out)
+    np.testing.assert_array_equal(result, 3 * x.numpy())
+    calls = read_calls(path)
+    launches = [call for call in calls if call.operator]
+    assert [call.name for call in launches] == ["aclnnAdd", "aclnnAdd"]
+    first, second = launches
+    address = f"0x{x.address:x}"
+    assert first.arguments.startswith(f"self=Tensor(float16[2,3] @{address}), other=")
+    assert "alpha=2.0, out=Tensor(float16[2,3]" in first.arguments
+    assert first.stream == stream.id and first.thread == threading.get_native_id()
+    assert (first.status, first.failed) == ("ACLNN_SUCCESS", False)
+    assert (second.status, second.failed) == ("ACLNN_ERR_PARAM_NULLPTR(161001)", True)
+    assert "other=NULL" in second.arguments
+    functions = {call.name: call for call in calls if not call.operator}
+    copy = functions["aclrtMemcpy"]
+    assert "count=12, kind=ACL_MEMCPY_DEVICE_TO_HOST" in copy.arguments
+    assert copy.status == "ACL_SUCCESS" and copy.stream is None
+    assert all(call.begun_us >= 0 and call.lasted_us > 0 for call in calls)
+    assert first.begun_us < second.begun_us < copy.begun_us
+
+
+def test_json_has_a_row_per_thread_and_per_stream(x, out, stream, tmp_path):
+    path = tmp_path / "calls.json"
+    other = stream.device.create_stream()
+    with ap.tools.trace(path):
+        ops.add(x, x, 1.0, out)
+        ops.mul(x, x, out, stream=other)
+        plan = ap.plan(ops.mul, x, x, out)
+        plan.run()
+        plan.close()
+        other.close()
+    events = json.loads(path.read_text())
+    rows = {
+        event["tid"]: event["args"]["name"]
+        for event in events
+        if event["ph"] == "M" and event["name"] == "thread_name"
+    }
+    on_streams = [(rows[e["tid"]], e["name"]) for e in events if e.get("cat") == "stream"]
+    assert on_streams == [
+        (f"stream {stream.id}, device 0", "aclnnAdd"),
+        (f"stream {other.id}, device 0", "aclnnMul"),
+        (f"stream {stream.id}, device 0", "aclnnMul"),
+        (f"stream {stream.id}, device 0", "aclnnMul"),
+    ]
+    launches = [e for e in events if e.get("cat") == "launch"]
+    assert [e["args"].get("kind", "call") for e in launches] == ["call", "call", "plan", "run"]
+    assert launches[0]["args"]["line"].startswith(__file__)
+    assert rows[threading.get_native_id()].startswith("thread ")
+
+
+def test_nothing_stays_behind(x, out, tmp_path):
+    before, taken = observers(), C.aclrtMemcpy
+    with ap.tools.trace(tmp_path / "calls"):
+        assert C.aclrtMemcpy is not taken
+        out.numpy()
+    assert observers() == before
+    assert C.aclrtMemcpy is taken
+    size = (tmp_path / "calls").stat().st_size
+    out.numpy()
+    assert (tmp_path / "calls").stat().st_size == size
+
+
+def test_wrappers_are_independent(device):
+    seen = []
+
+    def watch(name, function):
+        def watched(*arguments):
+            seen.append(name)
+            return function(*arguments)
+
+        return watched
+
+    add_wrapper(watch)
+    add_wrapper(twice := lambda name, function: function)
+    remove_wrapper(watch)
+    device.memory_info()
+    assert not seen
+    add_wrapper(watch)
+    device.memory_info()
+    remove_wrapper(watch)
+    remove_wrapper(twice)
+    assert "aclrtGetMemInfo" in seen
+
+
+def test_an_empty_and_a_cut_off_trace_can_be_read(x, out, tmp_path):
+    for name in ("empty.txt", "empty.json"):
+        with ap.tools.trace(tmp_path / name):
+            pass
+        assert read_calls(tmp_path / name) == []
+    for name, at in (("cut.txt", "alpha"), ("cut.json", '"cat": "launch"')):
+        with ap.tools.trace(path := tmp_path / name):
+            ops.add(x, x, 1.0, out)
+            ops.add(x, x, 1.0, out)
+        text = path.read_text().rstrip("\n]")
+        path.write_text(text[: text.rindex(at)])
+        assert [call.name for call in read_calls(path)] == ["aclnnAdd"]
+
+
+def test_names_hold_process_and_rank(x, out, tmp_path, monkeypatch):
+    import os
+
+    monkeypatch.setenv("RANK", "3")
+    with ap.tools.trace(tmp_path / "calls-%p-%r.txt"):
+        ops.add(x, x, 1.0, out)
+    assert len(read_calls(tmp_path / f"calls-{os.getpid()}-3.txt")) == 1
+    with pytest.raises(ValueError, match="form: expected one of text, json, got 'xml'"):
+        ap.tools.trace(tmp_path / "calls", form="xml")
+
+
+def test_two_traces_into_one_file_are_refused(device, tmp_path):
+    with ap.tools.trace(tmp_path / "calls"):
+        for _ in range(300):  # more than is kept before it is written
+            device.memory_info()
+        second = ap.tools.trace(tmp_path / "calls")
+        second.__enter__()
+        device.memory_info()
+        with pytest.raises(BlockingIOError, match="put %p or %r into the name"):
+            second.__exit__(None, None, None)
+    assert len(read_calls(tmp_path / "calls")) >= 300
+
+
+def test_the_table_sums_up_by_operator(x, out, tmp_path, capsys):
+    path = tmp_path / "calls.json"
+    with ap.tools.trace(path):
+        for _ in range(3):
+            ops.add(x, x, 1.0, out)
+        with pytest.raises(errors.AclnnError):
+            ops.add(x, None, 1.0, out)
+        ops.mul(x, x, out)
+        out.numpy()
+    assert main(["trace", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = {line.split()[0]: line.split() for line in lines[1:3]}
+    assert found["aclnnAdd"][1] == "4" and found["aclnnAdd"][5] == "1"
+    assert found["aclnnMul"][1] == "1" and found["aclnnMul"][5] == "0"
+    assert "█" in lines[1]
+    assert main(["trace", "--functions", "--json", str(path)]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert "aclrtMemcpy" in {row["name"] for row in rows}
+    assert abs(sum(row["share"] for row in rows) - 1) < 1e-9
+    assert [r.calls for r in totals(c for c in read_calls(path) if c.name == "aclnnAdd")] == [4]
+
+
+def test_a_file_that_is_no_trace_is_an_answer_not_a_crash(tmp_path, capsys):
+    (tmp_path / "other.txt").write_text("hello\n")
+    assert main(["trace", str(tmp_path / "other.txt")]) == 1
+    assert "not a trace of aclnn_py" in capsys.readouterr().err
+    assert main(["trace", str(tmp_path / "absent")]) == 1
+    assert "absent" in capsys.readouterr().err
+
+
+def test_the_environment_traces_a_whole_process_and_leaves_its_children_alone(tmp_path):
+    source = """
+        import os
+        import numpy as np, aclnn_py as ap
+        x = ap.from_numpy(np.ones(3, np.float32))
+        ap.ops.add(x, x, 1.0, x)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        print(x.numpy().tolist())
+    """
+    run_script(source, env={"ACLNN_PY_TRACE": str(tmp_path / "calls.json")}).check()
+    names = [call.name for call in read_calls(tmp_path / "calls.json")]
+    assert names[0] == "aclInit" and names[-1] == "aclFinalize"
+    assert names.count("aclnnAdd") == 1
