@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aclnn_py.dlpack import from_dlpack
     from aclnn_py.event import Event
     from aclnn_py.formats import Format
+    from aclnn_py.graph import Graph
     from aclnn_py.memory import Buffer, HostBuffer, memory_info
     from aclnn_py.operators.blocking import blocking
     from aclnn_py.operators.scalar import Scalar
@@ -51,6 +52,7 @@ _HOMES = {
     "plan": "plans",
     "Sequence": "sequence",
     "SequenceStep": "sequence",
+    "Graph": "graph",
     "Scalar": "operators.scalar",
     "blocking": "operators.blocking",
     "strict": "operators.strictness",
@@ -73,6 +75,7 @@ __all__ = [
     "Device",
     "Event",
     "Format",
+    "Graph",
     "HostBuffer",
     "MemoryInfo",
     "Plan",

@@ -13,6 +13,7 @@ import gc
 import operator
 import weakref
 
+from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
 from aclnn_py.device import Device
 from aclnn_py.errors import OutOfMemoryError, StatusError
@@ -79,7 +80,8 @@ def byte_count(value: object, argument: str) -> int:
 def _reclaim(device: Device) -> None:
     """Free what is only waiting for the collector or for a stream."""
     gc.collect()
-    device.synchronize()
+    if guard.device_waits_are_safe(device):
+        device.synchronize()
 
 
 def _shortage(routine: str, nbytes: int, device: Device, hint: str) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py import guard
 from aclnn_py.convert import to_storage
+from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
 from aclnn_py.dtypes import dtype_of
 from aclnn_py.formats import Format, format_of
+from aclnn_py.stream import current_stream
 from aclnn_py.tensor import Tensor, fresh
 from aclnn_py.views import shape_of
 
@@ -61,6 +64,7 @@ def from_numpy(
         if wanted.numpy.itemsize != values.dtype.itemsize:
             raise ValueError(f"dtype: {wanted} has another width than {values.dtype}")
         kind = wanted
+    guard.before_copy("from_numpy", "Make the tensor before the capture.")
     tensor = fresh(shape_of(values.shape, "array"), kind, format_of(format), resolve(device))
     if tensor.count:
         tensor.buffer.write(to_storage(values, kind, tensor.format))
@@ -111,7 +115,9 @@ def zeros(
     if kind.name == "float8_e8m0fnu":
         raise ValueError("dtype: float8_e8m0fnu has no zero")
     tensor = empty(shape, kind, format=format, device=device)
-    tensor.buffer.fill(0)  # all bits clear is zero in every other type
+    # A capture records the fill, and every replay does it again.
+    stream = None if thread.capture is None else current_stream()
+    tensor.buffer.fill(0, stream=stream)  # all bits clear is zero in every other type
     return tensor
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aclnn_py._ffi import ffi, lib
 
 if TYPE_CHECKING:
+    from aclnn_py.capture import Capture
     from aclnn_py.device import Device
     from aclnn_py.stream import Stream
 
@@ -18,12 +19,13 @@ class Thread(threading.local):
 
     ``device`` is the choice of the user, ``active`` what the C library was last told, which differs
     while a release on another device is under way and after a ``with`` block, until it matters
-    again.
+    again. ``capture`` is the graph that this thread records.
     """
 
     device: Device | None = None
     active: Device | None = None
     stream: Stream | None = None
+    capture: Capture | None = None
 
     def __init__(self) -> None:
         self._saved: list[tuple[Device | None, Stream | None]] = []

@@ -9,7 +9,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aclnn_py import runtime
+from aclnn_py import guard, runtime
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.current import thread
 from aclnn_py.status import check_acl, error_of, recent_message
@@ -221,6 +221,7 @@ class Device:
         """
         from aclnn_py.pending import completing
 
+        guard.before_device_wait("Device.synchronize", self)
         with completing(self), self.as_active():
             if C.has("aclrtSynchronizeDeviceWithTimeout"):
                 wait(

@@ -21,6 +21,7 @@ __all__ = [
     "AclnnPyError",
     "Argument",
     "BrokenRule",
+    "CaptureError",
     "ClosedError",
     "CommunicationError",
     "DeviceError",
@@ -63,6 +64,17 @@ class AclnnPyError(Exception):
 
 class ClosedError(AclnnPyError, RuntimeError):
     """An object was used after it was closed, or an executor after it was consumed."""
+
+
+class CaptureError(AclnnPyError, RuntimeError):
+    """A call that the capture of a graph forbids, or a graph in a state that does not allow it.
+
+    ``call`` is what was called, for example ``"Tensor.numpy"``.
+    """
+
+    def __init__(self, message: str, *, call: str = "") -> None:
+        super().__init__(message)
+        self.call = call
 
 
 class ForkError(AclnnPyError, RuntimeError):

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aclnn_py._ffi import C, ffi
+from aclnn_py import guard
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.device import Device, resolve
 from aclnn_py.errors import StatusError
 from aclnn_py.faults import name_launches
 from aclnn_py.handle import Handle
-from aclnn_py.pending import streams_of
+from aclnn_py.pending import StreamState, streams_of
 from aclnn_py.status import check_acl
 from aclnn_py.stream import Stream, mark, resolve_stream
 from aclnn_py.waiting import wait
+
+if TYPE_CHECKING:
+    from aclnn_py.capture import Point
 
 __all__ = ["Event"]
 
@@ -53,7 +57,7 @@ class Event(Handle):
     aclrtCreateEventWithFlag, aclrtDestroyEvent (``include/acl/acl_rt.h``).
     """
 
-    __slots__ = ("_device",)
+    __slots__ = ("_device", "_point")
 
     def __init__(self, device: Device | int | None = None, *, timing: bool = True) -> None:
         where = resolve(device)
@@ -63,6 +67,7 @@ class Event(Handle):
             status = C.aclrtCreateEventWithFlag(out, flag)
             check_acl(status, "aclrtCreateEventWithFlag", device=where.index)
         self._device = where
+        self._point: Point | None = None
         super().__init__(_State(out[0], where), _destroy)
 
     @property
@@ -88,12 +93,20 @@ class Event(Handle):
         ------
         aclrtRecordEvent (``include/acl/acl_rt.h``).
         """
-        raw, where = self.raw, resolve_stream(stream)
-        with where.device.as_active():
-            status = C.aclrtRecordEvent(raw, where.raw)
-            check_acl(status, "aclrtRecordEvent", device=where.device.index, stream=where.id)
+        where = resolve_stream(stream)
+        self.record_state(where._queue)
+        capture = where._queue.capture
+        self._point = None if capture is None else capture.record(where)
+
+    def record_state(self, state: StreamState) -> None:
+        """Do what ``record`` does, with the state of a stream."""
+        raw = self.raw
+        with state.device.as_active():
+            status = C.aclrtRecordEvent(raw, state.raw)
+            number = int(state.context.id)
+            check_acl(status, "aclrtRecordEvent", device=state.device.index, stream=number)
         # The C object must outlive the task that refers to it, whatever becomes of this one.
-        where._queue.defer(mark(where, ()), None, self)
+        state.defer(int(lib.ap_mark_use(state.context, ffi.NULL, 0)), None, self)
 
     def wait(self, stream: Stream | None = None) -> None:
         """Let work that a stream is given from now on wait for the event.
@@ -108,10 +121,30 @@ class Event(Handle):
         aclrtStreamWaitEvent (``include/acl/acl_rt.h``).
         """
         raw, where = self.raw, resolve_stream(stream)
+        point = self._captured_point()
+        guard.before_event_wait(where, point)
         with where.device.as_active():
             status = C.aclrtStreamWaitEvent(where.raw, raw)
             check_acl(status, "aclrtStreamWaitEvent", device=where.device.index, stream=where.id)
+        if point is not None:
+            point.capture.wait(where, point)
         where._queue.defer(mark(where, ()), None, self)
+
+    def _captured_point(self) -> Point | None:
+        """What the event stands for in a capture that is going on."""
+        if self._point is not None and not self._point.capture.active:
+            self._point = None
+        return self._point
+
+    def _before_look(self, call: str) -> None:
+        point = self._captured_point()
+        guard.before_wait(call, None if point is None else point.capture)
+
+    def close(self) -> None:
+        """Destroy the event; a second call does nothing."""
+        point = self._captured_point()
+        guard.before_close("Event.close", None if point is None else point.capture)
+        super().close()
 
     def query(self) -> bool:
         """Return whether the recorded point has been reached, without waiting.
@@ -121,6 +154,7 @@ class Event(Handle):
         aclrtQueryEventStatus (``include/acl/acl_rt.h``).
         """
         raw = self.raw
+        self._before_look("Event.query")
         out = ffi.new("aclrtEventRecordedStatus *")
         with self._device.as_active():
             status = C.aclrtQueryEventStatus(raw, out)
@@ -152,6 +186,7 @@ class Event(Handle):
 
     def _wait(self, timeout_s: float | None) -> None:
         raw = self.raw
+        self._before_look("Event.synchronize")
         with self._device.as_active():
             if C.has("aclrtSynchronizeEventWithTimeout"):
                 wait(
@@ -176,8 +211,13 @@ class Event(Handle):
         ------
         aclrtEventElapsedTime (``include/acl/acl_rt.h``).
         """
+        start._before_look("Event.elapsed_ms")
+        self._before_look("Event.elapsed_ms")
         out = ffi.new("float *")
         with self._device.as_active():
             status = C.aclrtEventElapsedTime(out, start.raw, self.raw)
             check_acl(status, "aclrtEventElapsedTime", device=self._device.index)
         return float(out[0])
+
+    def _state(self) -> str:
+        return "closed" if self.closed else f"device {self._device.index}"

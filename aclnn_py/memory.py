@@ -6,6 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
 from aclnn_py.block import Block, Memory, allocate, byte_count
 from aclnn_py.device import Device, MemoryInfo, resolve
@@ -25,6 +26,7 @@ _HUGE_FIRST = 0
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
 _DEVICE_TO_DEVICE = 3
+_CALLS = {_HOST_TO_DEVICE: "write", _DEVICE_TO_HOST: "read", _DEVICE_TO_DEVICE: "copy_from"}
 
 
 class Buffer(Memory):
@@ -222,12 +224,14 @@ class Buffer(Memory):
             return
         pointer = ffi.cast("void *", self.raw)
         if stream is None:
+            guard.before_copy("Buffer.fill", "Pass stream=, or fill before or after the capture.")
             self.settle()
             with self.device.as_active():
                 status = C.aclrtMemset(pointer, self._nbytes, byte, self._nbytes)
                 check_acl(status, "aclrtMemset", device=self.device.index)
             return
         where = _stream_for(stream, self)
+        guard.before_queue("Buffer.fill", where)
         with where.device.as_active():
             status = C.aclrtMemsetAsync(pointer, self._nbytes, byte, self._nbytes, where.raw)
             check_acl(status, "aclrtMemsetAsync", device=self.device.index, stream=where.id)
@@ -334,8 +338,10 @@ def _copy(
     if nbytes == 0:
         return
     used = [buffer for buffer in buffers if buffer is not None]
+    call = f"Buffer.{_CALLS[kind]}"
     to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
     if stream is None:
+        guard.before_copy(call, "Pass stream=, or copy before or after the capture.")
         # aclrtMemcpy is not ordered after queued work.
         for buffer in used:
             buffer.settle()
@@ -349,6 +355,9 @@ def _copy(
                 raise
         return
     queue = _stream_for(stream, used[0])
+    guard.before_queue(call, queue)
+    if len(used) == 1:
+        guard.before_pageable_copy(call, queue)
     with queue.device.as_active():
         status = C.aclrtMemcpyAsync(to, nbytes, origin, nbytes, kind, queue.raw)
         check_acl(status, "aclrtMemcpyAsync", device=queue.device.index, stream=queue.id)

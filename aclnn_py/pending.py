@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aclnn_py import guard
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.device import Device
 from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
@@ -16,7 +17,19 @@ from aclnn_py.faults import Note, name_launches
 from aclnn_py.status import check_acl
 from aclnn_py.waiting import wait
 
-__all__ = ["StreamState", "completing", "destroy", "open_streams", "pending_streams", "streams_of"]
+if TYPE_CHECKING:
+    from aclnn_py.capture import Capture
+
+__all__ = [
+    "NEVER",
+    "StreamState",
+    "completing",
+    "destroy",
+    "leave",
+    "open_streams",
+    "pending_streams",
+    "streams_of",
+]
 
 _SYNC_TIMEOUT = 507046
 _EVENT_COMPLETE = 1
@@ -25,7 +38,7 @@ _CAPTURE_NONE = 0
 # Entries a stream holds back before it asks the device how far it is.
 _PRUNE_AT = 64
 # Beyond every sequence number.
-_NEVER = (1 << 64) - 1
+NEVER = (1 << 64) - 1
 _MARKS_NBYTES = ffi.offsetof("ap_use", "overflow")
 _NO_MARKS = bytes(_MARKS_NBYTES)
 # A stream is destroyed at exit even when another rank never comes.
@@ -54,6 +67,9 @@ class StreamState:
         "notes",
         "raw",
     )
+
+    # The capture that records the work of the stream.
+    capture: Capture | None = None
 
     def __init__(self, raw: Any, device: Device, borrowed: bool) -> None:
         self.raw = raw
@@ -84,7 +100,7 @@ class StreamState:
         """
         if arena is not None:
             entry = arena._block.use.marks[0]
-            entry.stream_id, entry.sequence = self.context.id, _NEVER
+            entry.stream_id, entry.sequence = self.context.id, NEVER
         old, self.arena = self.arena, arena
         if old is not None:
             old._block.use.marks[0].sequence = sequence
@@ -117,6 +133,8 @@ class StreamState:
         """Ask the device how far it is, without waiting."""
         if self.context.closed or not C.has("aclrtQueryEventStatus"):
             return
+        if not guard.waits_are_safe():
+            return
         with self.device.as_active():
             if self.capturing():
                 return  # an event recorded now would become part of the captured graph
@@ -135,6 +153,17 @@ class StreamState:
             at = int(self.context.sequence)
             check_acl(C.aclrtRecordEvent(self.fence, self.raw), "aclrtRecordEvent")
             self.fence_at = at
+
+    def launched(self, uses: Iterable[Any]) -> None:
+        """Do nothing, as ``note``."""
+
+    def note(self, uses: Iterable[Any]) -> None:
+        """Do nothing: the marks say which memory the work of a stream touches."""
+
+    def may_use(self, use: Any) -> bool:
+        """Whether the stream may work on a buffer that more streams use than leave marks on it."""
+        del use
+        return True
 
     def capturing(self) -> bool:
         """Whether work that is queued now becomes part of a graph."""
@@ -186,12 +215,12 @@ def destroy(state: StreamState) -> None:
         attempt(lambda: state.synchronize(_CLOSE_TIMEOUT_S))
     finally:
         # Also when the wait was interrupted: the finalizer runs once.
-        state.context.closed = 1
-        _open.pop(state.context.id, None)
+        state.context.closed = lib.AP_STREAM_ENDED
+        leave(state)
         with state.device.as_active():
             attempt(lambda: _destroy_raw(state, failures))
         state.arena = None
-        state.passed(_NEVER)
+        state.passed(NEVER)
     if failures:
         raise failures[0]
 
@@ -206,6 +235,11 @@ def _destroy_raw(state: StreamState, failures: list[AclnnPyError]) -> None:
         check_acl(C.aclrtDestroyStreamForce(state.raw), "aclrtDestroyStreamForce")
     else:
         check_acl(C.aclrtDestroyStream(state.raw), "aclrtDestroyStream")
+
+
+def leave(state: StreamState) -> None:
+    """Take a stream from those that may have work to do."""
+    _open.pop(state.context.id, None)
 
 
 def open_streams() -> list[StreamState]:
@@ -224,7 +258,11 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
         return []  # most buffers of most programs, without looking at every entry
     if use.overflow:
         # More streams than the structure has room for: any of them may be meant.
-        found = [(state, int(state.context.sequence)) for state in list(_open.values())]
+        found = [
+            (state, int(state.context.sequence))
+            for state in list(_open.values())
+            if state.may_use(use)
+        ]
     else:
         found = []
         for entry in use.marks:

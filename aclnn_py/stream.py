@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from aclnn_py import guard
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
@@ -40,7 +41,7 @@ class Stream(Handle):
     aclrtCreateStream, aclrtDestroyStream (``include/acl/acl_rt.h``).
     """
 
-    __slots__ = ("_ctx", "_device", "_queue")
+    __slots__ = ("_ctx", "_device", "_id", "_queue")
 
     def __init__(self, device: Device | int | None = None) -> None:
         where = resolve(device)
@@ -53,6 +54,7 @@ class Stream(Handle):
         state = StreamState(raw, device, borrowed)
         self._queue = state
         self._ctx = state.context
+        self._id = int(state.context.id)
         self._device = device
         super().__init__(state, destroy, owner)
 
@@ -98,7 +100,7 @@ class Stream(Handle):
     @property
     def id(self) -> int:
         """A number that names the stream in this process, also in errors."""
-        return int(self._ctx.id)
+        return self._id
 
     @property
     def pending(self) -> int:
@@ -127,6 +129,7 @@ class Stream(Handle):
         aclrtSynchronizeStreamWithTimeout, aclrtSynchronizeStream (``include/acl/acl_rt.h``).
         """
         state: StreamState = super().raw
+        guard.before_wait("Stream.synchronize", self._queue.capture)
         state.synchronize(timeout_s)
 
     def query(self) -> bool:
@@ -137,6 +140,7 @@ class Stream(Handle):
         aclrtStreamQuery (``include/acl/acl_rt.h``).
         """
         state: StreamState = super().raw
+        guard.before_wait("Stream.query", self._queue.capture)
         target = int(self._ctx.sequence)
         out = ffi.new("aclrtStreamStatus *")
         with self._device.as_active():
@@ -165,8 +169,30 @@ class Stream(Handle):
 
     def retain(self, *objects: object) -> None:
         """Keep objects alive until the device has passed the work queued so far."""
-        state: StreamState = super().raw
-        state.defer(mark(self, ()), None, objects)
+        _ = self.raw
+        self._queue.defer(mark(self, ()), None, objects)
+
+    def lend(self, state: StreamState) -> StreamState:
+        """Let a state of a graph stand in for the stream's own, which is returned."""
+        own = self._queue
+        own.context.closed = lib.AP_STREAM_CAPTURED
+        self._exchange(state)
+        return own
+
+    def take_back(self, own: StreamState) -> None:
+        """Undo ``lend``."""
+        own.context.closed = 0
+        self._exchange(own)
+
+    def _exchange(self, state: StreamState) -> None:
+        self._queue, self._ctx = state, state.context
+        if thread.stream is self:
+            thread.set_stream(self)
+
+    def close(self) -> None:
+        """Wait for the work queued so far and destroy the stream; a second call does nothing."""
+        guard.before_close("Stream.close", self._queue.capture)
+        super().close()
 
     def activate(self) -> None:
         """Point the C library at the device of this stream on this thread."""
@@ -222,6 +248,7 @@ def mark(stream: Stream, uses: Iterable[Any]) -> int:
     collective) calls this right after it.
     """
     array = list(uses)
+    stream._queue.note(array)
     cell = ffi.new("ap_use *[]", array) if array else ffi.NULL
     return int(lib.ap_mark_use(stream._ctx, cell, len(array)))
 

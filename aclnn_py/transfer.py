@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py import guard
 from aclnn_py.convert import to_host, to_storage
 from aclnn_py.dtypes import DType
 from aclnn_py.errors import DeviceMismatchError
@@ -25,6 +26,7 @@ def read(tensor: Tensor) -> npt.NDArray[Any]:
     """Wait for the work on a tensor and return its elements; see ``Tensor.numpy``."""
     layout, memory = tensor._layout, tensor._memory
     _ = memory.raw
+    guard.before_copy("Tensor.numpy", "Read it when the graph has been replayed.")
     if layout.count == 0:
         memory.settle()
         return np.empty(layout.shape, layout.dtype.numpy)
@@ -52,6 +54,9 @@ def write(target: Tensor, source: npt.NDArray[Any] | Tensor, stream: Stream | No
         raise ValueError(f"the strides {layout.strides} have gaps; use ops.inplace_copy")
     if not _on_bytes(target):
         raise ValueError("the view shares a byte with elements outside it; write the whole tensor")
+    if stream is None:
+        advice = "Pass stream= and a tensor, or copy before or after the capture."
+        guard.before_copy("Tensor.copy_from", advice)
     at = target._offset * layout.dtype.bits // 8
     if isinstance(source, Tensor):
         _copy(target, source, at, stream)

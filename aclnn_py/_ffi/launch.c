@@ -425,7 +425,8 @@ static int32_t take_stream(ap_stream **stream)
     if (AP_UNLIKELY(!*stream))
         return AP_NO_STREAM;
     if (AP_UNLIKELY((*stream)->closed))
-        return refuse(AP_REASON_STREAM_CLOSED, -1, -1);
+        return refuse((*stream)->closed == AP_STREAM_CAPTURED ? AP_REASON_STREAM_CAPTURED : AP_REASON_STREAM_CLOSED, -1,
+                      -1);
     if (AP_UNLIKELY((*stream)->device != active_device))
         return AP_NO_STREAM;
     return AP_OK;

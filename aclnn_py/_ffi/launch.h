@@ -60,6 +60,11 @@
 #define AP_REASON_NO_MEMORY 5
 #define AP_REASON_CONSUMED 6
 #define AP_REASON_PLAN_CLOSED 7
+#define AP_REASON_STREAM_CAPTURED 8
+
+/* Values of ap_stream.closed: it ended, or a graph records its work under another ap_stream. */
+#define AP_STREAM_ENDED 1
+#define AP_STREAM_CAPTURED 2
 
 /* What a C function returns when its slot in the pointer table is empty: a value no library uses. */
 #define AP_UNBOUND -559038737

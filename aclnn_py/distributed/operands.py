@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.dtypes import dtype_of
@@ -149,10 +150,13 @@ def queue(
         The call is refused; the text names the rank.
     """
     where = communicator.stream(stream)
+    guard.before_queue(routine, where)
     with communicator.device.as_active():
         status = call(getattr(C, routine), communicator.raw, where.raw)
         check_hccl(status, routine, rank=communicator.rank, device=communicator.device.index)
     mark(where, [tensor._desc.use for tensor in tensors])
+    if where._queue.capture is not None:
+        where._queue.capture.depend(communicator)
 
 
 def same_count(expected: int, found: int, argument: str) -> None:

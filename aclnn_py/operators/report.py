@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import (
     AclnnPyError,
+    CaptureError,
     ClosedError,
     DeviceMismatchError,
     ForkError,
@@ -84,6 +85,12 @@ def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | No
         )
     if reason == lib.AP_REASON_STREAM_CLOSED:
         return ClosedError(f"{op.c_name}: the stream is closed")
+    if reason == lib.AP_REASON_STREAM_CAPTURED:
+        return CaptureError(
+            f"{op.c_name}: a graph that another thread captures records this stream; launch on "
+            "another stream, or after the capture",
+            call=op.c_name,
+        )
     if reason == lib.AP_REASON_FORKED:
         return ForkError(
             f"{op.c_name}: the device was in use when this process was forked, and it does not "

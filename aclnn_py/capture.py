@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The capture of a graph, and what keeps alive what the graph refers to.
+
+While a stream is captured, a ``CaptureState`` of the graph stands in for its own state. Captured
+work leaves its marks (see ``block``) under the number of that state, which is not passed before the
+graph is released: memory that captured work touches is not freed before that, whoever lets go of
+it, and the workspace of captured launches is an arena of the graph's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from aclnn_py import guard
+from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.device import Device
+from aclnn_py.errors import (
+    AclnnPyError,
+    CaptureError,
+    NotSupportedError,
+    StatusError,
+    SymbolNotFoundError,
+)
+from aclnn_py.pending import NEVER, StreamState, leave
+from aclnn_py.status import check_acl, recent_message
+from aclnn_py.stream import Stream
+
+__all__ = ["MODES", "Capture", "CaptureState", "CapturedGraph", "Point", "address_of"]
+
+MODES = {"global": guard.GLOBAL, "thread": guard.THREAD, "relaxed": guard.RELAXED}
+_INSTEAD = (
+    "Without capture, ap.Sequence records launches and repeats them in one call of the package."
+)
+
+
+class CaptureState(StreamState):
+    """The state of a captured stream: all its work counts as going on until the graph is released.
+
+    ``uses`` are the ap_use structures of the memory that captured work touches, by address;
+    ``copied`` are the addresses of those that copies and collectives touch.
+    """
+
+    __slots__ = ("capture", "copied", "graph", "uses")
+
+    def __init__(self, raw: Any, capture: Capture) -> None:
+        super().__init__(raw, capture.device, True)
+        self.capture: Capture | None = capture
+        self.graph = capture.graph
+        self.uses: dict[int, Any] = {}
+        self.copied: set[int] = set()
+
+    def launched(self, uses: Iterable[Any]) -> None:
+        """Remember memory that a captured operator touches."""
+        for use in uses:
+            self.uses[address_of(use)] = use
+
+    def note(self, uses: Iterable[Any]) -> None:
+        """Remember memory that other captured work touches."""
+        for use in uses:
+            self.uses[address_of(use)] = use
+            self.copied.add(address_of(use))
+
+    def forget(self, use: Any) -> None:
+        """Drop the marks of the graph from memory that it does not need any more."""
+        self.uses.pop(address_of(use), None)
+        lib.ap_forget_stream(use, self.context.id)
+
+    def may_use(self, use: Any) -> bool:
+        return address_of(use) in self.uses
+
+    def passed(self, sequence: int) -> None:
+        """Do nothing: a wait for the device says nothing about replays that are still to come."""
+
+    def prune(self) -> None:
+        """Do nothing: captured work has no place in the time of the device."""
+
+    def synchronize(self, timeout_s: float | None = None) -> None:
+        """Wait for the replays queued so far."""
+        self.graph.settle(timeout_s)
+
+    def end(self) -> None:
+        """Let go of everything; no replay is queued."""
+        self.context.closed = lib.AP_STREAM_ENDED
+        for use in list(self.uses.values()):
+            self.forget(use)
+        leave(self)
+        self.arena = None
+        super().passed(NEVER)
+
+
+def address_of(use: Any) -> int:
+    """The address of an ap_use, which names a piece of memory as long as it lives."""
+    return int(ffi.cast("uintptr_t", use))
+
+
+class CapturedGraph:
+    """The part of a graph that its finalizer needs.
+
+    Attributes
+    ----------
+    model : cdata or None
+        The aclmdlRI, once the capture has ended well.
+    states : list of CaptureState
+        One per captured stream.
+    last : (StreamState, int) or None
+        Where the graph was used last. Every use waits for the one before, so when the device has
+        passed this one it has passed all.
+    queue : Stream or None
+        A stream of the graph's own.
+    communicators : list
+        Communicators whose collectives were captured.
+    lock : Lock
+        Held by whoever uses the graph.
+    """
+
+    __slots__ = ("communicators", "device", "last", "lock", "model", "queue", "states")
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.model: Any = None
+        self.states: list[CaptureState] = []
+        self.last: tuple[StreamState, int] | None = None
+        self.queue: Stream | None = None
+        self.communicators: list[Any] = []
+        self.lock = threading.Lock()
+
+    def own_queue(self) -> Stream:
+        """Return the stream of the graph's own; it lives as long as the graph."""
+        if self.queue is None:
+            self.queue = Stream(self.device)
+        return self.queue
+
+    def pending(self) -> tuple[StreamState, int] | None:
+        """Where the graph was used last, unless the device is known to have passed that."""
+        if self.last is not None and self.last[1] <= self.last[0].context.completed:
+            self.last = None
+        return self.last
+
+    def settle(self, timeout_s: float | None) -> None:
+        """Wait for the replays queued so far."""
+        before = self.pending()
+        if before is not None:
+            before[0].synchronize(timeout_s)
+
+    def follow(self, stream: Stream) -> None:
+        """Let ``stream`` wait for the last use of the graph, on whatever stream that was."""
+        before = self.pending()
+        if before is None or before[0] is stream._queue:
+            return
+        if before[0].context.closed == lib.AP_STREAM_CAPTURED:
+            raise CaptureError(
+                "the stream of the last replay is being captured, so this one cannot be ordered "
+                "after it; come back after the capture"
+            )
+        from aclnn_py.event import Event
+
+        event = Event(self.device, timing=False)
+        event.record_state(before[0])
+        event.wait(stream)
+
+    def release(self) -> None:
+        """Destroy the graph, or leave that to the stream that still replays it."""
+        before = self.pending()
+        if before is not None:
+            before[0].defer(before[1], self.release)
+            return
+        model, self.model = self.model, None
+        try:
+            if model is not None:
+                with self.device.as_active():
+                    status = C.aclmdlRIDestroy(model)
+                    check_acl(status, "aclmdlRIDestroy", device=self.device.index)
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Let go of all that the graph kept alive."""
+        states, self.states = self.states, []
+        for state in states:
+            state.end()
+        self.communicators = []
+        queue, self.queue = self.queue, None
+        if queue is not None:
+            queue.close()
+
+
+class Point:
+    """What an event stands for inside a capture.
+
+    ``reached`` has the number of every captured stream, and how much of its work lies before.
+    """
+
+    __slots__ = ("capture", "reached")
+
+    def __init__(self, capture: Capture, reached: dict[int, int]) -> None:
+        self.capture = capture
+        self.reached = reached
+
+
+class Capture:
+    """One capture, from its begin to its end, on the thread that began it."""
+
+    __slots__ = ("_known", "_main", "_members", "active", "device", "graph", "mode")
+
+    def __init__(self, graph: CapturedGraph, main: Stream, mode: int) -> None:
+        self.graph = graph
+        self.device = graph.device
+        self._main: Stream | None = main
+        self.mode = mode
+        self.active = False
+        # (stream, its own state, the state that stands in for it), the main one first.
+        self._members: list[tuple[Stream, StreamState, CaptureState]] = []
+        # What of the work of every stream is known to be done, by the number of the stream.
+        self._known: dict[int, dict[int, int]] = {}
+
+    @property
+    def main(self) -> Stream:
+        """The stream the capture began on; known as long as it goes on."""
+        assert self._main is not None
+        return self._main
+
+    def depend(self, communicator: Any) -> None:
+        """Note that replays need a communicator."""
+        if communicator not in self.graph.communicators:
+            self.graph.communicators.append(communicator)
+
+    def begin(self) -> None:
+        """Start to record the main stream."""
+        guard.enter(self)
+        try:
+            with self.device.as_active():
+                status = C.aclmdlRICaptureBegin(self.main.raw, self.mode)
+                check_acl(
+                    status,
+                    "aclmdlRICaptureBegin",
+                    device=self.device.index,
+                    stream=self.main.id,
+                )
+        except (SymbolNotFoundError, NotSupportedError) as error:
+            guard.leave(self)
+            raise _with_advice(error) from None
+        except BaseException:
+            guard.leave(self)
+            raise
+        self.active = True
+        self._lend(self.main)
+
+    def _lend(self, stream: Stream) -> None:
+        state = CaptureState(stream.raw, self)
+        self.graph.states.append(state)
+        self._members.append((stream, stream.lend(state), state))
+        self._known[state.context.id] = {}
+
+    def record(self, stream: Stream) -> Point:
+        """Return the point of an event that was just recorded on a captured stream."""
+        number = stream._queue.context.id
+        reached = dict(self._known[number])
+        reached[number] = int(stream._queue.context.sequence)
+        return Point(self, reached)
+
+    def wait(self, stream: Stream, point: Point) -> None:
+        """Note that a stream waits for a point; one that was outside joins by that."""
+        if stream._queue.capture is None:
+            self._lend(stream)
+        known = self._known[stream._queue.context.id]
+        for number, sequence in point.reached.items():
+            known[number] = max(known.get(number, 0), sequence)
+
+    def end(self) -> None:
+        """End the capture well, or raise and leave nothing of it."""
+        names = ", ".join(map(repr, self._unjoined()))
+        if names:
+            error = CaptureError(
+                f"Graph.capture: {names} took part and did not come back: end with "
+                f"main.wait_stream(...) of each, with main being {self.main!r}",
+                call="Graph.capture",
+            )
+            self.abort()
+            raise error
+        out = ffi.new("aclmdlRI *")
+        try:
+            with self.device.as_active():
+                status = C.aclmdlRICaptureEnd(self.main.raw, out)
+                check_acl(
+                    status, "aclmdlRICaptureEnd", device=self.device.index, stream=self.main.id
+                )
+        except BaseException:
+            self._close()
+            self.graph.drop()
+            raise
+        self._close()
+        self.graph.model = out[0]
+
+    def abort(self) -> None:
+        """End the capture and leave nothing of it."""
+        out = ffi.new("aclmdlRI *")
+        try:
+            with self.device.as_active():
+                # A capture that an illegal call made invalid, or that has unjoined streams, is
+                # ended by this all the same; the status repeats what the caller knows.
+                if C.aclmdlRICaptureEnd(self.main.raw, out) != 0:
+                    recent_message()
+                elif out[0] != ffi.NULL:
+                    check_acl(C.aclmdlRIDestroy(out[0]), "aclmdlRIDestroy")
+        finally:
+            self._close()
+            self.graph.drop()
+
+    def _close(self) -> None:
+        self.active = False
+        for stream, own, _state in self._members:
+            stream.take_back(own)
+        # The graph refers to this object, and must not keep the streams of others open.
+        self._members.clear()
+        self._main = None
+        guard.leave(self)
+
+    def _unjoined(self) -> list[Stream]:
+        known = self._known[self._members[0][2].context.id]
+        return [
+            stream
+            for stream, _own, state in self._members[1:]
+            if known.get(state.context.id, 0) < int(state.context.sequence)
+        ]
+
+
+def _with_advice(error: AclnnPyError) -> AclnnPyError:
+    if isinstance(error, SymbolNotFoundError):
+        error.detail = f"{error.detail} {_INSTEAD}".strip()
+    elif isinstance(error, StatusError):
+        error.hint = _INSTEAD
+    return error

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: work that is recorded once and queued again in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from aclnn_py import guard
+from aclnn_py._ffi import C
+from aclnn_py.capture import MODES, Capture, CapturedGraph
+from aclnn_py.current import thread
+from aclnn_py.device import Device, resolve
+from aclnn_py.errors import CaptureError, DeviceMismatchError
+from aclnn_py.graph_inputs import GraphInputs, tensors_of
+from aclnn_py.handle import Handle
+from aclnn_py.operators.interception import Launch, Observer, observe, observers, observing
+from aclnn_py.status import check_acl
+from aclnn_py.stream import Stream, mark, resolve_stream
+
+if TYPE_CHECKING:
+    from aclnn_py.tensor import Tensor
+
+__all__ = ["Graph"]
+
+
+class Graph(Handle):
+    """Work that is captured once and replayed often, each time with one call of the device.
+
+    ``capture`` records what is launched in its ``with`` block, ``replay`` queues all of it. A
+    replay works on the memory that was captured: the graph keeps it, with the workspace of its
+    launches, until it is closed, whoever else lets go of it. To compute with other values, write
+    them into a captured tensor, or ``rebind`` an input to another tensor.
+
+    Parameters
+    ----------
+    device : Device or int, optional
+        Default: the current device of this thread.
+
+    Notes
+    -----
+    Threads may share a graph. Its replays run one after the other, on whatever streams.
+
+    Source
+    ------
+    aclmdlRICaptureBegin, aclmdlRICaptureEnd, aclmdlRIDestroy (``include/acl/acl_rt.h``).
+    """
+
+    __slots__ = ("_capturing", "_device", "_failure", "_inputs")
+
+    def __init__(self, device: Device | int | None = None) -> None:
+        where = resolve(device)
+        self._device = where
+        self._capturing: Capture | None = None
+        self._failure: BaseException | None = None
+        state = CapturedGraph(where)
+        self._inputs = GraphInputs({}, state)
+        super().__init__(state, CapturedGraph.release)
+
+    @property
+    def raw(self) -> CapturedGraph:
+        """What the graph owns; ``raw.model`` is the aclmdlRI, or None before a capture."""
+        state: CapturedGraph = super().raw
+        return state
+
+    @property
+    def device(self) -> Device:
+        """The device the graph belongs to."""
+        return self._device
+
+    @property
+    def captured(self) -> bool:
+        """Whether there is something to replay."""
+        return self.raw.model is not None
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors the inputs stand for now, by the names given to ``capture``."""
+        return dict(self._inputs.bound)
+
+    @contextmanager
+    def capture(
+        self,
+        stream: Stream | None = None,
+        *,
+        mode: str = "thread",
+        inputs: Mapping[str, Tensor] | None = None,
+    ) -> Iterator[Stream]:
+        """Record what is launched inside a ``with`` block, instead of running it.
+
+        The block gets the stream that is recorded, which is also the current one inside. Another
+        stream joins by waiting for an event of it (``side.wait_stream(main)``) and has to come back
+        (``main.wait_stream(side)``). An exception that leaves the block undoes the capture.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream to record; by default one of the graph's own.
+        mode : str, default "thread"
+            Who may copy between host and device meanwhile without a stream: "thread" forbids it to
+            this thread, "global" to all threads, "relaxed" to none.
+        inputs : mapping of str to Tensor, optional
+            Tensors that ``rebind`` can exchange, by names of your choice. Only operators may use
+            them in the block. The graph keeps them while they are bound.
+
+        Raises
+        ------
+        CaptureError
+            A capture is going on on this device, the graph was captured before, a stream did not
+            come back, or the block called what a capture forbids: waits, host reads, copies without
+            a stream or from pageable memory, work for a stream that takes no part.
+        SymbolNotFoundError
+            The library has no capture, which came with CANN 8.1.
+        AclError
+            The library refused the capture.
+
+        Notes
+        -----
+        A refusal changes nothing by itself: a block that catches it goes on.
+
+        Source
+        ------
+        aclmdlRICaptureBegin, aclmdlRICaptureEnd, aclmdlRICaptureTaskGrpBegin
+        (``include/acl/acl_rt.h``).
+        """
+        state = self.raw
+        if state.model is not None or self._capturing is not None:
+            raise CaptureError(
+                "Graph.capture: the graph was captured before; make another one, or close it and "
+                "capture again",
+                call="Graph.capture",
+            )
+        if mode not in MODES:
+            raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}")
+        fresh = GraphInputs(inputs or {}, state)
+        main = self._stream_to_record(stream)
+        capture = Capture(state, main, MODES[mode])
+        capture.begin()
+        self._capturing = capture
+        try:
+            with observing(_Recorder(capture, fresh)), main.use():
+                yield main
+            fresh.finish(state)
+        except BaseException:
+            self._capturing = None
+            capture.abort()
+            raise
+        self._capturing = None
+        capture.end()
+        self._inputs = fresh
+
+    def replay(self, stream: Stream | None = None) -> None:
+        """Queue what was captured, as one piece of work.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            Default: the current stream of this thread. Returns before the device finishes.
+
+        Raises
+        ------
+        CaptureError
+            Nothing was captured, or a capture is going on on this thread.
+        ClosedError
+            The graph, an input or a communicator of it was closed.
+        DeviceMismatchError
+            The stream is of another device.
+        AclError
+            The library refused.
+
+        Notes
+        -----
+        It waits on the device for the replay before it, also for one on another stream.
+
+        Source
+        ------
+        aclmdlRIExecuteAsync (``include/acl/acl_rt.h``).
+        """
+        state = self._ready("Graph.replay")
+        where = resolve_stream(stream)
+        if where.device is not self._device:
+            raise DeviceMismatchError(f"stream: {where!r} is not of {self._device!r}")
+        if where._queue.capture is not None or thread.capture is not None:
+            raise CaptureError(
+                "Graph.replay: a capture is going on, and a graph cannot become part of another; "
+                "replay it after the capture",
+                call="Graph.replay",
+            )
+        with state.lock:
+            uses = self._inputs.uses()
+            for communicator in state.communicators:
+                communicator.stream(where)
+            state.follow(where)
+            if observers():
+                launch = Launch("graph", None, (), where, name="aclmdlRIExecuteAsync")
+                observe(launch, lambda seen: _execute(state, where, uses, seen))
+            else:
+                _execute(state, where, uses, None)
+
+    def rebind(self, /, **tensors: Tensor) -> None:
+        """Let replays from now on use other tensors for inputs.
+
+        Replays queued before keep the tensors they had. The memory of an input that is not bound
+        any more belongs to its owner alone.
+
+        Parameters
+        ----------
+        **tensors : Tensor
+            Of the shape, dtype, strides and format of the input they stand for.
+
+        Raises
+        ------
+        ValueError
+            There is no such input, or the layout differs.
+        ClosedError
+            The graph or a tensor is closed.
+        AclError
+            The library refused the other address; the graph cannot be replayed any more.
+
+        Source
+        ------
+        aclmdlRICaptureTaskUpdateBegin, aclmdlRICaptureTaskUpdateEnd (``include/acl/acl_rt.h``).
+        """
+        state = self._ready("Graph.rebind")
+        if thread.capture is not None:
+            raise CaptureError(
+                "Graph.rebind: a capture is going on on this thread; rebind after it",
+                call="Graph.rebind",
+            )
+        self._inputs.check(tensors)
+        with state.lock:
+            queue = state.own_queue()
+            state.follow(queue)
+            try:
+                self._inputs.rebind(state, queue, tensors)
+            except BaseException as error:
+                self._failure = error
+                raise
+            finally:
+                state.last = (queue._queue, mark(queue, ()))
+
+    def close(self) -> None:
+        """Release the graph and what only it kept alive, once the device has done its replays."""
+        guard.before_close("Graph.close", self._capturing)
+        super().close()
+
+    def _ready(self, call: str) -> CapturedGraph:
+        state = self.raw
+        if self._failure is not None:
+            raise CaptureError(
+                f"{call}: an exchange of inputs failed halfway, so the graph is of no use; capture "
+                "it again",
+                call=call,
+            ) from self._failure
+        if state.model is None:
+            raise CaptureError(
+                f"{call}: nothing was captured; launch inside `with graph.capture():` first",
+                call=call,
+            )
+        return state
+
+    def _stream_to_record(self, stream: Stream | None) -> Stream:
+        if stream is None:
+            return self.raw.own_queue()
+        main = resolve_stream(stream)
+        if main.device is not self._device:
+            raise DeviceMismatchError(f"stream: {main!r} is not of {self._device!r}")
+        return main
+
+    def _state(self) -> str:
+        if self.closed:
+            return "closed"
+        return f"device {self._device.index}, {'captured' if self.captured else 'empty'}"
+
+
+class _Recorder(Observer):
+    """Looks at every launch while a graph is captured."""
+
+    def __init__(self, capture: Capture, inputs: GraphInputs) -> None:
+        self._capture = capture
+        self._inputs = inputs
+
+    def before(self, launch: Launch) -> None:
+        if launch.kind == "plan":
+            return  # phase one alone records nothing
+        if thread.capture is self._capture:
+            guard.before_queue(launch.name, launch.stream)
+        if launch.stream._queue.capture is self._capture:
+            launch.stream._queue.launched(t._desc.use for t in tensors_of(launch.values))
+            self._inputs.begin(launch)
+
+    def after(self, launch: Launch) -> None:
+        self._inputs.end(launch)
+
+
+def _execute(state: CapturedGraph, stream: Stream, uses: list[object], seen: Launch | None) -> None:
+    with stream.device.as_active():
+        status = C.aclmdlRIExecuteAsync(state.model, stream.raw)
+        # Also after a failure: part of the work may have been queued.
+        sequence = mark(stream, uses)
+        state.last = (stream._queue, sequence)
+        check_acl(status, "aclmdlRIExecuteAsync", device=stream.device.index, stream=stream.id)
+    if seen is not None:
+        seen.sequence, seen.phase_two_status = sequence, int(status)

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs of a graph that are exchanged by address, without another capture.
+
+Every captured launch that touches an input is a task group of its own. To exchange the input the
+launch is made again, with the other tensor, as an update of its group: the library learns the new
+address by the same call that it learned the old one from, whatever the operator does with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from aclnn_py._ffi import C, ffi
+from aclnn_py.capture import CapturedGraph, CaptureState, address_of
+from aclnn_py.errors import (
+    CaptureError,
+    ClosedError,
+    DeviceMismatchError,
+    NotSupportedError,
+    StatusError,
+)
+from aclnn_py.formats import is_blocked
+from aclnn_py.layout import Layout
+from aclnn_py.memory import Buffer
+from aclnn_py.operators.expected import not_a_tensor
+from aclnn_py.operators.interception import Launch, unobserved
+from aclnn_py.operators.op import Op
+from aclnn_py.status import check_acl
+from aclnn_py.stream import Stream
+from aclnn_py.tensor import Tensor
+
+__all__ = ["GraphInputs", "tensors_of"]
+
+_FUNCTIONS = (
+    "aclmdlRICaptureTaskGrpBegin",
+    "aclmdlRICaptureTaskGrpEnd",
+    "aclmdlRICaptureTaskUpdateBegin",
+    "aclmdlRICaptureTaskUpdateEnd",
+)
+_INSTEAD = (
+    "Capture without inputs=, and copy new values into the captured tensor before each replay: "
+    "captured.copy_from(tensor, stream=stream)."
+)
+
+
+class _Place:
+    """Where an input stands in the arguments of a launch: a view of it at a distance."""
+
+    __slots__ = ("distance", "layout", "name")
+
+    def __init__(self, name: str, layout: Layout, distance: int) -> None:
+        self.name = name
+        self.layout = layout
+        self.distance = distance
+
+    def view(self, tensor: Tensor) -> Tensor:
+        return Tensor._of(tensor._memory, self.layout, tensor.offset + self.distance)
+
+
+class _Group:
+    """A captured launch that touches inputs: its task group and what it was called with."""
+
+    __slots__ = ("handle", "names", "op", "state", "values")
+
+    def __init__(
+        self,
+        handle: Any,
+        op: Op,
+        values: tuple[object, ...],
+        names: frozenset[str],
+        state: CaptureState,
+    ) -> None:
+        self.handle = handle
+        self.op = op
+        self.values = values
+        self.names = names
+        self.state = state
+
+
+class GraphInputs:
+    """The inputs of one graph.
+
+    The graph refers to their memory, but does not own it: ``bound`` keeps it, each replay leaves
+    its mark on it, and a graph whose input was closed is not replayed.
+    """
+
+    __slots__ = ("_fixed", "_groups", "_layouts", "_open", "bound")
+
+    def __init__(self, tensors: Mapping[str, Tensor], graph: CapturedGraph) -> None:
+        for name, tensor in tensors.items():
+            if not isinstance(tensor, Tensor):
+                raise not_a_tensor(f"inputs[{name!r}]", tensor)
+            if tensor.device is not graph.device:
+                raise DeviceMismatchError(
+                    f"inputs[{name!r}]: on {tensor.device!r}, the graph is of {graph.device!r}"
+                )
+        if tensors:
+            _require_groups()
+        self.bound = dict(tensors)
+        self._layouts = {name: tensor._layout for name, tensor in tensors.items()}
+        self._groups: list[_Group] = []
+        self._open: tuple[Launch, frozenset[str]] | None = None
+        # Memory that the graph touches outside of its inputs as well.
+        self._fixed: set[int] = set()
+
+    # While the graph is captured.
+
+    def begin(self, launch: Launch) -> None:
+        """Open a task group around a launch that touches an input."""
+        names: set[str] = set()
+        for tensor in tensors_of(launch.values):
+            touched = [name for name, held in self.bound.items() if _overlap(tensor, held)]
+            names.update(touched)
+            for name in touched:
+                if not _within(tensor, self.bound[name]):
+                    raise CaptureError(
+                        f"{launch.name}: {tensor!r} is partly inside the input {name!r} and partly "
+                        "outside, so the input could not be exchanged; capture without inputs=",
+                        call=launch.name,
+                    )
+            if not touched:
+                self._fixed.add(_use(tensor))
+        if not names:
+            return
+        if launch.kind != "call":
+            raise CaptureError(
+                f"{launch.name}: a plan keeps the addresses it was made for, so an input of the "
+                "graph cannot be exchanged in it; launch the operator itself",
+                call=launch.name,
+            )
+        stream = launch.stream
+        with stream.device.as_active():
+            status = C.aclmdlRICaptureTaskGrpBegin(stream.raw)
+            _check(status, "aclmdlRICaptureTaskGrpBegin", stream)
+        self._open = launch, frozenset(names)
+
+    def end(self, launch: Launch) -> None:
+        """Close the task group of a launch."""
+        if self._open is None or self._open[0] is not launch:
+            return
+        (_, names), self._open = self._open, None
+        out = ffi.new("aclrtTaskGrp *")
+        stream = launch.stream
+        with stream.device.as_active():
+            status = C.aclmdlRICaptureTaskGrpEnd(stream.raw, out)
+            _check(status, "aclmdlRICaptureTaskGrpEnd", stream)
+        state = stream._queue
+        if launch.error is None and launch.op is not None and isinstance(state, CaptureState):
+            values = tuple(self._template(value) for value in launch.values)
+            self._groups.append(_Group(out[0], launch.op, values, names, state))
+
+    def _template(self, value: object) -> object:
+        if isinstance(value, (list, tuple)):
+            return [self._template(item) for item in value]
+        if not isinstance(value, Tensor):
+            return value
+        for name, held in self.bound.items():
+            if _within(value, held):
+                return _Place(name, value._layout, value.offset - held.offset)
+        # The graph keeps the memory, whatever becomes of the tensor.
+        memory = value._memory
+        alias = Buffer.from_address(memory.address, memory.nbytes, device=memory.device)
+        return Tensor._of(alias, value._layout, value.offset)
+
+    def finish(self, graph: CapturedGraph) -> None:
+        """Hand the memory of the inputs back to their owners, at the end of the capture."""
+        for name, tensor in self.bound.items():
+            if tensor.closed:
+                raise ClosedError(f"inputs[{name!r}] was closed during the capture")
+            if any(_use(tensor) in state.copied for state in graph.states):
+                raise CaptureError(
+                    f"Graph.capture: a copy or a collective uses the input {name!r}, and only "
+                    "operators can be given another address; capture without inputs=",
+                    call="Graph.capture",
+                )
+        for tensor in self.bound.values():
+            self._hand_back(tensor, graph)
+
+    def _hand_back(self, tensor: Tensor, graph: CapturedGraph) -> None:
+        if _use(tensor) not in self._fixed:
+            for state in graph.states:
+                state.forget(tensor._desc.use)
+
+    # Afterwards.
+
+    def uses(self) -> list[Any]:
+        """The ap_use structures of the inputs; raises when one was closed."""
+        for name, tensor in self.bound.items():
+            if tensor.closed:
+                raise ClosedError(
+                    f"Graph.replay: the input {name!r} was closed; rebind it to another tensor"
+                )
+        return [tensor._desc.use for tensor in self.bound.values()]
+
+    def check(self, tensors: Mapping[str, object]) -> None:
+        """Refuse what cannot take the place of an input."""
+        for name, tensor in tensors.items():
+            if name not in self.bound:
+                known = ", ".join(self.bound) or "it has none"
+                raise ValueError(f"{name}: no input of this graph; its inputs: {known}")
+            if not isinstance(tensor, Tensor):
+                raise not_a_tensor(name, tensor)
+            if tensor.closed:
+                raise ClosedError(f"{name}: {tensor!r} is closed")
+            device, layout = self.bound[name].device, self._layouts[name]
+            if tensor.device is not device:
+                raise DeviceMismatchError(
+                    f"{name}: on {tensor.device!r}, the graph is of {device!r}"
+                )
+            if tensor._layout != layout:
+                raise ValueError(
+                    f"{name}: {tensor._layout}, but the graph was captured with {layout}; copy "
+                    "into the captured layout, or capture again"
+                )
+
+    def rebind(self, graph: CapturedGraph, queue: Stream, tensors: Mapping[str, Tensor]) -> None:
+        """Make the launches that touch the inputs again, on the stream of the graph."""
+        bound = {**self.bound, **tensors}
+        for group in self._groups:
+            if not group.names.isdisjoint(tensors):
+                self._update(group, queue, bound)
+        for tensor in tensors.values():
+            self._hand_back(tensor, graph)
+        self.bound = bound
+
+    def _update(self, group: _Group, queue: Stream, bound: Mapping[str, Tensor]) -> None:
+        values = [_filled(value, bound) for value in group.values]
+        with queue.device.as_active():
+            status = C.aclmdlRICaptureTaskUpdateBegin(queue.raw, group.handle)
+            _check(status, "aclmdlRICaptureTaskUpdateBegin", queue)
+        group.state.context.raw = queue.raw
+        own = queue.lend(group.state)
+        try:
+            with unobserved():
+                group.op(*values, stream=queue)
+        finally:
+            queue.take_back(own)
+            with queue.device.as_active():
+                status = C.aclmdlRICaptureTaskUpdateEnd(queue.raw)
+        _check(status, "aclmdlRICaptureTaskUpdateEnd", queue)
+
+
+def _filled(value: object, bound: Mapping[str, Tensor]) -> object:
+    if isinstance(value, list):
+        return [_filled(item, bound) for item in value]
+    return value.view(bound[value.name]) if isinstance(value, _Place) else value
+
+
+def tensors_of(values: Iterable[object]) -> Iterator[Tensor]:
+    """The tensors among the arguments of a launch, those in lists included."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_of(value)
+
+
+def _require_groups() -> None:
+    missing = [name for name in _FUNCTIONS if not C.has(name)]
+    if missing:
+        raise NotSupportedError(
+            f"Graph.capture: inputs= needs {missing[0]}, which the loaded libraries do not have. "
+            + _INSTEAD
+        )
+
+
+def _check(status: int, routine: str, stream: Stream) -> None:
+    try:
+        check_acl(status, routine, device=stream.device.index, stream=stream.id)
+    except NotSupportedError as error:
+        if isinstance(error, StatusError):
+            error.hint = _INSTEAD  # a driver older than 25.0
+        raise
+
+
+def _use(tensor: Tensor) -> int:
+    return address_of(tensor._desc.use)
+
+
+def _reach(tensor: Tensor) -> tuple[int, int]:
+    """First and last bit of the memory that a tensor covers."""
+    layout = tensor._layout
+    start = tensor.offset * layout.dtype.bits
+    if is_blocked(layout.format):
+        return start, start + layout.storage_nbytes * 8
+    return start, start + layout.span * layout.dtype.bits
+
+
+def _overlap(first: Tensor, second: Tensor) -> bool:
+    if first._memory is not second._memory:
+        return False
+    (low, high), (start, end) = _reach(first), _reach(second)
+    return low < end and start < high
+
+
+def _within(view: Tensor, whole: Tensor) -> bool:
+    if not _overlap(view, whole):
+        return False
+    (low, high), (start, end) = _reach(view), _reach(whole)
+    return start <= low and high <= end
