@@ -21,6 +21,7 @@ LAYERS = {
     "facts": 0,
     "explanation": 0,
     **dict.fromkeys(["operators", "ops", "plan", "plans", "functional"], 2),
+    **dict.fromkeys(["graph", "graph_inputs"], 2),
     "distributed": 3,
     "tools": 4,
 }

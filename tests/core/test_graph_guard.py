@@ -32,11 +32,15 @@ class World:
 @pytest.fixture
 def world(device: ap.Device) -> Iterator[World]:
     x = ap.from_numpy(np.arange(4, dtype=np.float32))
-    with device.create_stream() as other, other.record() as before:
-        with ap.Graph() as graph, ap.Graph() as done:
-            with done.capture():
-                ap.ops.inplace_adds(x, 0.0, 1.0)
-            yield World(device, x, other, before, graph, done, other)
+    with (
+        device.create_stream() as other,
+        other.record() as before,
+        ap.Graph() as graph,
+        ap.Graph() as done,
+    ):
+        with done.capture():
+            ap.ops.inplace_adds(x, 0.0, 1.0)
+        yield World(device, x, other, before, graph, done, other)
     x.close()
 
 
