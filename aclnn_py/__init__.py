@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aclnn_py import distributed, errors, functional, ops, tools
     from aclnn_py._ffi import library_info, use
+    from aclnn_py.accounting import (
+        MemoryStats,
+        SizeClass,
+        memory_stats,
+        reset_peak_memory_stats,
+        set_allocator,
+        set_memory_limit,
+        trim_memory,
+    )
     from aclnn_py.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
     from aclnn_py.device import Device, MemoryInfo, device_count, soc_name
     from aclnn_py.dlpack import from_dlpack
@@ -46,6 +55,13 @@ _HOMES = {
     "Buffer": "memory",
     "HostBuffer": "memory",
     "memory_info": "memory",
+    "MemoryStats": "accounting",
+    "SizeClass": "accounting",
+    "memory_stats": "accounting",
+    "reset_peak_memory_stats": "accounting",
+    "set_allocator": "accounting",
+    "set_memory_limit": "accounting",
+    "trim_memory": "accounting",
     "Tensor": "tensor",
     # Operators
     "Plan": "plans",
@@ -78,10 +94,12 @@ __all__ = [
     "Graph",
     "HostBuffer",
     "MemoryInfo",
+    "MemoryStats",
     "Plan",
     "Scalar",
     "Sequence",
     "SequenceStep",
+    "SizeClass",
     "Stream",
     "Tensor",
     "blocking",
@@ -97,12 +115,17 @@ __all__ = [
     "functional",
     "library_info",
     "memory_info",
+    "memory_stats",
     "ops",
     "plan",
+    "reset_peak_memory_stats",
+    "set_allocator",
+    "set_memory_limit",
     "soc_name",
     "strict",
     "synchronize",
     "tools",
+    "trim_memory",
     "use",
     "zeros",
     "zeros_like",

@@ -9,55 +9,57 @@ better.
 
 from __future__ import annotations
 
-import gc
 import operator
 import weakref
+from typing import ClassVar
 
-from aclnn_py import guard
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import ffi
 from aclnn_py.device import Device
-from aclnn_py.errors import OutOfMemoryError, StatusError
 from aclnn_py.handle import Handle
 from aclnn_py.pending import pending_streams
-from aclnn_py.status import check_acl
 
-__all__ = ["Block", "Memory", "allocate", "byte_count"]
+__all__ = ["Block", "Memory", "byte_count", "release_when_idle"]
 
 
 class Block:
-    """The part of a buffer that its finalizer needs."""
+    """The part of a buffer that its finalizer needs; this class is for memory of somebody else."""
 
-    __slots__ = ("address", "device", "owner", "routine", "use", "views")
+    __slots__ = ("address", "device", "owner", "use", "views")
 
-    def __init__(
-        self, address: int, device: Device, routine: str = "", owner: object = None
-    ) -> None:
+    # Whether the memory is ours to free.
+    owned: ClassVar[bool] = False
+
+    def __init__(self, address: int, device: Device, owner: object = None) -> None:
         self.address = address
         self.device = device
-        self.routine = routine
         self.owner = owner
         self.views: list[weakref.ref[object]] = []
         self.use = ffi.new("ap_use *")
-        self.use.device = device.index
+        self.use.device = device._index
 
     def release(self) -> None:
-        """Free the memory, or leave that to the stream that still uses it."""
-        pending = pending_streams(self.use)
-        if pending:
-            state, sequence = pending[0]
-            # It is asked again then: another stream may be behind.
-            state.defer(sequence, self.release)
-            return
-        views = [view for view in (ref() for ref in self.views) if view is not None]
-        if views:
-            # Arrays over pinned memory outlive the buffer that was closed. Those that live to the
-            # end of the process keep it: an exit handler may still read them.
-            weakref.finalize(views[0], self.release).atexit = False
-            return
-        if self.address and self.routine:
-            with self.device.as_active():
-                status = getattr(C, self.routine)(ffi.cast("void *", self.address))
-                check_acl(status, self.routine, device=self.device.index)
+        """Free the memory, or leave that to those that still use it."""
+        if self.views:
+            views = [view for view in (ref() for ref in self.views) if view is not None]
+            if views:
+                # Arrays over pinned memory outlive the buffer that was closed. Those that live to
+                # the end of the process keep it: an exit handler may still read them.
+                weakref.finalize(views[0], self.release).atexit = False
+                return
+        self.free()
+
+    def free(self) -> None:
+        """Let go of the owner once no stream works on the memory."""
+        release_when_idle(self)
+
+
+def release_when_idle(block: Block) -> bool:
+    """Whether no stream works on a block; else its ``free`` is called again when one is done."""
+    pending = pending_streams(block.use)
+    if pending:
+        state, sequence = pending[0]
+        state.defer(sequence, block.free)
+    return not pending
 
 
 def _destroy(block: Block) -> None:
@@ -75,39 +77,6 @@ def byte_count(value: object, argument: str) -> int:
     if number < 0:
         raise ValueError(f"{argument}: must not be negative, got {number}")
     return number
-
-
-def _reclaim(device: Device) -> None:
-    """Free what is only waiting for the collector or for a stream."""
-    gc.collect()
-    if guard.device_waits_are_safe(device):
-        device.synchronize()
-
-
-def _shortage(routine: str, nbytes: int, device: Device, hint: str) -> str:
-    if routine == "aclrtMallocHost":
-        # What is free on the device says nothing about this.
-        return f"{nbytes} bytes of pinned host memory were asked for. Release other HostBuffers."
-    info = device.memory_info()
-    return f"{nbytes} bytes were asked for; {info.free} of {info.total} are free. {hint}"
-
-
-def allocate(routine: str, nbytes: int, device: Device, *policy: int) -> int:
-    if nbytes == 0:
-        return 0  # the C functions refuse 0, and an empty tensor has no address
-    out = ffi.new("void **")
-    function = getattr(C, routine)
-    with device.as_active():
-        try:
-            check_acl(function(out, nbytes, *policy), routine, device=device.index)
-        except OutOfMemoryError:
-            _reclaim(device)
-            try:
-                check_acl(function(out, nbytes, *policy), routine, device=device.index)
-            except StatusError as error:
-                error.hint = _shortage(routine, nbytes, device, error.hint)
-                raise error from None
-    return int(ffi.cast("uintptr_t", out[0]))
 
 
 class Memory(Handle):

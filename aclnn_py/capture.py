@@ -73,7 +73,7 @@ class CaptureState(StreamState):
     def passed(self, sequence: int) -> None:
         """Do nothing: a wait for the device says nothing about replays that are still to come."""
 
-    def prune(self) -> None:
+    def poll(self) -> None:
         """Do nothing: captured work has no place in the time of the device."""
 
     def synchronize(self, timeout_s: float | None = None) -> None:
@@ -88,6 +88,7 @@ class CaptureState(StreamState):
         leave(self)
         self.arena = None
         super().passed(NEVER)
+        lib.ap_pools_forget(self.context)
 
 
 def address_of(use: Any) -> int:

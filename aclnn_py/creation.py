@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aclnn_py import guard
-from aclnn_py.convert import to_storage
 from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
 from aclnn_py.dtypes import dtype_of
 from aclnn_py.formats import Format, format_of
 from aclnn_py.stream import current_stream
 from aclnn_py.tensor import Tensor, fresh
+from aclnn_py.transfer import fill
 from aclnn_py.views import shape_of
 
 __all__ = ["empty", "empty_like", "from_numpy", "full", "zeros", "zeros_like"]
@@ -58,16 +58,15 @@ def from_numpy(
         raise TypeError(f"array: expected a numpy.ndarray, got {type(array).__name__}")
     values = np.asarray(array)
     kind = dtype_of(values.dtype, "array")
-    values = values.astype(kind.numpy, copy=False)  # foreign byte order
     if dtype is not None:
         wanted = dtype_of(dtype)
         if wanted.numpy.itemsize != values.dtype.itemsize:
             raise ValueError(f"dtype: {wanted} has another width than {values.dtype}")
         kind = wanted
     guard.before_copy("from_numpy", "Make the tensor before the capture.")
-    tensor = fresh(shape_of(values.shape, "array"), kind, format_of(format), resolve(device))
-    if tensor.count:
-        tensor.buffer.write(to_storage(values, kind, tensor.format))
+    shape = shape_of(values.shape, "array")
+    tensor = fresh(shape, kind, format_of(format), resolve(device), for_host=True)
+    fill(tensor, values)
     return tensor
 
 
@@ -114,7 +113,7 @@ def zeros(
     kind = dtype_of(dtype)
     if kind.name == "float8_e8m0fnu":
         raise ValueError("dtype: float8_e8m0fnu has no zero")
-    tensor = empty(shape, kind, format=format, device=device)
+    tensor = fresh(shape_of(shape), kind, format_of(format), resolve(device), for_host=True)
     # A capture records the fill, and every replay does it again.
     stream = None if thread.capture is None else current_stream()
     tensor.buffer.fill(0, stream=stream)  # all bits clear is zero in every other type

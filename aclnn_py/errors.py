@@ -19,6 +19,7 @@ __all__ = [
     "AclError",
     "AclnnError",
     "AclnnPyError",
+    "AllocatorError",
     "Argument",
     "BrokenRule",
     "CaptureError",
@@ -283,6 +284,10 @@ class DeviceMismatchError(InvalidArgumentError):
 
 class OutOfMemoryError(AclnnPyError, MemoryError):
     """Host or device memory is exhausted."""
+
+
+class AllocatorError(AclnnPyError, RuntimeError):
+    """A function given to ``set_allocator`` failed or returned no usable address."""
 
 
 class DeviceTimeoutError(AclnnPyError, TimeoutError):

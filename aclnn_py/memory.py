@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
-from aclnn_py.block import Block, Memory, allocate, byte_count
+from aclnn_py.allocator import device_allocator, pinned_allocator
+from aclnn_py.block import Block, Memory, byte_count
 from aclnn_py.device import Device, MemoryInfo, resolve
 from aclnn_py.errors import DeviceMismatchError, StatusError
 from aclnn_py.faults import name_launches
 from aclnn_py.pending import streams_of
 from aclnn_py.status import check_acl
-from aclnn_py.stream import Stream, mark, resolve_stream
+from aclnn_py.stream import Stream, mark, order, resolve_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer", "HostBuffer", "memory_info"]
 
-_HUGE_FIRST = 0
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
 _DEVICE_TO_DEVICE = 3
@@ -42,29 +42,53 @@ class Buffer(Memory):
         raise TypeError("use Buffer.allocate, Buffer.wrap or Buffer.from_address")
 
     @classmethod
-    def allocate(cls, nbytes: int, *, device: Device | int | None = None) -> Buffer:
+    def allocate(
+        cls,
+        nbytes: int,
+        *,
+        device: Device | int | None = None,
+        stream: Stream | None = None,
+    ) -> Buffer:
         """Allocate device memory; its content is undefined.
+
+        It may be memory that was released while ``stream`` still had work on it. That stream needs
+        no wait, because it executes in order. Work of other streams and copies by the host wait for
+        it by themselves; who passes the address to other code orders it after ``stream``.
 
         Parameters
         ----------
         nbytes : int
             Length in bytes; 0 gives a buffer without an address.
         device : Device or int, optional
-            Default: the current device of this thread.
+            Default: the current device of this thread, or the device of ``stream``.
+        stream : Stream, optional
+            Who uses the memory first. Default: the current stream of this thread.
 
         Raises
         ------
         OutOfMemoryError
-            There is not enough, also after everything unreachable was released.
+            There is not enough, also after everything unreachable was released and every stream of
+            the device was waited for.
+        DeviceMismatchError
+            ``stream`` is of another device.
 
         Source
         ------
         aclrtMalloc, aclrtFree (``include/acl/acl_rt.h``).
         """
         length = byte_count(nbytes, "nbytes")
-        where = resolve(device)
-        address = allocate("aclrtMalloc", length, where, _HUGE_FIRST)
-        return cls._of(Block(address, where, "aclrtFree"), length)
+        if stream is None:
+            return cls._of(device_allocator(resolve(device)).block(length), length)
+        queue = resolve_stream(stream)
+        where = queue.device if device is None else resolve(device)
+        if where is not queue.device:
+            raise DeviceMismatchError(f"stream: {queue!r} is not of {where!r}")
+        return cls._of(device_allocator(where).block(length, queue), length)
+
+    @classmethod
+    def _for_host(cls, nbytes: int, device: Device) -> Buffer:
+        """Allocate memory that the host writes first, which then waits for nobody."""
+        return cls._of(device_allocator(device).block(nbytes, for_host=True), nbytes)
 
     @classmethod
     def wrap(
@@ -232,6 +256,7 @@ class Buffer(Memory):
             return
         where = _stream_for(stream, self)
         guard.before_queue("Buffer.fill", where)
+        order(where, [self._block.use])
         with where.device.as_active():
             status = C.aclrtMemsetAsync(pointer, self._nbytes, byte, self._nbytes, where.raw)
             check_acl(status, "aclrtMemsetAsync", device=self.device.index, stream=where.id)
@@ -259,9 +284,7 @@ class HostBuffer(Memory):
 
     def __init__(self, nbytes: int, *, device: Device | int | None = None) -> None:
         length = byte_count(nbytes, "nbytes")
-        where = resolve(device)
-        address = allocate("aclrtMallocHost", length, where)
-        self._adopt(Block(address, where, "aclrtFreeHost"), length)
+        self._adopt(pinned_allocator(resolve(device)).block(length, for_host=True), length)
 
     def numpy(self) -> npt.NDArray[np.uint8]:
         """Return the memory as an array of bytes; the memory lives as long as the array."""
@@ -358,10 +381,12 @@ def _copy(
     guard.before_queue(call, queue)
     if len(used) == 1:
         guard.before_pageable_copy(call, queue)
+    uses = [buffer._block.use for buffer in used]
+    order(queue, uses)
     with queue.device.as_active():
         status = C.aclrtMemcpyAsync(to, nbytes, origin, nbytes, kind, queue.raw)
         check_acl(status, "aclrtMemcpyAsync", device=queue.device.index, stream=queue.id)
-    sequence = mark(queue, [buffer._block.use for buffer in used])
+    sequence = mark(queue, uses)
     if keep is not None:
         queue._queue.defer(sequence, None, keep)
 

@@ -127,10 +127,12 @@ class StreamState:
         """Run ``action`` and drop ``held`` when the device has passed ``sequence``."""
         self.deferred.append((sequence, action, held))
         if len(self.deferred) >= _PRUNE_AT:
-            self.prune()
+            self.poll()
 
-    def prune(self) -> None:
+    def poll(self) -> None:
         """Ask the device how far it is, without waiting."""
+        if self.context.sequence == self.context.completed:
+            return
         if self.context.closed or not C.has("aclrtQueryEventStatus"):
             return
         if not guard.waits_are_safe():
@@ -143,8 +145,8 @@ class StreamState:
                 if C.aclrtQueryEventStatus(self.fence, out) != 0 or out[0] != _EVENT_COMPLETE:
                     return
                 self.passed(self.fence_at)
-            if len(self.deferred) < _PRUNE_AT:
-                return
+                if self.context.sequence == self.fence_at:
+                    return
             if self.fence is None:
                 event = ffi.new("aclrtEvent *")
                 status = C.aclrtCreateEventWithFlag(event, _EVENT_SYNC)
@@ -221,6 +223,7 @@ def destroy(state: StreamState) -> None:
             attempt(lambda: _destroy_raw(state, failures))
         state.arena = None
         state.passed(NEVER)
+        lib.ap_pools_forget(state.context)
     if failures:
         raise failures[0]
 

@@ -15,7 +15,7 @@ from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.phases import execute, prepare
 from aclnn_py.operators.report import launch_error
-from aclnn_py.stream import Stream, current_stream, mark, resolve_stream
+from aclnn_py.stream import Stream, current_stream, mark, order, resolve_stream
 from aclnn_py.tensor import Tensor
 
 __all__ = ["Plan", "plan"]
@@ -101,6 +101,8 @@ class Plan(Handle):
         if failed:
             raise launch_error(self.op, self._values, queue)
         address, nbytes = self._workspace(queue, workspace)
+        if workspace is not None:
+            order(queue, [workspace._block.use])
         execute(self.op, self._values, queue, raw, address, nbytes)
         if workspace is not None:
             mark(queue, [workspace._block.use])

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from functools import partial
 
 from aclnn_py._ffi import C, ffi
 from aclnn_py.errors import AclnnPyError
@@ -35,6 +37,7 @@ class _Adopted:
     def __init__(self, owned: bool) -> None:
         self.owned = owned
         self.devices: list[int] = []
+        self.before_reset: list[Callable[[], object]] = []
 
 
 def _finalize(adopted: _Adopted) -> None:
@@ -44,13 +47,19 @@ def _finalize(adopted: _Adopted) -> None:
     ]
     if adopted.owned:
         calls.append(("aclFinalize", ()))
-    for routine, arguments in calls:
+    steps: list[Callable[[], object]] = [*adopted.before_reset]
+    steps += [partial(_checked_call, routine, arguments) for routine, arguments in calls]
+    for step in steps:
         try:
-            check_acl(getattr(C, routine)(*arguments), routine)
+            step()
         except AclnnPyError as error:
             first = first or error
     if first is not None:
         raise first
+
+
+def _checked_call(routine: str, arguments: tuple[int, ...]) -> None:
+    check_acl(getattr(C, routine)(*arguments), routine)
 
 
 class Runtime(Handle):
@@ -82,6 +91,10 @@ class Runtime(Handle):
     def adopt_device(self, index: int) -> None:
         """Reset device ``index`` once when the runtime is finalised."""
         self.raw.devices.append(index)
+
+    def before_reset(self, call: Callable[[], object]) -> None:
+        """Call a function when the runtime is finalised, before the devices are reset."""
+        self.raw.before_reset.append(call)
 
     def _state(self) -> str:
         return "closed" if self.closed else ("owned" if self.owned else "shared")

@@ -14,7 +14,7 @@ from aclnn_py.errors import InvalidArgumentError, StatusError, SymbolNotFoundErr
 from aclnn_py.handle import Handle
 from aclnn_py.operators.exchange import exchanged, overlap, same_layout, same_place
 from aclnn_py.operators.interception import Launch, Observer, observing
-from aclnn_py.operators.phases import resume
+from aclnn_py.operators.phases import order_tensors, resume
 from aclnn_py.operators.report import launch_error
 from aclnn_py.plans import Plan
 from aclnn_py.stream import Stream, current_stream, resolve_stream
@@ -201,6 +201,10 @@ class Sequence(Handle):
             at = int(lib.ap_last_failure().step)
             if status == lib.AP_NO_STREAM:
                 stream.activate()
+            elif status == lib.AP_GUARDED:
+                step = raw.steps[at]
+                found = step.plan.prepared if step.plan else step
+                order_tensors(stream, found.tensors, found.call)
             elif status == lib.AP_INTERCEPTED:
                 self._run_apart(stream, at)
                 return

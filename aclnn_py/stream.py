@@ -14,7 +14,7 @@ from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
 from aclnn_py.errors import ClosedError
 from aclnn_py.handle import Handle
-from aclnn_py.pending import StreamState, destroy
+from aclnn_py.pending import StreamState, destroy, pending_streams
 from aclnn_py.status import check_acl
 
 if TYPE_CHECKING:
@@ -251,6 +251,35 @@ def mark(stream: Stream, uses: Iterable[Any]) -> int:
     stream._queue.note(array)
     cell = ffi.new("ap_use *[]", array) if array else ffi.NULL
     return int(lib.ap_mark_use(stream._ctx, cell, len(array)))
+
+
+def order(stream: Stream, uses: Iterable[Any]) -> None:
+    """Let ``stream`` wait for work on the memory of these ap_use structures that another stream was
+    given before the memory was released and allocated again.
+
+    Whoever queues work by a plain C call calls this right before it.
+    """
+    for use in uses:
+        if use.guard and use.guard != stream._ctx.id:
+            _await_guard(stream, use)
+
+
+def _await_guard(stream: Stream, use: Any) -> None:
+    from aclnn_py.event import Event
+
+    before = [state for state, _ in pending_streams(use) if state.context.id == use.guard]
+    if not before:
+        use.guard = 0
+        return
+    if use.overflow:
+        # There is no room for the mark that says this stream has waited.
+        before[0].synchronize()
+        use.guard = 0
+        return
+    event = Event(stream.device, timing=False)
+    event.record_state(before[0])
+    event.wait(stream)
+    mark(stream, [use])
 
 
 def current_stream() -> Stream:

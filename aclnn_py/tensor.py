@@ -341,28 +341,37 @@ class Tensor:
             return aclnn_py.functional.cast(self, kind, stream=stream)
         if not (kind.exact and self._layout.dtype.exact):
             raise TypeError(f"dtype: {self.dtype_name} cannot be converted to {kind} on the host")
-        result = fresh(self.shape, kind, Format.ND, self.device)
+        result = fresh(self.shape, kind, Format.ND, self.device, for_host=True)
         result.copy_from(self.numpy().astype(kind.numpy))
         return result
 
     # To and from the host.
 
-    def numpy(self) -> npt.NDArray[Any]:
-        """Wait for the work on this tensor and return its elements in a new array.
+    def numpy(self, *, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """Wait for the work on this tensor and return its elements.
+
+        Parameters
+        ----------
+        out : ndarray, optional
+            Where they go: of this shape and dtype, writable, with any strides; memory of a
+            ``HostBuffer`` is reached fastest. By default a new array in C order.
 
         Returns
         -------
         ndarray
-            C order, of ``shape`` and ``dtype``, whatever strides and format the tensor has.
+            ``out``, or an array of ``shape`` and ``dtype``, whatever strides and format the tensor
+            has.
 
         Raises
         ------
         ClosedError
             The memory was released.
+        ValueError
+            ``out`` has another shape or dtype, or is read-only.
         DeviceError
             The work on the tensor failed.
         """
-        return transfer.read(self)
+        return transfer.read(self, out)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
@@ -440,7 +449,17 @@ class Tensor:
         return f"Tensor({values}, {self._describe()})"
 
 
-def fresh(shape: tuple[int, ...], kind: DType, format: Format, device: Device) -> Tensor:
-    """Return a tensor over new memory, with undefined elements."""
+def fresh(
+    shape: tuple[int, ...],
+    kind: DType,
+    format: Format,
+    device: Device,
+    *,
+    for_host: bool = False,
+) -> Tensor:
+    """Return a tensor over new memory, with undefined elements; ``for_host``: the host writes it
+    first."""
     layout = contiguous_layout(shape, kind, format)
+    if for_host:
+        return Tensor._of(Buffer._for_host(layout.storage_nbytes, device), layout)
     return Tensor._of(Buffer.allocate(layout.storage_nbytes, device=device), layout)

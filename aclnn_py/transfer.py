@@ -14,22 +14,58 @@ from aclnn_py.convert import to_host, to_storage
 from aclnn_py.dtypes import DType
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.formats import is_blocked
-from aclnn_py.stream import Stream
+from aclnn_py.memory import HostBuffer
+from aclnn_py.staging import gather, scatter
+from aclnn_py.stream import Stream, resolve_stream
 
 if TYPE_CHECKING:
     from aclnn_py.tensor import Tensor
 
-__all__ = ["read", "write"]
+__all__ = ["fill", "read", "write"]
 
 
-def read(tensor: Tensor) -> npt.NDArray[Any]:
+def read(tensor: Tensor, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
     """Wait for the work on a tensor and return its elements; see ``Tensor.numpy``."""
     layout, memory = tensor._layout, tensor._memory
     _ = memory.raw
     guard.before_copy("Tensor.numpy", "Read it when the graph has been replayed.")
+    kind = layout.dtype
+    if out is not None:
+        _check_out(out, tensor)
     if layout.count == 0:
         memory.settle()
-        return np.empty(layout.shape, layout.dtype.numpy)
+        return np.empty(layout.shape, kind.numpy) if out is None else out
+    if kind.packed or is_blocked(layout.format):
+        values = _read_storage(tensor)
+        if out is None:
+            return values
+        np.copyto(out, values)
+        return out
+    if out is None:
+        out = np.empty(layout.shape, kind.numpy)
+    at, size = tensor._offset * kind.numpy.itemsize, kind.numpy.itemsize
+    if layout.contiguous and out.flags.c_contiguous:
+        # As bytes: not every type of ml_dtypes has a buffer.
+        memory.read(out.reshape(-1).view(np.uint8), offset=at)
+    else:
+        scatter(memory, at, tuple(stride * size for stride in layout.strides), out)
+    return out
+
+
+def _check_out(out: object, tensor: Tensor) -> None:
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out: expected a numpy.ndarray, got {type(out).__name__}")
+    if out.shape != tensor.shape:
+        raise ValueError(f"out: shape {out.shape}, expected {tensor.shape}")
+    if out.dtype != tensor.dtype:
+        raise ValueError(f"out: dtype {out.dtype}, expected {tensor.dtype}")
+    if not out.flags.writeable:
+        raise ValueError("out: must be writable")
+
+
+def _read_storage(tensor: Tensor) -> npt.NDArray[Any]:
+    """Read elements that the host has to unpack or rearrange."""
+    layout = tensor._layout
     # Elements narrower than a byte are read from the last one before that starts a byte.
     start = tensor._offset % (8 // gcd(layout.dtype.bits, 8))
     first = (tensor._offset - start) * layout.dtype.bits // 8
@@ -37,7 +73,7 @@ def read(tensor: Tensor) -> npt.NDArray[Any]:
     if is_blocked(layout.format):
         nbytes = layout.storage_nbytes
     raw = np.empty(nbytes, np.uint8)
-    memory.read(raw, offset=first)
+    tensor._memory.read(raw, offset=first)
     return to_host(raw, layout.dtype, layout.format, layout.shape, layout.strides, start)
 
 
@@ -61,12 +97,35 @@ def write(target: Tensor, source: npt.NDArray[Any] | Tensor, stream: Stream | No
     if isinstance(source, Tensor):
         _copy(target, source, at, stream)
         return
-    array = _host_array(source, layout.dtype)
-    raw = to_storage(array, layout.dtype, layout.format)
-    if stream is not None and np.shares_memory(raw, source):
-        # The caller may change the array as soon as this returns.
-        raw = raw.copy()
-    target._memory.write(raw, offset=at, stream=stream)
+    if not _same_type(source.dtype, layout.dtype):
+        raise ValueError(f"source: dtype {source.dtype}, expected {layout.dtype}")
+    if stream is None:
+        fill(target, source)
+        return
+    guard.before_pageable_copy("Tensor.copy_from", resolve_stream(stream))
+    if layout.count == 0:
+        return
+    raw = to_storage(source.astype(layout.dtype.numpy, copy=False), layout.dtype, layout.format)
+    # The caller may change the array as soon as this returns; and only from pinned memory the
+    # device copies on its own.
+    pinned = HostBuffer(raw.nbytes, device=target.device)
+    np.copyto(pinned.numpy(), raw)
+    target._memory.write(pinned, offset=at, stream=stream)
+
+
+def fill(target: Tensor, array: npt.NDArray[Any]) -> None:
+    """Copy the bits of an array of a tensor's shape, in any strides and byte order, to it."""
+    layout, kind = target._layout, target._layout.dtype
+    native = array.dtype.newbyteorder("=")
+    if layout.count == 0:
+        return
+    at = target._offset * kind.bits // 8
+    plain = array.flags.c_contiguous and array.dtype.isnative
+    if kind.packed or is_blocked(layout.format) or plain:
+        values = array.astype(native, copy=False)
+        target._memory.write(to_storage(values, kind, layout.format), offset=at)
+    else:
+        gather(target._memory, at, array, native)
 
 
 def _copy(target: Tensor, source: Tensor, at: int, stream: Stream | None) -> None:
@@ -92,9 +151,5 @@ def _on_bytes(tensor: Tensor) -> bool:
     return tensor._offset * bits % 8 == 0 and (end * bits % 8 == 0 or whole)
 
 
-def _host_array(array: npt.NDArray[Any], kind: DType) -> npt.NDArray[Any]:
-    if array.dtype == kind.numpy:
-        return array
-    if array.dtype.newbyteorder("=") == kind.numpy:
-        return array.astype(kind.numpy)
-    raise ValueError(f"source: dtype {array.dtype}, expected {kind}")
+def _same_type(given: np.dtype[Any], kind: DType) -> bool:
+    return given == kind.numpy or given.newbyteorder("=") == kind.numpy

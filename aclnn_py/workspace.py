@@ -25,7 +25,7 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
     # Doubling bounds the number of exchanges, and with it the memory that waits to be released.
     wanted = max(nbytes, 2 * int(stream._ctx.workspace_nbytes))
     size = -(-wanted // _GRANULE) * _GRANULE
-    fresh = Buffer.allocate(size, device=stream.device)
+    fresh = Buffer.allocate(size, stream=stream)
     sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
     state.replace_arena(fresh, int(sequence))
 

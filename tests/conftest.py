@@ -179,7 +179,7 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
 
 
 def _settle() -> None:
-    from aclnn_py import errors
+    from aclnn_py import allocator, errors
     from aclnn_py.pending import open_streams
     from aclnn_py.workspace import release_workspace
 
@@ -190,3 +190,5 @@ def _settle() -> None:
             # The test caused a fault on purpose; the stream is usable again once it was reported.
             state.synchronize(30.0)
         release_workspace(state)
+    for opened in allocator.opened():
+        opened.trim()

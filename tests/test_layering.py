@@ -37,6 +37,7 @@ NUMPY = {
     "layout",
     "memory",
     "operators",
+    "staging",
     "tensor",
     "transfer",
     "views",

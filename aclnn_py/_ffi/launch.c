@@ -106,6 +106,14 @@ static void mark(ap_use *use, uint64_t stream_id, uint64_t sequence)
     __atomic_store_n(&use->overflow, 1, __ATOMIC_RELAXED);
 }
 
+static int marked(const ap_use *use, uint64_t stream_id)
+{
+    for (int i = 0; i < AP_MARKS; ++i)
+        if (__atomic_load_n(&use->marks[i].stream_id, __ATOMIC_RELAXED) == stream_id)
+            return 1;
+    return 0;
+}
+
 void ap_forget_stream(ap_use *use, uint64_t stream_id)
 {
     for (int i = 0; i < AP_MARKS; ++i)
@@ -174,12 +182,15 @@ static aclTensor *create_tensor(const ap_tensor *tensor)
                            (aclFormat)l->format, l->storage, l->storage_ndim, tensor->address);
 }
 
-static int32_t check_tensor(const ap_tensor *tensor, int32_t device, int32_t parameter, int32_t member)
+static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, int32_t parameter, int32_t member)
 {
-    if (AP_UNLIKELY(tensor->use->closed))
+    const ap_use *use = tensor->use;
+    if (AP_UNLIKELY(use->closed))
         return refuse(AP_REASON_CLOSED, parameter, member);
-    if (AP_UNLIKELY(tensor->use->device != device))
+    if (AP_UNLIKELY(use->device != stream->device))
         return refuse(AP_REASON_OTHER_DEVICE, parameter, member);
+    if (AP_UNLIKELY(use->guard && use->guard != stream->id && !marked(use, stream->id)))
+        return AP_GUARDED;
     return AP_OK;
 }
 
@@ -306,27 +317,27 @@ static int32_t destroy_objects(ap_prepared *p, int32_t code)
 
 /* ---- the two phases ------------------------------------------------------------------------------------------- */
 
-/* Refused arguments are found before anything is created. */
-static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, int32_t device)
+/* Refused arguments are found before anything is created. AP_GUARDED: none is refused, but one has to be waited for. */
+static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, const ap_stream *stream)
 {
     uint32_t next = 0;
+    int32_t guarded = AP_OK;
     for (uint32_t i = 0; i < call->argument_count; ++i) {
         const ap_argument *a = &call->arguments[i];
-        int32_t code = AP_OK;
-        if (a->kind == AP_TENSOR) {
-            if (tensors[next])
-                code = check_tensor(tensors[next], device, (int32_t)i, -1);
-            ++next;
-        } else if (a->kind == AP_TENSOR_LIST) {
-            for (uint64_t m = 0; m < a->count && code == AP_OK; ++m)
-                if (tensors[next + m])
-                    code = check_tensor(tensors[next + m], device, (int32_t)i, (int32_t)m);
-            next += (uint32_t)a->count;
+        int list = a->kind == AP_TENSOR_LIST;
+        uint64_t entries = list ? a->count : a->kind == AP_TENSOR;
+        for (uint64_t m = 0; m < entries; ++m) {
+            if (!tensors[next + m])
+                continue;
+            int32_t code = check_tensor(tensors[next + m], stream, (int32_t)i, list ? (int32_t)m : -1);
+            if (AP_UNLIKELY(code == AP_GUARDED))
+                guarded = code;
+            else if (AP_UNLIKELY(code != AP_OK))
+                return code;
         }
-        if (AP_UNLIKELY(code != AP_OK))
-            return code;
+        next += (uint32_t)entries;
     }
-    return AP_OK;
+    return guarded;
 }
 
 static int32_t create_objects(ap_prepared *p, ap_word *words)
@@ -460,7 +471,7 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
         return code;
     if (AP_UNLIKELY(intercepted()))
         return AP_INTERCEPTED;
-    code = check_tensors(call, tensors, stream->device);
+    code = check_tensors(call, tensors, stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
     code = phase_one(&p, call, tensors);
@@ -517,8 +528,8 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
         return code;
     if (AP_UNLIKELY(intercepted()))
         return AP_INTERCEPTED;
-    code = check_tensors(call, tensors, stream->device);
-    if (AP_UNLIKELY(code != AP_OK))
+    code = check_tensors(call, tensors, stream);
+    if (AP_UNLIKELY(code != AP_OK && code != AP_GUARDED)) /* nothing is queued yet: nobody has to wait */
         return code;
     code = phase_one(&p, call, tensors);
     if (AP_UNLIKELY(code != AP_OK))
@@ -551,7 +562,7 @@ static int32_t execute(ap_stream *stream, ap_prepared *prepared, void *workspace
         return AP_INTERCEPTED;
     if (AP_UNLIKELY(!prepared->executor))
         return refuse(AP_REASON_CONSUMED, -1, -1);
-    code = check_tensors(prepared->call, prepared->tensors, stream->device);
+    code = check_tensors(prepared->call, prepared->tensors, stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
     lock_stream(stream);

@@ -39,6 +39,7 @@
 #define AP_NEED_WORKSPACE 2
 #define AP_NO_STREAM 3
 #define AP_INTERCEPTED 4
+#define AP_GUARDED 5
 #define AP_UNCERTAIN 6
 
 /* Where a launch stopped. */
@@ -86,12 +87,16 @@ typedef struct {
     uint64_t sequence;
 } ap_mark;
 
-/* One per buffer, shared by all views of it. overflow: used by more streams than there are entries. */
+/* One per buffer, shared by all views of it. overflow: used by more streams than there are entries.
+   chunk: the block of the allocator. guard: the stream that still worked on it for its previous owner, or 0; other
+   streams wait for that one before they touch it, and leave a mark. */
 typedef struct {
     ap_mark marks[4];
     uint32_t overflow;
     int32_t device;
     uint32_t closed;
+    uint64_t guard;
+    void *chunk;
 } ap_use;
 
 /* One per tensor. address is the start of the buffer, offset is in elements. */

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of launches in one call. Included by the generated source after launch.c. */
 
+/* A guard is waited for when the launch's turn has come. */
+static int32_t unless_guarded(int32_t code)
+{
+    return code == AP_GUARDED ? AP_OK : code;
+}
+
 /* What can be known before is checked before anything is queued; *nbytes is the largest workspace. */
 static int32_t check_step(const ap_stream *stream, const ap_step *step, uint64_t *nbytes)
 {
     if (!step->plan)
-        return check_tensors(step->call, step->tensors, stream->device);
+        return unless_guarded(check_tensors(step->call, step->tensors, stream));
     lock_word(&step->plan->lock);
     const ap_prepared *p = step->plan->prepared;
-    int32_t code = p ? check_tensors(p->call, p->tensors, stream->device) : refuse(AP_REASON_PLAN_CLOSED, -1, -1);
+    int32_t code = p ? unless_guarded(check_tensors(p->call, p->tensors, stream)) : refuse(AP_REASON_PLAN_CLOSED, -1, -1);
     if (p && p->workspace_nbytes > *nbytes)
         *nbytes = p->workspace_nbytes;
     unlock_word(&step->plan->lock);

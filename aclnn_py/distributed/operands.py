@@ -14,7 +14,7 @@ from aclnn_py.dtypes import dtype_of
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.status import check_hccl
-from aclnn_py.stream import Stream, mark
+from aclnn_py.stream import Stream, mark, order
 from aclnn_py.tensor import Tensor
 
 __all__ = [
@@ -151,10 +151,12 @@ def queue(
     """
     where = communicator.stream(stream)
     guard.before_queue(routine, where)
+    uses = [tensor._desc.use for tensor in tensors]
+    order(where, uses)
     with communicator.device.as_active():
         status = call(getattr(C, routine), communicator.raw, where.raw)
         check_hccl(status, routine, rank=communicator.rank, device=communicator.device.index)
-    mark(where, [tensor._desc.use for tensor in tensors])
+    mark(where, uses)
     if where._queue.capture is not None:
         where._queue.capture.depend(communicator)
 

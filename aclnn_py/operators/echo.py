@@ -72,6 +72,6 @@ def _owner(tensor: Tensor) -> str:
     if buffer._block.owner is not None:
         kind = type(buffer._block.owner)
         return f"{buffer.nbytes} bytes of a {kind.__module__}.{kind.__qualname__}"
-    if buffer._block.routine:
+    if buffer._block.owned:
         return f"a buffer of {buffer.nbytes} bytes"
     return f"{buffer.nbytes} bytes at an address of the caller's"

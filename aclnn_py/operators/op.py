@@ -18,7 +18,7 @@ from aclnn_py.operators.parameter import Parameter, read_parameters
 from aclnn_py.operators.phases import launch_in_phases, resume
 from aclnn_py.operators.report import launch_error
 from aclnn_py.operators.startup import apply_environment
-from aclnn_py.stream import Stream, resolve_stream
+from aclnn_py.stream import Stream, order, resolve_stream
 from aclnn_py.tensor import Tensor
 
 __all__ = ["Op", "flatten"]
@@ -170,10 +170,13 @@ class Op(functools.partial):  # type: ignore[type-arg]
             self._settle(status, values, queue)
 
     def _settle(self, status: int, values: tuple[object, ...], stream: Stream | None) -> None:
-        if status == lib.AP_NO_STREAM:
+        while status in (lib.AP_NO_STREAM, lib.AP_GUARDED):
             stream = resolve_stream(stream)
-            stream.activate()
             block, descs, _tensors = self.call_block(values)
+            if status == lib.AP_NO_STREAM:
+                stream.activate()
+            else:
+                order(stream, [desc.use for desc in descs if desc])
             status = lib.ap_launch(stream._ctx, block.cdata, descs)
         if status == lib.AP_INTERCEPTED:
             launch_in_phases(self, values, resolve_stream(stream))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.interception import Launch, observe, timed
 from aclnn_py.operators.report import launch_error
-from aclnn_py.stream import Stream
+from aclnn_py.stream import Stream, order
 from aclnn_py.workspace import grow_workspace
 
 if TYPE_CHECKING:
     from aclnn_py.operators.op import Op
 
-__all__ = ["execute", "launch_in_phases", "prepare", "resume"]
+__all__ = ["execute", "launch_in_phases", "order_tensors", "prepare", "resume"]
 
 
 def launch_in_phases(op: Op, values: Sequence[object], stream: Stream) -> None:
@@ -99,10 +99,18 @@ def _run(stream: Stream, plan: Any, address: Any, nbytes: int) -> int:
         status = int(lib.ap_execute(stream._ctx, plan, address, nbytes))
         if status == lib.AP_NO_STREAM:
             stream.activate()
+        elif status == lib.AP_GUARDED:
+            order_tensors(stream, plan.prepared.tensors, plan.prepared.call)
         elif status == lib.AP_NEED_WORKSPACE:
             grow_workspace(stream, int(plan.prepared.workspace_nbytes))
         else:
             return status
+
+
+def order_tensors(stream: Stream, tensors: Any, call: Any) -> None:
+    """Let a stream wait for what was queued on the memory of a launch's tensors by others."""
+    found = ffi.unpack(tensors, call.tensor_count)
+    order(stream, [tensor.use for tensor in found if tensor])
 
 
 def resume(stream: Stream) -> int:

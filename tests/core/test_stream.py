@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 import pytest
 from helpers.gates import Gate, held
+from helpers.memory import free_memory
 
 import aclnn_py as ap
 from aclnn_py import errors
@@ -122,22 +123,22 @@ def test_closing_a_stream_lets_go_of_what_it_held(device):
 
 
 def test_memory_released_under_queued_work_is_freed_after_it(stream, device):
-    free = device.memory_info().free
+    free = free_memory(device)
     with held(stream) as gate:
         buffer = ap.Buffer.allocate(1 << 20)
         buffer.fill(1, stream=stream)
         del buffer
         gc.collect()
-        assert device.memory_info().free < free
+        assert free_memory(device) < free
         assert stream.pending > 0
         gate.open()
         stream.synchronize()
-    assert device.memory_info().free == free
+    assert free_memory(device) == free
     assert stream.pending == 0
 
 
 def test_memory_used_by_two_streams_waits_for_both(device):
-    free = device.memory_info().free
+    free = free_memory(device)
     with device.create_stream() as first, device.create_stream() as second:
         with held(first) as gate_a, held(second) as gate_b:
             buffer = ap.Buffer.allocate(1 << 20)
@@ -146,14 +147,14 @@ def test_memory_used_by_two_streams_waits_for_both(device):
             buffer.close()
             gate_a.open()
             first.synchronize()
-            assert device.memory_info().free < free
+            assert free_memory(device) < free
             gate_b.open()
             second.synchronize()
-        assert device.memory_info().free == free
+        assert free_memory(device) == free
 
 
 def test_memory_used_by_more_streams_than_have_marks_waits_for_all(device):
-    free = device.memory_info().free
+    free = free_memory(device)
     streams = [device.create_stream() for _ in range(7)]
     gates = [Gate() for _ in streams]
     buffer = ap.Buffer.allocate(1 << 20)
@@ -162,11 +163,11 @@ def test_memory_used_by_more_streams_than_have_marks_waits_for_all(device):
         buffer.fill(1, stream=stream)
     buffer.close()
     for stream, gate in zip(streams, gates, strict=True):
-        assert device.memory_info().free < free
+        assert free_memory(device) < free
         gate.open()
         stream.synchronize()
     device.synchronize()
-    assert device.memory_info().free == free
+    assert free_memory(device) == free
     for stream in streams:
         stream.close()
 

@@ -22,6 +22,7 @@ sentinel = Sentinel()
 
 def report():
     left = {k: n for k, n in handle.live_handles().items() if k != "Runtime"}
+    ap.trim_memory(device)
     print("left", left, "bytes", info.free - device.memory_info().free)
 
 # Finalizers run in reverse order of creation: this one after all that follow, before the runtime's.

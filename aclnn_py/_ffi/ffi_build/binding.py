@@ -17,6 +17,7 @@ from ffi_build.toolchain import BuildError, Toolchain, Unit
 
 FFI = PACKAGE / "_ffi"
 MODULE = "aclnn_py._ffi._binding"
+OWN_HEADERS = ("launch.h", "allocator.h")
 STATUS_TYPES = {"aclError", "aclnnStatus", "HcclResult", "HccnResult"}
 PROTOTYPE_LINE = re.compile(
     r"^(?P<result>[A-Za-z_][\w ]*?[ *]+)(?P<name>[A-Za-z_]\w*)\s*(?P<args>\(.*\));\s*$"
@@ -68,7 +69,8 @@ def build_binding(toolchain: Toolchain) -> Path:
             builder.cdef(without_variadic(text))
         except Exception as error:
             raise BuildError(f"include/{path}: cffi cannot read it: {error}") from error
-    builder.cdef(fragments.cdef_text((FFI / "launch.h").read_text(encoding="utf-8")))
+    for name in OWN_HEADERS:
+        builder.cdef(fragments.cdef_text((FFI / name).read_text(encoding="utf-8")))
     builder.cdef(fixed_declarations())
     includes = include_lines([path for path, _ in runtime]) + fixed_declarations()
     builder.set_source(MODULE, includes)
@@ -86,6 +88,7 @@ def build_binding(toolchain: Toolchain) -> Path:
         # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
         Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
         Unit(launcher, flags, "gen/_launcher.c"),
+        Unit(FFI / "allocator.c", flags, "allocator.c"),
     ]
     objects = toolchain.compile(units, "binding")
     target = FFI / "_binding.abi3.so"
@@ -153,9 +156,7 @@ def parameter_names(args: str) -> list[str]:
 def include_lines(headers: list[str]) -> str:
     """What both C files start with."""
     names = [f"#include <{name}>" for name in SYSTEM_HEADERS]
-    return "\n".join(
-        [*names, *(f'#include "{path}"' for path in headers), '#include "launch.h"', ""]
-    )
+    return "\n".join([*names, *(f'#include "{path}"' for path in [*headers, *OWN_HEADERS]), ""])
 
 
 def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: list[Row]) -> str:
