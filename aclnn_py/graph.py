@@ -51,6 +51,7 @@ class Graph(Handle):
 
     def __init__(self, device: Device | int | None = None) -> None:
         where = resolve(device)
+        where.activate()
         self._device = where
         self._capturing: Capture | None = None
         self._failure: BaseException | None = None
@@ -244,6 +245,8 @@ class Graph(Handle):
         """Release the graph and what only it kept alive, once the device has done its replays."""
         guard.before_close("Graph.close", self._capturing)
         super().close()
+        self._inputs.clear()
+        self._failure = None
 
     def _ready(self, call: str) -> CapturedGraph:
         state = self.raw

@@ -21,8 +21,9 @@ from aclnn_py.errors import (
     StatusError,
 )
 from aclnn_py.formats import is_blocked
-from aclnn_py.layout import Layout
+from aclnn_py.layout import Layout, layout_of
 from aclnn_py.memory import Buffer
+from aclnn_py.operators.exchange import overlap, reach
 from aclnn_py.operators.expected import not_a_tensor
 from aclnn_py.operators.interception import Launch, unobserved
 from aclnn_py.operators.op import Op
@@ -55,7 +56,11 @@ class _Place:
         self.distance = distance
 
     def view(self, tensor: Tensor) -> Tensor:
-        return Tensor._of(tensor._memory, self.layout, tensor.offset + self.distance)
+        """The view at the same place of another tensor."""
+        own = self.layout
+        storage = tensor._layout.storage_shape
+        layout = layout_of(own.shape, own.strides, own.dtype, own.format, storage)
+        return Tensor._of(tensor._memory, layout, tensor.offset + self.distance)
 
 
 class _Group:
@@ -110,13 +115,14 @@ class GraphInputs:
         """Open a task group around a launch that touches an input."""
         names: set[str] = set()
         for tensor in tensors_of(launch.values):
-            touched = [name for name, held in self.bound.items() if _overlap(tensor, held)]
+            touched = [name for name, held in self.bound.items() if overlap(tensor, held)]
             names.update(touched)
             for name in touched:
-                if not _within(tensor, self.bound[name]):
+                if not _is_view(tensor, self.bound[name]):
                     raise CaptureError(
-                        f"{launch.name}: {tensor!r} is partly inside the input {name!r} and partly "
-                        "outside, so the input could not be exchanged; capture without inputs=",
+                        f"{launch.name}: {tensor!r} shares memory with the input {name!r} "
+                        "without being a view of it, so the input could not be exchanged; capture "
+                        "without inputs=",
                         call=launch.name,
                     )
             if not touched:
@@ -156,7 +162,7 @@ class GraphInputs:
         if not isinstance(value, Tensor):
             return value
         for name, held in self.bound.items():
-            if _within(value, held):
+            if overlap(value, held):
                 return _Place(name, value._layout, value.offset - held.offset)
         # The graph keeps the memory, whatever becomes of the tensor.
         memory = value._memory
@@ -184,6 +190,11 @@ class GraphInputs:
 
     # Afterwards.
 
+    def clear(self) -> None:
+        """Let go of everything: the graph is closed."""
+        self.bound = {}
+        self._groups = []
+
     def uses(self) -> list[Any]:
         """The ap_use structures of the inputs; raises when one was closed."""
         for name, tensor in self.bound.items():
@@ -208,7 +219,7 @@ class GraphInputs:
                 raise DeviceMismatchError(
                     f"{name}: on {tensor.device!r}, the graph is of {device!r}"
                 )
-            if tensor._layout != layout:
+            if not _same_elements(tensor._layout, layout):
                 raise ValueError(
                     f"{name}: {tensor._layout}, but the graph was captured with {layout}; copy "
                     "into the captured layout, or capture again"
@@ -278,24 +289,24 @@ def _use(tensor: Tensor) -> int:
     return address_of(tensor._desc.use)
 
 
-def _reach(tensor: Tensor) -> tuple[int, int]:
-    """First and last bit of the memory that a tensor covers."""
-    layout = tensor._layout
-    start = tensor.offset * layout.dtype.bits
-    if is_blocked(layout.format):
-        return start, start + layout.storage_nbytes * 8
-    return start, start + layout.span * layout.dtype.bits
-
-
-def _overlap(first: Tensor, second: Tensor) -> bool:
-    if first._memory is not second._memory:
+def _same_elements(one: Layout, other: Layout) -> bool:
+    """Whether two layouts differ at most in how much memory lies around the elements."""
+    if is_blocked(one.format) and one.storage_shape != other.storage_shape:
         return False
-    (low, high), (start, end) = _reach(first), _reach(second)
-    return low < end and start < high
+    return (one.shape, one.strides, one.dtype, one.format) == (
+        other.shape,
+        other.strides,
+        other.dtype,
+        other.format,
+    )
 
 
-def _within(view: Tensor, whole: Tensor) -> bool:
-    if not _overlap(view, whole):
-        return False
-    (low, high), (start, end) = _reach(view), _reach(whole)
-    return start <= low and high <= end
+def _is_view(view: Tensor, whole: Tensor) -> bool:
+    """Whether all elements of a tensor are elements of another one, at a distance in elements."""
+    (low, high), (start, end) = reach(view), reach(whole)
+    return (
+        view._memory is whole._memory
+        and view._layout.dtype.bits == whole._layout.dtype.bits
+        and start <= low
+        and high <= end
+    )

@@ -11,7 +11,7 @@ from aclnn_py.tensor import Tensor
 if TYPE_CHECKING:
     from aclnn_py.operators.op import Op
 
-__all__ = ["exchanged", "overlap", "same_layout", "same_place"]
+__all__ = ["exchanged", "overlap", "reach", "same_layout", "same_place"]
 
 
 def exchanged(op: Op, values: Sequence[object], index: int, tensor: Tensor) -> list[object]:
@@ -46,11 +46,12 @@ def same_place(one: Tensor, other: Tensor) -> bool:
 
 def overlap(one: Tensor, other: Tensor) -> bool:
     """Whether the two reach into the same bytes."""
-    (low, high), (start, end) = _reach(one), _reach(other)
+    (low, high), (start, end) = reach(one), reach(other)
     return low < end and start < high
 
 
-def _reach(tensor: Tensor) -> tuple[int, int]:
+def reach(tensor: Tensor) -> tuple[int, int]:
+    """The address of the first byte of the elements, and the one behind the last."""
     layout = tensor._layout
     base = tensor.buffer.address
     start = base + layout.dtype.nbytes(tensor.offset)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives and operators fused with them inside captured graphs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.ranks import run_ranks
+
+import aclnn_py as ap
+from aclnn_py import errors
+from aclnn_py.distributed import (
+    Communicator,
+    all_gather_into_tensor,
+    all_gather_matmul,
+    all_reduce,
+)
+from aclnn_py.workspace import release_workspace
+
+
+def reduce_and_gather(comm: Communicator) -> None:
+    """Three replays of reduce, scale and gather; every rank has other values every time."""
+    x = ap.zeros((4,), np.float32)
+    total = ap.empty((4,), np.float32)
+    everything = ap.empty((comm.world_size * 4,), np.float32)
+    with ap.Graph() as graph:
+        with graph.capture() as main:
+            total.copy_from(x, stream=main)
+            all_reduce(total, "sum", comm)
+            ap.ops.inplace_adds(total, float(comm.rank), 1.0)
+            all_gather_into_tensor(everything, total, comm)
+        for turn in range(3):
+            x.copy_from(np.full(4, 10 * turn + comm.rank, np.float32))
+            graph.replay()
+            mean = sum(10 * turn + rank for rank in range(comm.world_size))
+            parts = [np.full(4, mean + rank, np.float32) for rank in range(comm.world_size)]
+            assert np.array_equal(everything.numpy(), np.concatenate(parts))
+
+
+def test_threads(run_threads: Any) -> None:
+    run_threads(2, reduce_and_gather)
+
+
+def test_processes(tmp_path: Path) -> None:
+    run_ranks(2, in_a_process, str(tmp_path / "meeting"))
+
+
+def in_a_process(rank: int, ranks: int, meeting: str) -> None:
+    os.environ.update(
+        RANK=str(rank),
+        LOCAL_RANK=str(rank),
+        WORLD_SIZE=str(ranks),
+        ACLNN_PY_RENDEZVOUS=f"file://{meeting}",
+    )
+    with Communicator.from_env() as comm, comm.device:
+        reduce_and_gather(comm)
+
+
+def test_the_workspace_of_captured_launches_is_the_graphs_own(run_threads: Any) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(-3, 4, (2, 16, 256)).astype(np.float16)
+    b = rng.integers(-3, 4, (256, 32)).astype(np.float16)
+
+    def work(comm: Communicator) -> None:
+        x, w = ap.from_numpy(a[comm.rank]), ap.from_numpy(b)
+        stream = ap.current_stream()
+        with ap.Graph() as graph:
+            with graph.capture(stream):
+                out, gathered = all_gather_matmul(x, w, comm)
+            # The stream has its own arena again, or none, whatever it did during the capture.
+            release_workspace(stream._queue)
+            junk = [ap.from_numpy(np.full((1 << 19,), np.nan, np.float32)) for _ in range(4)]
+            for _ in range(3):
+                graph.replay()
+                assert np.array_equal(gathered.numpy(), a.reshape(32, 256))
+                assert np.array_equal(out.numpy(), a.reshape(32, 256) @ b)
+            assert all(np.isnan(block.numpy()).all() for block in junk)
+
+    run_threads(2, work)
+
+
+def test_a_communicator_that_was_closed_is_named() -> None:
+    comms = Communicator.init_all(1)
+    with comms[0].device:
+        x = ap.from_numpy(np.ones(4, np.float32))
+        with ap.Graph() as graph:
+            with graph.capture():
+                all_reduce(x, "sum", comms[0])
+            graph.replay()
+            closing = comms.pop()
+            closing.close()
+            with pytest.raises(errors.ClosedError, match="Communicator"):
+                graph.replay()
+
+
+def test_a_collective_on_a_stream_outside_is_refused(run_threads: Any) -> None:
+    def work(comm: Communicator) -> None:
+        x = ap.from_numpy(np.ones(4, np.float32))
+        with comm.device.create_stream() as outside, ap.Graph() as graph:
+            with pytest.raises(errors.CaptureError, match="HcclAllReduce"), graph.capture():
+                all_reduce(x, "sum", comm, stream=outside)
+        all_reduce(x, "sum", comm)
+        assert x.numpy().tolist() == [2, 2, 2, 2]
+
+    run_threads(2, work)
