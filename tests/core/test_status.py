@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from aclnn_py import errors, status
 from aclnn_py._ffi import C, ffi
+from aclnn_py.tools.doctor import Finding
 
 
 @pytest.mark.parametrize(
@@ -59,3 +62,26 @@ def test_the_library_s_own_message_is_in_the_error_and_is_taken_once(device):
 def test_where_it_happened_is_part_of_the_text():
     with pytest.raises(errors.AclError, match=r"\[device 3, stream 7\]"):
         status.check_acl(507899, "f", device=3, stream=7)
+
+
+def test_a_status_of_the_installation_carries_the_verdict_about_it(monkeypatch):
+    def examine(error):
+        found = Finding("error", "driver 23.0", "CANN 8.0 needs 24.1.", "Install it.")
+        return [found] if error.status == 507033 else []
+
+    monkeypatch.setattr(status, "library_info", lambda: SimpleNamespace(kind="npu"))
+    monkeypatch.setattr("aclnn_py.tools.doctor.findings_for", examine)
+    with pytest.raises(errors.AclError, match=r"installation: driver 23\.0 CANN") as caught:
+        status.check_acl(507033, "aclrtSetDevice")
+    assert caught.value.verdict == "installation: driver 23.0 CANN 8.0 needs 24.1. Install it."
+    assert caught.value.verdict in caught.value.explain()
+    with pytest.raises(errors.AclError) as caught:
+        status.check_acl(107002, "aclrtSetDevice")
+    assert caught.value.verdict == ""
+
+
+@pytest.mark.emulator_only(reason="an NPU has an installation")
+def test_the_emulator_has_no_installation_to_examine(device):
+    with pytest.raises(errors.AclnnError) as caught:
+        status.check_aclnn(561103, "aclnnAddGetWorkspaceSize")
+    assert caught.value.verdict == ""
