@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Union
 
 from aclnn_py.device import Device
+from aclnn_py.operators import groups as known
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator
@@ -30,6 +31,15 @@ def register(communicator: Communicator, *, may_be_default: bool) -> None:
         current = _default.get(index)
         if may_be_default and (current is None or current.closed):
             _default[index] = communicator
+
+
+def _member(device: int, name: str) -> known.Member | None:
+    with _lock:
+        found = _by_name.get((device, name))
+    return None if found is None or found.closed else known.Member(found.rank, found.world_size)
+
+
+known.tell(_member)
 
 
 def resolve(group: Group) -> Communicator:

@@ -148,7 +148,8 @@ def _values(call: Call, row: Any) -> _Findings:
     value = call.term(row["argument"])
     if value is not None and value not in row["allowed"]:
         allowed = ", ".join(repr(item) for item in row["allowed"])
-        yield _named(call, row["argument"]), f"{value!r} is not among {allowed}"
+        what = f"{row['argument']} is {value!r}," if "(" in row["argument"] else f"{value!r} is"
+        yield _named(call, row["argument"]), f"{what} not among {allowed}"
 
 
 def _range(call: Call, row: Any) -> _Findings:
@@ -164,8 +165,10 @@ def _range(call: Call, row: Any) -> _Findings:
             else (f"at most {high}" if low is None else f"{low} or more")
         )
         yield name, f"{row['argument']} is {value}; allowed is {bounds}"
-    elif value % int(row.get("multiple", 1)):
-        yield name, f"{row['argument']} is {value}; it must be a multiple of {row['multiple']}"
+        return
+    multiple = call.term(row.get("multiple"))
+    if multiple and value % multiple:
+        yield name, f"{row['argument']} is {value}; it must be a multiple of {multiple}"
 
 
 def _equal(call: Call, row: Any) -> _Findings:

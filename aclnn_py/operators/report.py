@@ -19,6 +19,7 @@ from aclnn_py.errors import (
 )
 from aclnn_py.operators.documented import advice, broken_rules
 from aclnn_py.operators.echo import echo
+from aclnn_py.operators.terms import Call
 from aclnn_py.status import error_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def launch_error(
         routine += "GetWorkspaceSize"
     judged = failure.phase == lib.AP_PHASE_ONE and status in _ARGUMENT_STATUSES
     broken = broken_rules(op, values) if judged else []
+    part = Call(op, values).member()
     return error_of(
         "aclnn",
         status,
@@ -67,6 +69,7 @@ def launch_error(
         broken=broken,
         hint=advice(op, broken) if status == _PARAM_INVALID else None,
         arguments=echo(op, values),
+        rank=None if part is None else part.rank,
         device=None if stream is None else stream.device.index,
         stream=None if stream is None else stream.id,
     )

@@ -17,6 +17,7 @@ from aclnn_py.operators.interception import (
     observers,
     remove_observer,
 )
+from aclnn_py.operators.terms import Call
 from aclnn_py.status import error_of
 
 __all__ = ["strict"]
@@ -63,6 +64,7 @@ class _Documents(Observer):
         rules = broken_rules(op, values)
         if not rules:
             return
+        part = Call(op, values).member()
         raise error_of(
             "aclnn",
             rules[0].status,
@@ -71,6 +73,7 @@ class _Documents(Observer):
             hint="strict() refused the call before the library was asked; " + advice(op, rules),
             broken=rules,
             arguments=echo(op, values),
+            rank=None if part is None else part.rank,
             device=launch.stream.device.index,
             stream=launch.stream.id,
         )

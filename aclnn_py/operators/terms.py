@@ -2,8 +2,8 @@
 """Terms of the rule table: small expressions over the arguments of one call.
 
 A term is a number, or one of ``name`` (an attribute), ``name[i]`` (extent of dimension i of a
-tensor), ``len(name)``, ``rank(name)``, ``dtype(name)``, ``format(name)``, ``given(name)``, each
-with an optional ``+n`` or ``-n`` behind it. Names are those of the C prototype.
+tensor), ``len(name)``, ``rank(name)``, ``dtype(name)``, ``format(name)``, ``given(name)``,
+``ranks(name)`` (of the group of that name), each with an optional ``+n`` or ``-n`` behind it. Names are those of the C prototype.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from aclnn_py import facts
 from aclnn_py.dtypes import dtype_of
+from aclnn_py.operators import groups
 from aclnn_py.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -71,6 +72,16 @@ class Call:
             return bool(self.tensors(c_name))
         return value is not None
 
+    def member(self) -> groups.Member | None:
+        """The part of the caller in the group that a fused operator names."""
+        names = [
+            v for c_name, v in self._values.items() if c_name == "group" and isinstance(v, str)
+        ]
+        tensors = [t for c_name in self._values for _name, t in self.tensors(c_name)]
+        if not names or not tensors:
+            return None
+        return groups.member(tensors[0].device.index, names[0])
+
     def status_of(self, c_name: str, kind: str, usual: int = 161002) -> int:
         """The status by which a fact about one parameter is refused."""
         for row in facts.rules(self.op.c_name):
@@ -102,6 +113,9 @@ class Call:
         function, c_name = found["call"], found["of"]
         if function == "given":
             return self.given(c_name)
+        if function == "ranks":
+            part = self.member()
+            return None if part is None else part.size
         if function == "len":
             value = self.value(c_name)
             if isinstance(value, (list, tuple)):

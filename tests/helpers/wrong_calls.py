@@ -240,6 +240,23 @@ WRONG_CALLS: list[WrongCall] = [
         "bias",
         "len(biasOptional) is 1; it must be len(weight), 2",
     ),
+    WrongCall(
+        "three ranks",
+        AGM,
+        lambda g: gathered(g, output=new(12, 3, dtype=F16), gather_out=new(12, 256, dtype=F16)),
+        561002,
+        "group",
+        "ranks(group) is 3, not among 2, 4, 8, 16, 32",
+        ranks=3,
+    ),
+    two(
+        "rows that do not divide",
+        MRS,
+        lambda g: scattered(g, x1=new(3, 256, dtype=F16)),
+        561002,
+        "x1",
+        "x1[0] is 3; it must be a multiple of 2",
+    ),
     # grouped products
     WrongCall(
         "groups along N",

@@ -49,6 +49,9 @@ def test_the_exception_names_argument_and_rule(device: ap.Device, call: WrongCal
     text = str(error)
     assert f"{call.argument}: " in text
     assert call.rule in text
+    assert error.device == 0
+    assert error.stream
+    assert error.rank == (0 if call.ranks > 1 else None)
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.explain()) == (text, error.explain())
 

@@ -24,7 +24,7 @@ WORDS = {"for", "rule", "status", "when"}
 def names_in(row: dict[str, Any]) -> set[str]:
     """Every parameter a row speaks of."""
     terms = [*row.get("when", {}), row.get("argument"), row.get("to"), row.get("low")]
-    terms += [row.get(key) for key in ("high", "end", "dim", "dims", "keep")]
+    terms += [row.get(key) for key in ("high", "multiple", "end", "dim", "dims", "keep")]
     of = row.get("of", [])
     terms += [of] if isinstance(of, str) else of
     terms += list(row.get("shapes", {}))
