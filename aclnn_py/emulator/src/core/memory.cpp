@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -400,6 +401,16 @@ void discharge_memory(int device, size_t size) {
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   Window &window = t.windows[static_cast<size_t>(device)];
   window.used -= std::min(window.used, size);
+}
+
+bool shared_window(int device, SharedWindow *shared) {
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Window &window = t.windows[static_cast<size_t>(device)];
+  struct stat about {};
+  if (!open_window(window) || window.file < 0 || fstat(window.file, &about) != 0) return false;
+  *shared = {window.start, window.size, window.file, about.st_ino};
+  return true;
 }
 
 bool backing_of(const void *address, int *file, uint64_t *offset) {

@@ -57,6 +57,15 @@ bool withdraw_block(void *address, BlockKind kind, size_t *size);
 Status charge_memory(int device, size_t size, const char *routine);
 void discharge_memory(int device, size_t size);
 
+// The memory of a device as another process can map it. False when nothing backs it that can be opened there.
+struct SharedWindow {
+  uintptr_t start;
+  size_t size;
+  int file;
+  uint64_t inode;  // of the file: tells it from a later one with the same descriptor
+};
+bool shared_window(int device, SharedWindow *window);
+
 // The file that backs the window and the place of the address in it; false when the window has none.
 bool backing_of(const void *address, int *file, uint64_t *offset);
 

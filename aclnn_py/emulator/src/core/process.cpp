@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/process.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -43,6 +45,12 @@ Status refuse_forked(const char *routine) {
               "%s: this process (pid %ld) was forked after the device was first used; a forked child has no "
               "session with the device. Start a new process (spawn) instead.",
               routine, static_cast<long>(getpid()));
+}
+
+int open_of_process(int64_t pid, int file) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%lld/fd/%d", static_cast<long long>(pid), file);
+  return open(path, O_RDWR | O_CLOEXEC);
 }
 
 int64_t environment_number(const char *name, int64_t fallback) {

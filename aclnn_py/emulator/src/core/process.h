@@ -28,6 +28,9 @@ inline Status check_process(const char *routine) {
   return __builtin_expect(forked(), 0) ? refuse_forked(routine) : 0;
 }
 
+// Opens what another process (or this one) has open under that descriptor; -1 with errno.
+int open_of_process(int64_t pid, int file);
+
 int64_t environment_number(const char *name, int64_t fallback);
 
 // Bytes with an optional suffix K, M, G or T (powers of 1024).

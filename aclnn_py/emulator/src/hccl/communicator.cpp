@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "acl/acl_base.h"
+#include "core/pool.h"
 #include "core/stream.h"
 #include "hccl/futex.h"
 
@@ -42,10 +43,22 @@ Call describe(const char *format, ...) {
   return call;
 }
 
-Communicator::Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region)
-    : name_(std::move(name)), rank_(rank), device_(device), config_(std::move(config)), region_(std::move(region)) {
+Communicator::Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region,
+                           uint32_t crowd)
+    : name_(std::move(name)), rank_(rank), device_(device), config_(std::move(config)), region_(std::move(region)),
+      crowd_(std::max(crowd, region_->ranks())), peers_(*region_, rank_) {
+  region_->state(rank_).reach.store(peers_.complete() ? Reach::everyone : Reach::not_everyone, std::memory_order_release);
   // a short look before sleeping pays only while every rank has a processor of its own
-  spins_ = static_cast<int>(size()) <= usable_processors() ? 400 : 0;
+  const int processors = usable_processors();
+  spins_ = static_cast<int>(crowd_) <= processors ? 400 : 0;
+  width_ = std::clamp(processors / static_cast<int>(crowd_), 1, parallel_width());
+}
+
+bool Communicator::direct() {
+  for (uint32_t r = 0; r < size(); ++r) {
+    if (region_->state(r).reach.load(std::memory_order_acquire) != Reach::everyone) return false;
+  }
+  return true;
 }
 
 Communicator::~Communicator() = default;

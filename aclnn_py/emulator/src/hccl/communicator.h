@@ -15,6 +15,7 @@
 
 #include "core/status.h"
 #include "hccl/config.h"
+#include "hccl/peers.h"
 #include "hccl/region.h"
 
 namespace emu::hccl {
@@ -42,7 +43,8 @@ struct Wait {
 
 class Communicator {
  public:
-  Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region);
+  Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region,
+               uint32_t crowd);
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
@@ -55,6 +57,14 @@ class Communicator {
   bool is_sub() const { return is_sub_; }
   void mark_sub() { is_sub_ = true; }
   Region &region() { return *region_; }
+  const Peers &peers() const { return peers_; }
+  // Can every rank use every other rank's device memory where it lies? All ranks have answered once they
+  // arrived at a step, and from then on they give the same answer.
+  bool direct();
+  // Ranks that share the processors of this host, those outside this communicator too.
+  uint32_t crowd() const { return crowd_; }
+  // Threads this rank may use for one call.
+  int width() const { return width_; }
 
   // Waits until ready() holds. `wait` says what for, so that others can see it and messages can name it;
   // ready() must be about monotone counters written by that rank. Returns a device status on failure.
@@ -127,7 +137,9 @@ class Communicator {
   const std::shared_ptr<Region> region_;
   std::string secret_;
   bool is_sub_ = false;
-  int spins_ = 0;
+  const uint32_t crowd_;
+  Peers peers_;
+  int spins_ = 0, width_ = 1;
   std::atomic<bool> suspended_{false};
 
   std::mutex turn_mutex_;

@@ -59,6 +59,7 @@ struct Request {
   std::string name;
   bool found;      // whoever comes first holds the meeting
   bool is_sub;
+  uint32_t crowd;  // ranks of the communicator it is a part of
 };
 
 Status join(const Request &request, HcclComm *comm) {
@@ -67,7 +68,8 @@ Status join(const Request &request, HcclComm *comm) {
   const Attendee attendee{request.ranks, request.rank, request.device, request.config.connect_timeout, request.name};
   std::shared_ptr<Region> region;
   if (Status s = attend(request.routine, request.meeting, attendee, request.found, &region)) return s;
-  auto communicator = std::make_shared<Communicator>(request.name, request.rank, request.device, request.config, region);
+  auto communicator = std::make_shared<Communicator>(request.name, request.rank, request.device, request.config, region,
+                                                     request.crowd);
   communicator->set_secret(text_of(request.meeting));
   if (request.is_sub) communicator->mark_sub();
   *comm = hold.publish(std::move(communicator));
@@ -100,7 +102,7 @@ Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRoot
                              const HcclCommConfig *config, bool config_given, HcclComm *comm) {
   if (Status s = check_pointer(routine, "rootInfo", info)) return s;
   if (Status s = check_pointer(routine, "comm", comm)) return s;
-  Request request{routine, {}, ranks, rank, 0, {}, "", false, false};
+  Request request{routine, {}, ranks, rank, 0, {}, "", false, false, ranks};
   if (Status s = begin(routine, &request.device)) return s;
   if (Status s = check_size(routine, ranks, rank)) return s;
   if (Status s = read_settings(routine, config, config_given, &request.config)) return s;
@@ -116,7 +118,7 @@ Status create_from_rank_table(const char *routine, const char *path, uint32_t ra
                               bool config_given, HcclComm *comm) {
   if (Status s = check_pointer(routine, "clusterInfo", path)) return s;
   if (Status s = check_pointer(routine, "comm", comm)) return s;
-  Request request{routine, {}, 0, rank, 0, {}, "", true, false};
+  Request request{routine, {}, 0, rank, 0, {}, "", true, false, 0};
   if (Status s = begin(routine, &request.device)) return s;
   if (Status s = read_settings(routine, config, config_given, &request.config)) return s;
   RankTable table;
@@ -158,7 +160,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   const std::string name = "hccl_" + meeting.address.substr(meeting.address.rfind('/') + 1);
   std::vector<HcclComm> made(count, nullptr);
   const Status status = run_on_devices(routine, {devices, devices + count}, [&](size_t i) {
-    return join({routine, meeting, count, static_cast<uint32_t>(i), devices[i], config, name, false, false}, &made[i]);
+    return join({routine, meeting, count, static_cast<uint32_t>(i), devices[i], config, name, false, false, count}, &made[i]);
   });
   if (status != 0) {
     for (HcclComm comm : made) withdraw_communicator(comm);
@@ -199,7 +201,7 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
     return refuse(HCCL_E_PARA, "%s: subCommRankId is %u, but rankIds[%u] is %u and this is rank %u", routine, sub_rank,
                   sub_rank, ranks[sub_rank], global->rank());
   }
-  Request request{routine, {}, count, sub_rank, global->device(), {}, "", true, true};
+  Request request{routine, {}, count, sub_rank, global->device(), {}, "", true, true, global->crowd()};
   if (Status s = read_settings(routine, config, config != nullptr, &request.config)) return s;
   request.name = request.config.name;
   if (request.name.empty()) {

@@ -17,16 +17,18 @@ struct Progress {
   uint64_t bytes;          // of the whole message
   uint64_t moved = 0;      // bytes posted or taken
   bool started = false, done = false;
+  bool shown = false;      // a send whose receiver reads the memory where it lies
 };
 
 class Exchange {
  public:
   Exchange(Communicator &comm, const std::vector<Transfer> &transfers)
-      : comm_(comm), region_(comm.region()), rank_(comm.rank()), direct_(region_.direct()) {
+      : comm_(comm), region_(comm.region()), rank_(comm.rank()) {
     for (const Transfer &transfer : transfers) {
       Progress progress{};
       progress.transfer = &transfer;
       progress.bytes = transfer.count * transfer.item_bytes;
+      progress.shown = transfer.send && reaches(transfer.remote) && comm.peers().open_to_others(transfer.data, progress.bytes);
       work_.push_back(progress);
     }
   }
@@ -67,10 +69,11 @@ class Exchange {
     if (!item.transfer->send) return {Awaits::posted, peer, line.taken.load(std::memory_order_relaxed) + 1};
     const uint64_t posted = line.posted.load(std::memory_order_relaxed);
     // a sender waits for a free slot, and at the end for the receiver to have taken everything
-    return {Awaits::taken, peer, item.started && item.moved == item.bytes ? posted : posted + 1 - slots()};
+    return {Awaits::taken, peer, item.started && item.moved == item.bytes ? posted : posted + 1 - kRing};
   }
 
-  uint64_t slots() const { return direct_ ? 1 : kRing; }
+  // A receiver that has not said yet whose memory it sees gets the bytes through the staging.
+  bool reaches(uint32_t remote) { return region_.state(remote).reach.load(std::memory_order_acquire) == Reach::everyone; }
 
   bool may_move(const Progress &item) {
     const Wait wait = awaited(item);
@@ -102,11 +105,11 @@ class Exchange {
     Channel &line = channel(item);
     uint64_t posted = line.posted.load(std::memory_order_relaxed);
     while (!item.started || item.moved < item.bytes) {
-      if (posted - line.taken.load(std::memory_order_acquire) >= slots()) return 0;
-      const uint64_t n = direct_ ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
+      if (posted - line.taken.load(std::memory_order_acquire) >= kRing) return 0;
+      const uint64_t n = item.shown ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
       MessageHead &head = line.head[posted % kRing];
-      head = {transfer.count, item.bytes, transfer.dtype, 0, transfer.data};
-      if (!direct_ && !kEmptyKernels) {
+      head = {transfer.count, item.bytes, transfer.dtype, item.shown, transfer.data};
+      if (!item.shown && !kEmptyKernels) {
         std::memcpy(region_.piece(rank_, transfer.remote, posted), static_cast<char *>(transfer.data) + item.moved, n);
       }
       item.started = true;
@@ -135,8 +138,8 @@ class Exchange {
                              dtype_text(head.dtype), comm_.who(rank_).c_str(),
                              static_cast<unsigned long long>(transfer.count), dtype_text(transfer.dtype));
       }
-      const uint64_t n = direct_ ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
-      const void *from = direct_ ? head.source : region_.piece(transfer.remote, rank_, taken);
+      const uint64_t n = head.open ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
+      const void *from = head.open ? comm_.peers().here(transfer.remote, head.source) : region_.piece(transfer.remote, rank_, taken);
       if (!kEmptyKernels) std::memmove(static_cast<char *>(transfer.data) + item.moved, from, n);
       item.moved += n;
       line.taken.store(++taken, std::memory_order_seq_cst);
@@ -153,7 +156,6 @@ class Exchange {
   Communicator &comm_;
   Region &region_;
   const uint32_t rank_;
-  const bool direct_;
   std::vector<Progress> work_;
   std::vector<bool> busy_send_, busy_recv_;
 };

@@ -84,7 +84,7 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
     if (Status status = still_there(place.communicator(), call, spans)) return status;
     return body(session);
   };
-  const Status status = enqueue_on(*stream, routine, std::move(task));
+  const Status status = enqueue_on(*stream, routine, std::move(task), RunBy::anyone);
   return status == 0 ? 0 : HCCL_E_RUNTIME;
 }
 

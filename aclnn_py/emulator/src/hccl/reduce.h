@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace emu::hccl {
 
@@ -18,8 +19,8 @@ struct ReduceType {
 ReduceType reduce_type(uint32_t dtype, uint32_t op);
 
 // accumulator = ((source 0 op source 1) op source 2) ...; written to each of `targets`, block by block, so
-// that a target may be one of the sources.
-void reduce_in_order(const ReduceType &type, const void *const *sources, uint32_t source_count, void *const *targets,
-                     uint32_t target_count, uint64_t count);
+// that a target may be one of the sources. Uses up to `width` threads.
+void reduce_in_order(const ReduceType &type, const std::vector<const void *> &sources,
+                     const std::vector<void *> &targets, uint64_t count, int width);
 
 }  // namespace emu::hccl

@@ -26,15 +26,14 @@ std::string system_reason(const char *what) { return std::string(what) + ": " + 
 }  // namespace
 
 // Pages are taken when they are first written, so the bounds below are address space, not memory.
-uint64_t Region::lay_out(uint32_t ranks, bool direct) {
+// Two slots of at most 512 KiB stay in a processor's own cache on the way from rank to rank; HCCL_BUFFSIZE,
+// which is 1 MB or more, bounds the same thing on a device and changes nothing here.
+uint64_t Region::lay_out(uint32_t ranks) {
   ranks_ = ranks;
-  direct_ = direct;
   uint64_t n = ranks;
-  if (!direct) {
-    step_bytes_ = std::clamp<uint64_t>((uint64_t{8} << 20) / n, uint64_t{64} << 10, uint64_t{512} << 10);
-    step_bytes_ = std::max(round_up(step_bytes_, kPage), n * kPage);
-    piece_bytes_ = round_up(std::clamp<uint64_t>((uint64_t{128} << 20) / (n * n), kPage, uint64_t{256} << 10), kPage);
-  }
+  step_bytes_ = std::clamp<uint64_t>((uint64_t{8} << 20) / n, uint64_t{64} << 10, uint64_t{512} << 10);
+  step_bytes_ = std::max(round_up(step_bytes_, kPage), n * kPage);
+  piece_bytes_ = round_up(std::clamp<uint64_t>((uint64_t{128} << 20) / (n * n), kPage, uint64_t{256} << 10), kPage);
   record_bytes_ = round_up(sizeof(StepRecord) + 3 * n * sizeof(uint64_t), 64);
   uint64_t end = round_up(sizeof(Header), 128);
   auto take = [&end](uint64_t bytes, uint64_t unit) {
@@ -52,10 +51,8 @@ uint64_t Region::lay_out(uint32_t ranks, bool direct) {
 }
 
 int Region::create(const std::vector<Member> &members, std::string *why) {
-  bool direct = std::all_of(members.begin(), members.end(),
-                [&](const Member &m) { return m.process.nonce == members[0].process.nonce; });
   Region layout;
-  uint64_t size = layout.lay_out(static_cast<uint32_t>(members.size()), direct);
+  uint64_t size = layout.lay_out(static_cast<uint32_t>(members.size()));
   int fd = static_cast<int>(syscall(SYS_memfd_create, "aclnn_py_hccl", MFD_CLOEXEC));
   if (fd < 0) {
     *why = system_reason("memfd_create");
@@ -77,7 +74,6 @@ int Region::create(const std::vector<Member> &members, std::string *why) {
   // the file starts as zeros: only what differs from zero is written
   Header &header = layout.header();
   header.ranks = layout.ranks_;
-  header.direct = direct;
   header.step_bytes = layout.step_bytes_;
   header.piece_bytes = layout.piece_bytes_;
   std::copy(members.begin(), members.end(), layout.at<Member>(layout.members_));
@@ -99,7 +95,7 @@ std::shared_ptr<Region> Region::attach(int fd, std::string *why) {
   region->size_ = static_cast<uint64_t>(about.st_size);
   const Header &header = region->header();
   if (header.magic != kMagic || header.ranks == 0 || header.ranks > kMaxRanks ||
-    region->lay_out(header.ranks, header.direct != 0) != region->size_ ||
+    region->lay_out(header.ranks) != region->size_ ||
     header.step_bytes != region->step_bytes_ || header.piece_bytes != region->piece_bytes_) {
     *why = "the shared memory was laid out by another version of the emulator";
     return nullptr;

@@ -21,11 +21,21 @@ constexpr size_t kCallText = 256;
 constexpr uint32_t kMaxRanks = 1024;
 constexpr uint32_t kRing = 2;  // slots of a channel, and parities of a step
 
+// The device memory of a rank, as the other ranks' processes map it; size 0 when they cannot.
+struct MemberMemory {
+  uint64_t start, size, inode;
+  int32_t file;
+  int32_t unused;
+};
+
 struct Member {
   Process process;
+  MemberMemory memory;
   int32_t device;
   int32_t unused;
 };
+
+enum class Reach : uint32_t { unknown, everyone, not_everyone };
 
 enum class Awaits : uint32_t { nothing, step, posted, taken };
 
@@ -34,6 +44,7 @@ struct alignas(128) RankState {
   std::atomic<uint32_t> sleeping;  // the rank sleeps on its bell
   std::atomic<uint32_t> left;      // the communicator was destroyed on this rank
   std::atomic<uint32_t> revived;   // how often this rank resumed the communicator
+  std::atomic<Reach> reach;        // whose device memory this rank can use where it lies
   std::atomic<uint64_t> step;      // steps of collectives this rank has arrived at
   std::atomic<uint64_t> calls;     // calls this rank has begun
   // What the rank waits for; `serial` is odd while it waits.
@@ -50,8 +61,8 @@ enum class Vectors : uint32_t { none, equal, transposed };
 struct alignas(64) StepRecord {
   char text[kCallText];
   Vectors vectors;
-  uint32_t unused;
-  const void *source;  // valid for ranks that share an address space
+  uint32_t open;       // source and target lie where the other ranks can reach them
+  const void *source;  // addresses in this rank's process
   void *target;
 };
 
@@ -59,7 +70,7 @@ struct MessageHead {
   uint64_t count;
   uint64_t total;  // bytes
   uint32_t dtype;
-  uint32_t unused;
+  uint32_t open;  // the receiver takes the bytes from `source`, else from the pieces
   const void *source;
 };
 
@@ -73,7 +84,7 @@ struct alignas(128) Channel {
 struct Header {
   uint64_t magic;
   uint32_t ranks;
-  uint32_t direct;  // all ranks share one address space: data are read where they lie
+  uint32_t unused;
   uint64_t step_bytes;
   uint64_t piece_bytes;
   std::atomic<uint32_t> failure;  // 0 none, 1 being written, 2 told
@@ -96,7 +107,6 @@ class Region {
 
   Header &header() { return *at<Header>(0); }
   uint32_t ranks() const { return ranks_; }
-  bool direct() const { return direct_; }
   const Member &member(uint32_t rank) { return at<Member>(members_)[rank]; }
   RankState &state(uint32_t rank) { return at<RankState>(states_)[rank]; }
   StepRecord &record(uint32_t rank, uint64_t step) {
@@ -119,13 +129,12 @@ class Region {
 
  private:
   Region() = default;
-  uint64_t lay_out(uint32_t ranks, bool direct);
+  uint64_t lay_out(uint32_t ranks);
   template <class T> T *at(uint64_t offset) { return reinterpret_cast<T *>(base_ + offset); }
 
   char *base_ = nullptr;
   uint64_t size_ = 0;
   uint32_t ranks_ = 0;
-  bool direct_ = false;
   uint64_t record_bytes_ = 0, step_bytes_ = 0, piece_bytes_ = 0;
   uint64_t members_ = 0, states_ = 0, records_ = 0, channels_ = 0, staging_ = 0, pieces_ = 0;
 };

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "hccl/peers.h"
 #include "hccl/rendezvous_wire.h"
 
 namespace emu::hccl {
@@ -198,6 +199,7 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
   std::memcpy(hello.secret, meeting.secret, kSecretBytes);
   hello.member.process = this_process();
   hello.member.device = attendee.device;
+  hello.member.memory = own_memory(attendee.device);
   std::snprintf(hello.agreement, sizeof hello.agreement, "%s", attendee.agreement.c_str());
   Status status = 0;
   if (!same_user(fd)) {

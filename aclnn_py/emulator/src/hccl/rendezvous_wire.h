@@ -14,7 +14,7 @@
 namespace emu::hccl {
 
 constexpr uint64_t kWireMagic = 0x31544545'4d4c4343ULL;
-constexpr uint32_t kWireVersion = 1;
+constexpr uint32_t kWireVersion = 2;
 
 struct WireHello {
   uint64_t magic;

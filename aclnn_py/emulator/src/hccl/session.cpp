@@ -6,17 +6,23 @@
 #include <map>
 #include <memory>
 
+#include "core/pool.h"
 #include "core/stream.h"
 
 namespace emu::hccl {
 namespace {
 
 constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
-constexpr uint64_t kShortBytes = 8192;  // below it waiting for a second step costs more than the arithmetic
+constexpr uint64_t kShortBytes = 32768;  // up to here a second step costs more than copying and adding more
 
 // The negative control of the tests moves no data, but keeps the ranks in step.
-void copy(void *to, const void *from, uint64_t bytes) {
-  if (to != from && bytes != 0 && !kEmptyKernels) std::memcpy(to, from, bytes);
+void copy(void *to, const void *from, uint64_t bytes, int width = 1) {
+  if (to == from || bytes == 0 || kEmptyKernels) return;
+  constexpr uint64_t kLeast = uint64_t{1} << 20;  // below it another thread is not worth waking
+  const uint64_t share = std::max(kLeast, (bytes / static_cast<uint64_t>(width) + 4095) / 4096 * 4096);
+  parallel_for(static_cast<int64_t>(bytes), static_cast<int64_t>(share), [&](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, static_cast<size_t>(end - begin));
+  });
 }
 
 bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes) {
@@ -55,7 +61,7 @@ class Snapshot {
 
 Session::Session(Communicator &comm, Call call, uint64_t ticket)
     : comm_(comm), region_(comm.region()), call_(std::move(call)), ticket_(ticket), rank_(comm.rank()),
-      size_(comm.size()), direct_(comm.region().direct()) {}
+      size_(comm.size()), width_(comm.width()) {}
 
 Session::~Session() {
   if (entered_) comm_.exit(ticket_);
@@ -67,23 +73,34 @@ Status Session::begin() {
   return 0;
 }
 
-// Where the bytes that this rank shows in the next step go: the source itself when the ranks can read it
-// where it lies, else this rank's staging area.
-char *Session::place(const void *source, void *target) {
+char *Session::staging() { return region_.staging(rank_, comm_.step); }
+
+const char *Session::staged(uint32_t rank) const { return region_.staging(rank, comm_.step - 1); }
+
+// In the next step the others learn where this rank's data lie.
+void Session::show(const void *source, uint64_t source_bytes, void *target, uint64_t target_bytes) {
   StepRecord &record = region_.record(rank_, comm_.step);
   record.source = source;
   record.target = target;
-  return direct_ ? const_cast<char *>(static_cast<const char *>(source)) : region_.staging(rank_, comm_.step);
+  const Peers &peers = comm_.peers();
+  record.open = peers.open_to_others(source, source_bytes) && peers.open_to_others(target, target_bytes);
 }
 
-uint64_t Session::room() const { return direct_ ? UINT64_MAX : region_.step_bytes(); }
-
-const char *Session::shown(uint32_t rank) const {
-  return direct_ ? static_cast<const char *>(region_.record(rank, comm_.step - 1).source)
-                 : region_.staging(rank, comm_.step - 1);
+// Every rank sees the same records, so all go the same way.
+bool Session::all_shown() const {
+  for (uint32_t r = 0; r < size_; ++r) {
+    if (!region_.record(r, comm_.step - 1).open) return false;
+  }
+  return comm_.direct();
 }
 
-void *Session::target(uint32_t rank) const { return region_.record(rank, comm_.step - 1).target; }
+const char *Session::source(uint32_t rank) const {
+  return static_cast<const char *>(comm_.peers().here(rank, region_.record(rank, comm_.step - 1).source));
+}
+
+char *Session::target(uint32_t rank) const {
+  return static_cast<char *>(comm_.peers().here(rank, region_.record(rank, comm_.step - 1).target));
+}
 
 void Session::show_call() {
   StepRecord &record = region_.record(rank_, comm_.step);
@@ -160,13 +177,7 @@ Status Session::compare() {
   return 0;
 }
 
-// Ranks that read each other's buffers where they lie leave together.
-Status Session::finish() { return direct_ ? arrive() : 0; }
-
-Status Session::barrier() {
-  place(nullptr);
-  return arrive();
-}
+Status Session::barrier() { return arrive(); }
 
 // Every rank must give the same sizes; where the blocks lie is its own business.
 void Session::agree_on(const std::vector<Block> &blocks) {
@@ -194,33 +205,51 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
   uint64_t longest = 0;
   for (const Block &block : blocks) longest = std::max(longest, block.bytes);
   agree_on(blocks);
-  const uint64_t room = this->room();
+  if (longest > kShortBytes) {
+    show(send, mine.bytes);
+    if (Status status = arrive()) return status;
+    if (all_shown()) {
+      // each rank begins with another block, so that not all read the same memory
+      for (uint32_t i = 0; i < size_; ++i) {
+        const uint32_t r = (rank_ + i) % size_;
+        copy(offset(recv, blocks[r].offset), r == rank_ ? send : source(r), blocks[r].bytes, width_);
+      }
+      return arrive();
+    }
+  }
+  const uint64_t room = region_.step_bytes();
   uint64_t at = 0;
   do {
-    const uint64_t own = part(mine, at, room);
-    copy(place(offset(send, at)), offset(send, at), own);
+    copy(staging(), offset(send, at), part(mine, at, room));
     if (Status status = arrive()) return status;
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
-      copy(offset(recv, blocks[r].offset + at), r == rank_ ? offset(send, at) : shown(r), part(blocks[r], at, room));
+      copy(offset(recv, blocks[r].offset + at), r == rank_ ? offset(send, at) : staged(r), part(blocks[r], at, room));
     }
     at += std::min(room, longest - at);
   } while (at < longest);
-  return finish();
+  return 0;
 }
 
 Status Session::broadcast(void *data, uint64_t bytes, uint32_t root) {
-  const uint64_t room = this->room();
+  if (bytes > kShortBytes) {
+    show(data, bytes);
+    if (Status status = arrive()) return status;
+    if (all_shown()) {
+      if (rank_ != root) copy(data, source(root), bytes, width_);
+      return arrive();
+    }
+  }
+  const uint64_t room = region_.step_bytes();
   uint64_t at = 0;
   do {
     const uint64_t n = std::min(room, bytes - at);
-    char *shared = place(offset(data, at));
-    if (rank_ == root) copy(shared, offset(data, at), n);
+    if (rank_ == root) copy(staging(), offset(data, at), n);
     if (Status status = arrive()) return status;
-    if (rank_ != root) copy(offset(data, at), shown(root), n);
+    if (rank_ != root) copy(offset(data, at), staged(root), n);
     at += n;
   } while (at < bytes);
-  return finish();
+  return 0;
 }
 
 Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t root) {
@@ -228,27 +257,30 @@ Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t r
   if (rank_ == root && recv != offset(send, root * bytes) && overlap(send, size_ * bytes, recv, bytes)) {
     send = snapshot.take(send, size_ * bytes);
   }
-  const uint64_t room = direct_ ? bytes : this->room() / size_ / 64 * 64;
+  if (bytes * size_ > kShortBytes) {
+    show(send, rank_ == root ? size_ * bytes : 0);
+    if (Status status = arrive()) return status;
+    if (all_shown()) {
+      copy(recv, source(root) + rank_ * bytes, bytes, width_);
+      return arrive();
+    }
+  }
+  const uint64_t room = region_.step_bytes() / size_ / 64 * 64;
   uint64_t at = 0;
   do {
     const uint64_t n = std::min(room, bytes - at);
-    char *shared = place(send);
-    if (rank_ == root && !direct_) {
-      for (uint32_t r = 0; r < size_; ++r) copy(shared + r * room, offset(send, r * bytes + at), n);
-    }
+    for (uint32_t r = 0; rank_ == root && r < size_; ++r) copy(staging() + r * room, offset(send, r * bytes + at), n);
     if (Status status = arrive()) return status;
-    const char *from = direct_ ? offset(shown(root), rank_ * bytes) : offset(shown(root), rank_ * room);
-    copy(offset(recv, at), from, n);
+    copy(offset(recv, at), staged(root) + rank_ * room, n);
     at += n;
   } while (at < bytes);
-  return finish();
+  return 0;
 }
 
 Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, void *recv,
                              const std::vector<Block> &from) {
   Snapshot snapshot;
   if (overlap(send, extent(to), recv, extent(from))) send = snapshot.take(send, extent(to));
-  const uint64_t room = direct_ ? UINT64_MAX : this->room() / size_ / 64 * 64;
   call_.vectors = Vectors::transposed;
   call_.a.clear();
   call_.b.clear();
@@ -258,32 +290,32 @@ Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, voi
     call_.b.push_back(from[r].bytes);
     call_.c.push_back(to[r].offset);
   }
-  std::vector<uint64_t> displacement(size_, 0);
-  uint64_t longest = 0, at = 0;
   show_call();
+  show(send, extent(to));
+  // How long the longest transfer of any pair is, all ranks know only after a step. The beginning of each goes
+  // with that step already, as much as a short message has.
+  const uint64_t begin = std::min(region_.step_bytes() / size_ / 64 * 64, std::max<uint64_t>(kShortBytes / size_, 64) / 64 * 64);
+  uint64_t longest = 0, at = 0, room = begin;
   for (;;) {
-    char *shared = place(send);
-    if (!direct_) {
-      for (uint32_t r = 0; r < size_; ++r) copy(shared + r * room, offset(send, to[r].offset + at), part(to[r], at, room));
-    }
+    for (uint32_t r = 0; r < size_; ++r) copy(staging() + r * room, offset(send, to[r].offset + at), part(to[r], at, room));
     if (Status status = arrive()) return status;
-    if (at == 0) {
-      // how many rounds there are depends on the longest transfer of any pair: everybody's counts are known now
-      for (uint32_t r = 0; r < size_; ++r) {
-        displacement[r] = region_.vector(r, comm_.step - 1, 2)[rank_];
-        const uint64_t *counts = region_.vector(r, comm_.step - 1, 0);
-        for (uint32_t i = 0; i < size_; ++i) longest = std::max(longest, counts[i]);
-      }
+    const uint64_t step = comm_.step - 1;
+    for (uint32_t r = 0; at == 0 && r < size_; ++r) {
+      const uint64_t *counts = region_.vector(r, step, 0);
+      for (uint32_t i = 0; i < size_; ++i) longest = std::max(longest, counts[i]);
     }
+    const bool shown = at == 0 && longest > begin && all_shown();
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
-      const char *data = direct_ ? offset(shown(r), displacement[r]) : offset(shown(r), rank_ * room);
-      copy(offset(recv, from[r].offset + at), data, part(from[r], at, room));
+      char *to_here = offset(recv, from[r].offset + at);
+      if (shown) copy(to_here, source(r) + region_.vector(r, step, 2)[rank_], from[r].bytes, width_);
+      else copy(to_here, staged(r) + rank_ * room, part(from[r], at, room));
     }
-    if (longest <= room || at + room >= longest) break;
+    if (shown) return arrive();
     at += room;
+    room = region_.step_bytes() / size_ / 64 * 64;
+    if (at >= longest) return 0;
   }
-  return finish();
 }
 
 Status Session::all_reduce(const void *send, void *recv, uint64_t count, ReduceType type) {
@@ -297,46 +329,50 @@ Status Session::reduce(const void *send, void *recv, uint64_t count, ReduceType 
 // Each rank reduces its piece of every chunk. With a root (root >= 0) only the root gets the result.
 Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceType type, int64_t root) {
   Snapshot snapshot;
-  const bool receives = root < 0 || root == rank_;
+  const auto receives = [root](uint32_t rank) { return root < 0 || root == rank; };
   const uint64_t item = type.item_bytes, bytes = count * item;
-  if (receives && send != recv && overlap(send, bytes, recv, bytes)) send = snapshot.take(send, bytes);
+  if (receives(rank_) && send != recv && overlap(send, bytes, recv, bytes)) send = snapshot.take(send, bytes);
   std::vector<const void *> sources(size_);
-  if (!direct_ && bytes <= kShortBytes) {
+  std::vector<void *> targets;
+  // pieces begin on cache lines
+  const auto piece_of = [&](uint64_t n) {
+    const uint64_t line = 64 / item;
+    return (n + size_ * line - 1) / (size_ * line) * line;
+  };
+  if (bytes <= kShortBytes) {
     // one step: every rank that wants the result reduces all of it
-    copy(place(send), send, bytes);
+    copy(staging(), send, bytes);
     if (Status status = arrive()) return status;
-    for (uint32_t r = 0; r < size_; ++r) sources[r] = shown(r);
-    if (receives) reduce_in_order(type, sources.data(), size_, &recv, 1, count);
+    for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r);
+    if (receives(rank_)) reduce_in_order(type, sources, {recv}, count, 1);
     return 0;
   }
-  const uint64_t room = direct_ ? count : this->room() / item;
-  std::vector<void *> targets;
-  for (uint64_t at = 0; at < count; at += room) {
-    const uint64_t n = std::min(room, count - at);
-    // pieces begin on cache lines
-    const uint64_t line = 64 / item, piece = (n + size_ * line - 1) / (size_ * line) * line;
-    const uint64_t begin = std::min(n, rank_ * piece), length = std::min(n, begin + piece) - begin;
-    copy(place(offset(send, at * item), receives ? recv : nullptr), offset(send, at * item), n * item);
-    if (Status status = arrive()) return status;
-    for (uint32_t r = 0; r < size_; ++r) sources[r] = offset(shown(r), begin * item);
-    targets.clear();
-    if (direct_) {
-      for (uint32_t r = 0; r < size_; ++r) {
-        if (root < 0 || root == r) targets.push_back(offset(target(r), begin * item));
-      }
-    } else {
-      targets.push_back(place(nullptr));
+  show(send, bytes, recv, receives(rank_) ? bytes : 0);
+  if (Status status = arrive()) return status;
+  if (all_shown()) {
+    const uint64_t piece = piece_of(count), begin = std::min(count, rank_ * piece);
+    for (uint32_t r = 0; r < size_; ++r) {
+      sources[r] = source(r) + begin * item;
+      if (receives(r)) targets.push_back(target(r) + begin * item);
     }
-    reduce_in_order(type, sources.data(), size_, targets.data(), static_cast<uint32_t>(targets.size()), length);
-    if (direct_) continue;
+    reduce_in_order(type, sources, targets, std::min(count, begin + piece) - begin, width_);
+    return arrive();
+  }
+  const uint64_t room = region_.step_bytes() / item;
+  for (uint64_t at = 0; at < count; at += room) {
+    const uint64_t n = std::min(room, count - at), piece = piece_of(n), begin = std::min(n, rank_ * piece);
+    copy(staging(), offset(send, at * item), n * item);
     if (Status status = arrive()) return status;
-    for (uint32_t i = 0; receives && i < size_; ++i) {
+    for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + begin * item;
+    reduce_in_order(type, sources, {staging()}, std::min(n, begin + piece) - begin, width_);
+    if (Status status = arrive()) return status;
+    for (uint32_t i = 0; receives(rank_) && i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
       const uint64_t first = std::min(n, r * piece), last = std::min(n, first + piece);
-      copy(offset(recv, (at + first) * item), shown(r), (last - first) * item);
+      copy(offset(recv, (at + first) * item), staged(r), (last - first) * item);
     }
   }
-  return finish();
+  return 0;
 }
 
 Status Session::reduce_scatter(const void *send, void *recv, uint64_t count, ReduceType type) {
@@ -355,24 +391,27 @@ Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector
   uint64_t longest = 0;
   for (const Block &block : blocks) longest = std::max(longest, block.bytes);
   agree_on(blocks);
-  const uint64_t room = direct_ ? std::max<uint64_t>(longest, 1) : this->room() / size_ / 64 * 64;
   std::vector<const void *> sources(size_);
-  uint64_t at = 0;
-  show_call();
-  do {
-    char *shared = place(send);
-    if (!direct_) {
-      for (uint32_t r = 0; r < size_; ++r) copy(shared + r * room, offset(send, blocks[r].offset + at), part(blocks[r], at, room));
-    }
+  if (longest * size_ > kShortBytes) {
+    show_call();
+    show(send, extent(blocks));
     if (Status status = arrive()) return status;
-    for (uint32_t r = 0; r < size_; ++r) {
-      sources[r] = direct_ ? offset(shown(r), region_.vector(r, comm_.step - 1, 2)[rank_]) : offset(shown(r), rank_ * room);
+    if (all_shown()) {
+      for (uint32_t r = 0; r < size_; ++r) sources[r] = source(r) + region_.vector(r, comm_.step - 1, 2)[rank_];
+      reduce_in_order(type, sources, {recv}, mine.bytes / type.item_bytes, width_);
+      return arrive();
     }
-    void *target = offset(recv, at);
-    reduce_in_order(type, sources.data(), size_, &target, 1, part(mine, at, room) / type.item_bytes);
+  }
+  const uint64_t room = region_.step_bytes() / size_ / 64 * 64;
+  uint64_t at = 0;
+  do {
+    for (uint32_t r = 0; r < size_; ++r) copy(staging() + r * room, offset(send, blocks[r].offset + at), part(blocks[r], at, room));
+    if (Status status = arrive()) return status;
+    for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + rank_ * room;
+    reduce_in_order(type, sources, {offset(recv, at)}, part(mine, at, room) / type.item_bytes, width_);
     at += std::min(room, longest - at);
   } while (at < longest);
-  return finish();
+  return 0;
 }
 
 }  // namespace emu::hccl

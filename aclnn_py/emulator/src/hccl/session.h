@@ -61,15 +61,18 @@ class Session {
   Status exchange(const std::vector<Transfer> &transfers);
 
  private:
-  char *place(const void *source, void *target = nullptr);
   void agree_on(const std::vector<Block> &blocks);
   void show_call();
   Status arrive();
   Status compare();
-  const char *shown(uint32_t rank) const;
-  void *target(uint32_t rank) const;
-  Status finish();
-  uint64_t room() const;
+  // Data go from rank to rank in one of two ways. Short ones, and those in memory that others cannot see, are
+  // copied through the staging areas, a part in each step. Of the others the ranks show where they lie.
+  char *staging();
+  const char *staged(uint32_t rank) const;
+  void show(const void *source, uint64_t source_bytes, void *target = nullptr, uint64_t target_bytes = 0);
+  bool all_shown() const;
+  const char *source(uint32_t rank) const;
+  char *target(uint32_t rank) const;
   Status reduce_to(const void *send, void *recv, uint64_t count, ReduceType type, int64_t root);
 
   Communicator &comm_;
@@ -77,7 +80,7 @@ class Session {
   Call call_;
   const uint64_t ticket_;
   const uint32_t rank_, size_;
-  const bool direct_;
+  const int width_;  // threads that one rank may use
   bool entered_ = false, fresh_ = true;
 };
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,12 +28,6 @@ uint64_t fresh_nonce() {
     value = static_cast<uint64_t>(getpid()) << 32 ^ reinterpret_cast<uintptr_t>(&value);
   }
   return value | 1;
-}
-
-int open_of_process(int32_t pid, int32_t file) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, file);
-  return open(path, O_RDWR | O_CLOEXEC);
 }
 
 // A memory file of this process with `size` bytes mapped; -1 when the host refuses.
