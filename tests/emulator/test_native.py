@@ -39,6 +39,12 @@ RUNS = [
     ("threads.cpp", [], {}),
     ("ranks.cpp", [], {}),
     ("settings.cpp", [], {}),
+    *(
+        (program, [], {"ACLNN_PY_EMULATOR_INLINE": mode} if mode else {})
+        for program in ("inline.cpp", "stream.cpp", "event.cpp", "threads.cpp")
+        for mode in ("always", "never", "")
+        if mode or program == "inline.cpp"
+    ),
     ("process.cpp", ["fork-after-use"], {}),
     ("process.cpp", ["fork-before-use"], {}),
     ("process.cpp", ["exit-with-work"], {}),
@@ -49,7 +55,8 @@ RUNS = [
 def name_of(run: tuple[str, list[str], dict[str, str]]) -> str:
     program, arguments, env = run
     settings = [key.removeprefix("ACLNN_PY_").lower() for key in env if key == "ACLNN_PY_CHECK"]
-    return "-".join([program, *(a for a in arguments if a != "."), *settings])
+    mode = [f"inline-{value}" for key, value in env.items() if key == "ACLNN_PY_EMULATOR_INLINE"]
+    return "-".join([program, *(a for a in arguments if a != "."), *settings, *mode])
 
 
 @pytest.fixture(scope="session")

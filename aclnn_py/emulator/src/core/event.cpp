@@ -147,7 +147,7 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
   const Status s = enqueue_on(stream, "aclrtRecordEvent", [state, number]() -> Status {
     state->cell->reach(number);
     return 0;
-  });
+  }, RunBy::anyone_in_haste);
   if (s != 0) state->cell->reach(number);
   return s;
 }

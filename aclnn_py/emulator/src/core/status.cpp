@@ -140,6 +140,13 @@ std::string take_message() {
   return text;
 }
 
+MessagesAside::MessagesAside() : last_error_(t_last_error) { pending_.swap(messages().pending); }
+
+MessagesAside::~MessagesAside() {
+  pending_.swap(messages().pending);
+  t_last_error = last_error_;
+}
+
 void set_message_mode(int mode) { g_mode.store(mode, std::memory_order_relaxed); }
 
 Status last_error() { return t_last_error; }

@@ -22,6 +22,20 @@ void add_message(const std::string &line);
 // The pending text of this thread, removed from it. Empty when there is none.
 std::string take_message();
 
+// While it lives the calling thread has no messages and no last error; then it has those of before again. For a
+// thread that does the work of a stream.
+class MessagesAside {
+ public:
+  MessagesAside();
+  ~MessagesAside();
+  MessagesAside(const MessagesAside &) = delete;
+  MessagesAside &operator=(const MessagesAside &) = delete;
+
+ private:
+  std::string pending_;
+  const Status last_error_;
+};
+
 // 0: every thread has its own messages. 1: one list for the process (`err_msg_mode` of the configuration).
 void set_message_mode(int mode);
 

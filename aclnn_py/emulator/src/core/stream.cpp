@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <utility>
@@ -18,6 +19,8 @@ namespace emu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr auto kGiveWay = std::chrono::milliseconds(2);  // long enough for a thread that synchronizes next
 
 thread_local Stream *t_working = nullptr;
 thread_local uint32_t t_last_task = 0;
@@ -74,25 +77,13 @@ Status run_guarded(const Task &task, const char *what) {
   }
 }
 
-void work(Stream &stream) {
-  t_working = &stream;
-  set_current_context(&stream.context);
-  char name[16];
-  std::snprintf(name, sizeof name, "npu%d-s%d", stream.device, stream.id);
-  pthread_setname_np(pthread_self(), name);
-  std::unique_lock<std::mutex> lock(stream.mutex);
-  for (;;) {
-    if (stream.queued == 0) {
-      if (stream.stop) {
-        stream.finished = true;
-        stream.done.notify_all();
-        return;
-      }
-      stream.idle = true;
-      stream.wake.wait(lock, [&] { return stream.queued != 0 || stream.stop; });
-      stream.idle = false;
-      continue;
-    }
+bool may_run(const Stream &stream, RunBy who) { return stream.queued != 0 && stream.ring[stream.head].run_by >= who; }
+
+// Runs queued tasks, at most up to the one numbered `last`, and up to the first that this thread may not run. The
+// lock is held on entry and on return.
+void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
+  stream.busy = true;
+  while (may_run(stream, who) && stream.completed.load(std::memory_order_relaxed) < last) {
     StreamEntry entry = std::move(stream.ring[stream.head]);
     stream.head = (stream.head + 1) & (stream.ring.size() - 1);
     --stream.queued;
@@ -107,6 +98,75 @@ void work(Stream &stream) {
     lock.lock();
     stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     if (stream.waiters > 0) stream.done.notify_all();
+  }
+  stream.busy = false;
+}
+
+enum class Inline { automatic, always, never };
+
+Inline inline_mode() {
+  static const Inline mode = [] {
+    const char *text = std::getenv("ACLNN_PY_EMULATOR_INLINE");
+    const std::string word = text != nullptr ? text : "";
+    return word == "never" ? Inline::never : word == "always" ? Inline::always : Inline::automatic;
+  }();
+  return mode;
+}
+
+// The calling thread does the work of a stream for a while: what a thread has of its own is put aside.
+class Borrowed {
+ public:
+  explicit Borrowed(Stream &stream) : working_(t_working), context_(peek_context()), task_(t_last_task) {
+    t_working = &stream;
+    set_current_context(&stream.context);
+  }
+  ~Borrowed() {
+    t_working = working_;
+    set_current_context(context_);
+    t_last_task = task_;
+  }
+  Borrowed(const Borrowed &) = delete;
+  Borrowed &operator=(const Borrowed &) = delete;
+
+ private:
+  Stream *const working_;
+  Context *const context_;
+  const uint32_t task_;
+  const MessagesAside messages_;
+};
+
+// Runs what is queued up to task `last`, unless somebody does.
+void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
+  if (stream.busy || !may_run(stream, who) || inline_mode() == Inline::never) return;
+  {
+    const Borrowed borrowed(stream);
+    run_tasks(stream, lock, last, who);
+  }
+  if ((stream.queued != 0 || stream.stop) && std::exchange(stream.idle, false)) stream.wake.notify_one();
+}
+
+void work(Stream &stream) {
+  t_working = &stream;
+  set_current_context(&stream.context);
+  char name[16];
+  std::snprintf(name, sizeof name, "npu%d-s%d", stream.device, stream.id);
+  pthread_setname_np(pthread_self(), name);
+  std::unique_lock<std::mutex> lock(stream.mutex);
+  for (;;) {
+    if (inline_mode() == Inline::always && !stream.busy && !stream.stop) {
+      stream.wake.wait_for(lock, kGiveWay, [&] { return stream.busy || stream.stop; });
+    }
+    if (stream.queued != 0 && !stream.busy) {
+      run_tasks(stream, lock, UINT64_MAX, RunBy::worker);
+    } else if (stream.stop && !stream.busy) {
+      stream.finished = true;
+      stream.done.notify_all();
+      return;
+    } else {
+      stream.idle = true;
+      stream.wake.wait(lock);
+      stream.idle = false;
+    }
   }
 }
 
@@ -241,7 +301,7 @@ Stream *resolve(aclrtStream raw) {
   return resolve(raw, "stream", &stream) == 0 ? stream : nullptr;
 }
 
-Status enqueue_on(Stream &stream, const char *what, Task task) {
+Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) {
   if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
     return record_task(*session, stream, what, std::move(task));
   }
@@ -257,12 +317,14 @@ Status enqueue_on(Stream &stream, const char *what, Task task) {
   StreamEntry &entry = stream.ring[(stream.head + stream.queued) & (stream.ring.size() - 1)];
   entry.task = std::move(task);
   entry.what = what;
+  entry.run_by = run_by;
   ++stream.queued;
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
   // One wake is enough, however many tasks follow before the worker gets to run; it finds the lock free.
-  const bool asleep = std::exchange(stream.idle, false);
+  // A thread that runs tasks now sees to what is left of them.
+  const bool asleep = !stream.busy && std::exchange(stream.idle, false);
   lock.unlock();
   if (asleep) stream.wake.notify_one();
   return 0;
@@ -310,6 +372,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   const uint64_t target = stream.submitted.load(std::memory_order_acquire);
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);
+    help(stream, lock, target, timeout_ms < 0 ? RunBy::anyone : RunBy::anyone_in_haste);
     ++stream.waiters;
     const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
       return stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load();

@@ -38,9 +38,15 @@ struct Fault {
   uint32_t task = 0;
 };
 
+// Who may run a task: the stream's worker only (the program's own functions, and what may contain them); also a
+// thread that waits for the stream; also one that wants to be back in time, since the task waits for nothing and is
+// over before a sleeping thread would be awake.
+enum class RunBy : uint8_t { worker, anyone, anyone_in_haste };
+
 struct StreamEntry {
   Task task;
   const char *what = "";
+  RunBy run_by = RunBy::worker;
 };
 
 struct Stream {
@@ -56,7 +62,8 @@ struct Stream {
   // A ring that doubles when full: steady traffic allocates nothing.
   std::vector<StreamEntry> ring;
   size_t head = 0, queued = 0;
-  bool started = false, idle = false, stop = false, finished = false;
+  // `busy`: somebody runs tasks, the worker or a thread that waits for them. `idle`: the worker sleeps.
+  bool started = false, busy = false, idle = false, stop = false, finished = false;
   std::atomic<bool> discard{false};
   std::thread worker;
   int waiters = 0;
@@ -86,7 +93,7 @@ Stream *resolve(aclrtStream raw);
 // While the stream is captured the task is recorded instead, to be run by each replay.
 Status enqueue(aclrtStream raw, const char *what, Task task);
 // The same for a stream at hand, without looking at the calling thread's context.
-Status enqueue_on(Stream &stream, const char *what, Task task);
+Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by = RunBy::worker);
 
 // The number of the last task this thread enqueued.
 uint32_t last_task_id();
@@ -109,7 +116,10 @@ class PinnedStreams {
   std::vector<Stream *> streams_;
 };
 
-// Waits until what is queued now has run. timeout in milliseconds, -1 without limit; 507046 on expiry.
+// Waits until what is queued now has run, and runs it itself when the stream's worker has not begun: that
+// saves waking a thread and being woken by it. With a timeout it runs such tasks only as it need not leave.
+// ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker; =always holds the worker back for a moment, so
+// that the waiting thread is first. Either way tasks go on without anyone waiting. timeout in milliseconds, -1 without limit; 507046 on expiry.
 // A device fault of the stream is reported here.
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
 // Waits for the work of a stream and reports nothing.
@@ -124,9 +134,9 @@ Status report_fault(Stream &stream, const char *routine);
 void abort_stream(Stream &stream);
 void revive_stream(Stream &stream);
 
-// Inside a worker: should a long wait end because the stream is aborted or the process ends?
+// Inside a task: should a long wait end because the stream is aborted or the process ends?
 bool wait_cancelled();
-// The stream whose worker this thread is, or null.
+// The stream whose task this thread runs, or null.
 Stream *working_stream();
 
 // Ends all workers of the process; what they run is finished (within a limit), the rest dropped.

@@ -13,6 +13,8 @@
 namespace emu {
 namespace {
 
+constexpr int64_t kBriefElements = 65536;  // of all tensors: tens of microseconds for most operators
+
 // Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew at once.
 struct RepeatedRun {
   std::shared_ptr<PlanState> plan;
@@ -72,18 +74,19 @@ Status consumed(const char *op, const void *executor) {
 
 Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<PlanTensor> *own, void *workspace,
                   uint64_t size, Stream &stream) {
-  // The worker that runs the task names the stream: a captured plan may be replayed on another one.
+  // The thread that runs the task names the stream: a captured plan may be replayed on another one.
+  const RunBy run_by = plan->run_by;
   if (own == nullptr) {
     return enqueue_on(stream, op, [plan = std::move(plan), workspace, size]() -> Status {
       return run_kernel(*plan, plan->tensors, workspace, size, *working_stream());
-    });
+    }, run_by);
   }
   auto run = std::make_unique<RepeatedRun>();
   run->plan = std::move(plan);
   run->tensors = std::move(*own);
   return enqueue_on(stream, op, [run = std::move(run), workspace, size]() -> Status {
     return run_kernel(*run->plan, run->tensors, workspace, size, *working_stream());
-  });
+  }, run_by);
 }
 
 }  // namespace
@@ -155,6 +158,9 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   plan.rule = rule_;
   plan.repeatable_allowed = repeatable_allowed_;
   plan.phase_two_code = phase_two_code_;
+  int64_t elements = 0;
+  for (const PlanTensor &entry : plan.tensors) elements += entry.present ? entry.tensor.numel() : 0;
+  plan.run_by = waits_ || elements > kBriefElements ? RunBy::anyone : RunBy::anyone_in_haste;
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);
   return 0;

@@ -87,6 +87,9 @@ class PlanBuilder {
   // Every failure of phase two reads as this code (561000 for the MC2 family).
   void phase_two_code(Status code) { phase_two_code_ = code; }
 
+  // The kernel waits for other ranks.
+  void waits() { waits_ = true; }
+
   // Hands out the executor. 161001 when an out pointer is null.
   Status finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor);
 
@@ -98,7 +101,7 @@ class PlanBuilder {
   uint64_t workspace_ = 0;
   int32_t arguments_ = 0;
   WorkspaceRule rule_ = WorkspaceRule::kComposite;
-  bool repeatable_allowed_ = true;
+  bool repeatable_allowed_ = true, waits_ = false;
   Status phase_two_code_ = 0;
 };
 

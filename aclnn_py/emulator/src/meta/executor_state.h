@@ -19,6 +19,7 @@ struct PlanState {
   WorkspaceRule rule = WorkspaceRule::kComposite;
   bool repeatable_allowed = true;
   Status phase_two_code = 0;
+  RunBy run_by = RunBy::anyone;
 };
 
 }  // namespace emu

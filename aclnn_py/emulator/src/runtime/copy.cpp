@@ -14,6 +14,8 @@
 
 namespace emu {
 
+constexpr size_t kBriefBytes = size_t{256} << 10;  // tens of microseconds
+
 Status place_of(const char *routine, const char *name, const void *p, size_t size, Place *place) {
   if (on_device(p, size, &place->device)) {
     place->on_device = true;
@@ -147,7 +149,7 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
   }
   const Status s = enqueue_on(*stream, "aclrtMemcpyAsync", [dst, src, size]() -> Status {
     return move_bytes("aclrtMemcpyAsync", dst, src, size);
-  });
+  }, size <= kBriefBytes ? RunBy::anyone_in_haste : RunBy::anyone);
   // Pageable memory cannot be reached by the device later: the call lasts until the copy has happened.
   if (s != 0 || !pageable || stream->capture.load() != nullptr) return s;
   return wait_here(*stream, routine);
@@ -193,5 +195,5 @@ EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t valu
   }
   return emu::enqueue_on(*found, "aclrtMemsetAsync", [devPtr, value, count]() -> Status {
     return emu::fill_bytes("aclrtMemsetAsync", devPtr, value, count);
-  });
+  }, count <= emu::kBriefBytes ? emu::RunBy::anyone_in_haste : emu::RunBy::anyone);
 }

@@ -82,6 +82,7 @@ EMU_OPERATOR(AllGatherMatmul,
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kSkipEmpty);
   plan.phase_two_code(kInner);
+  plan.waits();
   Problem problem{};
   problem.x1 = plan.input(x1);
   problem.x2 = plan.input(x2);

@@ -98,6 +98,7 @@ Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpEx
   PlanBuilder plan(c.op);
   plan.rule(WorkspaceRule::kIndividual);
   plan.phase_two_code(kInner);
+  plan.waits();
   // in the order of the parameters of every operator of the family
   p.x1 = plan.input(c.x1);
   p.x2 = plan.input(c.x2);

@@ -263,6 +263,7 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kIndividual);
   plan.phase_two_code(kInner);
+  plan.waits();
   p.cuts_x = c.cuts_x();
   p.stacks_y = c.stacks_y();
   p.has_bias = c.has_bias();

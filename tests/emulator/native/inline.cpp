@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which thread does the work of a stream (ACLNN_PY_EMULATOR_INLINE), and that nobody can tell otherwise.
+#include <ctime>
+
+#include <cstdlib>
+#include <string>
+
+#include "gate.h"
+
+namespace {
+
+enum class Mode { automatic, always, never };
+
+Mode mode() {
+  const char *text = std::getenv("ACLNN_PY_EMULATOR_INLINE");
+  const std::string word = text ? text : "";
+  return word == "always" ? Mode::always : word == "never" ? Mode::never : Mode::automatic;
+}
+
+struct Seen {
+  std::atomic<bool> ran{false};
+  std::thread::id thread;
+  static void note(void *self) {
+    auto *seen = static_cast<Seen *>(self);
+    seen->thread = std::this_thread::get_id();
+    seen->ran.store(true);
+  }
+};
+
+double seconds(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Did this thread do a good part of what the process did meanwhile, and not just wait for what was nearly over?
+template <class Work>
+bool worked_here(Work work) {
+  const double thread = seconds(CLOCK_THREAD_CPUTIME_ID), process = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  work();
+  const double own = seconds(CLOCK_THREAD_CPUTIME_ID) - thread;
+  return own > 3e-4 && own > 0.3 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - process);
+}
+
+constexpr size_t kLong = size_t{64} << 20, kShort = size_t{64} << 10;
+
+void work_goes_on_without_a_wait(aclrtStream stream, void *p) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kShort, stream));
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    while (status != ACL_STREAM_STATUS_COMPLETE) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      EXPECT_OK(aclrtStreamQuery(stream, &status));
+    }
+  }
+}
+
+void a_waiting_thread_runs_what_has_not_begun(aclrtStream stream, void *p) {
+  int here = 0;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kLong, stream));
+    here += worked_here([&] { EXPECT_OK(aclrtSynchronizeStream(stream)); });
+  }
+  if (mode() == Mode::never) EXPECT(here == 0);
+  if (mode() == Mode::always) EXPECT(here > 0);
+}
+
+// A thread that wants to be back in time begins nothing long, but does short things.
+void a_timeout_is_kept(aclrtStream stream, void *p) {
+  int here = 0;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kLong, stream));
+    const auto wait = [&] { EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000)); };
+    EXPECT(!worked_here(wait));
+    for (int k = 0; k < 500; ++k) EXPECT_OK(aclrtMemsetAsync(p, kLong, k, kShort, stream));
+    here += worked_here(wait);
+  }
+  if (mode() == Mode::always) EXPECT(here > 0);
+  Gate gate;
+  gate.close(stream);
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(stream, 30));
+  gate.open();
+  EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));
+}
+
+// The program's own functions have a thread of the device, whoever does the work around them.
+void functions_run_on_the_worker(aclrtStream stream, void *p) {
+  for (int i = 0; i < 50; ++i) {
+    Seen seen;
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kShort, stream));
+    EXPECT_OK(aclrtLaunchHostFunc(stream, Seen::note, &seen));
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kShort, stream));
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+    EXPECT(seen.ran.load() && seen.thread != std::this_thread::get_id());
+  }
+}
+
+// What is queued behind a function is done in order, whoever does it.
+void order_is_kept(aclrtStream stream) {
+  void *p = nullptr;
+  unsigned char got[64];
+  EXPECT_OK(aclrtMalloc(&p, sizeof got, ACL_MEM_MALLOC_HUGE_FIRST));
+  for (int i = 0; i < 50; ++i) {
+    Seen seen;
+    EXPECT_OK(aclrtMemsetAsync(p, sizeof got, 1, sizeof got, stream));
+    if (i % 2) EXPECT_OK(aclrtLaunchHostFunc(stream, Seen::note, &seen));
+    EXPECT_OK(aclrtMemsetAsync(p, sizeof got, i, sizeof got, stream));
+    EXPECT_OK(i % 3 ? aclrtSynchronizeStream(stream) : aclrtSynchronizeStreamWithTimeout(stream, 20000));
+    EXPECT_OK(aclrtMemcpy(got, sizeof got, p, sizeof got, ACL_MEMCPY_DEVICE_TO_HOST));
+    for (unsigned char byte : got) EXPECT(byte == i);
+  }
+  EXPECT_OK(aclrtFree(p));
+}
+
+// Two streams that wait for each other's events, drained by the same thread one after the other.
+void streams_wait_for_each_other(aclrtStream stream) {
+  aclrtStream other = nullptr;
+  aclrtEvent first = nullptr, second = nullptr;
+  EXPECT_OK(aclrtCreateStream(&other));
+  EXPECT_OK(aclrtCreateEvent(&first));
+  EXPECT_OK(aclrtCreateEvent(&second));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_OK(aclrtRecordEvent(first, other));
+    EXPECT_OK(aclrtStreamWaitEvent(stream, first));
+    EXPECT_OK(aclrtRecordEvent(second, stream));
+    EXPECT_OK(aclrtStreamWaitEvent(other, second));
+    EXPECT_OK(aclrtSynchronizeStream(i % 2 ? stream : other));
+    EXPECT_OK(aclrtSynchronizeStream(i % 2 ? other : stream));
+  }
+  EXPECT_OK(aclrtDestroyEvent(first));
+  EXPECT_OK(aclrtDestroyEvent(second));
+  EXPECT_OK(aclrtDestroyStream(other));
+}
+
+// The thread keeps its own context and its own message; a fault reaches it as from the worker.
+void what_the_thread_has_stays(aclrtStream stream) {
+  aclrtContext before = nullptr, after = nullptr;
+  EXPECT_OK(aclrtGetCurrentContext(&before));
+  void *own = nullptr;
+  EXPECT_OK(aclrtMalloc(&own, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(aclrtMemsetAsync(own, 64, i, 64, stream));
+    EXPECT(aclrtFree(&own) != 0);
+    EXPECT(aclrtSynchronizeStream(stream) == 0);
+    const char *text = aclGetRecentErrMsg();
+    EXPECT(text != nullptr && strstr(text, "aclrtFree") != nullptr);
+    EXPECT_OK(aclrtGetCurrentContext(&after));
+    EXPECT(after == before);
+  }
+  EXPECT_OK(aclrtFree(own));
+  for (int i = 0; i < 20; ++i) {
+    Gate gate;
+    gate.close(stream);
+    void *p = nullptr;
+    EXPECT_OK(aclrtMalloc(&p, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    EXPECT_OK(aclrtMemsetAsync(p, 64, 1, 64, stream));
+    EXPECT_OK(aclrtFree(p));
+    gate.open();
+    EXPECT_CODE(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+  }
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(aclInit(nullptr));
+  EXPECT_OK(aclrtSetDevice(0));
+  aclrtStream stream = nullptr;
+  EXPECT_OK(aclrtCreateStream(&stream));
+  void *p = nullptr;
+  EXPECT_OK(aclrtMalloc(&p, kLong, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_OK(aclrtMemset(p, kLong, 0, kLong));
+  work_goes_on_without_a_wait(stream, p);
+  a_waiting_thread_runs_what_has_not_begun(stream, p);
+  a_timeout_is_kept(stream, p);
+  functions_run_on_the_worker(stream, p);
+  EXPECT_OK(aclrtFree(p));
+  order_is_kept(stream);
+  streams_wait_for_each_other(stream);
+  what_the_thread_has_stays(stream);
+  EXPECT_OK(aclrtDestroyStream(stream));
+  EXPECT_OK(aclFinalize());
+  return 0;
+}
