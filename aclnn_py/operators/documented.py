@@ -38,7 +38,7 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
 
     Null arguments first, then each parameter on its own, then what binds several of them.
     """
-    fact = facts.operator(op.c_name)
+    fact = _fact_of(op)
     if fact is None:
         return []
     call = Call(op, values)
@@ -65,6 +65,8 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
 
 def advice(op: Op, rules: Sequence[BrokenRule]) -> str:
     """The next step after a refusal."""
+    if _fact_of(op) is None:
+        return "The operator was declared at run time: compare its prototype with the library's."
     documents = f"help(aclnn_py.ops.{op.name}) has the documented parameters."
     fix = next((f"{rule.argument}: {rule.fix}; " for rule in rules if rule.fix), "")
     return fix + documents
@@ -72,7 +74,7 @@ def advice(op: Op, rules: Sequence[BrokenRule]) -> str:
 
 def documented_rules(op: Op) -> list[str]:
     """The rules that `broken_rules` checks for an operator, one sentence part each."""
-    fact = facts.operator(op.c_name)
+    fact = _fact_of(op)
     if fact is None:
         return []
     rules = []
@@ -82,6 +84,14 @@ def documented_rules(op: Op) -> list[str]:
         if parameter.is_tensor:
             rules += [f"{parameter.name}: {text}" for text in _sentences(known)]
     return rules + [str(relation) for relation in relations_of(op.c_name)]
+
+
+def _fact_of(op: Op) -> facts.OperatorFact | None:
+    """The facts of an operator, unless it was declared with other parameters than theirs."""
+    fact = facts.operator(op.c_name)
+    names = [parameter.c_name for parameter in op.parameters]
+    same = fact is not None and names == [known["name"] for known in fact["params"]]
+    return fact if same else None
 
 
 def _required(parameter: Parameter) -> bool:

@@ -111,6 +111,17 @@ def test_the_next_step_fits_the_rule(device: ap.Device) -> None:
         ap.ops.mm(x, x, x, 0)
 
 
+def test_an_operator_declared_at_run_time_has_no_documents_to_break(device: ap.Device) -> None:
+    declared = ap.ops.declare(
+        "aclnnStatus aclnnMmGetWorkspaceSize(const aclTensor *a, const aclTensor *b, aclTensor *out,"
+        " int8_t cubeMathType, uint64_t *workspaceSize, aclOpExecutor **executor);"
+    )
+    x = ap.empty((2, 3), np.float32)
+    with pytest.raises(errors.AclnnError, match="cannot be multiplied") as caught:
+        declared(x, x, x, 0)
+    assert [argument.name for argument in caught.value.arguments][:2] == ["a", "b"]
+
+
 def test_the_line_that_made_a_tensor_is_shown_where_somebody_keeps_it(
     device: ap.Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
