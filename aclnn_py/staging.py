@@ -23,7 +23,7 @@ __all__ = ["gather", "scatter"]
 
 Array = npt.NDArray[Any]
 
-STAGE_NBYTES = 512 << 10
+STAGE_NBYTES = 1 << 20
 _DEVICE_TO_HOST = 2
 # Gaps are read with what is between them, unless they are this many times as long and this far.
 _SPARSE = 8
