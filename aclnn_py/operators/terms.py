@@ -2,8 +2,9 @@
 """Terms of the rule table: small expressions over the arguments of one call.
 
 A term is a number, or one of ``name`` (an attribute), ``name[i]`` (extent of dimension i of a
-tensor), ``len(name)``, ``rank(name)``, ``dtype(name)``, ``format(name)``, ``given(name)``,
-``ranks(name)`` (of the group of that name), each with an optional ``+n`` or ``-n`` behind it. Names are those of the C prototype.
+tensor), ``len(name)``, ``rank(name)``, ``dtype(name)``, ``format(name)``, ``given(name)`` and
+``ranks(name)`` (of the group of that name), each with an optional ``+n`` or ``-n`` behind it. Names
+are those of the C prototype.
 """
 
 from __future__ import annotations

@@ -113,8 +113,8 @@ def test_the_next_step_fits_the_rule(device: ap.Device) -> None:
 
 def test_an_operator_declared_at_run_time_has_no_documents_to_break(device: ap.Device) -> None:
     declared = ap.ops.declare(
-        "aclnnStatus aclnnMmGetWorkspaceSize(const aclTensor *a, const aclTensor *b, aclTensor *out,"
-        " int8_t cubeMathType, uint64_t *workspaceSize, aclOpExecutor **executor);"
+        "aclnnStatus aclnnMmGetWorkspaceSize(const aclTensor *a, const aclTensor *b,"
+        " aclTensor *out, int8_t cubeMathType, uint64_t *workspaceSize, aclOpExecutor **executor);"
     )
     x = ap.empty((2, 3), np.float32)
     with pytest.raises(errors.AclnnError, match="cannot be multiplied") as caught:
