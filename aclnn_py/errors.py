@@ -10,6 +10,7 @@ combinations, such as ``AclnnInvalidArgumentError``, are built once from the two
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -205,6 +206,7 @@ class StatusError(AclnnPyError, RuntimeError):
         self.stream = stream
         self.verdict = verdict.strip()
         self.launches: tuple[str, ...] = ()
+        self.call: Any = None
 
     def __str__(self) -> str:
         words = self.detail.splitlines()
@@ -250,6 +252,34 @@ class StatusError(AclnnPyError, RuntimeError):
         from aclnn_py.explanation import explain_error
 
         return explain_error(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the failed call and its data to a file, for ``aclnn-py replay``.
+
+        Call it where the exception is caught: it does not keep the tensors of the call alive.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; one that exists is replaced.
+
+        Raises
+        ------
+        ClosedError
+            A tensor of the call is gone.
+        ValueError
+            The exception is not that of an operator's launch, or it comes from another process.
+        """
+        if self.call is None:
+            raise ValueError(
+                f"{self.routine}: there is no operator call to save; "
+                "aclnn_py.tools.record(path) keeps whole blocks"
+            )
+        self.call.save(path, self.status, str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Device memory stays in its process.
+        return _restore, (type(self), self.args, {**self.__dict__, "call": None})
 
     def _key(self) -> str:
         # HCCL's numbers are small; alone they would not say whose they are.

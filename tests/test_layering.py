@@ -21,7 +21,7 @@ LAYERS = {
     "facts": 0,
     "explanation": 0,
     **dict.fromkeys(["operators", "ops", "plan", "plans", "functional"], 2),
-    **dict.fromkeys(["graph", "graph_inputs"], 2),
+    **dict.fromkeys(["graph", "graph_inputs", "sequence"], 2),
     "distributed": 3,
     "tools": 4,
 }
@@ -43,6 +43,7 @@ NUMPY = {
     "views",
     "distributed/collectives",
     "tools/doctor/trial",
+    "tools/comparison",
 }
 FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "paddle", "oneflow"}
 

@@ -19,6 +19,7 @@ from aclnn_py.errors import (
 )
 from aclnn_py.operators.documented import advice, broken_rules
 from aclnn_py.operators.echo import echo
+from aclnn_py.operators.recorded import FailedCall
 from aclnn_py.operators.terms import Call
 from aclnn_py.status import error_of
 
@@ -61,7 +62,7 @@ def launch_error(
     judged = failure.phase == lib.AP_PHASE_ONE and status in _ARGUMENT_STATUSES
     broken = broken_rules(op, values) if judged else []
     part = Call(op, values).member()
-    return error_of(
+    error = error_of(
         "aclnn",
         status,
         routine,
@@ -73,6 +74,9 @@ def launch_error(
         device=None if stream is None else stream.device.index,
         stream=None if stream is None else stream.id,
     )
+    stage = "phase one" if failure.phase == lib.AP_PHASE_ONE else "phase two"
+    error.call = FailedCall(op, values, stage)
+    return error
 
 
 def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | None) -> AclnnPyError:

@@ -8,7 +8,7 @@ import difflib
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.op import Op
 
-__all__ = ["operator_named", "operator_names"]
+__all__ = ["operator_named", "operator_names", "python_name"]
 
 
 def operator_names() -> list[str]:
@@ -24,3 +24,11 @@ def operator_named(name: str) -> Op:
         advice = f"; did you mean {', '.join(close)}?" if close else ""
         raise AttributeError(f"CANN has no operator {name!r}{advice}")
     return Op(row)
+
+
+def python_name(c_name: str) -> str:
+    """Return the Python name of an operator; KeyError when the table has none of that C name."""
+    row = lib.ap_op_find_c(c_name.encode())
+    if row == ffi.NULL:
+        raise KeyError(c_name)
+    return str(ffi.string(row.name).decode())

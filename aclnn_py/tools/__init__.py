@@ -8,13 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
+    from aclnn_py.tools.recording import record
+    from aclnn_py.tools.replaying import replay
     from aclnn_py.tools.tracing import trace
 
 _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
 # What programs use in a `with` block -> module that defines it.
-_HOMES = {"trace": "tracing"}
+_HOMES = {"record": "recording", "replay": "replaying", "trace": "tracing"}
 
-__all__ = ["config", "doctor", "explain", "headers", "operators", "run", "trace"]
+__all__ = [
+    "config",
+    "doctor",
+    "explain",
+    "headers",
+    "operators",
+    "record",
+    "replay",
+    "run",
+    "trace",
+]
 
 
 def __getattr__(name: str) -> Any:

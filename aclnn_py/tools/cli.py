@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_doctor,
         _add_explain,
         _add_trace,
+        _add_replay,
         _add_ops,
         _add_config,
         _add_headers,
@@ -193,6 +194,43 @@ def _trace(options: argparse.Namespace) -> int:
     from aclnn_py.tools import trace_table
 
     return trace_table.run(options.files, functions=options.functions, as_json=options.json)
+
+
+def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "replay",
+        help="run recorded calls again and compare",
+        description="Run the calls of a record on the device in use; compare statuses and data, and"
+        " say where they part. Records are written by aclnn_py.tools.record(FILE) and by save(FILE)"
+        " of an exception. The exit status is 1 when a call is not as recorded.",
+    )
+    parser.add_argument("file", metavar="FILE", help="a record")
+    parser.add_argument("--call", type=int, metavar="N", help="call number N only, from 0")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--cpp",
+        action="store_true",
+        help="print a C++ program of the first call that failed, or of --call; it needs CANN's"
+        " headers alone",
+    )
+    parser.add_argument(
+        "--minimize",
+        metavar="OUT",
+        help="write a record of that call with the smallest shapes that fail with the same status",
+    )
+    parser.set_defaults(command=_replay)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from aclnn_py.tools import replaying
+
+    return replaying.run(
+        options.file,
+        as_json=options.json,
+        cpp=options.cpp,
+        call=options.call,
+        minimize=options.minimize,
+    )
 
 
 def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls turned into what a record keeps of them, and back into arguments."""
+
+from __future__ import annotations
+
+import os
+import struct
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aclnn_py._ffi import device_kind, library_info
+from aclnn_py.device import Device
+from aclnn_py.dtypes import dtype_of, from_acl
+from aclnn_py.errors import ClosedError
+from aclnn_py.formats import format_of
+from aclnn_py.layout import layout_of
+from aclnn_py.memory import Buffer
+from aclnn_py.operators.convert import token_of
+from aclnn_py.operators.groups import member
+from aclnn_py.operators.parameter import Parameter
+from aclnn_py.operators.record_file import Memory, RecordedCall, RecordError, RecordWriter, View
+from aclnn_py.tensor import Tensor
+
+if TYPE_CHECKING:
+    from aclnn_py.operators.op import Op
+
+__all__ = ["CallSketch", "FailedCall", "about_this_process", "arguments_of", "memory_bytes"]
+
+
+def about_this_process() -> dict[str, Any]:
+    """Return what a record says about where it was made."""
+    import aclnn_py
+
+    info = library_info()
+    return {"package": aclnn_py.__version__, "device": device_kind(), "cann": info.version}
+
+
+def memory_bytes(buffer: Buffer) -> bytes:
+    """Wait for the work on device memory and return its bytes."""
+    raw = np.empty(buffer.nbytes, np.uint8)
+    if buffer.nbytes:
+        buffer.read(raw)
+    return raw.tobytes()
+
+
+class CallSketch:
+    """A call on its way into a record: arguments written down, memory still where it is."""
+
+    def __init__(self, op: Op, values: Sequence[object]) -> None:
+        self.op = op
+        self.buffers: list[Buffer] = []
+        self.written: list[bool] = []
+        self.views: list[View] = []
+        self.arguments = tuple(
+            self._argument(parameter, value)
+            for parameter, value in zip(op.parameters, values, strict=True)
+        )
+
+    def keep(self, writer: RecordWriter, *, written_only: bool = False) -> list[str | None]:
+        """Store the bytes of the memory as they are now; return their names."""
+        return [
+            writer.keep(memory_bytes(buffer)) if written or not written_only else None
+            for buffer, written in zip(self.buffers, self.written, strict=True)
+        ]
+
+    def finish(
+        self,
+        before: Sequence[str | None],
+        after: Sequence[str | None],
+        **outcome: Any,
+    ) -> RecordedCall:
+        """Return the call with the names of its bytes."""
+        memories = tuple(
+            Memory(buffer.nbytes, first, second)
+            for buffer, first, second in zip(self.buffers, before, after, strict=True)
+        )
+        device = self.buffers[0].device if self.buffers else Device.current()
+        names = [a for p, a in zip(self.op.parameters, self.arguments, strict=True)
+                 if p.kind == "s" and isinstance(a, str)]  # fmt: skip
+        parts = [part for name in names if (part := member(device.index, name)) is not None]
+        group = parts[0].size if parts else None
+        return RecordedCall(
+            self.op.c_name, self.arguments, tuple(self.views), memories, group=group, **outcome
+        )
+
+    def _argument(self, parameter: Parameter, value: Any) -> Any:
+        if parameter.kind == "T":
+            return self._tensor(parameter, value)
+        if parameter.kind == "L":
+            return None if value is None else [self._tensor(parameter, item) for item in value]
+        return _written(parameter, token_of(parameter, value))
+
+    def _tensor(self, parameter: Parameter, tensor: Tensor | None) -> int | None:
+        if tensor is None:
+            return None
+        written = parameter.direction != "in"
+        buffer = tensor.buffer
+        same = [i for i, known in enumerate(self.buffers) if known._block is buffer._block]
+        index = same[0] if same else len(self.buffers)
+        if not same:
+            self.buffers.append(buffer)
+            self.written.append(False)
+        self.written[index] |= written
+        layout = tensor._layout
+        self.views.append(
+            View(
+                memory=index,
+                offset=tensor.offset,
+                shape=layout.shape,
+                strides=layout.strides,
+                dtype=layout.dtype.name,
+                format=layout.format.name,
+                storage_shape=layout.storage_shape,
+            )
+        )
+        return len(self.views) - 1
+
+
+def _written(parameter: Parameter, token: Any) -> Any:
+    """An argument that is no tensor, as JSON has it; ``_read`` is the way back."""
+    kind = parameter.kind
+    if token is None or kind in "I?biulq":
+        return list(token) if isinstance(token, tuple) else token
+    if kind == "S":
+        return [from_acl(token[0]).name, token[1].hex()]
+    if kind == "R":
+        return [[from_acl(acl).name, data.hex()] for acl, data in token]
+    if kind == "F":
+        return [struct.unpack("=d", item)[0].hex() for item in token]
+    if kind == "B":
+        return [bool(item) for item in token]
+    if kind in "fd":
+        return struct.unpack("=d", token)[0].hex()
+    if kind == "y":
+        return None if token < 0 else from_acl(token).name
+    return token.decode("utf-8", "surrogateescape")  # a string
+
+
+def _read(parameter: Parameter, value: Any) -> Any:
+    kind = parameter.kind
+    if value is None or kind in "Isbiulqy":
+        return value
+    if kind == "S":
+        return _number(*value)
+    if kind == "R":
+        return [_number(*item) for item in value]
+    if kind == "F":
+        return [float.fromhex(item) for item in value]
+    if kind in "fd":
+        return float.fromhex(value)
+    if kind == "?":
+        return bool(value)
+    return value
+
+
+def _number(dtype: str, data: str) -> Any:
+    return np.frombuffer(bytes.fromhex(data), dtype_of(dtype).numpy)[0]
+
+
+def arguments_of(
+    op: Op, call: RecordedCall, data: Callable[[str, int], bytes], device: Device, group: str = ""
+) -> tuple[list[Any], list[Buffer], list[Tensor]]:
+    """Put the tensors of a recorded call on a device.
+
+    Parameters
+    ----------
+    data : callable
+        Returns stored bytes by name and length.
+    group : str, default ""
+        The name of the communicator here, in place of the recorded one.
+
+    Returns
+    -------
+    tuple
+        The arguments in C order, the memory, and the tensors in the order of ``call.views``.
+
+    Raises
+    ------
+    RecordError
+        The record does not fit the operator.
+    """
+    if len(call.arguments) != len(op.parameters):
+        raise RecordError(
+            f"{op.c_name} has {len(op.parameters)} parameters, the record has {len(call.arguments)}"
+        )
+    buffers = []
+    for memory in call.memories:
+        buffer = Buffer.allocate(memory.nbytes, device=device)
+        buffers.append(buffer)
+        if memory.nbytes and memory.before is not None:
+            buffer.write(np.frombuffer(data(memory.before, memory.nbytes), np.uint8))
+    tensors = [_tensor_over(buffers[view.memory], view) for view in call.views]
+    values: list[Any] = []
+    for parameter, written in zip(op.parameters, call.arguments, strict=True):
+        if parameter.kind == "T":
+            values.append(None if written is None else tensors[written])
+        elif parameter.kind == "L":
+            items = (
+                None if written is None else [None if i is None else tensors[i] for i in written]
+            )
+            values.append(items)
+        elif parameter.kind == "s" and group and parameter.name.startswith("group") and written:
+            values.append(group)
+        else:
+            values.append(_read(parameter, written))
+    return values, buffers, tensors
+
+
+def _tensor_over(buffer: Buffer, view: View) -> Tensor:
+    layout = layout_of(
+        view.shape, view.strides, dtype_of(view.dtype), format_of(view.format), view.storage_shape
+    )
+    return Tensor._of(buffer, layout, view.offset)
+
+
+class FailedCall:
+    """The call behind an exception, kept so that it can be saved.
+
+    Tensors are held weakly: an exception that somebody stores must not keep device memory. While
+    its traceback is there, so are they.
+    """
+
+    def __init__(self, op: Op, values: Sequence[object], stage: str) -> None:
+        self._op = op
+        self._stage = stage
+        self._values = [_weak(value) for value in values]
+
+    def save(self, path: str | os.PathLike[str], status: int, message: str) -> None:
+        """Write a record of this one call; the memory is taken as it is now."""
+        values = [
+            value() if callable(value) and not isinstance(value, Tensor) else value
+            for value in self._values
+        ]
+        sketch = CallSketch(self._op, values)
+        with RecordWriter(path, about_this_process()) as writer:
+            before = sketch.keep(writer)
+            nothing = [None] * len(before)
+            writer.add(
+                sketch.finish(before, nothing, status=status, stage=self._stage, message=message)
+            )
+
+
+def _weak(value: object) -> Any:
+    if isinstance(value, Tensor):
+        reference = weakref.ref(value)
+        return lambda: _alive(reference)
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Tensor) for item in value):
+        items = [_weak(item) for item in value]
+        return lambda: [item() if callable(item) else item for item in items]
+    return value
+
+
+def _alive(reference: weakref.ref[Tensor]) -> Tensor:
+    tensor = reference()
+    if tensor is None or tensor.closed:
+        raise ClosedError("a tensor of the failed call is gone; save the call where it is caught")
+    return tensor

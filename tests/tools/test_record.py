@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records: what they keep, that replays compare it, and that no file does harm."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import weakref
+import zipfile
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import aclnn_py as ap
+from aclnn_py import errors, ops
+from aclnn_py.operators.interception import observers
+from aclnn_py.operators.record_file import RecordError, RecordReader
+from aclnn_py.tools.cli import main
+
+
+def tampered(path, change):
+    """Rewrite the index of a record."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    index = json.loads(parts["index.json"])
+    change(index, parts)
+    parts["index.json"] = json.dumps(index).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int32, np.int8])
+def test_a_block_replays_as_recorded(device, tmp_path, dtype):
+    x = ap.from_numpy(np.arange(12).reshape(3, 4).astype(dtype))
+    out = ap.zeros((4, 3), dtype)
+    before = observers()
+    with ap.tools.record(tmp_path / "block") as kept:
+        ops.add(x.T, x.T, 2, out)
+        ops.mul(out, out, out)
+    assert observers() == before and (kept.calls, kept.left_out) == (2, 0)
+    result = out.numpy()
+    first, second = ap.tools.replay(tmp_path / "block")
+    assert first.agrees and second.agrees and second.operator == "aclnnMul"
+    np.testing.assert_array_equal(out.numpy(), result)  # a replay touches nothing of the program
+    assert "test_record.py" in first.line
+
+
+def test_every_kind_of_argument_survives(device, tmp_path):
+    x = ap.from_numpy(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+    path = tmp_path / "block"
+    with ap.tools.record(path) as kept:
+        ops.reduce_sum(x, [0, 2], False, "float32", ap.empty(3, np.float32))
+        ops.cat([x, x], 0, ap.empty((4, 3, 4), np.float32))
+        ops.add(x, x, ap.Scalar(1.5, "float16"), ap.empty((2, 3, 4), np.float32))
+        ops.add(x[0], x[1], -0.0, ap.empty((3, 4), np.float32))
+        ops.layer_norm(x, [4], None, None, 1e-5, ap.empty((2, 3, 4), np.float32), None, None)
+        ops.softmax(ap.empty((0, 3), np.float32), 1, ap.empty((0, 3), np.float32))
+    assert kept.calls == 6
+    assert [item.agrees for item in ap.tools.replay(path)] == [True] * 6
+    scalar = RecordReader(path).calls[2].arguments[2]
+    assert scalar == ["float16", np.float16(1.5).tobytes().hex()]
+
+
+def test_plans_sequences_and_refusals_are_calls(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    path = tmp_path / "block"
+    with ap.tools.record(path):
+        plan = ap.plan(ops.add, x, x, 1.0, x, repeatable=True)
+        plan.run()
+        plan.run()
+        plan.close()
+        with pytest.raises(errors.AclnnError):
+            ops.add(x, None, 1.0, x)
+        with pytest.raises(errors.AclnnError):
+            ap.plan(ops.add, x, None, 1.0, x)
+    found = ap.tools.replay(path)
+    assert [item.status for item in found] == [0, 0, 161001, 161001]
+    assert all(item.agrees for item in found)
+    assert found[2].stage == "phase one" and "other" in found[2].message
+
+
+@pytest.mark.emulator_only(reason="an NPU may need a reset after a fault")
+def test_a_fault_of_the_device_is_kept_and_comes_again(device, tmp_path):
+    x, bad = ap.from_numpy(np.ones((4, 3), np.float32)), ap.from_numpy(np.array([7]))
+    out = ap.empty((1, 3), np.float32)
+    with ap.tools.record(tmp_path / "block") as kept, pytest.raises(errors.DeviceError):
+        ops.index_select(x, 0, bad, out)
+    assert kept.calls == 1
+    (item,) = ap.tools.replay(tmp_path / "block")
+    assert (item.expected, item.status, item.stage) == (507015, 507015, "device")
+
+
+def test_the_first_argument_that_differs_is_named(device, tmp_path, capsys):
+    x = ap.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
+    out = ap.empty((2, 3), np.float32)
+    path = tmp_path / "block"
+    with ap.tools.record(path):
+        ops.add(x, x, 1.0, out)
+        ops.mul(x, x, out)
+
+    def other_result(index, parts):
+        wrong = 2 * np.arange(6, dtype=np.float32)
+        wrong[4] += 0.5
+        parts["data/wrong.bin"] = wrong.tobytes()
+        place = index["calls"][0]["views"][index["calls"][0]["arguments"][3]]["memory"]
+        index["calls"][0]["memories"][place]["after"] = "data/wrong.bin"
+
+    tampered(path, other_result)
+    first, second = ap.tools.replay(path)
+    assert not first.agrees and second.agrees
+    assert first.parted == "out" and first.difference.beyond == 1
+    assert first.difference.at == (1, 1) and first.difference.max_error == 0.5
+    assert (first.difference.first, first.difference.second) == ("8.5", "8.0")
+    assert main(["replay", str(path)]) == 1
+    text = capsys.readouterr().out
+    assert "1 of 2 calls as recorded" in text and "first to part: call 0: aclnnAdd" in text
+    assert main(["replay", "--call", "1", str(path)]) == 0
+    assert main(["replay", "--json", str(path)]) == 1
+    rows = json.loads(capsys.readouterr().out.splitlines()[-1])["calls"]
+    assert [row["agrees"] for row in rows] == [False, True]
+
+
+def test_another_status_is_a_difference(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    path = tmp_path / "block"
+    with ap.tools.record(path), pytest.raises(errors.AclnnError):
+        ops.add(x, None, 1.0, x)
+    tampered(path, lambda index, parts: index["calls"][0].update(status=561103))
+    (item,) = ap.tools.replay(path)
+    assert not item.agrees and (item.expected, item.status) == (561103, 161001)
+    assert "status 161001, recorded 561103" in str(item)
+
+
+def test_an_exception_saves_its_call(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    with pytest.raises(errors.AclnnError) as caught:
+        ops.add(x, ap.empty((4, 5), np.float32), 1.0, x)
+    error = caught.value
+    error.save(tmp_path / "call")
+    (item,) = ap.tools.replay(tmp_path / "call")
+    assert item.agrees and item.status == error.status
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    with pytest.raises(ValueError, match="no operator call to save"):
+        again.save(tmp_path / "other")
+    x.close()
+    with pytest.raises(errors.ClosedError, match="gone"):
+        error.save(tmp_path / "late")
+
+
+def test_a_stored_exception_does_not_keep_device_memory(device):
+    stored, seen = [], []
+
+    def fails():
+        big = ap.empty((1 << 12,), np.float32)
+        seen.append(weakref.ref(big))
+        try:
+            ops.add(big, None, 1.0, big)
+        except errors.AclnnError as error:
+            error.__context__ = None  # its traceback has the frames of the call as well
+            stored.append(error.with_traceback(None))
+
+    fails()
+    assert stored and seen[0]() is None
+
+
+def test_damaged_and_foreign_files_are_refused(device, tmp_path, capsys):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    good = tmp_path / "good"
+    with ap.tools.record(good):
+        ops.add(x, x, 1.0, x)
+    text = tmp_path / "text"
+    text.write_text("hello")
+    with pytest.raises(RecordError, match="not a record"):
+        ap.tools.replay(text)
+    assert main(["replay", str(text)]) == 2
+    assert "not a record" in capsys.readouterr().err
+
+    def refused(name, change, words):
+        path = tmp_path / name
+        path.write_bytes(good.read_bytes())
+        tampered(path, change)
+        with pytest.raises(RecordError, match=words):
+            ap.tools.replay(path)
+
+    refused("later", lambda i, p: i.update(version=2), "version 2; this package reads version 1")
+    refused("other", lambda i, p: i.update(kind="zip"), "another kind")
+    refused("far", lambda i, p: i["calls"][0]["views"][0].update(offset=9), "outside its memory")
+    refused("low", lambda i, p: i["calls"][0]["views"][0].update(strides=[-3, 1]), "no count")
+    refused("short", lambda i, p: p.update({n: b"" for n in p if "data" in n}), "does not hold")
+    refused("op", lambda i, p: i["calls"][0].update(operator="aclnnNothing"), "no operator of CANN")
+    refused("row", lambda i, p: i["calls"][0].pop("views"), "damaged")
+    refused("few", lambda i, p: i["calls"][0]["arguments"].pop(), "parameters")
+
+
+def test_minimizing_keeps_the_failure_and_little_else(device, tmp_path, capsys):
+    x = ap.from_numpy(np.ones((64, 48), np.float32))
+    path, small = tmp_path / "call", tmp_path / "small"
+    with pytest.raises(errors.AclnnError) as caught:
+        ops.matmul(x, x, ap.empty((64, 48), np.float32), 0)
+    caught.value.save(path)
+    assert main(["replay", "--minimize", str(small), str(path)]) == 0
+    assert "bytes of tensors became" in capsys.readouterr().err
+    (item,) = ap.tools.replay(small)
+    assert item.agrees and item.status == caught.value.status
+    (call,) = RecordReader(small).calls
+    assert max(dim for view in call.views for dim in view.shape) <= 2
+    assert sum(memory.nbytes for memory in call.memories) < 64
+    with ap.tools.record(path):
+        ops.add(x, x, 1.0, x)
+    assert main(["replay", "--minimize", str(small), str(path)]) == 2
+    assert "only a failure that comes again" in capsys.readouterr().err
