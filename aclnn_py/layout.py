@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from functools import lru_cache
 from math import prod
@@ -14,6 +15,9 @@ from aclnn_py.formats import Format, storage_shape
 from aclnn_py.views import View, contiguous_strides, is_contiguous, span
 
 __all__ = ["Layout", "contiguous_layout", "layout_of"]
+
+
+_ids = itertools.count(1)
 
 
 class Layout:
@@ -55,6 +59,7 @@ class Layout:
         self.storage_nbytes = dtype.nbytes(prod(storage))
         self.contiguous = is_contiguous(shape, strides)
         cell = ffi.new("ap_layout *")
+        cell.id = next(_ids)
         cell.dtype = dtype.acl
         cell.format = int(format)
         cell.ndim = len(shape)

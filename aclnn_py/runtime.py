@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import AclnnPyError
 from aclnn_py.handle import Handle, check_process
 from aclnn_py.status import check_acl, recent_message
@@ -42,6 +42,7 @@ class _Adopted:
 
 def _finalize(adopted: _Adopted) -> None:
     first: AclnnPyError | None = None
+    lib.ap_reuse_clear()
     calls: list[tuple[str, tuple[int, ...]]] = [
         ("aclrtResetDevice", (index,)) for index in adopted.devices
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["enabled"]
+__all__ = ["chosen", "enabled"]
 
 
 def enabled(variable: str) -> bool:
@@ -20,3 +20,17 @@ def enabled(variable: str) -> bool:
     if value not in ("", "0", "1"):
         raise ValueError(f"{variable} is {value!r}; it must be 1, 0 or unset")
     return value == "1"
+
+
+def chosen(variable: str, *words: str) -> str:
+    """Return the word a variable holds; the first one is meant when it is unset or empty.
+
+    Raises
+    ------
+    ValueError
+        It holds something else.
+    """
+    value = os.environ.get(variable, "") or words[0]
+    if value not in words:
+        raise ValueError(f"{variable} is {value!r}; it must be one of {', '.join(words)}, or unset")
+    return value

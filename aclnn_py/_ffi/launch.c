@@ -301,12 +301,12 @@ static int32_t destroy_object(int32_t kind, void *object, const char **routine)
 /* Reports the first refusal, unless the launch has failed already: then that failure is the one to tell. */
 static int32_t destroy_objects(ap_prepared *p, int32_t code)
 {
-    const ap_argument *arguments = p->call->arguments;
+    const char *kinds = p->op->kinds; /* the call itself may be gone */
     for (uint32_t i = 0; i < p->object_count; ++i) {
         const char *routine;
         if (!p->objects[i])
             continue;
-        int32_t status = destroy_object(arguments[i].kind, p->objects[i], &routine);
+        int32_t status = destroy_object(kinds[i], p->objects[i], &routine);
         p->objects[i] = NULL;
         if (AP_UNLIKELY(status != 0) && code == AP_OK)
             code = fail(AP_PHASE_DESTROY, status, routine, (int32_t)i, -1);
@@ -392,6 +392,7 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
 {
     ap_word words[AP_MAX_PARAMETERS];
     p->call = call;
+    p->op = call->op;
     p->tensors = tensors;
     p->executor = NULL;
     p->workspace_nbytes = 0;
@@ -412,7 +413,7 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
 static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uint64_t workspace_nbytes)
 {
     typedef int32_t (*function)(void *, uint64_t, void *, void *);
-    const ap_op *op = p->call->op;
+    const ap_op *op = p->op;
     void *executor = p->executor;
     if (!p->repeatable)
         p->executor = NULL; /* consumed, whatever the status */
@@ -463,6 +464,17 @@ static void destroy_executor(ap_prepared *p)
     p->executor = NULL;
 }
 
+/* Whether the index of a tensor in the launch's array is what aclSetTensorAddr takes. */
+static int told_apart(const ap_call *call, ap_tensor *const *tensors)
+{
+    int certain = call->op->in_order;
+    for (uint32_t i = 0; i < call->tensor_count; ++i)
+        certain &= tensors[i] != NULL;
+    return certain;
+}
+
+#include "reuse.c"
+
 int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
 {
     ap_prepared p;
@@ -474,12 +486,25 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
     code = check_tensors(call, tensors, stream);
     if (AP_UNLIKELY(code != AP_OK))
         return code;
+    ap_kept *kept = NULL;
+    if (reusing) {
+        kept = find_kept(stream, call, tensors);
+        if (kept && kept->prepared.executor) {
+            if (AP_LIKELY(run_kept(kept, stream, call, tensors, &code)))
+                return code;
+            kept = NULL;
+        }
+    }
     code = phase_one(&p, call, tensors);
+    if (kept && !make_repeatable(kept, &p, code))
+        kept = NULL;
     if (AP_UNLIKELY(code != AP_OK))
         return code;
     lock_stream(stream);
     if (AP_UNLIKELY(p.workspace_nbytes > stream->workspace_nbytes)) {
         unlock_stream(stream);
+        if (kept)
+            leave(kept); /* another launch makes one, when the arena has grown */
         ap_prepared *pending = to_heap(&p);
         if (!pending) {
             destroy_executor(&p);
@@ -490,6 +515,13 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
     }
     code = phase_two(stream, &p, p.workspace_nbytes ? stream->workspace : NULL, p.workspace_nbytes);
     unlock_stream(stream);
+    if (kept && code == AP_OK) {
+        keep(kept, stream, &p);
+        return AP_OK;
+    }
+    if (kept)
+        leave(kept);
+    destroy_executor(&p);
     return destroy_objects(&p, code);
 }
 
@@ -506,6 +538,7 @@ int32_t ap_resume(ap_stream *stream, ap_prepared *pending)
     }
     code = phase_two(stream, pending, stream->workspace, pending->workspace_nbytes);
     unlock_stream(stream);
+    destroy_executor(pending); /* one that could have run again */
     code = destroy_objects(pending, code);
     free(pending);
     return code;
@@ -594,50 +627,25 @@ int32_t ap_repeat(ap_plan *plan)
     return ap_execute(NULL, plan, NULL, 0);
 }
 
-static int32_t set_address(ap_prepared *prepared, uint32_t parameter, uint32_t position, int64_t member,
-                           const ap_tensor *tensor)
-{
-    int dynamic = member >= 0;
-    void *object = prepared->objects[parameter];
-    int32_t status = dynamic
-                         ? aclSetDynamicTensorAddr(prepared->executor, position, (size_t)member, object, tensor->address)
-                         : aclSetTensorAddr(prepared->executor, position, object, tensor->address);
-    if (AP_LIKELY(status == 0))
-        return AP_OK;
-    if (status == AP_UNBOUND)
-        return AP_UNCERTAIN;
-    return fail(AP_PHASE_ADDRESS, status, dynamic ? "aclSetDynamicTensorAddr" : "aclSetTensorAddr", (int32_t)parameter,
-                (int32_t)member);
-}
-
 static int32_t rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
 {
     if (!prepared)
         return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
     if (!prepared->executor)
         return refuse(AP_REASON_CONSUMED, -1, -1);
-    const ap_call *call = prepared->call;
-    uint32_t next = 0, position = 0;
-    int nulls = 0, lists = 0;
-    for (uint32_t i = 0; i < call->argument_count; ++i) {
-        const ap_argument *a = &call->arguments[i];
-        if (a->kind != AP_TENSOR && a->kind != AP_TENSOR_LIST)
+    if (!told_apart(prepared->call, prepared->tensors))
+        return AP_UNCERTAIN;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < prepared->call->argument_count; ++i) {
+        if (prepared->call->arguments[i].kind != AP_TENSOR || next++ != index)
             continue;
-        int list = a->kind == AP_TENSOR_LIST;
-        uint32_t entries = list ? (uint32_t)a->count : 1;
-        if (index >= next && index < next + entries) {
-            /* aclSetTensorAddr counts tensors, aclSetDynamicTensorAddr arguments. */
-            if (nulls || (lists && !list) || !prepared->tensors[index])
-                return AP_UNCERTAIN;
-            int32_t code = set_address(prepared, i, position, list ? (int64_t)(index - next) : -1, tensor);
-            if (code == AP_OK)
-                prepared->tensors[index] = tensor;
-            return code;
-        }
-        nulls |= list ? !a->present : !prepared->tensors[next];
-        lists |= list;
-        next += entries;
-        ++position;
+        int32_t status = aclSetTensorAddr(prepared->executor, index, prepared->objects[i], tensor->address);
+        if (status == AP_UNBOUND)
+            return AP_UNCERTAIN;
+        if (status != 0)
+            return fail(AP_PHASE_ADDRESS, status, "aclSetTensorAddr", (int32_t)i, -1);
+        prepared->tensors[index] = tensor;
+        return AP_OK;
     }
     return refuse(AP_REASON_NONE, -1, -1);
 }

@@ -41,6 +41,12 @@
 #define AP_INTERCEPTED 4
 #define AP_GUARDED 5
 #define AP_UNCERTAIN 6
+#define AP_VERIFY 7
+
+/* Whether launches keep their executors for the next launch with equal arguments. */
+#define AP_REUSE_OFF 0
+#define AP_REUSE_AUTO 1
+#define AP_REUSE_ALWAYS 2
 
 /* Where a launch stopped. */
 #define AP_PHASE_NONE 0
@@ -70,8 +76,10 @@
 /* What a C function returns when its slot in the pointer table is empty: a value no library uses. */
 #define AP_UNBOUND -559038737
 
-/* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in elements. */
+/* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in elements.
+   id is unique in the process, unlike an address, which comes back after its release. */
 typedef struct {
+    uint64_t id;
     int32_t dtype;
     int32_t format;
     uint32_t ndim;
@@ -142,7 +150,9 @@ typedef struct {
 typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
 
 /* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null.
-   scalars: for each scalar or scalar list the documented dtypes, bit N for aclDataType N, in hexadecimal. */
+   scalars: for each scalar or scalar list the documented dtypes, bit N for aclDataType N, in hexadecimal.
+   single_use: its executors are never kept for another launch. in_order: its tensors are single ones, read before
+   written and never both, so that an index which counts tensors has one meaning only. */
 struct ap_op {
     const char *name;
     const char *c_name;
@@ -156,6 +166,8 @@ struct ap_op {
     ap_invoker invoke;
     void *phase_one;
     void *phase_two;
+    int32_t single_use;
+    int32_t in_order;
 };
 
 /* The value of a scalar: large enough and aligned for complex128. */
@@ -174,9 +186,10 @@ typedef struct {
     ap_word word;
 } ap_argument;
 
-/* An operator with everything but its tensors filled in. */
+/* An operator with everything but its tensors filled in. id is unique in the process. */
 typedef struct {
-    const ap_op *op;
+    uint64_t id;
+    ap_op *op;
     uint32_t argument_count;
     uint32_t tensor_count;
     const ap_argument *arguments;
@@ -186,6 +199,7 @@ typedef struct {
    sequence: the number that phase two got on its stream, 0 before it ran. */
 typedef struct {
     const ap_call *call;
+    const ap_op *op;
     void *executor;
     uint64_t workspace_nbytes;
     int32_t repeatable;
@@ -252,11 +266,26 @@ int32_t ap_repeat(ap_plan *plan);
 int32_t ap_sequence_run(ap_stream *stream, const ap_sequence *sequence, uint32_t start);
 /* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor.
    AP_UNCERTAIN: the library's setters are missing, or cannot be told for certain which tensor is meant, because they
-   count tensors and a null or a list stands before it. */
+   count tensors and the operator is not in_order or some are null. */
 int32_t ap_rebind(ap_plan *plan, uint32_t index, ap_tensor *tensor);
 /* Let go of what a plan holds and take over what another one does; without the other one it is closed. */
 void ap_replace(ap_plan *plan, ap_plan *other);
 void ap_discard(ap_plan *plan);
+
+/* Keep executors from now on, or no more (those that are kept are released). With verify the first launch with a kept
+   executor returns AP_VERIFY before anything happens, unless the thread trusts them. */
+void ap_set_reuse(int32_t mode, int32_t verify);
+void ap_trust_kept(int32_t on);
+/* Release the executors that are kept: before the devices are reset. */
+void ap_reuse_clear(void);
+/* Executors kept now, and how many launches found one so far, made one, or could not use it. */
+typedef struct {
+    uint64_t kept;
+    uint64_t hits;
+    uint64_t made;
+    uint64_t refused;
+} ap_reuse_counts;
+void ap_reuse_statistics(ap_reuse_counts *out);
 
 const ap_failure *ap_last_failure(void);
 

@@ -7,6 +7,7 @@ Each value becomes a token first: hashable, equal exactly when the C values are 
 
 from __future__ import annotations
 
+import itertools
 import operator
 import struct
 from collections.abc import Callable, Iterable
@@ -41,6 +42,9 @@ _WORD_FIELDS = {
 }
 _UNDEFINED_DTYPE = -1
 _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))
+
+
+_ids = itertools.count(1)
 
 
 def is_immutable(value: object) -> bool:
@@ -206,6 +210,7 @@ class CallBlock:
             else:
                 self._fill(argument, parameter, next(values))
         self.cdata = ffi.new("ap_call *")
+        self.cdata.id = next(_ids)
         self.at = float(int(ffi.cast("intptr_t", self.cdata)))
         self.cdata.op = op
         self.cdata.argument_count = len(parameters)

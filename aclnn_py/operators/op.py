@@ -17,6 +17,7 @@ from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
 from aclnn_py.operators.phases import launch_in_phases, resume
 from aclnn_py.operators.report import launch_error
+from aclnn_py.operators.reuse import launch_verified, may_be_kept
 from aclnn_py.operators.startup import apply_environment
 from aclnn_py.stream import Stream, order, resolve_stream
 from aclnn_py.tensor import Tensor
@@ -141,6 +142,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     def _bind(self) -> None:
         if not self.library:
+            if not may_be_kept(self.parameters):
+                self._raw.single_use = 1
             self.library = bind_operator(self._raw, self._provider, self.since)
 
     def _block(self, tokens: tuple[Token, ...], lengths: tuple[int | None, ...]) -> CallBlock:
@@ -180,6 +183,9 @@ class Op(functools.partial):  # type: ignore[type-arg]
             status = lib.ap_launch(stream._ctx, block.cdata, descs)
         if status == lib.AP_INTERCEPTED:
             launch_in_phases(self, values, resolve_stream(stream))
+            return
+        if status == lib.AP_VERIFY:
+            launch_verified(self, values, resolve_stream(stream))
             return
         if status == lib.AP_NEED_WORKSPACE:
             status = resume(resolve_stream(stream))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from aclnn_py.operators.blocking import blocking
 from aclnn_py.operators.interception import Observer, add_observer
+from aclnn_py.operators.reuse import apply_reuse
 from aclnn_py.operators.strictness import strict
 from aclnn_py.settings import enabled
 
@@ -12,7 +13,8 @@ __all__ = ["apply_environment"]
 
 
 def apply_environment() -> None:
-    """Turn on what ACLNN_PY_STRICT, ACLNN_PY_BLOCKING and ACLNN_PY_LINES ask for."""
+    """Turn on what ACLNN_PY_STRICT, ACLNN_PY_BLOCKING, ACLNN_PY_LINES and ACLNN_PY_REUSE say."""
+    apply_reuse()
     if enabled("ACLNN_PY_STRICT"):
         strict()
     if enabled("ACLNN_PY_BLOCKING"):

@@ -54,8 +54,13 @@ def library(tmp_path_factory):
 
 @pytest.fixture
 def run(library):
-    def run_source(source: str) -> None:
-        env = {"ACLNN_PY_DEVICE": "npu", "ACLNN_PY_LIBRARY_PATH": str(library)}
+    def run_source(source: str, **environment: str) -> None:
+        env = {
+            "ACLNN_PY_DEVICE": "npu",
+            "ACLNN_PY_LIBRARY_PATH": str(library),
+            "ACLNN_PY_REUSE": "never",  # every launch is to leave nothing behind
+            **environment,
+        }
         run_script(HEAD + textwrap.dedent(source), env=env).check()
 
     return run_source
@@ -113,7 +118,7 @@ def test_phase_one_refusal_carries_status_message_and_arguments(run):
             assert isinstance(error, errors.InvalidArgumentError) and error.status == 161002
             assert error.routine.endswith("GetWorkspaceSize")
             assert error.detail == "phase one does not like it"
-            assert any("(2, 3) float32 strides (3, 1) ND" in line for line in error.arguments)
+            assert any("(2, 3) float32 strides (3, 1) ND" in str(line) for line in error.arguments)
         assert value("phase_two_calls") == 0
         """
     )
@@ -288,4 +293,77 @@ def test_threads_share_one_stream_and_its_workspace(run):
         assert not failures, failures
         assert value("phase_two_calls") == 4 * 600
         """
+    )
+
+
+def test_kept_executors_are_bounded_and_go_with_the_runtime(run):
+    run(
+        """
+        from aclnn_py.operators.reuse import reuse_counts
+        for _ in range(3):
+            for alpha in range(3000):
+                ap.ops.add(x, y, float(alpha), out)
+        counts = reuse_counts()
+        assert counts.kept == value("live_executors") <= 1024, counts
+        assert counts.made > 1024 and value("live_objects") == 4 * counts.kept
+        ap.runtime._runtime.close()
+        clean()
+        """,
+        ACLNN_PY_REUSE="always",
+    )
+
+
+def test_a_refused_executor_is_used_once_and_never_asked_for_again(run):
+    run(
+        """
+        from aclnn_py.operators.reuse import reuse_counts
+        put("repeatable_status", 561000)
+        for _ in range(4):
+            CALLS["add"]()
+            clean()
+        assert reuse_counts() == (0, 0, 0, 1) and value("phase_two_calls") == 4
+        put("repeatable_status", 0)
+        CALLS["add"](); clean()
+        CALLS["permute"](); CALLS["permute"]()
+        assert reuse_counts() == (1, 1, 1, 1)
+        """,
+        ACLNN_PY_REUSE="always",
+    )
+
+
+def test_a_kept_executor_that_fails_is_released(run):
+    run(
+        """
+        from aclnn_py.operators.reuse import reuse_counts
+        CALLS["add"](); CALLS["add"](); CALLS["add"]()
+        assert reuse_counts()[:3] == (1, 1, 1)
+        put("phase_two_status", 361001)
+        assert refused(CALLS["add"], errors.AclnnError).status == 361001
+        put("phase_two_status", 0)
+        CALLS["add"](); CALLS["add"]()
+        assert reuse_counts().kept == value("live_executors") == 1
+        """,
+        ACLNN_PY_REUSE="auto",
+    )
+
+
+def test_a_workspace_that_grows_leaves_nothing_behind_with_reuse(run):
+    run(
+        """
+        u64 = ctypes.c_uint64
+        for nbytes in (1000, 9 << 20, 40 << 20):
+            put("workspace_wanted", nbytes, u64)
+            for alpha in (1.0, 2.0):
+                for _ in range(3):
+                    ap.ops.add(x, y, alpha, out)
+                    assert value("workspace_passed", u64) == nbytes or nbytes > 1000
+        from aclnn_py.operators.reuse import reuse_counts
+        assert reuse_counts().kept == value("live_executors") == 2
+        put("refuse_allocations_from", 1, u64)
+        put("workspace_wanted", 900 << 20, u64)
+        with pytest.raises(errors.OutOfMemoryError):
+            ap.ops.add(x, y, 3.0, out)
+        assert value("live_executors") == 2
+        """,
+        ACLNN_PY_REUSE="always",
     )

@@ -126,10 +126,18 @@ def table_source(rows: list[Row]) -> str:
     for row in rows:
         texts = (row.name, row.c_name, row.kinds, row.modes, row.parameters, row.family, row.shape)
         fields = ", ".join(json.dumps(text) for text in (*texts, row.summary, row.scalars))
-        parts.append(f"    {{{fields}, invoke_{row.shape or 'none'}, NULL, NULL}},")
+        parts.append(
+            f"    {{{fields}, invoke_{row.shape or 'none'}, NULL, NULL, 0, {in_order(row)}}},"
+        )
     parts.append("    {0}};")
     parts.append(f"#define AP_OPS {len(rows)}")
     return "\n".join(parts) + "\n"
+
+
+def in_order(row: Row) -> int:
+    """Whether its tensors are single ones, read before written and never both."""
+    modes = "".join(m.lower() for m, kind in zip(row.modes, row.kinds, strict=True) if kind in "TL")
+    return int("L" not in row.kinds and "r" not in modes and "oi" not in modes)
 
 
 def invoker_source(shape: str) -> str:

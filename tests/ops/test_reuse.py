@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launches that take the executor of an earlier launch with equal arguments."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from helpers.processes import run_script
+
+import aclnn_py as ap
+from aclnn_py import ops
+from aclnn_py._ffi import lib
+from aclnn_py.operators.reuse import apply_reuse, may_be_kept, reuse_counts
+
+pytestmark = pytest.mark.emulator_only(reason="what is refused depends on the library")
+
+
+@pytest.fixture
+def always(device):
+    lib.ap_set_reuse(lib.AP_REUSE_ALWAYS, 0)
+    yield
+    lib.ap_reuse_clear()
+    apply_reuse()
+
+
+def filled(value, shape=(2, 3)):
+    return ap.full(shape, value, np.float32)
+
+
+def hits(call):
+    before = reuse_counts().hits
+    call()
+    return reuse_counts().hits - before
+
+
+def test_other_addresses_are_set_on_the_executor(always):
+    operands = [filled(i) for i in range(6)]
+    results = [filled(-1) for _ in range(6)]
+
+    def work():
+        for x, out in zip(operands, results, strict=True):
+            ops.add(x, operands[1], 2.0, out)
+
+    assert hits(work) == 5
+    assert [out.numpy()[0, 0] for out in results] == [i + 2.0 for i in range(6)]
+
+
+def test_what_is_not_equal_has_an_executor_of_its_own(always):
+    base = ap.from_numpy(np.arange(12, dtype=np.float32).reshape(4, 3))
+    out = filled(0)
+    cases = [(base[:2], 1.0), (base[2:], 1.0), (base[:2], 3.0), (base[:4:2], 1.0)]
+
+    def work():
+        for view, alpha in cases:
+            ops.add(view, view, alpha, out)
+            np.testing.assert_array_equal(out.numpy(), (1 + alpha) * view.numpy())
+
+    assert hits(work) == 0
+    assert hits(work) == len(cases)
+
+
+def test_auto_waits_for_the_second_launch(always):
+    lib.ap_set_reuse(lib.AP_REUSE_AUTO, 0)
+    x, out = filled(3), filled(0)
+    made = reuse_counts().made
+    ops.muls(x, 41.0, out)
+    assert reuse_counts().made == made
+    ops.muls(x, 41.0, out)
+    assert reuse_counts().made == made + 1
+    assert hits(lambda: ops.muls(x, 41.0, out)) == 1
+
+
+def test_lists_and_nulls_are_served_at_their_own_addresses_only(always):
+    def joined(parts, out):
+        ops.cat(parts, 0, out)
+        np.testing.assert_array_equal(out.numpy(), np.concatenate([p.numpy() for p in parts]))
+
+    one, two, out = filled(1), filled(2), filled(0, (4, 3))
+    joined([one, two], out)
+    assert hits(lambda: joined([one, two], out)) == 1
+    assert hits(lambda: joined([two, one], out)) == 0
+    assert hits(lambda: joined([one, two], out)) == hits(lambda: joined([two, one], out)) == 1
+    row, normed, other = filled(1, (1, 3)), filled(0, (1, 3)), filled(0, (1, 3))
+    ops.layer_norm(row, (3,), None, None, 0.1, normed, None, None)
+    assert hits(lambda: ops.layer_norm(row, (3,), None, None, 0.1, normed, None, None)) == 1
+    assert hits(lambda: ops.layer_norm(row, (3,), None, None, 0.1, other, None, None)) == 0
+    np.testing.assert_array_equal(other.numpy(), normed.numpy())
+
+
+def test_operators_in_place_are_told_apart_by_their_addresses(always):
+    sources = [filled(i) for i in range(3)]
+    targets = [filled(-1) for _ in range(3)]
+    for _ in range(2):
+        for source, target in zip(sources, targets, strict=True):
+            ops.inplace_copy(target, source)
+            np.testing.assert_array_equal(target.numpy(), source.numpy())
+
+
+def test_memory_that_comes_back_with_another_meaning_is_not_mistaken(always):
+    for i in range(30):
+        shape = (1 + i % 3, 2 + i % 5)
+        x = ap.from_numpy(np.full(shape, i, np.float32 if i % 2 else np.int32))
+        out = ap.empty(shape, x.dtype)
+        ops.add(x, x, 1 + i % 2, out)
+        assert (out.numpy() == i * (2 + i % 2)).all()
+        x.close()
+        out.close()
+
+
+def test_threads_never_share_an_executor(always):
+    wrong: list[object] = []
+
+    def work(value):
+        try:
+            with ap.Device(0), ap.Stream():
+                x, out = filled(value), filled(0)
+                for _ in range(150):
+                    ops.add(x, x, 1.0, out)
+                    if not (out.numpy() == 2 * value).all():
+                        wrong.append(value)
+                        return
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(float(i),)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_operators_of_a_group_keep_nothing(device):
+    assert not may_be_kept(ops.all_gather_matmul.parameters)
+    assert not may_be_kept(ops.matmul_all_reduce.parameters)
+    assert may_be_kept(ops.add.parameters)
+
+
+def test_check_mode_compares_the_first_replay(device):
+    script = """
+import numpy as np, aclnn_py as ap
+from aclnn_py.operators.reuse import reuse_counts
+x = ap.full(4, 1, np.float32)
+for step in range(1, 6):
+    ap.ops.inplace_add(x, x, 1.0)  # a replay beside a fresh launch must not add twice
+    assert x.numpy().tolist() == [2.0 ** step] * 4, (step, x.numpy())
+print(reuse_counts())
+"""
+    outcome = run_script(
+        script,
+        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "always", "ACLNN_PY_CHECK": "1"},
+    )
+    outcome.check()
+    assert "hits=4, made=1" in outcome.out
+
+
+def test_check_mode_reports_an_executor_that_does_something_else(device):
+    script = """
+import numpy as np, pytest, aclnn_py as ap
+from aclnn_py import errors
+from aclnn_py.operators import reuse
+x, out = ap.full(4, 1, np.float32), ap.zeros(4, np.float32)
+ap.ops.muls(x, 2.0, out)
+fresh = reuse._fresh
+def other(op, values, stream):
+    nbytes = fresh(op, values, stream)
+    stream.synchronize()
+    out.copy_from(np.full(4, 7, np.float32))
+    return nbytes
+reuse._fresh = other
+with pytest.raises(errors.DeviceError, match="aclnnMuls.*the results differ.*ACLNN_PY_REUSE=never"):
+    ap.ops.muls(x, 2.0, out)
+assert out.numpy().tolist() == [7.0] * 4
+reuse._fresh = None
+ap.ops.muls(x, 2.0, out)
+assert out.numpy().tolist() == [2.0] * 4
+"""
+    run_script(
+        script,
+        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "always", "ACLNN_PY_CHECK": "1"},
+    ).check()
+
+
+def test_a_wrong_setting_is_refused(device):
+    outcome = run_script("import aclnn_py.ops", env={"ACLNN_PY_REUSE": "sometimes"})
+    assert outcome.status != 0
+    assert "ACLNN_PY_REUSE is 'sometimes'; it must be one of auto, always, never" in outcome.err
