@@ -19,6 +19,7 @@ from aclnn_py.status import check_acl
 
 if TYPE_CHECKING:
     from aclnn_py.event import Event
+    from aclnn_py.workspace import WorkspaceStats
 
 __all__ = ["Stream", "current_stream", "synchronize"]
 
@@ -166,6 +167,28 @@ class Stream(Handle):
     def wait_stream(self, other: Stream) -> None:
         """Let work queued from now on wait for what ``other`` has been given so far."""
         self.wait(other.record())
+
+    def workspace_stats(self) -> WorkspaceStats:
+        """Return the size of the arena that launches on this stream share, and its history."""
+        from aclnn_py.workspace import workspace_stats
+
+        _ = self.raw
+        return workspace_stats(self)
+
+    def trim_workspace(self) -> int:
+        """Give up the arena that launches on this stream share; the next one makes a new one.
+
+        The memory goes back when the device has passed the last launch that may use it.
+
+        Returns
+        -------
+        int
+            How many bytes it had.
+        """
+        from aclnn_py.workspace import trim_workspace
+
+        _ = self.raw
+        return trim_workspace(self)
 
     def retain(self, *objects: object) -> None:
         """Keep objects alive until the device has passed the work queued so far."""

@@ -3,14 +3,30 @@
 
 from __future__ import annotations
 
+import threading
+from typing import NamedTuple
+
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory import Buffer
-from aclnn_py.pending import StreamState
 from aclnn_py.stream import Stream
 
-__all__ = ["grow_workspace", "release_workspace"]
+__all__ = ["WorkspaceStats", "grow_workspace", "trim_workspace", "workspace_stats"]
 
 _GRANULE = 2 << 20
+# Threads that launch on one stream may find its arena too small at the same time.
+_exchange = threading.RLock()
+
+
+class WorkspaceStats(NamedTuple):
+    """What a stream lends its launches.
+
+    ``nbytes`` is the arena now, ``peak_nbytes`` the most a launch has used so far, ``exchanges``
+    how often the arena was replaced.
+    """
+
+    nbytes: int
+    peak_nbytes: int
+    exchanges: int
 
 
 def grow_workspace(stream: Stream, nbytes: int) -> None:
@@ -19,20 +35,34 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
     The stream executes in order, so one arena serves all its launches; the old one is kept until
     the device has passed the last launch that may use it.
     """
-    state = stream._queue
-    if nbytes <= int(stream._ctx.workspace_nbytes):
-        return
-    # Doubling bounds the number of exchanges, and with it the memory that waits to be released.
-    wanted = max(nbytes, 2 * int(stream._ctx.workspace_nbytes))
-    size = -(-wanted // _GRANULE) * _GRANULE
-    fresh = Buffer.allocate(size, stream=stream)
-    sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
-    state.replace_arena(fresh, int(sequence))
+    with _exchange:
+        current = int(stream._ctx.workspace_nbytes)
+        if nbytes <= current:
+            return
+        # Doubling bounds the number of exchanges, and with it the memory that waits for its
+        # release.
+        wanted = max(nbytes, 2 * current)
+        size = -(-wanted // _GRANULE) * _GRANULE
+        fresh = Buffer.allocate(size, stream=stream)
+        sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
+        stream._queue.replace_arena(fresh, int(sequence))
 
 
-def release_workspace(state: StreamState) -> None:
-    """Wait for a stream and give its arena back to the device; the next launch makes a new one."""
-    if state.arena is not None:
-        sequence = lib.ap_set_workspace(state.context, ffi.NULL, 0)
-        state.replace_arena(None, int(sequence))
-        state.synchronize()
+def trim_workspace(stream: Stream) -> int:
+    """Take the arena from the stream; return its bytes."""
+    with _exchange:
+        nbytes = int(stream._ctx.workspace_nbytes)
+        if nbytes:
+            sequence = lib.ap_set_workspace(stream._ctx, ffi.NULL, 0)
+            stream._queue.replace_arena(None, int(sequence))
+        return nbytes
+
+
+def workspace_stats(stream: Stream) -> WorkspaceStats:
+    """Return what the stream lends its launches."""
+    context = stream._ctx
+    return WorkspaceStats(
+        int(context.workspace_nbytes),
+        int(context.workspace_peak),
+        int(context.workspace_exchanges),
+    )

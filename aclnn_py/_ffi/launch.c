@@ -162,6 +162,7 @@ uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace
     lock_stream(stream);
     stream->workspace = workspace;
     stream->workspace_nbytes = workspace_nbytes;
+    stream->workspace_exchanges += 1;
     uint64_t sequence = stream->sequence;
     unlock_stream(stream);
     return sequence;
@@ -419,6 +420,8 @@ static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uin
         p->executor = NULL; /* consumed, whatever the status */
     int32_t status = ((function)op->phase_two)(workspace, workspace_nbytes, executor, stream->raw);
     uint64_t sequence = ++stream->sequence;
+    if (workspace_nbytes > stream->workspace_peak)
+        stream->workspace_peak = workspace_nbytes;
     p->sequence = sequence;
     stream->recent[sequence % AP_RECENT] = op;
     for (uint32_t i = 0; i < p->call->tensor_count; ++i)

@@ -132,7 +132,7 @@ typedef union {
 typedef struct ap_op ap_op;
 
 /* One per stream. id is unique in the process and never 0; sequence numbers the work that was queued.
-   recent: the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
+   workspace_peak: the most that a launch used of an arena. recent: the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
 typedef struct {
     void *raw;
     uint64_t id;
@@ -140,6 +140,8 @@ typedef struct {
     uint64_t completed;
     void *workspace;
     uint64_t workspace_nbytes;
+    uint64_t workspace_peak;
+    uint32_t workspace_exchanges;
     int32_t device;
     uint32_t closed;
     uint32_t lock;

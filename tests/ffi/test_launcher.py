@@ -205,12 +205,19 @@ def test_old_arena_is_kept_until_the_stream_has_passed(run):
         stream = ap.current_stream()
         put("workspace_wanted", 1000, u64)
         CALLS["add"]()
-        before = stream.pending
+        before = value("frees")
         put("workspace_wanted", 100 << 20, u64)
         CALLS["add"]()
-        assert stream.pending == before + 1
-        stream.synchronize()
-        assert stream.pending == 0
+        assert value("frees") == before
+        stats = stream.workspace_stats()
+        assert stats.peak_nbytes == 100 << 20 <= stats.nbytes and stats.exchanges == 2
+        assert stream.trim_workspace() == stats.nbytes
+        assert value("frees") == before and stream.workspace_stats().nbytes == 0
+        put("workspace_wanted", 10, u64)
+        CALLS["add"]()
+        stats = stream.workspace_stats()
+        assert 10 <= stats.nbytes < 100 << 20 and stats.peak_nbytes == 100 << 20
+        assert value("workspace_passed", u64) == 10
         """
     )
 
