@@ -185,10 +185,10 @@ class Stream(Handle):
         int
             How many bytes it had.
         """
-        from aclnn_py.workspace import trim_workspace
+        from aclnn_py.workspace import release_workspace
 
-        _ = self.raw
-        return trim_workspace(self)
+        state: StreamState = super().raw
+        return release_workspace(state)
 
     def retain(self, *objects: object) -> None:
         """Keep objects alive until the device has passed the work queued so far."""

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory import Buffer
+from aclnn_py.pending import StreamState
 from aclnn_py.stream import Stream
 
-__all__ = ["WorkspaceStats", "grow_workspace", "trim_workspace", "workspace_stats"]
+__all__ = ["WorkspaceStats", "grow_workspace", "release_workspace", "workspace_stats"]
 
 _GRANULE = 2 << 20
 # Threads that launch on one stream may find its arena too small at the same time.
@@ -48,13 +49,17 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
         stream._queue.replace_arena(fresh, int(sequence))
 
 
-def trim_workspace(stream: Stream) -> int:
-    """Take the arena from the stream; return its bytes."""
+def release_workspace(state: StreamState) -> int:
+    """Take the arena from a stream; return its bytes.
+
+    It goes when the device has passed the last launch that may use it; the next launch makes a new
+    one.
+    """
     with _exchange:
-        nbytes = int(stream._ctx.workspace_nbytes)
+        nbytes = int(state.context.workspace_nbytes)
         if nbytes:
-            sequence = lib.ap_set_workspace(stream._ctx, ffi.NULL, 0)
-            stream._queue.replace_arena(None, int(sequence))
+            sequence = lib.ap_set_workspace(state.context, ffi.NULL, 0)
+            state.replace_arena(None, int(sequence))
         return nbytes
 
 
