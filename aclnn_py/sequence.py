@@ -76,7 +76,7 @@ _Step = Plan | _Fresh
 class Sequence(Handle):
     """Launches that are queued again and again with one call.
 
-    Made of repeatable plans, or by ``Sequence.record``. A sequence keeps its plans and tensors
+    Made of repeatable plans, or of what is launched in ``with Sequence.record() as sequence:``. A sequence keeps its plans and tensors
     alive. Several threads may run it at a time, each on a stream of its own.
 
     Parameters
@@ -90,13 +90,6 @@ class Sequence(Handle):
         One of them is no Plan.
     ValueError
         One of them is not repeatable.
-
-    Examples
-    --------
-    >>> with ap.Sequence.record() as step:
-    ...     hidden = ap.functional.matmul(x, w)
-    ...     ap.ops.add(hidden, bias, 1.0, out)
-    >>> step.run()
     """
 
     __slots__ = ("_held", "_steps")
