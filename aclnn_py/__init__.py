@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         set_memory_limit,
         trim_memory,
     )
+    from aclnn_py.checking import check
     from aclnn_py.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
     from aclnn_py.device import Device, MemoryInfo, device_count, soc_name
     from aclnn_py.dlpack import from_dlpack
@@ -71,6 +72,7 @@ _HOMES = {
     "Graph": "graph",
     "Scalar": "operators.scalar",
     "blocking": "operators.blocking",
+    "check": "checking",
     "strict": "operators.strictness",
     "Format": "formats",
     "empty": "creation",
@@ -103,6 +105,7 @@ __all__ = [
     "Stream",
     "Tensor",
     "blocking",
+    "check",
     "current_stream",
     "device_count",
     "distributed",
@@ -149,3 +152,7 @@ def __dir__() -> list[str]:
 
 if _os.environ.get("ACLNN_PY_TRACE"):
     import_module("aclnn_py.tools.tracing").start_from_environment(_os.environ["ACLNN_PY_TRACE"])
+
+if _os.environ.get("ACLNN_PY_CHECK", "0") not in ("", "0"):
+    # Before anything is allocated. What is loaded for it costs other programs nothing.
+    import_module("aclnn_py.checking").start_from_environment()

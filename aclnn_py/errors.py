@@ -24,6 +24,10 @@ __all__ = [
     "Argument",
     "BrokenRule",
     "CaptureError",
+    "CheckArgumentError",
+    "CheckClosedError",
+    "CheckError",
+    "CheckWarning",
     "ClosedError",
     "CommunicationError",
     "DeviceError",
@@ -77,6 +81,41 @@ class CaptureError(AclnnPyError, RuntimeError):
     def __init__(self, message: str, *, call: str = "") -> None:
         super().__init__(message)
         self.call = call
+
+
+class CheckError(AclnnPyError, RuntimeError):
+    """The checker (``ACLNN_PY_CHECK=1``) found a mistake.
+
+    Attributes
+    ----------
+    fault : str
+        Which one, for example ``"double destroy"``.
+    stacks : tuple of tuple of str
+        What happened and the Python lines that did it, in order of time: where the object was made,
+        where it was destroyed or launched, where the fault showed.
+    """
+
+    def __init__(
+        self, message: str, *, fault: str = "", stacks: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        super().__init__(message)
+        self.fault = fault
+        self.stacks = tuple(stacks)
+
+    def __str__(self) -> str:
+        parts = [str(self.args[0])]
+        for what, lines in self.stacks:
+            parts.append(f"  {what}:")
+            parts += [f"    {line}" for line in lines.rstrip().splitlines()]
+        return "\n".join(parts)
+
+
+class CheckClosedError(CheckError, ClosedError):
+    """The checker found that something destroyed, consumed or freed was used."""
+
+
+class CheckWarning(RuntimeWarning):
+    """The checker found a mistake that has happened already; the text holds both stacks."""
 
 
 class ForkError(AclnnPyError, RuntimeError):
@@ -306,6 +345,10 @@ class HcclError(StatusError):
 
 class InvalidArgumentError(AclnnPyError, ValueError):
     """An argument is outside what the function takes."""
+
+
+class CheckArgumentError(CheckError, InvalidArgumentError):
+    """The checker found an argument that the device would read or write where it must not."""
 
 
 class DeviceMismatchError(InvalidArgumentError):

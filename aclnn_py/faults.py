@@ -10,7 +10,7 @@ exception callback, it names the task, and with it the launch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from aclnn_py._ffi import C, ffi, lib
@@ -19,7 +19,7 @@ from aclnn_py.errors import StatusError
 if TYPE_CHECKING:
     from aclnn_py.pending import StreamState
 
-__all__ = ["Note", "is_fault", "name_launches", "note_launch"]
+__all__ = ["Note", "is_fault", "name_launches", "note_launch", "on_fault", "watching"]
 
 # Waits that expired: nothing is known to have failed.
 _EXPIRED = (507046, 507047)
@@ -30,6 +30,7 @@ _GETTERS = tuple(f"aclrtGet{part}FromExceptionInfo" for part in (
 
 _lock = threading.Lock()
 _watched: bool | None = None
+_on_fault: Callable[[StatusError, StreamState, int], None] | None = None
 
 
 class Note(NamedTuple):
@@ -46,10 +47,16 @@ def is_fault(error: StatusError) -> bool:
     return error.library == "acl" and error.status // 1000 == 507 and error.status not in _EXPIRED
 
 
+def on_fault(listener: Callable[[StatusError, StreamState, int], None] | None) -> None:
+    """Tell one listener of each fault whose launch is known by its number, or nobody."""
+    global _on_fault
+    _on_fault = listener
+
+
 def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None:
     """Remember the line that queued the work with this number, on the thread that did it."""
     task: int | None = None
-    if _watch():
+    if watching():
         out = ffi.new("uint32_t *")
         # Not through `C`: whoever watches the calls of the program has not asked for this one.
         if lib.aclrtGetThreadLastTaskId(out) == 0:
@@ -57,7 +64,7 @@ def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None
     state.notes.append(Note(sequence, name, line, task))
 
 
-def _watch() -> bool:
+def watching() -> bool:
     """Whether the library's exception callback is ours, asking for it at the first call.
 
     Before CANN had room for several there was one, and the last to come had it: it is taken only
@@ -86,12 +93,18 @@ def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
     if not is_fault(error) or error.launches:
         return
     lines: list[str] = []
+    culprits: list[tuple[StreamState, int]] = []
     exact = lined = False
     for state in states:
         found, culprit, notes = _candidates(state)
         lines += found
-        exact, lined = exact or culprit, lined or notes
+        exact, lined = exact or culprit is not None, lined or notes
+        if culprit is not None:
+            culprits.append((state, culprit))
     error.launches = tuple(lines)
+    if _on_fault is not None:
+        for state, sequence in culprits:
+            _on_fault(error, state, sequence)
     if not lines or exact:
         return
     ways = ["ACLNN_PY_BLOCKING=1 (or `with aclnn_py.blocking():`) names the one that failed"]
@@ -100,8 +113,8 @@ def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
     error.launches += (f"to find it: {'; '.join(ways)}",)
 
 
-def _candidates(state: StreamState) -> tuple[list[str], bool, bool]:
-    """The launches of a stream since its last good wait; is one of them named; are lines known."""
+def _candidates(state: StreamState) -> tuple[list[str], int | None, bool]:
+    """The launches of a stream since its last good wait; which one is named; are lines known."""
     context = state.context
     last, done = int(context.sequence), state.checked
     first = max(done + 1, last - lib.AP_RECENT + 1)
@@ -122,13 +135,12 @@ def _candidates(state: StreamState) -> tuple[list[str], bool, bool]:
     if lines:
         older = f", the last {lib.AP_RECENT} pieces of work" if first > done + 1 else ""
         lines.insert(0, f"launched on stream {context.id} since it was last waited for{older}:")
-    named = culprit is not None
-    return lines, named, any(n in notes for n in range(first, last + 1))
+    return lines, culprit, any(n in notes for n in range(first, last + 1))
 
 
 def _culprit(state: StreamState, notes: list[Note]) -> int | None:
     """The number of the launch whose tasks include the one that the device reported."""
-    tasks = set(_reported_tasks(state)) if notes and _watch() else set()
+    tasks = set(_reported_tasks(state)) if notes and watching() else set()
     before: int | None = None
     for note in notes:
         if note.task is None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 from aclnn_py.errors import ClosedError, ForkError, ReleaseWarning
 
-__all__ = ["Handle", "check_process", "live_handles"]
+__all__ = ["Handle", "Watcher", "check_process", "live_handles", "misused", "watch"]
 
 _Self = TypeVar("_Self", bound="Handle")
 
@@ -25,12 +25,43 @@ _live: dict[str, set[int]] = {}
 _fork_generation = 0
 
 
+class Watcher:
+    """Is told of the life of handles; ``watch`` says who it is."""
+
+    def made(self, handle: Handle) -> None:
+        """Look at a handle that has just been made."""
+
+    def closing(self, handle: Handle) -> None:
+        """Look at a handle that is about to be closed by a call."""
+
+    def used(self, handle: Handle) -> None:
+        """Look at a closed handle that somebody uses; ``ClosedError`` follows."""
+
+    def misused(self, handle: Handle, fault: str, message: str) -> None:
+        """Look at a handle that is given where it does not fit; an error with this text follows."""
+
+
+_watcher: Watcher | None = None
+
+
+def watch(watcher: Watcher | None) -> None:
+    """Tell one watcher of the life of handles from now on, or nobody."""
+    global _watcher
+    _watcher = watcher
+
+
 def _note_fork() -> None:
     global _fork_generation
     _fork_generation += 1
 
 
 os.register_at_fork(after_in_child=_note_fork)
+
+
+def misused(handle: Handle, fault: str, message: str) -> None:
+    """Tell the watcher of a handle that is about to be refused."""
+    if _watcher is not None:
+        _watcher.misused(handle, fault, message)
 
 
 def live_handles() -> dict[str, int]:
@@ -99,11 +130,15 @@ class Handle:
         self._finalizer = weakref.finalize(
             self, _release, destroy, raw, owners, os.getpid(), kind, serial
         )
+        if _watcher is not None:
+            _watcher.made(self)
 
     @property
     def raw(self) -> Any:
         """The C object; raises ``ClosedError`` once closed and ``ForkError`` in a forked child."""
         if not self._finalizer.alive:
+            if _watcher is not None:
+                _watcher.used(self)
             raise ClosedError(f"{type(self).__name__} is closed")
         if self._generation != _fork_generation:
             check_process(self._generation, f"this {type(self).__name__}")
@@ -116,6 +151,8 @@ class Handle:
 
     def close(self) -> None:
         """Release the C object now; a second call does nothing."""
+        if _watcher is not None and self._finalizer.alive:
+            _watcher.closing(self)
         self._finalizer()
 
     def __enter__(self: _Self) -> _Self:

@@ -8,7 +8,7 @@ from typing import Any
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import DeviceMismatchError, InvalidArgumentError
-from aclnn_py.handle import Handle
+from aclnn_py.handle import Handle, misused
 from aclnn_py.memory import Buffer
 from aclnn_py.operators.exchange import exchanged, same_layout
 from aclnn_py.operators.expected import not_a_tensor
@@ -180,10 +180,12 @@ class Plan(Handle):
             raise DeviceMismatchError(f"workspace: {workspace!r} is not on {stream.device!r}")
         if workspace.nbytes < self.workspace_nbytes:
             # A device that does not check would write behind the buffer.
-            raise InvalidArgumentError(
+            text = (
                 f"workspace: {workspace.nbytes} bytes, but {self.op.c_name} needs "
                 f"{self.workspace_nbytes}, see workspace_nbytes of the plan"
             )
+            misused(workspace, "workspace too small", text)
+            raise InvalidArgumentError(text)
         return ffi.cast("void *", workspace.address), self.workspace_nbytes
 
     def _state(self) -> str:

@@ -105,6 +105,15 @@ def device(device_kind: str) -> Iterator[ap.Device]:
 
 
 @pytest.fixture
+def unchecked(device_kind: str) -> Iterator[None]:
+    """Without the checker, for tests of what it refuses or of what it costs."""
+    import aclnn_py
+
+    with aclnn_py.check(False):
+        yield
+
+
+@pytest.fixture
 def second_device(device: ap.Device) -> ap.Device:
     """Another device, not current."""
     import aclnn_py

@@ -19,7 +19,7 @@ INCLUDE = ROOT / "include"
 EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
 # The marker of the emulator's own build, checked when the library is loaded.
-OWN = {"aclnn_py_emulator_contract"}
+OWN = {"aclnn_py_emulator_contract", "aclnn_py_emulator_take_report"}
 
 
 def declared(*directories: str, variadic: bool = False) -> set[str]:

@@ -32,6 +32,7 @@ __all__ = [
     "library_info",
     "loaded",
     "open_library",
+    "own_function",
     "remove_wrapper",
     "use",
 ]
@@ -148,6 +149,16 @@ def _exchange_wrappers(wrappers: tuple[CallWrapper, ...]) -> None:
         _wrappers = wrappers
         # What stands there was taken under the old set; the next use looks it up again.
         C.__dict__.clear()
+
+
+def own_function(name: str, c_type: str) -> Any:
+    """A function that only the emulator has, or None on another device."""
+    libraries = _require()
+    if libraries.kind != _libraries.EMULATOR:
+        return None
+    opened = libraries.require(str(libraries.installation.directories[0]))
+    address = opened.symbol(name)
+    return ffi.cast(c_type, address) if address else None
 
 
 def use(device: str) -> None:

@@ -49,6 +49,7 @@ def make_error():
         ap.empty((2, -1), "int8")
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     "work", [make_tensor, make_views, make_queued_work, make_varied_shapes, make_event, make_error]
 )

@@ -48,6 +48,7 @@ def candidates(error: errors.StatusError) -> list[str]:
     return re.findall(r"aclnn[A-Z]\w+", "\n".join(error.launches))
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_operators_since_the_last_good_wait_are_named(rows, stream):
     rows.add()
     stream.synchronize()

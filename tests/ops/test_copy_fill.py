@@ -130,6 +130,7 @@ def test_copy_broadcasts_and_converts() -> None:
     assert refusal("aclnnInplaceCopy", out, None) == 161001
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_overlapping_copies_read_before_they_write() -> None:
     array = np.arange(1000, dtype=np.int32)
     memory = place(array)
@@ -141,6 +142,7 @@ def test_overlapping_copies_read_before_they_write() -> None:
     assert_same(matrix.numpy(), square.T.copy())
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_shifted_and_broadcast_operands_of_an_addition_in_place() -> None:
     array = np.arange(5000, dtype=np.float32)
     memory = place(array)

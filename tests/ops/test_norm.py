@@ -262,6 +262,7 @@ def test_softmax_in_place() -> None:
     assert_close(tensor.numpy(), e / e.sum(axis=1, keepdims=True), scale=4)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_softmax_over_a_shifted_copy_of_itself() -> None:
     memory = place(np.arange(70, dtype=np.float32) / 7)
     source, target = memory[:60].reshape(6, 10), memory[10:].reshape(6, 10)

@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
@@ -31,12 +33,16 @@ constexpr size_t kQuarantine = size_t{64} << 20;     // freed memory that rests 
 
 size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
+// Pieces of a block that were written to: offset -> end, apart from each other.
+using Written = std::map<size_t, size_t>;
+
 struct Block {
   size_t size;      // rounded to 32: what kernels may touch
   size_t extent;    // what the window gives, guards included
   uintptr_t lead;   // bytes between the extent and the block
   int device;
   BlockKind kind;
+  std::shared_ptr<Written> written;  // under ACLNN_PY_CHECK=1, of memory from device_malloc
 };
 
 struct Window {
@@ -172,6 +178,11 @@ bool guards_intact(uintptr_t at, const Block &block) {
   return true;
 }
 
+void paint_guards(uintptr_t at, const Block &block) {
+  std::memset(reinterpret_cast<void *>(at - block.lead), kGuardByte, block.lead);
+  std::memset(reinterpret_cast<void *>(at + block.size), kGuardByte, block.extent - block.lead - block.size);
+}
+
 }  // namespace
 
 Status device_malloc(int device, size_t size, void **address, const char *routine) {
@@ -219,6 +230,7 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   if (checked) {
     std::memset(reinterpret_cast<void *>(at), kGuardByte, block.extent);
     std::memset(reinterpret_cast<void *>(start), kFreshByte, block.size);
+    block.written = std::make_shared<Written>();
   }
   t.blocks.emplace(start, block);
   *address = reinterpret_cast<void *>(start);
@@ -356,19 +368,63 @@ void release_device_memory(int device) {
   t.generation.fetch_add(1);
 }
 
-Status check_guards(const void *p, const char *what) {
+Status check_guards(int device, const char *what) {
+  Table &t = table();
+  // Alone: a zone is painted again when its damage is reported.
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  for (const auto &[at, block] : t.blocks) {
+    if (block.device != device || guards_intact(at, block)) continue;
+    paint_guards(at, block);
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s wrote outside the block %p of %zu bytes on device %d.", what,
+                reinterpret_cast<void *>(at), block.size, block.device);
+  }
+  return 0;
+}
+
+void note_written(const void *p, size_t nbytes) {
+  if (nbytes == 0) return;
+  Table &t = table();
+  std::unique_lock<std::shared_mutex> lock(t.mutex);
+  const auto *found = block_around(t, reinterpret_cast<uintptr_t>(p));
+  if (found == nullptr || found->second.written == nullptr) return;
+  Written &written = *found->second.written;
+  size_t from = reinterpret_cast<uintptr_t>(p) - found->first, to = from + nbytes;
+  auto next = written.upper_bound(from);
+  if (next != written.begin() && std::prev(next)->second >= from) --next;
+  while (next != written.end() && next->first <= to) {
+    from = std::min(from, next->first);
+    to = std::max(to, next->second);
+    next = written.erase(next);
+  }
+  written[from] = to;
+}
+
+const void *first_unwritten(const void *p, size_t nbytes) {
   Table &t = table();
   std::shared_lock<std::shared_mutex> lock(t.mutex);
   const auto *found = block_around(t, reinterpret_cast<uintptr_t>(p));
-  if (found == nullptr || guards_intact(found->first, found->second)) return 0;
-  return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s wrote outside the block %p of %zu bytes on device %d.", what,
-              reinterpret_cast<void *>(found->first), found->second.size, found->second.device);
+  if (found == nullptr || found->second.written == nullptr) return nullptr;
+  const Written &written = *found->second.written;
+  const auto *base = reinterpret_cast<const unsigned char *>(found->first);
+  const size_t end = reinterpret_cast<uintptr_t>(p) - found->first + nbytes;
+  size_t at = end - nbytes;
+  auto next = written.upper_bound(at);
+  if (next != written.begin()) at = std::max(at, std::prev(next)->second);
+  while (at < end) {
+    const size_t gap = std::min(end, next == written.end() ? end : next->first);
+    // Another process, or a collective, may have written without telling: then the pattern is gone.
+    if (std::all_of(base + at, base + gap, [](unsigned char byte) { return byte == kFreshByte; })) return base + at;
+    if (next == written.end()) break;
+    at = next->second;
+    ++next;
+  }
+  return nullptr;
 }
 
 void publish_block(void *address, size_t size, int device, BlockKind kind) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  t.blocks[reinterpret_cast<uintptr_t>(address)] = Block{size, size, 0, device, kind};
+  t.blocks[reinterpret_cast<uintptr_t>(address)] = Block{size, size, 0, device, kind, nullptr};
 }
 
 bool withdraw_block(void *address, BlockKind kind, size_t *size) {

@@ -45,8 +45,16 @@ MemoryUse memory_use(int device);
 // Everything the device holds is released at once (aclrtResetDeviceForce, aclFinalize).
 void release_device_memory(int device);
 
-// Under ACLNN_PY_CHECK=1: 507015 when the guard zones around the block of `p` were written to.
-Status check_guards(const void *p, const char *what);
+// --- under ACLNN_PY_CHECK=1 --------------------------------------------------------------------------------
+// 507015 when a guard zone of the device was written to. A damaged zone is reported once.
+Status check_guards(int device, const char *what);
+
+// Remembers that memory was written to.
+void note_written(const void *p, size_t nbytes);
+
+// The first address of [p, p + nbytes) that holds what fresh memory is filled with and that nothing is known to
+// have written; null when there is none.
+const void *first_unwritten(const void *p, size_t nbytes);
 
 // --- memory that enters the table from elsewhere (mapped physical handles, imported keys) ------------------
 enum class BlockKind : uint8_t { kMalloc, kMapped, kImported };

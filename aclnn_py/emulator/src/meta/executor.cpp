@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meta/executor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/reports.h"
 #include "meta/executor_state.h"
 
 namespace emu {
@@ -44,6 +46,54 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
   return 0;
 }
 
+// Calls f(start, nbytes) for the pieces of memory a tensor consists of, until it returns false.
+template <class F>
+void each_piece(const PlanTensor &entry, F f) {
+  const aclTensor &tensor = entry.tensor;
+  int64_t low = 0, high = 0;
+  if (!entry.present || tensor.data == nullptr || !tensor.reach(&low, &high)) return;
+  const char *base = static_cast<const char *>(tensor.data);
+  const int64_t bits = dtype_bits(tensor.dtype);
+  // From `inner` on the elements follow each other.
+  size_t inner = tensor.shape.size();
+  int64_t length = 1;
+  while (inner > 0 && (tensor.shape[inner - 1] == 1 || tensor.strides[inner - 1] == length)) {
+    length *= tensor.shape[--inner];
+  }
+  if (inner == 0 || bits % 8 != 0) {
+    f(base + low, static_cast<size_t>(high - low));
+    return;
+  }
+  int64_t index[Dims::kMax] = {};
+  for (;;) {
+    int64_t at = tensor.offset;
+    for (size_t i = 0; i < inner; ++i) at += index[i] * tensor.strides[i];
+    if (!f(base + at * bits / 8, static_cast<size_t>(length * bits / 8))) return;
+    size_t i = inner;
+    while (i > 0 && ++index[i - 1] == tensor.shape[i - 1]) index[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors, const Stream &stream) {
+  const bool makes_something = std::any_of(tensors.begin(), tensors.end(), [](const PlanTensor &entry) {
+    int64_t low = 0, high = 0;
+    return entry.present && entry.output && entry.tensor.reach(&low, &high);
+  });
+  if (!makes_something) return;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].output) continue;
+    each_piece(tensors[i], [&](const void *start, size_t nbytes) {
+      const void *at = first_unwritten(start, nbytes);
+      if (at == nullptr) return true;
+      add_report(stream.id, static_cast<uint32_t>(stream.completed.load() + 1),
+                 std::string(op) + ": tensor " + std::to_string(i) + " is read where nothing was written, " +
+                     describe_address(at));
+      return false;
+    });
+  }
+}
+
 Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace, uint64_t size,
                   Stream &stream) {
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
@@ -56,13 +106,13 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   }
   if constexpr (kEmptyKernels) return 0;
   PlanContext context(tensors, workspace, size, stream);
+  if (!check_mode()) return plan.kernel(context);
+  report_unwritten(plan.op, tensors, stream);
   if (const Status s = plan.kernel(context)) return s;
-  if (!check_mode()) return 0;
   for (const PlanTensor &entry : tensors) {
-    if (!entry.present || entry.tensor.data == nullptr) continue;
-    if (const Status s = check_guards(entry.tensor.data, plan.op)) return s;
+    if (entry.output) each_piece(entry, [](const void *start, size_t nbytes) { note_written(start, nbytes); return true; });
   }
-  return size > 0 ? check_guards(workspace, plan.op) : 0;
+  return check_guards(stream.device, plan.op);
 }
 
 Status consumed(const char *op, const void *executor) {

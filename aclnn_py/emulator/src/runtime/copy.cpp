@@ -54,6 +54,7 @@ Status move_bytes(const char *what, void *dst, const void *src, size_t size) {
     }
   }
   std::memmove(dst, src, size);
+  if (check_mode()) note_written(dst, size);
   return 0;
 }
 
@@ -62,6 +63,7 @@ Status fill_bytes(const char *what, void *dst, int value, size_t size) {
     return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, dst, describe_address(dst).c_str());
   }
   std::memset(dst, value, size);
+  if (check_mode()) note_written(dst, size);
   return 0;
 }
 
@@ -98,6 +100,7 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
   std::memmove(dst, src, size);
+  if (check_mode()) note_written(dst, size);
   return 0;
 }
 
@@ -111,6 +114,7 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
   Place place;
   if (const Status s = place_of(routine, "devPtr", dst, size, &place)) return s;
   std::memset(dst, value, size);
+  if (check_mode()) note_written(dst, size);
   return 0;
 }
 

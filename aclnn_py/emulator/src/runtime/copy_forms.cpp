@@ -116,7 +116,9 @@ Status batch_sync(const char *routine, void **dsts, size_t *rooms, void **srcs, 
   if (fail_index != nullptr) *fail_index = index;
   if (s != 0) return s;
   for (size_t i = 0; i < count; ++i) {
-    if (sizes[i] != 0) std::memmove(dsts[i], srcs[i], sizes[i]);
+    if (sizes[i] == 0) continue;
+    std::memmove(dsts[i], srcs[i], sizes[i]);
+    if (emu::check_mode()) emu::note_written(dsts[i], sizes[i]);
   }
   return 0;
 }

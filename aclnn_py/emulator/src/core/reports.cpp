@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/reports.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "core/export.h"
+
+namespace emu {
+namespace {
+
+constexpr size_t kMaxReports = 256;
+
+struct Report {
+  int32_t stream;
+  uint32_t task;
+  std::string text;
+};
+
+struct Reports {
+  std::mutex mutex;
+  std::deque<Report> waiting;
+};
+
+Reports &reports() {
+  static auto *const instance = new Reports;
+  return *instance;
+}
+
+}  // namespace
+
+void add_report(int32_t stream, uint32_t task, std::string text) {
+  std::lock_guard<std::mutex> lock(reports().mutex);
+  auto &waiting = reports().waiting;
+  if (waiting.size() == kMaxReports) waiting.pop_front();
+  waiting.push_back({stream, task, std::move(text)});
+}
+
+}  // namespace emu
+
+// Takes the oldest report: its text, cut to `room` bytes with the final zero, and the task it is about.
+// Returns 0 when there is none.
+EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int32_t *stream, uint32_t *task) {
+  if (text == nullptr || room == 0 || stream == nullptr || task == nullptr) return 0;
+  std::lock_guard<std::mutex> lock(emu::reports().mutex);
+  auto &waiting = emu::reports().waiting;
+  if (waiting.empty()) return 0;
+  const auto &first = waiting.front();
+  const size_t length = std::min<size_t>(first.text.size(), room - 1);
+  std::memcpy(text, first.text.data(), length);
+  text[length] = '\0';
+  *stream = first.stream;
+  *task = first.task;
+  waiting.pop_front();
+  return 1;
+}
