@@ -38,7 +38,8 @@ _INSTEAD = (
 class CaptureState(StreamState):
     """The state of a captured stream: all its work counts as going on until the graph is released.
 
-    ``uses`` are the ap_use structures of the memory that captured work touches, by address;
+    ``uses`` are the ap_use structures of the memory that captured work touches, by address: the
+    cdata that own them, since the buffers may go before the graph does;
     ``copied`` are the addresses of those that copies and collectives touch.
     """
 
@@ -112,11 +113,13 @@ class CapturedGraph:
         A stream of the graph's own.
     communicators : list
         Communicators whose collectives were captured.
+    prior : list of StreamState
+        Streams whose work on captured memory the next replay has to wait for.
     lock : Lock
         Held by whoever uses the graph.
     """
 
-    __slots__ = ("communicators", "device", "last", "lock", "model", "queue", "states")
+    __slots__ = ("communicators", "device", "last", "lock", "model", "prior", "queue", "states")
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -125,6 +128,7 @@ class CapturedGraph:
         self.last: tuple[StreamState, int] | None = None
         self.queue: Stream | None = None
         self.communicators: list[Any] = []
+        self.prior: list[StreamState] = []
         self.lock = threading.Lock()
 
     def own_queue(self) -> Stream:
@@ -148,18 +152,11 @@ class CapturedGraph:
     def follow(self, stream: Stream) -> None:
         """Let ``stream`` wait for the last use of the graph, on whatever stream that was."""
         before = self.pending()
-        if before is None or before[0] is stream._queue:
-            return
-        if before[0].context.closed == lib.AP_STREAM_CAPTURED:
-            raise CaptureError(
-                "the stream of the last replay is being captured, so this one cannot be ordered "
-                "after it; come back after the capture"
-            )
-        from aclnn_py.event import Event
-
-        event = Event(self.device, timing=False)
-        event.record_state(before[0])
-        event.wait(stream)
+        if before is not None:
+            _follow(stream, before[0])
+        while self.prior:
+            _follow(stream, self.prior[-1])
+            self.prior.pop()
 
     def release(self) -> None:
         """Destroy the graph, or leave that to the stream that still replays it."""
@@ -181,10 +178,26 @@ class CapturedGraph:
         states, self.states = self.states, []
         for state in states:
             state.end()
-        self.communicators = []
+        self.communicators, self.prior = [], []
         queue, self.queue = self.queue, None
         if queue is not None:
             queue.close()
+
+
+def _follow(stream: Stream, before: StreamState) -> None:
+    if before is stream._queue or before.context.closed == lib.AP_STREAM_ENDED:
+        return
+    if before.context.closed == lib.AP_STREAM_CAPTURED:
+        raise CaptureError(
+            "Graph.replay: a stream that this one has to wait for is being captured; replay after "
+            "the capture",
+            call="Graph.replay",
+        )
+    from aclnn_py.event import Event
+
+    event = Event(stream.device, timing=False)
+    event.record_state(before)
+    event.wait(stream)
 
 
 class Point:
@@ -292,6 +305,7 @@ class Capture:
             self.graph.drop()
             raise
         self._close()
+        _ = C.aclmdlRIExecuteAsync  # found now, for replays, which call it from C
         self.graph.model = out[0]
 
     def abort(self) -> None:

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from aclnn_py import guard
-from aclnn_py._ffi import C
+from aclnn_py._ffi import ffi, lib
 from aclnn_py.capture import MODES, Capture, CapturedGraph
 from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
-from aclnn_py.errors import CaptureError, DeviceMismatchError
+from aclnn_py.errors import CaptureError, ClosedError, DeviceMismatchError
 from aclnn_py.graph_inputs import GraphInputs, tensors_of
 from aclnn_py.handle import Handle
-from aclnn_py.operators.interception import Launch, Observer, observe, observers, observing
-from aclnn_py.status import check_acl
-from aclnn_py.stream import Stream, mark, resolve_stream
+from aclnn_py.operators.interception import Launch, Observer, observe, observing, timed
+from aclnn_py.status import error_of
+from aclnn_py.stream import Stream, current_stream, mark, order, resolve_stream
 
 if TYPE_CHECKING:
     from aclnn_py.tensor import Tensor
@@ -179,25 +180,72 @@ class Graph(Handle):
         aclmdlRIExecuteAsync (``include/acl/acl_rt.h``).
         """
         state = self._ready("Graph.replay")
-        where = resolve_stream(stream)
-        if where.device is not self._device:
+        where = current_stream() if stream is None else resolve_stream(stream)
+        queue = where._queue
+        if where._device is not self._device:
             raise DeviceMismatchError(f"stream: {where!r} is not of {self._device!r}")
-        if where._queue.capture is not None or thread.capture is not None:
+        if queue.capture is not None or thread.capture is not None:
             raise CaptureError(
                 "Graph.replay: a capture is going on, and a graph cannot become part of another; "
                 "replay it after the capture",
                 call="Graph.replay",
             )
         with state.lock:
-            uses = self._inputs.uses()
             for communicator in state.communicators:
                 communicator.stream(where)
-            state.follow(where)
-            if observers():
-                launch = Launch("graph", None, (), where, name="aclmdlRIExecuteAsync")
-                observe(launch, lambda seen: _execute(state, where, uses, seen))
+            last = state.last
+            if (last is not None and last[0] is not queue) or state.prior:
+                state.follow(where)
+            inputs = self._inputs
+            status = lib.ap_replay(queue.context, state.model, inputs.cells, inputs.count)
+            if status:
+                self._settle(status, state, where)
+            state.last = queue, queue.context.sequence
+
+    def _settle(self, status: int, state: CapturedGraph, stream: Stream) -> None:
+        """Deal with a replay that did not go through at once."""
+        inputs, context = self._inputs, stream._queue.context
+        while status:
+            if status == lib.AP_NO_STREAM:
+                stream.activate()
+            elif status == lib.AP_GUARDED:
+                order(stream, inputs.uses)
+            elif status == lib.AP_INTERCEPTED:
+                launch = Launch("graph", None, (), stream, name="aclmdlRIExecuteAsync")
+                observe(launch, lambda seen: self._replay_observed(seen, state))
+                return
             else:
-                _execute(state, where, uses, None)
+                raise self._failed(stream)
+            status = lib.ap_replay(context, state.model, inputs.cells, inputs.count)
+
+    def _replay_observed(self, seen: Launch, state: CapturedGraph) -> None:
+        inputs, context = self._inputs, seen.stream._queue.context
+        call = functools.partial(lib.ap_replay, context, state.model, inputs.cells, inputs.count)
+        status, seen.phase_two_ns = timed(call)
+        if status == lib.AP_FAILED and lib.ap_last_failure().phase == lib.AP_PHASE_TWO:
+            seen.phase_two_status = int(lib.ap_last_failure().status)
+        self._settle(status, state, seen.stream)
+        seen.phase_two_status = 0
+        seen.sequence = int(context.sequence)
+
+    def _failed(self, stream: Stream) -> Exception:
+        failure = lib.ap_last_failure()
+        if failure.phase == lib.AP_PHASE_TWO:
+            return error_of(
+                "acl",
+                int(failure.status),
+                "aclmdlRIExecuteAsync",
+                detail=ffi.string(failure.message).decode("utf-8", "replace"),
+                device=stream.device.index,
+                stream=stream.id,
+            )
+        if failure.reason == lib.AP_REASON_CLOSED:
+            name = list(self._inputs.bound)[failure.parameter]
+            return ClosedError(
+                f"Graph.replay: the input {name!r} was closed; rebind it to another tensor"
+            )
+        # Another thread began a capture of the stream, or closed it, since it was looked at.
+        return CaptureError(f"Graph.replay: {stream!r} takes no work now", call="Graph.replay")
 
     def rebind(self, /, **tensors: Tensor) -> None:
         """Let replays from now on use other tensors for inputs.
@@ -290,19 +338,8 @@ class _Recorder(Observer):
         if thread.capture is self._capture:
             guard.before_queue(launch.name, launch.stream)
         if launch.stream._queue.capture is self._capture:
-            launch.stream._queue.launched(t._desc.use for t in tensors_of(launch.values))
+            launch.stream._queue.launched(t._memory._block.use for t in tensors_of(launch.values))
             self._inputs.begin(launch)
 
     def after(self, launch: Launch) -> None:
         self._inputs.end(launch)
-
-
-def _execute(state: CapturedGraph, stream: Stream, uses: list[object], seen: Launch | None) -> None:
-    with stream.device.as_active():
-        status = C.aclmdlRIExecuteAsync(state.model, stream.raw)
-        # Also after a failure: part of the work may have been queued.
-        sequence = mark(stream, uses)
-        state.last = (stream._queue, sequence)
-        check_acl(status, "aclmdlRIExecuteAsync", device=stream.device.index, stream=stream.id)
-    if seen is not None:
-        seen.sequence, seen.phase_two_status = sequence, int(status)

@@ -90,7 +90,7 @@ class GraphInputs:
     its mark on it, and a graph whose input was closed is not replayed.
     """
 
-    __slots__ = ("_fixed", "_groups", "_layouts", "_open", "bound")
+    __slots__ = ("_fixed", "_groups", "_layouts", "_open", "bound", "cells", "count", "uses")
 
     def __init__(self, tensors: Mapping[str, Tensor], graph: CapturedGraph) -> None:
         for name, tensor in tensors.items():
@@ -102,12 +102,19 @@ class GraphInputs:
                 )
         if tensors:
             _require_groups()
-        self.bound = dict(tensors)
+        self._bind(dict(tensors))
         self._layouts = {name: tensor._layout for name, tensor in tensors.items()}
         self._groups: list[_Group] = []
         self._open: tuple[Launch, frozenset[str]] | None = None
         # Memory that the graph touches outside of its inputs as well.
         self._fixed: set[int] = set()
+
+    def _bind(self, tensors: dict[str, Tensor]) -> None:
+        self.bound = tensors
+        self.count = len(tensors)
+        # For the C call of a replay.
+        self.uses = [tensor._desc.use for tensor in tensors.values()]
+        self.cells = ffi.new("ap_use *[]", self.uses) if tensors else ffi.NULL
 
     # While the graph is captured.
 
@@ -192,17 +199,8 @@ class GraphInputs:
 
     def clear(self) -> None:
         """Let go of everything: the graph is closed."""
-        self.bound = {}
+        self._bind({})
         self._groups = []
-
-    def uses(self) -> list[Any]:
-        """The ap_use structures of the inputs; raises when one was closed."""
-        for name, tensor in self.bound.items():
-            if tensor.closed:
-                raise ClosedError(
-                    f"Graph.replay: the input {name!r} was closed; rebind it to another tensor"
-                )
-        return [tensor._desc.use for tensor in self.bound.values()]
 
     def check(self, tensors: Mapping[str, object]) -> None:
         """Refuse what cannot take the place of an input."""
@@ -233,7 +231,7 @@ class GraphInputs:
                 self._update(group, queue, bound)
         for tensor in tensors.values():
             self._hand_back(tensor, graph)
-        self.bound = bound
+        self._bind(bound)
 
     def _update(self, group: _Group, queue: Stream, bound: Mapping[str, Tensor]) -> None:
         values = [_filled(value, bound) for value in group.values]

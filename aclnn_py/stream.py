@@ -294,6 +294,13 @@ def _await_guard(stream: Stream, use: Any) -> None:
     if not before:
         use.guard = 0
         return
+    capture = stream._queue.capture
+    if capture is not None and not use.overflow:
+        # Recorded work runs with the replays: the first of them waits.
+        capture.graph.prior.append(before[0])
+        lib.ap_mark_use(stream._ctx, ffi.new("ap_use *[]", [use]), 1)
+        return
+    guard.before_wait("Stream.synchronize", capture)
     if use.overflow:
         # There is no room for the mark that says this stream has waited.
         before[0].synchronize()

@@ -23,6 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SHAPE = (4, 8)
+GRAPH_LAUNCHES = 64
 Way = Callable[[int], None]
 
 
@@ -84,6 +85,14 @@ def ways(loop_path: Path) -> dict[str, Way]:
         for _ in range(count):
             ap.plan(add, x, y, 1.0, out).run()
 
+    graph = ap.Graph()
+    with graph.capture():
+        public(GRAPH_LAUNCHES)
+
+    def replayed(count: int) -> None:
+        for _ in range(-(-count // GRAPH_LAUNCHES)):
+            graph.replay()
+
     def repeated(count: int) -> None:
         for _ in range(count):
             step.run()
@@ -93,6 +102,7 @@ def ways(loop_path: Path) -> dict[str, Way]:
         "ops.add": public,
         "plan(ops.add, ...).run()": both_phases,
         "repeatable plan, run()": repeated,
+        f"Graph of {GRAPH_LAUNCHES} launches, replay(), for each": replayed,
         "ctypes, argtypes, cached arrays": ctypes_way(
             loop_path.parent / "libascendcl.so", addresses
         ),

@@ -37,6 +37,10 @@ aclError aclrtMalloc(void **out, size_t nbytes, aclrtMemMallocPolicy policy)
     *out = malloc(nbytes);
     return *out ? 0 : ACL_ERROR_BAD_ALLOC;
 }
+aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) { (void)stream, (void)mode; return 0; }
+aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *out) { (void)stream; *out = &context; return 0; }
+aclError aclmdlRIExecuteAsync(aclmdlRI graph, aclrtStream stream) { (void)graph, (void)stream; return 0; }
+aclError aclmdlRIDestroy(aclmdlRI graph) { (void)graph; return 0; }
 aclError aclrtFree(void *address) { free(address); return 0; }
 aclError aclrtMemcpy(void *to, size_t limit, const void *from, size_t nbytes, aclrtMemcpyKind kind)
 {

@@ -183,9 +183,8 @@ static aclTensor *create_tensor(const ap_tensor *tensor)
                            (aclFormat)l->format, l->storage, l->storage_ndim, tensor->address);
 }
 
-static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, int32_t parameter, int32_t member)
+static int32_t check_use(const ap_use *use, const ap_stream *stream, int32_t parameter, int32_t member)
 {
-    const ap_use *use = tensor->use;
     if (AP_UNLIKELY(use->closed))
         return refuse(AP_REASON_CLOSED, parameter, member);
     if (AP_UNLIKELY(use->device != stream->device))
@@ -193,6 +192,11 @@ static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, in
     if (AP_UNLIKELY(use->guard && use->guard != stream->id && !marked(use, stream->id)))
         return AP_GUARDED;
     return AP_OK;
+}
+
+static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, int32_t parameter, int32_t member)
+{
+    return check_use(tensor->use, stream, parameter, member);
 }
 
 /* Destroying a list destroys its members, so members are destroyed here only when no list came to own them. */

@@ -289,6 +289,10 @@ typedef struct {
 } ap_reuse_counts;
 void ap_reuse_statistics(ap_reuse_counts *out);
 
+/* Queue a captured graph (aclmdlRI), which leaves its mark on the memory of its inputs. A failure's parameter is the
+   number of the input that was refused. */
+int32_t ap_replay(ap_stream *stream, void *graph, ap_use **uses, uint32_t count);
+
 const ap_failure *ap_last_failure(void);
 
 /* While on, launches and plans return AP_INTERCEPTED before anything happens, so that Python can look first.

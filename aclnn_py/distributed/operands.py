@@ -151,7 +151,7 @@ def queue(
     """
     where = communicator.stream(stream)
     guard.before_queue(routine, where)
-    uses = [tensor._desc.use for tensor in tensors]
+    uses = [tensor._memory._block.use for tensor in tensors]
     order(where, uses)
     with communicator.device.as_active():
         status = call(getattr(C, routine), communicator.raw, where.raw)

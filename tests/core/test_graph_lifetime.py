@@ -12,6 +12,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors
+from aclnn_py.allocator import device_allocator
 from aclnn_py.handle import live_handles
 
 
@@ -21,6 +22,7 @@ def tensor(*values: float) -> ap.Tensor:
 
 def used(device: ap.Device) -> int:
     device.synchronize()
+    device_allocator(device).trim()  # what no buffer uses goes back to the device
     info = device.memory_info()
     return info.total - info.free
 
@@ -201,3 +203,21 @@ def test_capture_and_replay_in_threads_beside_ordinary_work(device: ap.Device) -
     done.set()
     background.join()
     assert not failures
+
+
+def test_replays_wait_for_who_had_the_memory_before(device: ap.Device) -> None:
+    out = ap.zeros((1 << 16,), np.float32)
+    with device.create_stream() as before, device.create_stream() as after, ap.Graph() as graph:
+        with before.use():
+            old = ap.zeros((1 << 16,), np.float32)
+            for _ in range(60):
+                ap.ops.inplace_adds(old, 1.0, 1.0)
+            del old
+            x = ap.empty((1 << 16,), np.float32)  # what is being worked on, if the pool has it
+        with graph.capture():
+            ap.ops.inplace_fill_scalar(x, 5.0)
+            ap.ops.add(x, x, 1.0, out)
+        graph.replay(after)
+        assert not (out.numpy() - 10).any()
+        before.synchronize()
+        assert not (x.numpy() - 5).any()

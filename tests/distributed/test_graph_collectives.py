@@ -100,9 +100,13 @@ def test_a_communicator_that_was_closed_is_named() -> None:
 def test_a_collective_on_a_stream_outside_is_refused(run_threads: Any) -> None:
     def work(comm: Communicator) -> None:
         x = ap.from_numpy(np.ones(4, np.float32))
-        with comm.device.create_stream() as outside, ap.Graph() as graph:
-            with pytest.raises(errors.CaptureError, match="HcclAllReduce"), graph.capture():
-                all_reduce(x, "sum", comm, stream=outside)
+        with (
+            comm.device.create_stream() as outside,
+            ap.Graph() as graph,
+            pytest.raises(errors.CaptureError, match="HcclAllReduce"),
+            graph.capture(),
+        ):
+            all_reduce(x, "sum", comm, stream=outside)
         all_reduce(x, "sum", comm)
         assert x.numpy().tolist() == [2, 2, 2, 2]
 
