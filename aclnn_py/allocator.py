@@ -84,6 +84,14 @@ class PooledBlock(Block):
 
     owned = True
 
+    def __init__(self, device: Device) -> None:
+        # Allocations are frequent: nothing is set here that the pool fills in.
+        self.address = 0
+        self.device = device
+        self.owner = None
+        self.views = ()
+        self.use = ffi.new("ap_use *")
+
     def free(self) -> None:
         """Give the block back, with the one stream that may still work on it."""
         code = lib.ap_pool_give(self.use)
@@ -181,7 +189,7 @@ class Allocator:
     def _pooled_block(self, nbytes: int, stream: Stream | None, for_host: bool) -> PooledBlock:
         # What a capture uses is used again at every replay: it shares with nobody, itself included.
         for_host = for_host or thread.capture is not None
-        pool, block = self.pool, PooledBlock(0, self.device)
+        pool, block = self.pool, PooledBlock(self.device)
         if stream is None and not for_host:
             address = lib.ap_pool_take_current(pool, nbytes, block.use)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 import weakref
+from collections.abc import Sequence
 from typing import ClassVar
 
 from aclnn_py._ffi import ffi
@@ -33,7 +34,7 @@ class Block:
         self.address = address
         self.device = device
         self.owner = owner
-        self.views: list[weakref.ref[object]] = []
+        self.views: Sequence[weakref.ref[object]] = ()
         self.use = ffi.new("ap_use *")
         self.use.device = device._index
 

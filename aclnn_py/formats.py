@@ -79,6 +79,8 @@ def format_of(value: object, argument: str = "format") -> Format:
     ValueError
         There is no such format.
     """
+    if type(value) is Format:
+        return value
     try:
         if isinstance(value, str):
             return Format[value.upper().removeprefix("ACL_FORMAT_")]

@@ -291,8 +291,8 @@ class HostBuffer(Memory):
         import numpy as np
 
         view = _View(self.raw, self._nbytes)
-        self._block.views = [ref for ref in self._block.views if ref() is not None]
-        self._block.views.append(weakref.ref(view))
+        alive = [ref for ref in self._block.views if ref() is not None]
+        self._block.views = [*alive, weakref.ref(view)]
         return np.asarray(view)
 
 

@@ -35,10 +35,10 @@ def shape_of(value: object, argument: str = "shape") -> tuple[int, ...]:
     """
     dims = value if isinstance(value, (tuple, list)) else (value,)
     try:
-        shape = tuple(operator.index(dim) for dim in dims)
+        shape = tuple(map(operator.index, dims))
     except TypeError:
         raise TypeError(f"{argument}: expected an int or a tuple of ints, got {value!r}") from None
-    if any(dim < 0 for dim in shape):
+    if shape and min(shape) < 0:
         raise ValueError(f"{argument}: dimensions must not be negative, got {shape}")
     if len(shape) > MAX_RANK:
         raise ValueError(f"{argument}: at most {MAX_RANK} dimensions, got {len(shape)}")

@@ -24,8 +24,9 @@ uint64_t ap_block_nbytes(uint64_t nbytes)
 
 /* ---- blocks --------------------------------------------------------------------------------------------------- */
 
-/* Cut off what the request does not need. Without memory for the bookkeeping the block stays whole. */
-static void split(ap_pool *pool, chunk *block, uint64_t nbytes)
+/* Cut off what the request does not need, from a block that was just taken off its shelf; the rest goes back there.
+   Without memory for the bookkeeping the block stays whole. */
+static void split(ap_pool *pool, chunk *block, uint64_t nbytes, shelf *place)
 {
     uint64_t least = block->home->large ? LARGE_REST : GRANULE;
     if (block->nbytes - nbytes < least)
@@ -33,9 +34,6 @@ static void split(ap_pool *pool, chunk *block, uint64_t nbytes)
     chunk *rest = chunk_new(pool);
     if (!rest)
         return;
-    shelf *place = block->place;
-    uint64_t sequence = block->sequence;
-    pull(block);
     rest->address = block->address + nbytes;
     rest->nbytes = block->nbytes - nbytes;
     rest->home = block->home;
@@ -45,8 +43,7 @@ static void split(ap_pool *pool, chunk *block, uint64_t nbytes)
         rest->right->left = rest;
     block->right = rest;
     block->nbytes = nbytes;
-    put(place, rest, sequence);
-    put(place, block, sequence);
+    put(place, rest, block->sequence);
 }
 
 static void count_in(ap_pool *pool, uint64_t asked, uint64_t nbytes)
@@ -76,8 +73,8 @@ static void count_out(ap_pool *pool, uint64_t asked, uint64_t nbytes)
 
 static uint64_t hand_out(ap_pool *pool, chunk *block, uint64_t asked, uint64_t nbytes, ap_use *use)
 {
-    split(pool, block, nbytes);
-    ap_stream *stream = block->place->stream;
+    shelf *place = block->place;
+    ap_stream *stream = place->stream;
     if (stream && !passed(block)) {
         /* Whoever waits for the work on the new owner waits for this as well; other streams have to. */
         use->marks[0].stream_id = stream->id;
@@ -85,6 +82,7 @@ static uint64_t hand_out(ap_pool *pool, chunk *block, uint64_t asked, uint64_t n
         use->guard = stream->id;
     }
     pull(block);
+    split(pool, block, nbytes, place);
     block->asked = asked;
     use->chunk = block;
     use->device = pool->device;

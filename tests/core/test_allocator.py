@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.allocator import device_allocator
+from aclnn_py.allocator import device_allocator, pinned_allocator
 
 MIB = 1 << 20
 
@@ -24,7 +24,8 @@ MIB = 1 << 20
 @pytest.fixture(autouse=True)
 def caching(device, monkeypatch):
     """The caching allocator, whatever the environment chose, with nothing in it."""
-    monkeypatch.setattr(device_allocator(device), "caching", True)
+    for allocator in (device_allocator(device), pinned_allocator(device)):
+        monkeypatch.setattr(allocator, "caching", True)
     ap.trim_memory(device)
 
 
