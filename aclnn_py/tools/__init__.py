@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
+    from aclnn_py.tools.comparing import compare
     from aclnn_py.tools.recording import record
     from aclnn_py.tools.replaying import replay
     from aclnn_py.tools.tracing import trace
 
 _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
 # What programs use in a `with` block -> module that defines it.
-_HOMES = {"record": "recording", "replay": "replaying", "trace": "tracing"}
+_HOMES = {"compare": "comparing", "record": "recording", "replay": "replaying", "trace": "tracing"}
 
 __all__ = [
+    "compare",
     "config",
     "doctor",
     "explain",

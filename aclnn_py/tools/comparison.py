@@ -85,7 +85,9 @@ def difference(view: View, first: bytes, second: bytes) -> Difference:
         apart = np.abs(_minus(*exact))
         allowed = absolute + relative * np.abs(exact[1]).astype(np.float64)
         same = (exact[0] == exact[1]) | (_nan(exact[0]) & _nan(exact[1]))
-        beyond = ~same & ~(apart <= allowed)
+        # Two infinities of different sign are as far apart as the tolerance of one would allow.
+        close = np.isfinite(apart) & (apart <= allowed) if relative or absolute else same
+        beyond = ~same & ~close
     finite = np.isfinite(apart) & ~same
     errors = np.where(finite, apart, 0.0)
     count = int(one.size)
@@ -141,16 +143,17 @@ def _ulp_histogram(one: npt.NDArray[Any], two: npt.NDArray[Any], name: str) -> d
         return {}
     first, second = _ordered(one), _ordered(two)
     numbers = np.isfinite(one.astype(np.float64)) & np.isfinite(two.astype(np.float64))
-    # As floats: the distance of two 64-bit numbers may not fit.
-    apart = np.abs(first.astype(np.float64) - second.astype(np.float64))[numbers]
+    # Modulo 2**64 the distance is right even where the signed difference would not fit.
+    up = first.astype(np.uint64) - second.astype(np.uint64)
+    down = second.astype(np.uint64) - first.astype(np.uint64)
+    apart = np.where(first >= second, up, down)[numbers]
     histogram: dict[str, int] = {}
-    below = -1
+    counted = 0
     for limit in _ULPS:
-        histogram[str(limit) if limit < 2 else f"<= {limit}"] = int(
-            ((apart > below) & (apart <= limit)).sum()
-        )
-        below = limit
-    histogram[f"> {below}"] = int((apart > below).sum())
+        within = int((apart <= limit).sum())
+        histogram[str(limit) if limit < 2 else f"<= {limit}"] = within - counted
+        counted = within
+    histogram[f"> {_ULPS[-1]}"] = int(apart.size) - counted
     return histogram
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from aclnn_py import ops
 from aclnn_py._ffi import device_kind
 from aclnn_py.device import Device
-from aclnn_py.errors import StatusError
+from aclnn_py.errors import StatusError, SymbolNotFoundError
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.record_file import RecordedCall, RecordError, RecordReader
 from aclnn_py.operators.recorded import arguments_of, memory_bytes
@@ -63,6 +63,8 @@ class Replay:
         The first argument whose data differ; "" when none does.
     difference : Difference or None
         How far that argument is off: the record's values first.
+    missing : str
+        Why the call could not be made here: the operator is in no library.
     """
 
     index: int
@@ -74,16 +76,19 @@ class Replay:
     message: str = ""
     parted: str = ""
     difference: Difference | None = None
+    missing: str = ""
 
     @property
     def agrees(self) -> bool:
         """Whether status and data are those of the record."""
-        return self.expected == self.status and not self.parted
+        return self.expected == self.status and not self.parted and not self.missing
 
     def __str__(self) -> str:
         text = f"call {self.index}: {self.operator}"
         if self.line:
             text += f" ({self.line})"
+        if self.missing:
+            return f"{text}: {self.missing}"
         if self.expected != self.status:
             detail = f"\n  {self.message}" if self.message else ""
             return f"{text}: status {self.status}, recorded {self.expected}{detail}"
@@ -177,7 +182,10 @@ def _group(call: RecordedCall) -> Iterator[str]:
 
 
 def _compare(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
-    outcome = run_call(call, reader.data)
+    try:
+        outcome = run_call(call, reader.data)
+    except SymbolNotFoundError as error:
+        return Replay(index, call.operator, call.line, call.status, call.status, missing=str(error))
     parted, apart = "", None
     if call.status == outcome.status == 0:
         parted, apart = _first_difference(reader, call, outcome)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A block of operators against the emulator: an operator that computes wrongly is found."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import aclnn_py as ap
+from aclnn_py import errors, ops
+from aclnn_py.operators.interception import Launch, Observer, observing
+from aclnn_py.operators.record_file import View
+from aclnn_py.tools.comparison import difference
+
+
+class Perturbs(Observer):
+    """Adds to one element of what an operator wrote, as a faulty kernel would."""
+
+    def __init__(self, operator: str, amount: float) -> None:
+        self.operator, self.amount = operator, amount
+
+    def after(self, launch: Launch) -> None:
+        if launch.name == self.operator:
+            out = launch.values[-1]
+            values = out.numpy()
+            values[1, 2] += self.amount
+            out.copy_from(values)
+
+
+def block(x: ap.Tensor, out: ap.Tensor) -> None:
+    ops.add(x, x, 1, out)
+    ops.mul(out, x, out)
+    ops.add(out, out, 1, out)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int32])
+def test_the_emulator_agrees_with_itself(device, tmp_path, dtype):
+    x = ap.from_numpy(np.arange(12).reshape(3, 4).astype(dtype))
+    out = ap.zeros((3, 4), dtype)
+    with ap.tools.compare(tmp_path / "first") as found:
+        block(x, out)
+        with pytest.raises(errors.AclnnError):
+            ops.add(x, None, 1, out)
+    assert [call.status for call in found.calls] == [0, 0, 0, 161001]
+    assert found.first is None and str(found).endswith("all agree")
+    assert not (tmp_path / "first").exists()
+
+
+def test_the_first_wrong_operator_is_named_with_its_inputs(device, tmp_path):
+    x = ap.from_numpy(np.arange(12, dtype=np.float32).reshape(3, 4) + 1)
+    out = ap.zeros((3, 4), np.float32)
+    with ap.tools.compare(tmp_path / "first") as found, observing(Perturbs("aclnnMul", 0.25)):
+        block(x, out)
+    assert [call.agrees for call in found.calls] == [True, False, True]
+    first = found.first
+    assert (first.operator, first.parted) == ("aclnnMul", "out")
+    apart = first.difference
+    assert (apart.beyond, apart.count, apart.at) == (1, 12, (1, 2))
+    assert apart.max_error == 0.25 and apart.mean_error == 0.25 / 12
+    assert apart.ulps["0"] == 11 and sum(apart.ulps.values()) == 12
+    assert "aclnnMul" in str(found) and "test_compare.py" in str(found)
+    # The file has the inputs, and what the device made of them.
+    (again,) = ap.tools.replay(tmp_path / "first")
+    assert again.parted == "out" and again.difference.first == "98.25"
+
+
+def test_a_difference_within_tolerance_is_none(device):
+    x = ap.from_numpy(np.arange(12, dtype=np.float32).reshape(3, 4) + 1)
+    out = ap.zeros((3, 4), np.float32)
+    with ap.tools.compare() as found, observing(Perturbs("aclnnMul", 1e-5)):
+        block(x, out)
+    assert found.first is None
+
+
+def view(dtype: str, shape: tuple[int, ...]) -> View:
+    return View(
+        0, 0, shape, tuple(np.cumprod([1, *shape[:0:-1]])[::-1].tolist()), dtype, "ND", shape
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, ml_dtypes.bfloat16])
+def test_neighbours_are_one_unit_apart(dtype):
+    kind = np.dtype(dtype)
+    bits = f"i{kind.itemsize}"
+    one = np.array([1.0, -1.0, 0.0, np.inf], kind)
+    two = (one.view(bits) + np.array([1, 1, 0, 0], bits)).view(kind)
+    found = difference(view(kind.name, (4,)), one.tobytes(), two.tobytes())
+    assert {key: n for key, n in found.ulps.items() if n} == {"0": 1, "1": 2}
+    assert found.beyond == 0
+
+
+def test_nan_and_infinities_are_compared():
+    one = np.array([np.nan, np.inf, 1.0, np.nan], np.float32)
+    two = np.array([np.nan, np.inf, np.nan, 1.0], np.float32)
+    found = difference(view("float32", (4,)), one.tobytes(), two.tobytes())
+    assert found.beyond == 2 and found.at in ((2,), (3,))
+    signs = np.array([np.inf], np.float32)
+    assert difference(view("float32", (1,)), signs.tobytes(), (-signs).tobytes()).beyond == 1
+
+
+def test_large_integers_are_not_rounded_together():
+    one = np.array([2**62, 5], np.int64)
+    two = np.array([2**62 + 1, 5], np.int64)
+    found = difference(view("int64", (2,)), one.tobytes(), two.tobytes())
+    assert found.beyond == 1 and found.at == (0,) and not found.ulps
