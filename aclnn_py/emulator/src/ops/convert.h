@@ -7,7 +7,7 @@
 
 namespace emu {
 
-constexpr int64_t kBlock = 256;
+constexpr int64_t kBlock = 1024;
 
 // `count` elements at `memory`, `step` bytes apart (0 repeats one), to or from a dense block of the
 // dtype's own compute type.

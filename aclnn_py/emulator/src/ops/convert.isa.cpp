@@ -132,6 +132,55 @@ void store<Half>(char *memory, int64_t step, int64_t count, const void *block) {
 }
 #endif
 
+#if defined(__AVX2__)
+template <>
+void load<Bf16>(const char *memory, int64_t step, int64_t count, void *block) {
+  auto *to = static_cast<float *>(block);
+  int64_t i = 0;
+  if (step == 2) {
+    for (; i + 8 <= count; i += 8) {
+      const __m128i narrow = _mm_loadu_si128(reinterpret_cast<const __m128i *>(memory + 2 * i));
+      const __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + i), wide);
+    }
+  }
+  for (; i < count; ++i) {
+    uint16_t item;
+    std::memcpy(&item, memory + i * step, sizeof item);
+    to[i] = bf16_to_float(item);
+  }
+}
+
+// float_to_bf16 of eight elements, each in the low half of its lane.
+inline __m256i narrow_to_bf16(const float *from) {
+  const __m256 value = _mm256_loadu_ps(from);
+  const __m256i bits = _mm256_castps_si256(value), upper = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, bias), 16);
+  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+  const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+  return _mm256_blendv_epi8(rounded, quiet, nan);
+}
+
+template <>
+void store<Bf16>(char *memory, int64_t step, int64_t count, const void *block) {
+  const auto *from = static_cast<const float *>(block);
+  int64_t i = 0;
+  if (step == 2) {
+    for (; i + 16 <= count; i += 16) {
+      // The packing takes 128-bit halves in turn; the permutation puts them in order.
+      const __m256i mixed = _mm256_packus_epi32(narrow_to_bf16(from + i), narrow_to_bf16(from + i + 8));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(memory + 2 * i), _mm256_permute4x64_epi64(mixed, 0xd8));
+    }
+  }
+  for (; i < count; ++i) {
+    const uint16_t item = float_to_bf16(from[i]);
+    std::memcpy(memory + i * step, &item, sizeof item);
+  }
+}
+#endif
+
 template <class T>
 constexpr bool kIsComplex = std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>;
 

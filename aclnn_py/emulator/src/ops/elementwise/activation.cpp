@@ -6,6 +6,13 @@
 
 namespace emu {
 
+EMU_FLOAT_KERNEL(Sigmoid, sigmoid)
+EMU_FLOAT_KERNEL(Silu, silu)
+EMU_FLOAT_KERNEL(Swish, scaled_silu)
+EMU_FLOAT_KERNEL(FastGelu, fast_gelu)
+EMU_FLOAT_KERNEL(Gelu, gelu)
+EMU_FLOAT_KERNEL(GeluV2, gelu_form)
+
 EMU_UNARY_PAIR(Relu, kExact, types::kReal, maximum(x, T{}))
 EMU_UNARY_PAIR(Sigmoid, kExact, types::kFloat | types::kComplex, sigmoid(x))
 EMU_UNARY(Silu, kExact, types::kFloat, x * sigmoid(x))

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/dtype.h"
+#include "ops/float_kernels.h"
 
 namespace emu {
 
@@ -29,6 +30,10 @@ constexpr unsigned kNumber = kReal | kComplex;
 constexpr unsigned kAll = kNumber | kUnsigned;
 }  // namespace types
 
+// The kernel that computes a formula of one tensor in fp32, where there is one; rows.h names them.
+template <class Formula>
+inline constexpr FloatKernel float_kernel = FloatKernel::none;
+
 namespace block_detail {
 
 template <class Formula, class T, size_t... Tensor, size_t... Scalar>
@@ -49,8 +54,14 @@ void run(void *out, [[maybe_unused]] const void *const *in, int64_t count,
 
 template <class Formula, class T, int kTensors, int kScalars>
 void block(void *out, const void *const *in, int64_t count, const void *scalars) {
-  run<Formula, T>(out, in, count, scalars, std::make_index_sequence<kTensors>{},
-                  std::make_index_sequence<kScalars>{});
+  if constexpr (std::is_same_v<T, float> && float_kernel<Formula> != FloatKernel::none) {
+    static_assert(kTensors == 1, "kernels take one tensor");
+    float_kernel_fn(float_kernel<Formula>)(static_cast<const float *>(in[0]), count,
+                                           static_cast<const float *>(scalars), static_cast<float *>(out));
+  } else {
+    run<Formula, T>(out, in, count, scalars, std::make_index_sequence<kTensors>{},
+                    std::make_index_sequence<kScalars>{});
+  }
 }
 
 template <class Formula, Compute C, int kTensors, int kScalars, size_t... Tensor, size_t... Scalar>

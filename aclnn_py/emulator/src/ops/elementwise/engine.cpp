@@ -13,7 +13,8 @@ constexpr DtypeSet kUsual = dt::kFloating | dt::kSigned | dt::kBool |
 
 void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer, int64_t begin,
                int64_t end) {
-  alignas(64) char scratch[kMaxTensors][kBlock * sizeof(Complex128)];
+  // The odd lines keep blocks from lying a multiple of a page apart, where loads wait for unrelated stores.
+  alignas(64) char scratch[kMaxTensors][kBlock * sizeof(Complex128) + 5 * 64];
   alignas(64) char result[kBlock * sizeof(Complex128)];
   const void *in[kMaxTensors] = {};
   for (int64_t start = begin; start < end; start += kBlock) {

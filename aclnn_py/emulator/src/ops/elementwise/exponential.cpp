@@ -7,6 +7,11 @@
 
 namespace emu {
 
+EMU_FLOAT_KERNEL(Exp, exp)
+EMU_FLOAT_KERNEL(Log, log)
+EMU_FLOAT_KERNEL(Erf, erf)
+EMU_FLOAT_KERNEL(Erfc, erfc)
+
 EMU_UNARY_PAIR(Exp, kToFloat, types::kFloat | types::kComplex, std::exp(x))
 EMU_UNARY_PAIR(Exp2, kToFloat, types::kFloat, std::exp2(x))
 EMU_UNARY_PAIR(Expm1, kToFloat, types::kFloat, std::expm1(x))

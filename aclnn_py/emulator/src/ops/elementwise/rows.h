@@ -20,6 +20,14 @@
     }                                             \
   };                                              \
   }
+// In fp32 the row NAME, which follows, is computed by a kernel of float_kernels.h.
+#define EMU_FLOAT_KERNEL(NAME, KERNEL) \
+  namespace {                          \
+  struct NAME##Formula;                \
+  }                                    \
+  template <>                          \
+  inline constexpr FloatKernel float_kernel<NAME##Formula> = FloatKernel::KERNEL;
+
 #define EMU_FORMULA_X(NAME, ...) EMU_FORMULA(NAME, (T x), __VA_ARGS__)
 #define EMU_FORMULA_XY(NAME, ...) EMU_FORMULA(NAME, (T x, T y), __VA_ARGS__)
 #define EMU_FORMULA_XA(NAME, ...) EMU_FORMULA(NAME, (T x, T a), __VA_ARGS__)

@@ -6,6 +6,8 @@
 
 namespace emu {
 
+EMU_FLOAT_KERNEL(Tanh, tanh)
+
 EMU_UNARY_PAIR(Sin, kToFloat, types::kFloat | types::kComplex, std::sin(x))
 EMU_UNARY_PAIR(Cos, kToFloat, types::kFloat | types::kComplex, std::cos(x))
 EMU_UNARY_PAIR(Tan, kToFloat, types::kFloat | types::kComplex, std::tan(x))

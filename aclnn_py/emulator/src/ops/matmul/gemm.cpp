@@ -74,39 +74,39 @@ struct Kind;
 template <>
 struct Kind<float> {
   using Packed = float;
-  static constexpr int64_t depth_step = 256;
+  static constexpr int64_t per_unit = 1;
   static int columns(const GemmKernels &k) { return k.columns; }
   static auto tiles(const GemmKernels &k) { return k.tile_f32; }
 };
 template <>
 struct Kind<int32_t> {
-  using Packed = float;
-  // fp32 holds the sums of a block of products exactly: those of uint8 reach 2^16 each.
-  static constexpr int64_t depth_step = 256;
+  using Packed = int16_t;
+  static constexpr int64_t per_unit = 2;  // products of two depths are summed at once
   static int columns(const GemmKernels &k) { return k.columns; }
   static auto tiles(const GemmKernels &k) { return k.tile_i32; }
 };
 template <>
 struct Kind<double> {
   using Packed = double;
-  static constexpr int64_t depth_step = 256;
+  static constexpr int64_t per_unit = 1;
   static int columns(const GemmKernels &k) { return k.columns64; }
   static auto tiles(const GemmKernels &k) { return k.tile_f64; }
 };
 
+// The depth is cut into equal steps whatever the path, so that sums are made in one order.
+constexpr int64_t depth_step = 256;
 // Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a` of one
 // tile, which fit the second, pass by; the accumulators of one chunk fit the third.
 constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
 // Up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time.
-constexpr int64_t few_rows = 48, group = 128;
+constexpr int64_t few_rows = 128, group = 256;
 // Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long pieces.
-constexpr int64_t stretch = 16;
+constexpr int64_t stretch = 32;
 constexpr int64_t worth_a_thread = int64_t(1) << 16;  // multiplications
 
 template <class C>
 class Product {
   using P = typename Kind<C>::Packed;
-  static constexpr int64_t depth_step = Kind<C>::depth_step;
 
  public:
   Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
@@ -115,10 +115,9 @@ class Product {
         sink_(sink),
         parallel_(a.rows * b.cols * a.cols > 2 * worth_a_thread),
         kernels_(gemm_kernels()),
-        thin_(a.rows <= kernels_.thin_rows),
-        height_(thin_ ? kernels_.thin_rows : kernels_.rows),
+        height_(kernels_.rows),
         width_(Kind<C>::columns(kernels_)),
-        tile_(Kind<C>::tiles(kernels_)[thin_]),
+        tiles_(Kind<C>::tiles(kernels_)),
         pack_a_(kernels_.pack[static_cast<int>(storage_of(a.dtype))]),
         pack_b_(kernels_.pack[static_cast<int>(storage_of(b.dtype))]) {}
 
@@ -149,10 +148,14 @@ class Product {
         sink_.accept(i, j, std::min<int64_t>(256, b_.cols - j), none);
   }
 
+  // Elements of the packed kind that `depth` takes.
+  static int64_t room(int64_t depth) { return ceil_div(depth, Kind<C>::per_unit) * Kind<C>::per_unit; }
+
+  // The last panel has the rows that are left, not those of a full one.
+  int tall(int64_t row, int64_t end) const { return static_cast<int>(std::min<int64_t>(height_, end - row)); }
   void pack_a(int64_t row, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
-    pack_a_(
-        {a_.data, a_.row, a_.col, row, std::min<int64_t>(height_, end - row), depth_begin, depth, height_},
-        to);
+    const int rows = tall(row, end);
+    pack_a_({a_.data, a_.row, a_.col, row, rows, depth_begin, depth, rows}, to);
   }
   void pack_b(int64_t col, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
     pack_b_({b_.data, b_.col, b_.row, col, std::min<int64_t>(width_, end - col), depth_begin, depth, width_},
@@ -164,24 +167,24 @@ class Product {
     const int64_t step = b_.col.stride == 1 ? stretch : depth;
     for (int64_t p = 0; p < depth; p += step)
       for (int64_t j = begin; j < end; j += width_)
-        pack_b(j, end, depth_begin + p, std::min(step, depth - p), to + (j - begin) * depth + p * width_);
+        pack_b(j, end, depth_begin + p, std::min(step, depth - p), to + (j - begin) * room(depth) + p * width_);
   }
 
   // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and uses them at
   // once.
   void wide() {
     const int64_t panels = ceil_div(a_.rows, height_), k = a_.cols;
-    P *packed = static_cast<P *>(scratch().take(static_cast<size_t>(panels * height_ * k) * sizeof(P)));
+    P *packed = static_cast<P *>(scratch().take(static_cast<size_t>(panels * height_ * room(k)) * sizeof(P)));
     each(panels, 4, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         for (int64_t p = 0; p < k; p += depth_step)
           pack_a(i * height_, a_.rows, p, std::min(depth_step, k - p),
-                 packed + panels * height_ * p + i * height_ * std::min(depth_step, k - p));
+                 packed + panels * height_ * p + i * height_ * room(std::min(depth_step, k - p)));
     });
     const int64_t per_group =
         std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
     each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
-      alignas(64) C sums[(few_rows + 16) * group];
+      alignas(64) C sums[few_rows * group];
       thread_local Scratch mine;
       P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
@@ -195,11 +198,12 @@ class Product {
           if (!direct) unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
             const P *from =
-                direct ? static_cast<const P *>(b_.data) + b_.row.at(p) + j : unpacked + (j - begin) * depth;
+                direct ? static_cast<const P *>(b_.data) + b_.row.at(p) + j : unpacked + (j - begin) * room(depth);
             for (int64_t i = 0; i < panels; ++i)
-              tile_(packed + panels * height_ * p + i * height_ * depth, from,
-                    direct ? b_.row.stride : width_, depth, sums + i * height_ * group + (j - begin), group,
-                    p > 0);
+              tiles_[tall(i * height_, a_.rows) - 1](
+                  packed + panels * height_ * p + i * height_ * room(depth), from,
+                  direct ? b_.row.stride : width_, depth, sums + i * height_ * group + (j - begin), group,
+                  p > 0);
           }
         }
         for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
@@ -211,7 +215,7 @@ class Product {
   // multiplied in parallel.
   void chunk(int64_t row, int64_t rows, int64_t col, int64_t cols) {
     const int64_t a_panels = ceil_div(rows, height_), b_panels = ceil_div(cols, width_), k = a_.cols;
-    const int64_t ldc = b_panels * width_, deepest = std::min(depth_step, k);
+    const int64_t ldc = b_panels * width_, deepest = room(std::min(depth_step, k));
     const size_t a_bytes = static_cast<size_t>(a_panels * height_ * deepest) * sizeof(P),
                  b_bytes = static_cast<size_t>(b_panels * width_ * deepest) * sizeof(P);
     const size_t a_room = (a_bytes + 63) & ~size_t(63), b_room = (b_bytes + 63) & ~size_t(63);
@@ -219,27 +223,28 @@ class Product {
         scratch().take(a_room + b_room + static_cast<size_t>(a_panels * height_ * ldc) * sizeof(C)));
     P *packed_a = reinterpret_cast<P *>(memory), *packed_b = reinterpret_cast<P *>(memory + a_room);
     C *sums = reinterpret_cast<C *>(memory + a_room + b_room);
-    const int64_t tall = std::max<int64_t>(1, tile_height / height_),
+    const int64_t high = std::max<int64_t>(1, tile_height / height_),
                   broad = std::max<int64_t>(1, tile_width / width_);
-    const int64_t tiles_down = ceil_div(a_panels, tall), tiles_across = ceil_div(b_panels, broad);
+    const int64_t tiles_down = ceil_div(a_panels, high), tiles_across = ceil_div(b_panels, broad);
     for (int64_t p = 0; p < k; p += depth_step) {
       const int64_t depth = std::min(depth_step, k - p);
       each(a_panels + b_panels, 4, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < std::min(last, a_panels); ++i)
-          pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * depth);
+          pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * room(depth));
         const int64_t begin = std::max<int64_t>(0, first - a_panels) * width_,
                       end = std::min((last - a_panels) * width_, cols);
-        if (begin < end) unpack_group(col + begin, col + end, p, depth, packed_b + begin * depth);
+        if (begin < end) unpack_group(col + begin, col + end, p, depth, packed_b + begin * room(depth));
       });
       const bool finished = p + depth == k;
       each(tiles_down * tiles_across, 1, [&](int64_t first, int64_t last) {
         for (int64_t t = first; t < last; ++t) {
-          const int64_t i0 = t % tiles_down * tall, j0 = t / tiles_down * broad;
-          const int64_t i1 = std::min(i0 + tall, a_panels), j1 = std::min(j0 + broad, b_panels);
+          const int64_t i0 = t % tiles_down * high, j0 = t / tiles_down * broad;
+          const int64_t i1 = std::min(i0 + high, a_panels), j1 = std::min(j0 + broad, b_panels);
           for (int64_t j = j0; j < j1; ++j)
             for (int64_t i = i0; i < i1; ++i)
-              tile_(packed_a + i * height_ * depth, packed_b + j * width_ * depth, width_, depth,
-                    sums + i * height_ * ldc + j * width_, ldc, p > 0);
+              tiles_[tall(i * height_, rows) - 1](
+                  packed_a + i * height_ * room(depth), packed_b + j * width_ * room(depth), width_, depth,
+                  sums + i * height_ * ldc + j * width_, ldc, p > 0);
           if (!finished) continue;
           const int64_t j_begin = j0 * width_, j_end = std::min(j1 * width_, cols),
                         i_end = std::min(i1 * height_, rows);
@@ -254,9 +259,8 @@ class Product {
   const RowSink<C> &sink_;
   const bool parallel_;
   const GemmKernels &kernels_;
-  const bool thin_;
   const int height_, width_;
-  void (*const tile_)(const P *, const P *, int64_t, int64_t, C *, int64_t, bool);
+  const GemmTile<P, C> *const tiles_;
   static constexpr GemmStorage native = sizeof(P) == 8 ? GemmStorage::f64 : GemmStorage::f32;
   void (*const pack_a_)(const GemmPanel &, void *);
   void (*const pack_b_)(const GemmPanel &, void *);

@@ -23,7 +23,8 @@ struct GemmAxis {
 enum class GemmStorage : int { f32, f16, bf16, i8, u8, f64, count };
 
 // One packed panel: `width` indices of the `wide` axis side by side, for `depth` consecutive indices of the
-// `deep` axis. Short panels are filled up with zeros.
+// `deep` axis. Short panels are filled up with zeros. Bytes become int16, two depths of one index beside each
+// other, the pair an odd depth leaves half empty filled up with zero.
 struct GemmPanel {
   const void *source;
   GemmAxis wide, deep;
@@ -31,19 +32,21 @@ struct GemmPanel {
   int width;
 };
 
+constexpr int kGemmMostRows = 12;
+
+// c[height][columns] (leading dimension ldc) = or += packed_a * b over `depth`. `ldb` is the distance between the
+// packed rows of b: rows of single elements, of pairs for int16.
+template <class P, class C>
+using GemmTile = void (*)(const P *a, const P *b, int64_t ldb, int64_t depth, C *c, int64_t ldc, bool add);
+
 struct GemmKernels {
-  int rows, thin_rows;     // heights of the two register tiles
-  int columns, columns64;  // their width for float and for double
-  void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &,
-                                                     void *packed);  // into float, f64 into double
-  // c[height][columns] (leading dimension ldc) = or += packed_a * packed_b over `depth`; index 0: full
-  // height, 1: thin
-  void (*tile_f32[2])(const float *a, const float *b, int64_t ldb, int64_t depth, float *c, int64_t ldc,
-                      bool add);
-  void (*tile_i32[2])(const float *a, const float *b, int64_t ldb, int64_t depth, int32_t *c, int64_t ldc,
-                      bool add);
-  void (*tile_f64[2])(const double *a, const double *b, int64_t ldb, int64_t depth, double *c, int64_t ldc,
-                      bool add);
+  int rows;                // height of the largest register tile
+  int columns, columns64;  // width of the tiles for 4 bytes and for double
+  void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
+  // by height - 1
+  GemmTile<float, float> tile_f32[kGemmMostRows];
+  GemmTile<int16_t, int32_t> tile_i32[kGemmMostRows];
+  GemmTile<double, double> tile_f64[kGemmMostRows];
   // contiguous rows: float to and from the 16-bit kinds, one rounding to nearest even
   void (*to_f16)(const float *, uint16_t *, int64_t);
   void (*to_bf16)(const float *, uint16_t *, int64_t);

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include <type_traits>
+#include <utility>
 
 #include "core/isa.h"
 
-#if defined(__F16C__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -28,8 +28,6 @@ constexpr int vector_bytes = 16, tile_rows = 8;
 constexpr int vector_bytes = 16, tile_rows = 4;
 #endif
 
-constexpr int thin_rows = 2;
-
 template <class T>
 struct Vec {
   typedef T type __attribute__((vector_size(vector_bytes)));
@@ -38,26 +36,23 @@ struct Vec {
   static constexpr int columns = 2 * lanes;
 };
 
-// Integer accumulators receive sums that fp32 holds exactly: the caller keeps depth short enough. They wrap
-// as the device's do.
-template <class T, class C>
-inline void write_part(const typename Vec<T>::type &sum, C *c, bool add) {
-  if constexpr (std::is_same<T, C>::value) {
-    auto *wide = reinterpret_cast<typename Vec<T>::loose *>(c);
-    *wide = add ? typename Vec<T>::type(*wide) + sum : sum;
-  } else {
-    auto *wide = reinterpret_cast<typename Vec<uint32_t>::loose *>(c);
-    auto whole = (typename Vec<uint32_t>::type) __builtin_convertvector(sum, typename Vec<int32_t>::type);
-    *wide = add ? typename Vec<uint32_t>::type(*wide) + whole : whole;
+// The rows of the result are on their way to the cache while the products are summed.
+template <int rows, class C>
+inline void await_rows(const C *c, int64_t ldc, int columns) {
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    __builtin_prefetch(c + i * ldc, 1);
+    __builtin_prefetch(c + i * ldc + columns - 1, 1);
   }
 }
 
-template <int rows, class T, class C>
-void tile(const T *a, const T *b, int64_t ldb, int64_t depth, C *c, int64_t ldc, bool add) {
+template <int rows, class T>
+void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc, bool add) {
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
   constexpr int lanes = Vec<T>::lanes;
   V sum[rows][2] = {};
+  await_rows<rows>(c, ldc, 2 * lanes);
   for (int64_t p = 0; p < depth; ++p) {
     V left = *reinterpret_cast<const L *>(b), right = *reinterpret_cast<const L *>(b + lanes);
 #pragma GCC unroll 16
@@ -70,8 +65,54 @@ void tile(const T *a, const T *b, int64_t ldb, int64_t depth, C *c, int64_t ldc,
   }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
-    write_part<T, C>(sum[i][0], c + i * ldc, add);
-    write_part<T, C>(sum[i][1], c + i * ldc + lanes, add);
+    auto *first = reinterpret_cast<L *>(c + i * ldc), *second = reinterpret_cast<L *>(c + i * ldc + lanes);
+    *first = add ? V(*first) + sum[i][0] : sum[i][0];
+    *second = add ? V(*second) + sum[i][1] : sum[i][1];
+  }
+}
+
+using Whole = Vec<uint32_t>::type;  // int32 sums wrap as the device's do
+
+// Per lane: the product of the low int16 plus that of the high int16.
+inline Whole pair_products(Whole a, Whole b) {
+#if defined(__AVX512BW__)
+  return (Whole)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (Whole)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined(__x86_64__)
+  return (Whole)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+  using Signed = Vec<int32_t>::type;
+  const Signed x = (Signed)a, y = (Signed)b;
+  return (Whole)((((Signed)(a << 16)) >> 16) * (((Signed)(b << 16)) >> 16) + (x >> 16) * (y >> 16));
+#endif
+}
+
+template <int rows>
+void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, int32_t *c, int64_t ldc,
+                bool add) {
+  using L = Vec<uint32_t>::loose;
+  constexpr int lanes = Vec<uint32_t>::lanes;
+  Whole sum[rows][2] = {};
+  await_rows<rows>(c, ldc, 2 * lanes);
+  for (int64_t p = 0; p < depth; p += 2) {
+    const Whole left = *reinterpret_cast<const L *>(b), right = *reinterpret_cast<const L *>(b + 2 * lanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) {
+      uint32_t pair;
+      memcpy(&pair, a + 2 * i, sizeof pair);
+      const Whole both = pair - Whole{};
+      sum[i][0] += pair_products(both, left);
+      sum[i][1] += pair_products(both, right);
+    }
+    a += 2 * rows;
+    b += 2 * ldb;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    auto *first = reinterpret_cast<L *>(c + i * ldc), *second = reinterpret_cast<L *>(c + i * ldc + lanes);
+    *first = add ? Whole(*first) + sum[i][0] : sum[i][0];
+    *second = add ? Whole(*second) + sum[i][1] : sum[i][1];
   }
 }
 
@@ -142,38 +183,44 @@ void to_bf16(const float *source, uint16_t *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i) target[i] = float_to_brain(source[i]);
 }
 
-// How one storage kind becomes the packed kind, singly and in runs.
+// How one storage kind becomes the packed kind, singly and in runs. A unit is what the tiles read at once for
+// one index: one element, or the int16 of two depths.
 struct Float32 {
   using Stored = float;
   using Packed = float;
+  using Unit = float;
   static float one(float v) { return v; }
   static void run(const float *s, float *t, int64_t n) { memcpy(t, s, static_cast<size_t>(n) * 4); }
 };
 struct Float64 {
   using Stored = double;
   using Packed = double;
+  using Unit = double;
   static double one(double v) { return v; }
   static void run(const double *s, double *t, int64_t n) { memcpy(t, s, static_cast<size_t>(n) * 8); }
 };
 struct Half {
   using Stored = uint16_t;
   using Packed = float;
+  using Unit = float;
   static float one(uint16_t v) { return half_to_float(v); }
   static void run(const uint16_t *s, float *t, int64_t n) { from_f16(s, t, n); }
 };
 struct Brain {
   using Stored = uint16_t;
   using Packed = float;
+  using Unit = float;
   static float one(uint16_t v) { return bits_to_float(static_cast<uint32_t>(v) << 16); }
   static void run(const uint16_t *s, float *t, int64_t n) { from_bf16(s, t, n); }
 };
 template <class T>
 struct Byte {
   using Stored = T;
-  using Packed = float;
-  static float one(T v) { return static_cast<float>(v); }
-  static void run(const T *s, float *t, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) t[i] = static_cast<float>(s[i]);
+  using Packed = int16_t;
+  using Unit = uint32_t;
+  static int16_t one(T v) { return v; }
+  static void run(const T *s, int16_t *t, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) t[i] = s[i];
   }
 };
 
@@ -191,70 +238,124 @@ void read_run(const typename K::Stored *source, const GemmAxis &axis, int64_t be
   }
 }
 
-constexpr int64_t staging =
-    256;  // columns transposed at a time; four such rows stay in the first-level cache
+constexpr int64_t staging = 256;  // depths transposed at a time; such rows stay in the first-level cache
+// Rows ahead of the one being packed that are asked for: long strides defeat the processor's own guesses.
+constexpr int64_t ahead = 16;
+
+// `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
+template <class K, int columns>
+void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth, typename K::Packed *packed) {
+  constexpr int per_unit = sizeof(typename K::Unit) / sizeof(typename K::Packed);
+  for (int64_t p = 0; p < depth; p += per_unit) {
+    if constexpr (per_unit == 1) {
+      __builtin_prefetch(row + ahead * step);
+      K::run(row, packed, columns);
+    } else {
+      const bool both = p + 1 < depth;
+      int16_t first[columns], second[columns] = {};
+      K::run(row, first, columns);
+      if (both) K::run(row + step, second, columns);
+      for (int i = 0; i < columns; ++i) {
+        packed[2 * i] = first[i];
+        packed[2 * i + 1] = second[i];
+      }
+    }
+    row += per_unit * step;
+    packed += per_unit * columns;
+  }
+}
+
+// `lines` rows of `run` staged units become columns of the panel.
+template <int lines, class U>
+void turn(const U (&staged)[4][staging], int64_t run, int64_t width, U *target) {
+  for (int64_t q = 0; q < run; ++q) {
+    U column[lines];
+    for (int line = 0; line < lines; ++line) column[line] = staged[line][q];
+    memcpy(target + q * width, column, sizeof column);
+  }
+}
 
 template <class K>
 void pack(const GemmPanel &panel, void *packed_raw) {
   using S = typename K::Stored;
   using P = typename K::Packed;
+  using U = typename K::Unit;
+  constexpr int64_t per_unit = sizeof(U) / sizeof(P);
+  constexpr int columns = Vec<U>::columns;
   const S *source = static_cast<const S *>(panel.source);
   P *packed = static_cast<P *>(packed_raw);
   const int64_t width = panel.width, count = panel.wide_count;
-  if (count < width) memset(packed, 0, static_cast<size_t>(width * panel.depth) * sizeof(P));
-  if (panel.wide.stride == 1) {
-    for (int64_t p = 0; p < panel.depth; ++p)
-      read_run<K>(source + panel.deep.at(panel.deep_begin + p), panel.wide, panel.wide_begin, count,
-                  packed + p * width);
-    return;
-  }
+  const int64_t units = (panel.depth + per_unit - 1) / per_unit;
+  if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == columns && width == columns)
+    return pack_full_rows<K, columns>(source + panel.deep.at(panel.deep_begin) + panel.wide_begin,
+                                      panel.deep.stride, panel.depth, packed);
+  if (count < width || panel.depth < units * per_unit)
+    memset(packed, 0, static_cast<size_t>(width * units) * sizeof(U));
   if (panel.deep.stride == 1) {
-    P staged[4][staging];
+    alignas(64) U staged[4][staging];
+    U *target = static_cast<U *>(packed_raw);
     for (int64_t first = 0; first < count; first += 4) {
       const int64_t lines = count - first < 4 ? count - first : 4;
-      for (int64_t p = 0; p < panel.depth; p += staging) {
-        const int64_t run = panel.depth - p < staging ? panel.depth - p : staging;
-        for (int64_t line = 0; line < lines; ++line)
+      for (int64_t u = 0; u < units; u += staging) {
+        const int64_t run = units - u < staging ? units - u : staging, p = u * per_unit;
+        const int64_t deep = panel.depth - p < run * per_unit ? panel.depth - p : run * per_unit;
+        for (int64_t line = 0; line < lines; ++line) {
+          staged[line][run - 1] = U();  // whose second half may have no depth to fill it
           read_run<K>(source + panel.wide.at(panel.wide_begin + first + line), panel.deep,
-                      panel.deep_begin + p, run, staged[line]);
-        P *target = packed + p * width + first;
-        if (lines == 4) {
-          for (int64_t q = 0; q < run; ++q) {
-            P four[4] = {staged[0][q], staged[1][q], staged[2][q], staged[3][q]};
-            memcpy(target + q * width, four, sizeof four);
-          }
-        } else {
-          for (int64_t q = 0; q < run; ++q)
-            for (int64_t line = 0; line < lines; ++line) target[q * width + line] = staged[line][q];
+                      panel.deep_begin + p, deep, reinterpret_cast<P *>(staged[line]));
         }
+        U *to = target + u * width + first;
+        if (lines == 4) turn<4>(staged, run, width, to);
+        else if (lines == 3) turn<3>(staged, run, width, to);
+        else if (lines == 2) turn<2>(staged, run, width, to);
+        else turn<1>(staged, run, width, to);
       }
     }
     return;
   }
   for (int64_t p = 0; p < panel.depth; ++p) {
     const S *line = source + panel.deep.at(panel.deep_begin + p);
+    P *target = packed + p / per_unit * width * per_unit + p % per_unit;
+    if (per_unit == 1 && panel.wide.stride == 1) {
+      read_run<K>(line, panel.wide, panel.wide_begin, count, target);
+      continue;
+    }
     for (int64_t i = 0; i < count; ++i)
-      packed[p * width + i] = K::one(line[panel.wide.at(panel.wide_begin + i)]);
+      target[i * per_unit] = K::one(line[panel.wide.at(panel.wide_begin + i)]);
   }
+}
+
+template <class T, int... less_one>
+constexpr void fill_tiles(GemmTile<T, T> *tiles, std::integer_sequence<int, less_one...>) {
+  ((tiles[less_one] = tile<less_one + 1, T>), ...);
+}
+
+template <int... less_one>
+constexpr GemmKernels make_table(std::integer_sequence<int, less_one...> heights) {
+  GemmKernels k{};
+  k.rows = tile_rows;
+  k.columns = Vec<float>::columns;
+  k.columns64 = Vec<double>::columns;
+  fill_tiles<float>(k.tile_f32, heights);
+  fill_tiles<double>(k.tile_f64, heights);
+  ((k.tile_i32[less_one] = tile_pairs<less_one + 1>), ...);
+  k.pack[static_cast<int>(GemmStorage::f32)] = pack<Float32>;
+  k.pack[static_cast<int>(GemmStorage::f16)] = pack<Half>;
+  k.pack[static_cast<int>(GemmStorage::bf16)] = pack<Brain>;
+  k.pack[static_cast<int>(GemmStorage::i8)] = pack<Byte<int8_t>>;
+  k.pack[static_cast<int>(GemmStorage::u8)] = pack<Byte<uint8_t>>;
+  k.pack[static_cast<int>(GemmStorage::f64)] = pack<Float64>;
+  k.to_f16 = to_f16;
+  k.to_bf16 = to_bf16;
+  k.from_f16 = from_f16;
+  k.from_bf16 = from_bf16;
+  return k;
 }
 
 }  // namespace
 
 extern const GemmKernels gemm_table;
-const GemmKernels gemm_table = {
-    tile_rows,
-    thin_rows,
-    Vec<float>::columns,
-    Vec<double>::columns,
-    {pack<Float32>, pack<Half>, pack<Brain>, pack<Byte<int8_t>>, pack<Byte<uint8_t>>, pack<Float64>},
-    {tile<tile_rows, float, float>, tile<thin_rows, float, float>},
-    {tile<tile_rows, float, int32_t>, tile<thin_rows, float, int32_t>},
-    {tile<tile_rows, double, double>, tile<thin_rows, double, double>},
-    to_f16,
-    to_bf16,
-    from_f16,
-    from_bf16,
-};
+constexpr GemmKernels gemm_table = make_table(std::make_integer_sequence<int, tile_rows>());
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

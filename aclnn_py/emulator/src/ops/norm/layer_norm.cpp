@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken in double
 // and rounded once.
 #include "aclnnop/norm.h"

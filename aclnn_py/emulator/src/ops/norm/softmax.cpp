@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Softmax and LogSoftmax along any dimension; fp32 inside, fp64 for double.
 #include "aclnnop/activation.h"
+#include "ops/float_kernels.h"
 #include "ops/norm/rows.h"
 
 #include <cmath>
@@ -9,17 +11,26 @@
 namespace emu {
 namespace {
 
+// x becomes exp(x - its maximum), or x - its maximum when `keep`; the sum of the powers is returned.
+double shift_and_sum(double *x, int64_t width, bool keep) {
+  double highest = -std::numeric_limits<double>::infinity(), total = 0;
+  for (int64_t i = 0; i < width; ++i) highest = x[i] > highest ? x[i] : highest;
+  for (int64_t i = 0; i < width; ++i) {
+    const double shifted = x[i] - highest, power = std::exp(shifted);
+    x[i] = keep ? shifted : power;
+    total += power;
+  }
+  return total;
+}
+double shift_and_sum(float *x, int64_t width, bool keep) {
+  const FloatKernels &kernels = float_kernels();
+  return kernels.shifted_powers(x, width, kernels.highest(x, width), keep);
+}
+
 template <class T>
 void soften(T *x, int64_t width, bool logarithm) {
   // NaN anywhere, +inf, or nothing but -inf make the whole row NaN without being asked for.
-  T highest = -std::numeric_limits<T>::infinity();
-  for (int64_t i = 0; i < width; ++i) highest = x[i] > highest ? x[i] : highest;
-  double total = 0;
-  for (int64_t i = 0; i < width; ++i) {
-    const T shifted = x[i] - highest, power = std::exp(shifted);
-    x[i] = logarithm ? shifted : power;
-    total += static_cast<double>(power);
-  }
+  const double total = shift_and_sum(x, width, logarithm);
   if (logarithm) {
     const T log_total = static_cast<T>(std::log(total));
     for (int64_t i = 0; i < width; ++i) x[i] -= log_total;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transcendental functions over dense fp32 blocks, compiled once per instruction set: the compiler turns one
+// branch-free formula into vectors. Against the exact result they are off by at most 4 units in the last
+// place, results below the normal range by one subnormal step; infinities, NaN and signed zeros are exact.
+#pragma once
+
+#include <cstdint>
+
+namespace emu {
+
+enum class FloatKernel : int {
+  none,
+  exp,
+  log,
+  tanh,
+  erf,
+  erfc,
+  sigmoid,
+  silu,
+  scaled_silu,  // x * sigmoid(x * first scalar)
+  fast_gelu,
+  gelu,
+  gelu_form,  // the first scalar chooses: 0 gelu, else its tanh form
+  count
+};
+
+// to[i] = kernel(from[i]); `to` may be `from`.
+using FloatKernelFn = void (*)(const float *from, int64_t count, const float *scalars, float *to);
+
+struct FloatKernels {
+  FloatKernelFn fn[static_cast<int>(FloatKernel::count)];
+  // x becomes exp(x - shift), or stays x - shift when `keep`; the sum of the powers is returned.
+  double (*shifted_powers)(float *x, int64_t count, float shift, bool keep);
+  // NaN is passed over.
+  float (*highest)(const float *x, int64_t count);
+};
+
+const FloatKernels &float_kernels();
+
+inline FloatKernelFn float_kernel_fn(FloatKernel which) {
+  return float_kernels().fn[static_cast<int>(which)];
+}
+
+}  // namespace emu

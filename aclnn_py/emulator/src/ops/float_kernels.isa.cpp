@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno
+// Every function is free of branches and tables, so that loops over it become vectors. The coefficients are
+// minimax fits of the relative error over the interval named beside them.
+#include "ops/float_kernels.h"
+
+#include <limits>
+
+#include "core/isa.h"
+#include "ops/float_bits.h"
+
+namespace emu {
+namespace EMU_ISA_NS {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+inline float magnitude_of(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
+inline float with_sign_of(float magnitude, float x) {
+  return float_of(bits_of(magnitude) | (bits_of(x) & 0x80000000u));
+}
+
+// exp(x + rest) for a `rest` that x alone could not hold.
+inline float exponential(float x, float rest = 0.0f) {
+  // NaN passes the bounds; beyond them the result is 0 or infinite anyway.
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.0f ? -104.0f : x;
+  // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
+  const float shifted = x * 1.44269504f + 12582912.0f;
+  const float whole = shifted - 12582912.0f;
+  const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f + rest;  // within ln(2) / 2
+  float p = 1.98580237e-4f;
+  p = p * r + 1.39344693e-3f;
+  p = p * r + 8.33336171e-3f;
+  p = p * r + 4.16664593e-2f;
+  p = p * r + 1.66666672e-1f;
+  p = p * r + 0.5f;
+  p = p * (r * r) + r + 1.0f;
+  // Two factors: neither leaves the range of fp32 where the result is within it.
+  const int32_t power = static_cast<int32_t>(bits_of(shifted)) - 0x4b400000;
+  const int32_t half = power >> 1;
+  const float first = float_of(static_cast<uint32_t>(half + 127) << 23);
+  const float second = float_of(static_cast<uint32_t>(power - half + 127) << 23);
+  return p * first * second;
+}
+
+inline float logarithm(float x) {
+  const bool tiny = x < 0x1p-126f;
+  const float scaled = tiny ? x * 0x1p23f : x;
+  // The mantissa goes to [sqrt(1/2), sqrt(2)).
+  const uint32_t bits = bits_of(scaled) - 0x3f3504f3u;
+  const float power = static_cast<float>(static_cast<int32_t>(bits) >> 23) - (tiny ? 23.0f : 0.0f);
+  const float f = float_of((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+  float p = 7.03800172e-2f;
+  p = p * f - 1.15140647e-1f;
+  p = p * f + 1.16765872e-1f;
+  p = p * f - 1.24202080e-1f;
+  p = p * f + 1.42493829e-1f;
+  p = p * f - 1.66680560e-1f;
+  p = p * f + 2.00007126e-1f;
+  p = p * f - 2.49999940e-1f;
+  p = p * f + 3.33333313e-1f;
+  const float square = f * f;
+  const float fraction = p * (square * f) - power * 2.12194440e-4f - 0.5f * square;
+  float result = f + fraction + power * 0.693359375f;
+  result = x == 0.0f ? -kInfinity : result;
+  result = x == kInfinity ? x : result;
+  return x >= 0.0f ? result : x - x + std::numeric_limits<float>::quiet_NaN();
+}
+
+inline float hyperbolic_tangent(float x) {
+  const float t = magnitude_of(x), s = x * x;
+  // Below 0.65.
+  float p = 2.21499684e-3f;
+  p = p * s - 8.27255659e-3f;
+  p = p * s + 2.17462238e-2f;
+  p = p * s - 5.39563559e-2f;
+  p = p * s + 1.33332908e-1f;
+  p = p * s - 3.33333343e-1f;
+  const float near = x + x * s * p;
+  const float far = 1.0f - 2.0f / (exponential(2.0f * t) + 1.0f);
+  // A huge number, whose square overflows, takes the first branch; NaN the second.
+  return with_sign_of(t > 0.65f ? far : near, x);
+}
+
+// erfc(t) * exp(t^2): a polynomial in (t - 3) / (t + 3), for t in [0, 10.2], where erfc is 0 in fp32.
+inline float scaled_complement(float t) {
+  const float q = (t - 3.0f) / (t + 3.0f);
+  float p = 4.90324692e-6f;
+  p = p * q + 6.62994935e-5f;
+  p = p * q + 3.08905801e-5f;
+  p = p * q - 6.02356391e-4f;
+  p = p * q + 7.12433073e-4f;
+  p = p * q + 4.27103741e-3f;
+  p = p * q - 2.43932549e-2f;
+  p = p * q + 7.16655925e-2f;
+  p = p * q - 1.50115877e-1f;
+  p = p * q + 2.45603815e-1f;
+  p = p * q - 3.26233566e-1f;
+  p = p * q + 1.79001153e-1f;
+  return p;
+}
+
+// exp(-factor * t^2) for a power of two. t^2 = high^2, which is exact, + the rest: an error of the exponent
+// would grow with t.
+inline float bell(float t, float factor) {
+  const float high = float_of(bits_of(t) & 0xfffff000u);
+  return exponential(-factor * (high * high), factor * ((high - t) * (high + t)));
+}
+
+// erf(x) for |x| <= 1.
+inline float near_error(float x) {
+  const float s = x * x;
+  float p = 7.96441673e-5f;
+  p = p * s - 8.03758332e-4f;
+  p = p * s + 5.19059831e-3f;
+  p = p * s - 2.68544499e-2f;
+  p = p * s + 1.12835832e-1f;
+  p = p * s - 3.76126230e-1f;
+  p = p * s + 1.28379166e-1f;
+  return x + x * p;
+}
+
+inline float error_function(float x) {
+  const float t = magnitude_of(x), bound = t > 10.2f ? 10.2f : t;
+  const float far = 1.0f - bell(bound, 1.0f) * scaled_complement(bound), near = near_error(x);
+  return with_sign_of(t > 1.0f ? far : near, x);
+}
+
+inline float error_complement(float x) {
+  const float t = magnitude_of(x), bound = t > 10.2f ? 10.2f : t;
+  const float e = bell(bound, 1.0f) * scaled_complement(bound);
+  const float far = x < 0.0f ? 2.0f - e : e, near = 1.0f - near_error(x);
+  return t > 0.5f ? far : near;
+}
+
+inline float logistic(float x) {
+  // Either branch keeps exp from overflowing.
+  const float e = exponential(-magnitude_of(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+inline float silu(float x, float scale) { return x * logistic(x * scale); }
+
+inline float gelu(float x) {
+  const float t = magnitude_of(x), bound = t > 14.4f ? 14.4f : t;
+  const float e = 0.5f * bell(bound, 0.5f) * scaled_complement(bound * 0.707106781f);
+  return x * (x >= 0.0f ? 1.0f - e : e);
+}
+
+// 0.5 * x * (1 + tanh(u)) is x * logistic(2 * u), without the cancellation.
+inline float gelu_by_tanh(float x) {
+  return x * logistic(1.59576912f * (x + 0.044715f * x * x * x));
+}
+
+template <class F>
+void each(const float *from, int64_t count, float *to, F f) {
+  for (int64_t i = 0; i < count; ++i) to[i] = f(from[i]);
+}
+
+void block_exp(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return exponential(x); });
+}
+void block_log(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return logarithm(x); });
+}
+void block_tanh(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return hyperbolic_tangent(x); });
+}
+void block_erf(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return error_function(x); });
+}
+void block_erfc(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return error_complement(x); });
+}
+void block_sigmoid(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return logistic(x); });
+}
+void block_silu(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return silu(x, 1.0f); });
+}
+void block_scaled_silu(const float *from, int64_t count, const float *scalars, float *to) {
+  const float scale = scalars[0];
+  each(from, count, to, [scale](float x) { return silu(x, scale); });
+}
+void block_fast_gelu(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return silu(x, 1.702f); });
+}
+void block_gelu(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return gelu(x); });
+}
+void block_gelu_form(const float *from, int64_t count, const float *scalars, float *to) {
+  if (scalars[0] == 0.0f) return block_gelu(from, count, scalars, to);
+  each(from, count, to, [](float x) { return gelu_by_tanh(x); });
+}
+
+// Partial results side by side: the compiler may not reorder a floating-point sum by itself.
+constexpr int kLanes = 16;
+
+constexpr int64_t kPiece = 256;
+
+// At most kPiece values, whose partial sums are short enough for fp32.
+inline float short_sum(const float *x, int64_t count) {
+  float lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane];
+  }
+  float total = 0;
+  for (; i < count; ++i) total += x[i];
+  for (const float lane : lanes) total += lane;
+  return total;
+}
+
+double shifted_powers(float *x, int64_t count, float shift, bool keep) {
+  double total = 0;
+  for (int64_t done = 0; done < count; done += kPiece) {
+    const int64_t n = count - done < kPiece ? count - done : kPiece;
+    float powers[kPiece], *at = x + done;
+    for (int64_t i = 0; i < n; ++i) at[i] -= shift;
+    for (int64_t i = 0; i < n; ++i) powers[i] = exponential(at[i]);
+    total += static_cast<double>(short_sum(powers, n));
+    if (keep) continue;
+    for (int64_t i = 0; i < n; ++i) at[i] = powers[i];
+  }
+  return total;
+}
+
+float highest(const float *x, int64_t count) {
+  float lanes[kLanes];
+  for (float &lane : lanes) lane = -kInfinity;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+  }
+  float most = -kInfinity;
+  for (; i < count; ++i) most = x[i] > most ? x[i] : most;
+  for (const float lane : lanes) most = lane > most ? lane : most;
+  return most;
+}
+
+}  // namespace
+
+extern const FloatKernels float_table;
+constexpr FloatKernels float_table = {
+    {nullptr, block_exp, block_log, block_tanh, block_erf, block_erfc, block_sigmoid, block_silu,
+     block_scaled_silu, block_fast_gelu, block_gelu, block_gelu_form},
+    shifted_powers,
+    highest,
+};
+
+}  // namespace EMU_ISA_NS
+}  // namespace emu
