@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one operator launch costs the host: `python benchmarks/launch.py`.
 
-One add (three tensors, one scalar) on a device that does nothing, by each way to call it, in one
-process. Rounds of all ways alternate, so that a busy machine slows all of them alike; compare the
-ratios, not the times.
+Operators on a device that does nothing, by each way to call them, in one process: `add` (three
+tensors, one scalar), and others of 3 and of 10 arguments and with two lists of 64 tensors. Rounds
+of all ways alternate, so that a busy machine slows all of them alike; compare the ratios, not the
+times.
 """
 
 from __future__ import annotations
@@ -20,10 +21,18 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SHAPE = (4, 8)
-GRAPH_LAUNCHES = 64
+REPLAYED = 64
+ADD = "add: 3 tensors, 1 scalar"
+PLAN = "plan(...).run()"
+REPEATED = "repeatable plan, run()"
+SEQUENCE = f"Sequence of {REPLAYED}, per launch"
+GRAPH = f"Graph of {REPLAYED}, per launch"
+CTYPES = "ctypes, argtypes, cached arrays"
+AIMS = {"ops.add": "<= 9", REPEATED: "<= 4", SEQUENCE: "<= 1.5", GRAPH: "<= 1.5"}
 Way = Callable[[int], None]
 
 
@@ -60,53 +69,98 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True)
 
 
-def ways(loop_path: Path) -> dict[str, Way]:
-    """Every way to launch the add, each as a function of the number of launches."""
+def ways(loop_path: Path) -> dict[str, dict[str, Way]]:
+    """By operator, every way to launch it as a function of the number of launches.
+
+    The first way of an operator is the C loop.
+    """
     import numpy as np
 
     import aclnn_py as ap
 
     x, y, out = (ap.empty(SHAPE, np.float32) for _ in range(3))
-    loop = ctypes.CDLL(str(loop_path)).c_loop
-    loop.argtypes = [ctypes.c_long] + [ctypes.c_void_p] * 4
     addresses = [ctypes.c_void_p(t.address) for t in (x, y, out)]
-    add = ap.ops.add
-    step = ap.plan(add, x, y, 1.0, out, repeatable=True)
+    loops = ctypes.CDLL(str(loop_path))
+    cases = {
+        ADD: ("c_loop", ap.ops.add, (x, y, 1.0, out)),
+        "3 arguments": ("c_loop_mul", ap.ops.mul, (x, y, out)),
+        "10 arguments": ("c_loop_grad", ap.ops.add_layer_norm_grad, (x,) * 6 + (out,) * 4),
+        "lists of 64": ("c_loop_list", ap.ops.foreach_sqrt, ([x] * 64, [out] * 64)),
+    }
+    found: dict[str, dict[str, Way]] = {}
+    for case, (name, op, values) in cases.items():
+        function = getattr(loops, name)
+        function.argtypes = [ctypes.c_long] + [ctypes.c_void_p] * 4
+        found[case] = {
+            "C loop, linked": c_way(function, addresses),
+            f"ops.{op.name}": call_way(op, values),
+            **plan_ways(op, values),
+            GRAPH: graph_way(op, values),
+        }
 
-    def c_loop(count: int) -> None:
-        if loop(count, *addresses, None):
+    def functional(count: int) -> None:
+        for _ in range(count):
+            ap.functional.add(x, y)
+
+    found[ADD]["functional.add, allocates"] = functional
+    found[ADD][CTYPES] = ctypes_way(loop_path.parent / "libascendcl.so", addresses)
+    return found
+
+
+def c_way(function: Any, addresses: list[ctypes.c_void_p]) -> Way:
+    def way(count: int) -> None:
+        if function(count, *addresses, None):
             raise RuntimeError("the null device refused a call")
 
-    def public(count: int) -> None:
-        for _ in range(count):
-            add(x, y, 1.0, out)
+    return way
+
+
+def call_way(op: Any, values: tuple[Any, ...]) -> Way:
+    """The public call, written out: unpacking a tuple would be part of the figure."""
+    names = [f"v{i}" for i in range(len(values))]
+    scope: dict[str, Any] = {"op": op, **dict(zip(names, values, strict=True))}
+    body = f"def way(count):\n    for _ in range(count):\n        op({', '.join(names)})\n"
+    exec(body, scope)
+    way: Way = scope["way"]
+    return way
+
+
+def plan_ways(op: Any, values: tuple[Any, ...]) -> dict[str, Way]:
+    """Plans made each time, a repeatable one, and a sequence of many of those."""
+    import aclnn_py as ap
+
+    step = ap.plan(op, *values, repeatable=True)
+    sequence = ap.Sequence([ap.plan(op, *values, repeatable=True) for _ in range(REPLAYED)])
 
     def both_phases(count: int) -> None:
-        for _ in range(count):
-            ap.plan(add, x, y, 1.0, out).run()
-
-    graph = ap.Graph()
-    with graph.capture():
-        public(GRAPH_LAUNCHES)
-
-    def replayed(count: int) -> None:
-        for _ in range(-(-count // GRAPH_LAUNCHES)):
-            graph.replay()
+        for _ in range(count // 10):
+            ap.plan(op, *values).run()
 
     def repeated(count: int) -> None:
         for _ in range(count):
             step.run()
 
-    return {
-        "C loop, linked": c_loop,
-        "ops.add": public,
-        "plan(ops.add, ...).run()": both_phases,
-        "repeatable plan, run()": repeated,
-        f"Graph of {GRAPH_LAUNCHES} launches, replay(), for each": replayed,
-        "ctypes, argtypes, cached arrays": ctypes_way(
-            loop_path.parent / "libascendcl.so", addresses
-        ),
-    }
+    def replayed(count: int) -> None:
+        for _ in range(count // REPLAYED):
+            sequence.run()
+
+    return {PLAN: both_phases, REPEATED: repeated, SEQUENCE: replayed}
+
+
+def graph_way(op: Any, values: tuple[Any, ...]) -> Way:
+    """One replay of a captured graph for many launches."""
+    import aclnn_py as ap
+
+    graph = ap.Graph()
+    with graph.capture():
+        for _ in range(REPLAYED):
+            op(*values)
+
+    def way(count: int) -> None:
+        for _ in range(count // REPLAYED):
+            graph.replay()
+
+    return way
 
 
 def ctypes_way(library: Path, addresses: list[ctypes.c_void_p]) -> Way:
@@ -165,30 +219,69 @@ def measure(candidates: dict[str, Way], rounds: int, launches: int) -> dict[str,
         way(launches)
     for _ in range(rounds):
         for name, way in candidates.items():
+            done = launches // 10 if name == PLAN else launches
             started = time.thread_time_ns()
             way(launches)
-            times[name].append((time.thread_time_ns() - started) / launches)
+            times[name].append((time.thread_time_ns() - started) / done)
     return {name: statistics.median(samples) for name, samples in times.items()}
 
 
-def main() -> int:
-    """Print one table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=41)
-    parser.add_argument("--launches", type=int, default=2000, help="launches per round")
-    options = parser.parse_args()
+def measure_all(rounds: int, launches: int) -> dict[str, dict[str, float]]:
+    """Every way of every operator on a null device of its own."""
     with tempfile.TemporaryDirectory() as name:
         loop = build(Path(name))
         os.environ["ACLNN_PY_DEVICE"] = "npu"
         os.environ["ACLNN_PY_LIBRARY_PATH"] = name
-        found = measure(ways(loop), options.rounds, options.launches)
-    floor = found["C loop, linked"]
-    slowest = found["ctypes, argtypes, cached arrays"]
-    print(f"{'one add: 3 tensors, 1 scalar':34} {'ns':>8} {'x C loop':>9} {'ctypes / this':>14}")
-    for way, nanoseconds in found.items():
-        print(
-            f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.1f} {slowest / nanoseconds:14.1f}"
-        )
+        found = {}
+        for case, candidates in ways(loop).items():
+            # Lists of 64 take as long as thirty adds.
+            scale = 10 if case.startswith("lists") else 1
+            found[case] = measure(candidates, rounds, launches // scale)
+        return found
+
+
+def rows(quick: bool) -> list[dict[str, object]]:
+    """Each way beside the C loop of its operator, and `ops.add` beside ctypes."""
+    found: list[dict[str, object]] = []
+    for case, times in measure_all(15 if quick else 41, 1280).items():
+        (floor_name, floor), *others = times.items()
+        for way, nanoseconds in others:
+            aim = AIMS.get(way, "") if case == ADD else ""
+            found.append(row(way, case, nanoseconds, floor_name, floor, aim))
+        if case == ADD:
+            found.append(row(CTYPES, case, times[CTYPES], "ops.add", times["ops.add"], ">= 15"))
+    return found
+
+
+def row(
+    name: str, case: str, ours: float, baseline_name: str, baseline: float, aim: str
+) -> dict[str, object]:
+    return {
+        "name": name,
+        "case": case,
+        "ours": ours,
+        "baseline": baseline,
+        "baseline_name": baseline_name,
+        "ratio": ours / baseline,
+        "unit": "ns",
+        "aim": aim,
+    }
+
+
+def main() -> int:
+    """Print one table per operator."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=41)
+    parser.add_argument("--launches", type=int, default=1280, help="launches per round")
+    options = parser.parse_args()
+    for case, times in measure_all(options.rounds, options.launches).items():
+        floor = next(iter(times.values()))
+        print(f"{case:34} {'ns':>8} {'x C loop':>9}")
+        for way, nanoseconds in times.items():
+            print(f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.1f}")
+        if CTYPES in times:
+            print(f"{'ctypes / ops.add':34} {times[CTYPES] / times['ops.add']:18.1f}")
+        print()
     return 0
 
 
