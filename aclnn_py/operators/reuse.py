@@ -13,8 +13,11 @@ for which the library refuses is never asked again. ``ACLNN_PY_REUSE`` chooses:
 ``never``
     Every launch goes through both phases.
 
-With ``ACLNN_PY_CHECK=1`` the first launch with a kept executor also runs a fresh one and compares
-the workspace and the results.
+``verify``
+    As ``always``, and the first launch with a kept executor also runs a fresh one and compares the
+    workspace and the results.
+
+While launches are observed (strict mode, traces, ``ACLNN_PY_CHECK=1``) all go through both phases.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from aclnn_py.operators.interception import unobserved
 from aclnn_py.operators.parameter import Parameter
 from aclnn_py.operators.phases import execute, prepare, resume
 from aclnn_py.operators.report import launch_error
-from aclnn_py.settings import chosen, enabled
+from aclnn_py.settings import chosen
 from aclnn_py.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ _MODES = {
     "auto": lib.AP_REUSE_AUTO,
     "always": lib.AP_REUSE_ALWAYS,
     "never": lib.AP_REUSE_OFF,
+    "verify": lib.AP_REUSE_ALWAYS,
 }
 
 
@@ -55,8 +59,9 @@ class ReuseCounts(NamedTuple):
 
 
 def apply_reuse() -> None:
-    """Do what ACLNN_PY_REUSE and ACLNN_PY_CHECK say."""
-    lib.ap_set_reuse(_MODES[chosen("ACLNN_PY_REUSE", *_MODES)], enabled("ACLNN_PY_CHECK"))
+    """Do what ACLNN_PY_REUSE says."""
+    mode = chosen("ACLNN_PY_REUSE", *_MODES)
+    lib.ap_set_reuse(_MODES[mode], mode == "verify")
 
 
 def reuse_counts() -> ReuseCounts:
@@ -105,7 +110,7 @@ def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
     raise DeviceError(
         f"{op.c_name}: the executor that was kept for these arguments does not do what a fresh one "
         f"does: {what}. The results are those of the fresh one, and the operator keeps no executor "
-        "any more; set ACLNN_PY_REUSE=never where ACLNN_PY_CHECK is not set"
+        "any more; set ACLNN_PY_REUSE=never for production"
     )
 
 

@@ -138,7 +138,7 @@ def test_operators_of_a_group_keep_nothing(device):
     assert may_be_kept(ops.add.parameters)
 
 
-def test_check_mode_compares_the_first_replay(device):
+def test_verify_compares_the_first_replay(device):
     script = """
 import numpy as np, aclnn_py as ap
 from aclnn_py.operators.reuse import reuse_counts
@@ -150,13 +150,13 @@ print(reuse_counts())
 """
     outcome = run_script(
         script,
-        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "always", "ACLNN_PY_CHECK": "1"},
+        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "verify"},
     )
     outcome.check()
     assert "hits=4, made=1" in outcome.out
 
 
-def test_check_mode_reports_an_executor_that_does_something_else(device):
+def test_verify_reports_an_executor_that_does_something_else(device):
     script = """
 import numpy as np, pytest, aclnn_py as ap
 from aclnn_py import errors
@@ -179,11 +179,14 @@ assert out.numpy().tolist() == [2.0] * 4
 """
     run_script(
         script,
-        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "always", "ACLNN_PY_CHECK": "1"},
+        env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_REUSE": "verify"},
     ).check()
 
 
 def test_a_wrong_setting_is_refused(device):
     outcome = run_script("import aclnn_py.ops", env={"ACLNN_PY_REUSE": "sometimes"})
     assert outcome.status != 0
-    assert "ACLNN_PY_REUSE is 'sometimes'; it must be one of auto, always, never" in outcome.err
+    assert (
+        "ACLNN_PY_REUSE is 'sometimes'; it must be one of auto, always, never, verify"
+        in outcome.err
+    )
