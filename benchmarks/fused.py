@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -104,7 +105,7 @@ def operator_work(name: str, kind: str, comm: Any, arrays: dict[str, Any]) -> Ca
 
 
 def compare(name: str, kind: str, ranks: int, shape: tuple[int, int, int], rounds: int) -> Ratio:
-    """Least seconds of the operator on all ranks and of NumPy."""
+    """Median seconds of the operator on all ranks and of NumPy."""
     from aclnn_py.distributed import Communicator
 
     everyone = [operands(kind, rank, *shape) for rank in range(ranks)]
@@ -145,7 +146,7 @@ def compare(name: str, kind: str, ranks: int, shape: tuple[int, int, int], round
             thread.join()
         for comm in comms:
             comm.close()
-    return min(ours[1:]), min(theirs[1:])  # the first one warms up
+    return statistics.median(ours[1:]), statistics.median(theirs[1:])  # the first one warms up
 
 
 SHAPE = (512, 1024, 1024)
