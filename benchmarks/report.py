@@ -62,7 +62,7 @@ def figure(value: float | None, unit: str = "") -> str:
     """A number with three significant digits, readable at any size."""
     if value is None:
         return ""
-    if value == 0 or 0.001 <= abs(value) < 100000:
+    if value == 0 or 0.001 <= abs(value) < 10_000_000:
         digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
         text = f"{value:.{digits}f}"
     else:

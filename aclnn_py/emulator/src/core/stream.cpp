@@ -97,7 +97,10 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
     entry.task.reset();  // before completion shows: whoever waits may rely on its references being gone
     lock.lock();
     stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (stream.waiters > 0) stream.done.notify_all();
+    if (stream.completed.load(std::memory_order_relaxed) >= stream.wanted) {
+      stream.wanted = UINT64_MAX;  // who still waits says so again
+      stream.done.notify_all();
+    }
   }
   stream.busy = false;
 }
@@ -373,11 +376,11 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);
     help(stream, lock, target, timeout_ms < 0 ? RunBy::anyone : RunBy::anyone_in_haste);
-    ++stream.waiters;
     const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
-      return stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load();
+      if (stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load()) return true;
+      stream.wanted = std::min(stream.wanted, target);
+      return false;
     });
-    --stream.waiters;
     if (!finished) {
       const char *what = stream.queued > 0 ? stream.ring[stream.head].what : "the running task";
       return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
@@ -400,9 +403,12 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
 void drain_stream(Stream &stream) {
   if (t_working == &stream || exiting()) return;
   std::unique_lock<std::mutex> lock(stream.mutex);
-  ++stream.waiters;
-  stream.done.wait(lock, [&] { return stream.completed.load() >= stream.submitted.load() || stream.finished; });
-  --stream.waiters;
+  stream.done.wait(lock, [&] {
+    const uint64_t target = stream.submitted.load();
+    if (stream.completed.load() >= target || stream.finished) return true;
+    stream.wanted = std::min(stream.wanted, target);
+    return false;
+  });
 }
 
 PinnedStreams::PinnedStreams(int device) {

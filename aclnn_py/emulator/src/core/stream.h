@@ -66,7 +66,7 @@ struct Stream {
   bool started = false, busy = false, idle = false, stop = false, finished = false;
   std::atomic<bool> discard{false};
   std::thread worker;
-  int waiters = 0;
+  uint64_t wanted = UINT64_MAX;         // the first task whose end somebody waits for
   std::atomic<int> pins{0};             // threads that found the stream by its device, not by its handle
 
   std::atomic<uint64_t> submitted{0}, completed{0};

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "core/copying.h"
 #include "core/pool.h"
 #include "core/stream.h"
 
@@ -21,7 +22,10 @@ void copy(void *to, const void *from, uint64_t bytes, int width = 1) {
   constexpr uint64_t kLeast = uint64_t{1} << 20;  // below it another thread is not worth waking
   const uint64_t share = std::max(kLeast, (bytes / static_cast<uint64_t>(width) + 4095) / 4096 * 4096);
   parallel_for(static_cast<int64_t>(bytes), static_cast<int64_t>(share), [&](int64_t begin, int64_t end) {
-    std::memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, static_cast<size_t>(end - begin));
+    char *target = static_cast<char *>(to) + begin;
+    const char *source = static_cast<const char *>(from) + begin;
+    if (bytes >= kPastCaches) copy_past_caches(target, source, static_cast<size_t>(end - begin));
+    else std::memcpy(target, source, static_cast<size_t>(end - begin));
   });
 }
 
