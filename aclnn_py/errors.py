@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 from aclnn_py.explanation.evidence import Argument, BrokenRule
@@ -66,6 +67,21 @@ class AclnnPyError(Exception):
         # Errors travel between the ranks of one job. Every class takes one positional argument; the
         # rest of its state is keyword-only, which the default protocol would lose.
         return _restore, (type(self), self.args, dict(self.__dict__))
+
+    def diagnosis(self) -> list[Any]:
+        """Return what the doctor finds wrong with the installation, where that is a likely cause.
+
+        Only files are read. `aclnn-py doctor` prints the same, and more.
+
+        Returns
+        -------
+        list of aclnn_py.tools.doctor.Finding
+            Errors, then warnings; empty when the installation looks well, and for exceptions that
+            it does not cause.
+        """
+        # By name: exceptions stand below everything, and whoever asks has time to load the rest.
+        findings: list[Any] = import_module("aclnn_py.tools.doctor").findings_for(self)
+        return findings
 
 
 class ClosedError(AclnnPyError, RuntimeError):

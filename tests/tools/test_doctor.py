@@ -363,8 +363,12 @@ def test_nothing_installed_is_no_problem(tmp_path: Path) -> None:
     assert any("usr/local/Ascend/cann" in place for place, _ in report.searched)
 
 
-def test_exceptions_of_an_installation_get_its_findings(tree: Tree) -> None:
+def test_exceptions_of_an_installation_get_its_findings(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other_driver(tree)
+    # So that this machine has something to find too.
+    monkeypatch.setenv("HCCL_BUFFSIZE", "0")
     for fault in (
         SymbolNotFoundError("aclnnAdd"),
         LibraryNotFoundError("none"),
@@ -374,7 +378,9 @@ def test_exceptions_of_an_installation_get_its_findings(tree: Tree) -> None:
         assert [f.rule for f in findings_for(fault, tree.host) if f.level == "error"] == [
             "driver-matches-cann"
         ]
+        assert "hccl-variables" in [finding.rule for finding in fault.diagnosis()]
     assert findings_for(status_error("aclnn", 161002), tree.host) == []
+    assert status_error("aclnn", 161002).diagnosis() == []
     assert findings_for(ValueError("mine"), tree.host) == []
 
 
