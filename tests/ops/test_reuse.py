@@ -18,7 +18,7 @@ pytestmark = pytest.mark.emulator_only(reason="what is refused depends on the li
 
 
 @pytest.fixture
-def always(device):
+def always(device, unchecked):
     lib.ap_set_reuse(lib.AP_REUSE_ALWAYS, 0)
     yield
     lib.ap_reuse_clear()
@@ -142,6 +142,7 @@ def test_verify_compares_the_first_replay(device):
     script = """
 import numpy as np, aclnn_py as ap
 from aclnn_py.operators.reuse import reuse_counts
+ap.check(False)  # launches that are looked at keep nothing
 x = ap.full(4, 1, np.float32)
 for step in range(1, 6):
     ap.ops.inplace_add(x, x, 1.0)  # a replay beside a fresh launch must not add twice
@@ -161,6 +162,7 @@ def test_verify_reports_an_executor_that_does_something_else(device):
 import numpy as np, pytest, aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py.operators import reuse
+ap.check(False)  # launches that are looked at keep nothing
 x, out = ap.full(4, 1, np.float32), ap.zeros(4, np.float32)
 ap.ops.muls(x, 2.0, out)
 fresh = reuse._fresh

@@ -161,6 +161,7 @@ def test_rebind_says_what_is_wrong(x, out, device):
     assert out.numpy()[0].tolist() == [8.0] * 3
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_failures_name_the_launch(x, out, second_device):
     with ap.Sequence.record() as sequence:
         ops.add(x, x, 1.0, out)
