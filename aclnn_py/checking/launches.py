@@ -96,9 +96,9 @@ class Launches(Observer):
             self._runs[key] = [*stacks[:1], stack]
             while len(self._runs) > _REMEMBERED_PLANS:
                 del self._runs[next(iter(self._runs))]
-        if launch.sequence is None:
-            return
         state = launch.stream._queue
+        if launch.sequence is None or state.capturing():
+            return  # a graph that is captured runs nothing yet
         self._queued.add(
             Work(
                 int(state.context.id),

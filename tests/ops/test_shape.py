@@ -253,6 +253,7 @@ def test_source_and_result_share_memory(operator: str) -> None:
     np.testing.assert_array_equal(tensor.numpy(), expected)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_cat_into_memory_of_its_inputs() -> None:
     memory = place(np.arange(12, dtype=np.int64))
     first, second = memory[:4], memory[4:8]
