@@ -1,42 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 
-Each function queues one operator of `ops` on the current stream, or on `stream`, and returns before
-the device finishes.
+Each function queues one operator of `ops`, rarely two, on the current stream, or on `stream`, and
+returns before the device finishes. Names and the order of arguments are torch's where torch has the
+function. Functions come into being when they are first named; `dir(functional)` lists them all.
 """
 
 from __future__ import annotations
 
-from aclnn_py.functional.conversion import cast, contiguous
-from aclnn_py.functional.elementwise import add, div, exp, mul, relu, sub
-from aclnn_py.functional.grouped import gmm, gmm_backward, gmm_v2, gmm_v2_backward
-from aclnn_py.functional.linear import matmul
-from aclnn_py.functional.quant import (
-    pack_scale,
-    trans_matmul_weight,
-    trans_quant_param,
-    unpack_scale,
-)
-from aclnn_py.functional.reduction import softmax, sum
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "add",
-    "cast",
-    "contiguous",
-    "div",
-    "exp",
-    "gmm",
-    "gmm_backward",
-    "gmm_v2",
-    "gmm_v2_backward",
-    "matmul",
-    "mul",
-    "pack_scale",
-    "relu",
-    "softmax",
-    "sub",
-    "sum",
-    "trans_matmul_weight",
-    "trans_quant_param",
-    "unpack_scale",
-]
+from aclnn_py.functional.row import build
+from aclnn_py.functional.tables import ROWS, WRITTEN
+
+_HOMES = {name: module for module, names in WRITTEN.items() for name in names}
+__all__ = [*_HOMES, *ROWS]
+
+
+# Functions become globals of this module and some are called like builtins (abs, any, sum), so
+# nothing here may use a builtin that a function can be named after.
+def __getattr__(name: str) -> Any:
+    if name in ROWS:
+        function: Any = build(ROWS[name])
+    elif name in _HOMES:
+        function = getattr(import_module(f"aclnn_py.functional.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'aclnn_py.functional' has no function {name!r}")
+    globals()[name] = function
+    return function
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks and translations of arguments: what users say, as the operators take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import ml_dtypes
+
+from aclnn_py.errors import InvalidArgumentError
+from aclnn_py.functional.results import axis, is_number
+from aclnn_py.operators.expected import expect_tensors
+from aclnn_py.tensor import Tensor
+
+__all__ = [
+    "all_axes",
+    "check_channels",
+    "check_limits",
+    "check_linear",
+    "check_matrix",
+    "check_normalized",
+    "each",
+    "expect_a_tensor",
+    "gelu_form",
+    "half",
+    "largest",
+    "margins",
+    "product",
+    "qr_form",
+    "reduction_form",
+    "whole_repeats",
+]
+
+product = prod
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+_GELUS = {"none": 0, "tanh": 1}
+_QR_MODES = {"reduced": 0, "complete": 1, "r": 2}
+
+
+def _choice(argument: str, value: str, known: Mapping[str, int]) -> int:
+    if value not in known:
+        raise InvalidArgumentError(f"{argument}: {value!r} is none of {', '.join(known)}")
+    return known[value]
+
+
+def gelu_form(approximate: str) -> int:
+    """Number of a form of gelu."""
+    return _choice("approximate", approximate, _GELUS)
+
+
+def reduction_form(reduction: str) -> int:
+    """Number of a reduction of losses."""
+    return _choice("reduction", reduction, _REDUCTIONS)
+
+
+def qr_form(mode: str) -> int:
+    """Number of a form of the QR decomposition."""
+    return _choice("mode", mode, _QR_MODES)
+
+
+def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
+    """One value for every one of ``count`` dimensions."""
+    return (value,) * count if isinstance(value, int) else tuple(value)
+
+
+def margins(padding: int | Sequence[int]) -> tuple[int, ...]:
+    """Padding of two dimensions, before and after each."""
+    rows, columns = each(padding, 2)
+    return (rows, rows, columns, columns)
+
+
+def all_axes(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The dimensions to reduce; all of them written out when none is named."""
+    if dim is None or dim == ():
+        return tuple(range(input.ndim))
+    return (dim,) if isinstance(dim, int) else tuple(dim)
+
+
+def whole_repeats(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
+    """One number of repeats for every dimension."""
+    return (*(1 for _ in range(len(shape) - len(dims))), *dims)
+
+
+def half(shape: tuple[int, ...], dim: int) -> int:
+    """Half the length of a dimension."""
+    length = shape[axis(dim, len(shape))]
+    if length % 2:
+        raise InvalidArgumentError(f"dim: {dim} has the odd length {length}")
+    return length // 2
+
+
+def largest(tensor: Tensor) -> float:
+    """Largest finite number of the dtype of a tensor; 0.0 for integers, which have no infinity."""
+    kind = tensor.dtype
+    return 0.0 if kind.kind in "biu" else float(ml_dtypes.finfo(kind).max)  # type: ignore[no-untyped-call]
+
+
+def expect_a_tensor(**arguments: object) -> None:
+    """Raise when all arguments are numbers."""
+    if all(is_number(value) for value in arguments.values()):
+        raise TypeError(f"{' or '.join(arguments)}: one of them must be a Tensor")
+
+
+def check_limits(min: object, max: object) -> None:
+    """Raise when there is no limit."""
+    if min is None and max is None:
+        raise InvalidArgumentError("min, max: one of them is needed")
+
+
+def check_normalized(input: Tensor, shape: Sequence[int], **weights: Tensor | None) -> None:
+    """Raise unless the last dimensions of ``input``, and the weights, have a shape."""
+    wanted = tuple(shape)
+    if not wanted or input.shape[-len(wanted) :] != wanted:
+        raise InvalidArgumentError(
+            f"normalized_shape: the shape {input.shape} of input does not end in {wanted}"
+        )
+    for name, weight in weights.items():
+        if weight is not None:
+            expect_tensors(**{name: weight})
+            if weight.shape != wanted:
+                raise InvalidArgumentError(f"{name}: shape {weight.shape} is not {wanted}")
+
+
+def check_channels(input: Tensor) -> None:
+    """Raise unless there is a dimension of channels."""
+    if input.ndim < 2:
+        raise InvalidArgumentError(
+            f"input: shape {input.shape} has no channels; expected (n, c, ...)"
+        )
+
+
+def check_matrix(input: Tensor) -> None:
+    """Raise for a tensor that is no matrix and no batch of them."""
+    if input.ndim < 2:
+        raise InvalidArgumentError(f"input: shape {input.shape} is no matrix")
+
+
+def check_linear(weight: Tensor, bias: Tensor | None) -> None:
+    """Raise unless the weight is a matrix and the bias as long as it has rows."""
+    if weight.ndim != 2:
+        raise InvalidArgumentError(f"weight: shape {weight.shape} is no matrix")
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise InvalidArgumentError(f"bias: shape {bias.shape} is not {weight.shape[:1]}")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions whose result is as long as the data say.
+
+The elements are counted on the device first, and the result is allocated to the exact size. Reading
+the count waits for the stream, so these functions cannot be captured in a graph.
+"""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.creation import empty
+from aclnn_py.functional.results import broadcast
+from aclnn_py.operators.expected import expect_tensors
+from aclnn_py.stream import Stream, resolve_stream
+from aclnn_py.tensor import Tensor
+
+__all__ = ["count_nonzero", "masked_select", "nonzero"]
+
+
+def count_nonzero(input: Tensor, *, stream: Stream | None = None) -> int:
+    """Count the elements that are not zero, and wait for the number.
+
+    Parameters
+    ----------
+    input : Tensor
+        dtype float16 | float32 | float64 | bfloat16 | int8 | uint8 | int16 | int32 | int64 | bool.
+    stream : Stream, optional
+        Ordering; default is the current stream. Returns when the device has finished.
+
+    Returns
+    -------
+    int
+        How many.
+
+    Raises
+    ------
+    AclnnError
+        161002 the dtype is refused.
+
+    Source
+    ------
+    aclnnNeScalar, aclnnReduceSum (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    flags = input
+    if input.dtype_name != "bool":
+        flags = empty(input.shape, "bool", device=input.device)
+        ops.ne_scalar(input, 0, flags, stream=stream)
+    total = empty((), "int64", device=input.device)
+    ops.reduce_sum(flags, tuple(range(input.ndim)), False, "int64", total, stream=stream)
+    if stream is not None:
+        resolve_stream(stream).synchronize()
+    return int(total.item())
+
+
+def nonzero(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Find the elements that are not zero.
+
+    Parameters
+    ----------
+    input : Tensor
+        dtype float16 | float32 | float64 | bfloat16 | int8 | uint8 | int16 | int32 | int64 | bool.
+    stream : Stream, optional
+        Ordering; default is the current stream. Waits for the device once, to learn the length.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(count, input.ndim)``; int64. One row of indices per element, in row-major order.
+
+    Raises
+    ------
+    AclnnError
+        161002 the dtype is refused.
+
+    Source
+    ------
+    aclnnNonzero (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
+    """
+    count = count_nonzero(input, stream=stream)
+    out = empty((count, input.ndim), "int64", device=input.device)
+    ops.nonzero(input, out, stream=stream)
+    return out
+
+
+def masked_select(input: Tensor, mask: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Take the elements under a mask, in row-major order.
+
+    Parameters
+    ----------
+    input : Tensor
+        dtype float16 | float32 | float64 | bfloat16 | int8 | uint8 | int16 | int32 | int64 | bool.
+    mask : Tensor
+        dtype bool; broadcast with ``input``.
+    stream : Stream, optional
+        Ordering; default is the current stream. Waits for the device once, to learn the length.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(count,)``; the dtype of ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype is refused.
+
+    Source
+    ------
+    aclnnMaskedSelect (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, mask=mask)
+    count = count_nonzero(mask.broadcast_to(broadcast(input, mask)), stream=stream)
+    out = empty((count,), input.dtype_name, device=input.device)
+    ops.masked_select(input, mask, out, stream=stream)
+    return out

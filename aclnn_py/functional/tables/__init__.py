@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The function table: one row per function, by family."""
+
+from __future__ import annotations
+
+from aclnn_py.functional.row import Row
+from aclnn_py.functional.tables import (
+    activation,
+    creation,
+    elementwise,
+    indexing,
+    linear,
+    reduction,
+    shape,
+    windows,
+)
+
+__all__ = ["ROWS", "WRITTEN"]
+
+ROWS: dict[str, Row] = {
+    row.name: row
+    for family in (
+        elementwise,
+        activation,
+        reduction,
+        linear,
+        shape,
+        indexing,
+        creation,
+        windows,
+    )
+    for row in family.ROWS
+}
+
+# Functions that are more than a row, by the module that has them.
+WRITTEN = {
+    "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
+    "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "selection": ("count_nonzero", "masked_select", "nonzero"),
+}

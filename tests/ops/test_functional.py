@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that allocate their result: values, shapes, signatures, errors."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from helpers.numerics import assert_close
+
+import aclnn_py as ap
+from aclnn_py import functional
+from aclnn_py.functional.stubs import STUB_PATH, stub_text
+from aclnn_py.functional.tables import ROWS
+from ops.functional_table import ABSENT, CALLS
+
+RNG = np.random.default_rng(7)
+HOST: dict[str, npt.NDArray[Any]] = {
+    "x": RNG.standard_normal((3, 4)).astype(np.float32),
+    "y": RNG.standard_normal(4).astype(np.float32),
+    "p": RNG.uniform(0.5, 1.5, (3, 4)).astype(np.float32),
+    "u": RNG.uniform(-0.9, 0.9, (3, 4)).astype(np.float32),
+    "w": RNG.standard_normal((4, 5)).astype(np.float32),
+    "c": RNG.standard_normal((2, 3, 4)).astype(np.float32),
+    "relu": np.maximum(RNG.standard_normal((3, 4)), 0).astype(np.float32),
+    "i": RNG.integers(-9, 9, (3, 4)).astype(np.int32),
+    "j": np.arange(1, 13, dtype=np.int32).reshape(3, 4),
+    "a": RNG.uniform(1.5, 3.0, (3, 4)).astype(np.float32),
+    "b": RNG.integers(0, 2, (3, 4)).astype(np.bool_),
+    "k": np.array([2, 0]),
+    "images": RNG.standard_normal((2, 4, 3, 3)).astype(np.float32),
+    "turned": RNG.standard_normal((1, 1, 2, 64)).astype(np.float32),
+    "ones": np.ones((1, 1, 2, 64), np.float32),
+}
+
+
+def normed(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    centred = x - x.mean(-1, keepdims=True)
+    return np.asarray(centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5))
+
+
+def replaced(x: npt.NDArray[Any], at: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    result = x.copy()
+    result[at] = values
+    return result
+
+
+def scattered(
+    x: npt.NDArray[Any], index: npt.NDArray[Any], values: npt.NDArray[Any]
+) -> npt.NDArray[Any]:
+    return replaced(x, (index[0], [0, 1]), values)
+
+
+def oracle(text: str) -> npt.NDArray[Any]:
+    wide = {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value
+        for name, value in HOST.items()
+    }
+    known = {"np": np, "math": math, "normed": normed, "replaced": replaced, **wide}
+    with np.errstate(all="ignore"):
+        return np.asarray(eval(text, {**known, "scattered": scattered}))
+
+
+def device_side(text: str) -> Any:
+    tensors = {name: ap.from_numpy(value) for name, value in HOST.items()}
+    return eval(text, {"f": functional, **tensors})
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [pair for pairs in CALLS.values() for pair in pairs],
+    ids=[call for pairs in CALLS.values() for call, _ in pairs],
+)
+def test_values_and_shapes_are_numpys(call: str, text: str) -> None:
+    result = device_side(call)
+    values = np.asarray(result)
+    if values.dtype.kind == "f":
+        assert_close(values, oracle(text), scale=4.0, what=call)
+    else:
+        np.testing.assert_array_equal(values, oracle(text), strict=False)
+        assert values.shape == oracle(text).shape
+
+
+@pytest.mark.emulator_only(reason="names what the emulator does not have")
+@pytest.mark.parametrize("name", ABSENT)
+def test_an_operator_the_library_lacks_is_said_so(name: str) -> None:
+    with pytest.raises(ap.errors.SymbolNotFoundError, match="aclnn"):
+        device_side(ABSENT[name])
+
+
+def test_every_function_of_the_table_is_tested() -> None:
+    tested = {*CALLS, *ABSENT, "weight_quant_batchmatmul"}
+    assert set(ROWS) - tested == set()
+
+
+def test_weight_quant_batchmatmul() -> None:
+    x = RNG.standard_normal((2, 32)).astype(np.float16)
+    weight = RNG.integers(-8, 8, (32, 16)).astype(np.int8)
+    scale = np.full((16,), 0.5, np.float16)
+    result = functional.weight_quant_batchmatmul(*map(ap.from_numpy, (x, weight, scale)))
+    assert_close(result.numpy(), x.astype(np.float64) @ (weight * 0.5), scale=4.0)
+
+
+def test_the_stub_file_is_up_to_date() -> None:
+    assert STUB_PATH.read_text() == stub_text(), "run: python -m aclnn_py.functional.stubs"
+
+
+def test_signatures_and_errors_are_those_of_a_function() -> None:
+    assert str(inspect.signature(functional.softmax)) == (
+        "(input: 'Tensor', dim: 'int' = -1, *, stream: 'Stream | None' = None) -> 'Tensor'"
+    )
+    with pytest.raises(TypeError, match=r"softmax\(\) got an unexpected keyword argument"):
+        functional.softmax(ap.zeros((2, 2), "float32"), axis=1)  # type: ignore[call-arg]
+    assert pickle.loads(pickle.dumps(functional.add)) is functional.add
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        ("f.add(x, w)", ValueError, "cannot be broadcast"),
+        ("f.pow(2, 3)", TypeError, "one of them must be a Tensor"),
+        ("f.clamp(x)", ValueError, "one of them is needed"),
+        ("f.layer_norm(x, (3,))", ValueError, "does not end in"),
+        ("f.layer_norm(x, (4,), w)", ValueError, "weight: shape"),
+        ("f.linear(x, c)", ValueError, "no matrix"),
+        ("f.linear(x, p, y)", ValueError, "bias: shape"),
+        ("f.cat([x, w], 0)", ValueError, "differs"),
+        ("f.cat([], 0)", ValueError, "at least one"),
+        ("f.cat(x, 0)", TypeError, "sequence of tensors"),
+        ("f.stack([x, y])", ValueError, "is not"),
+        ("f.gelu(x, approximate='none of these')", ValueError, "none, tanh"),
+        ("f.glu(c, 1)", ValueError, "odd length"),
+        ("f.mm(x, y)", ValueError, "2 dimensions"),
+        ("f.sum(x, 2)", ValueError, "out of range"),
+        ("f.no_such_function", AttributeError, "no function"),
+    ],
+)
+def test_mistakes_are_named(call: str, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        device_side(call)
