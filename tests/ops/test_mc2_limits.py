@@ -225,6 +225,6 @@ def test_phase_two_without_a_workspace(name: str, status: int, groups: dict[int,
     step = plan(name, groups[2])
     stream = ap.Device(0).default_stream
     stream.activate()
-    executor = int(ffi.cast("uintptr_t", step.raw.executor))
+    executor = int(ffi.cast("uintptr_t", step.raw.prepared.executor))
     assert phase_two(None, 0, executor, int(ffi.cast("uintptr_t", stream.raw))) == status
     step.close()  # the executor is gone already, which closing has to stand
