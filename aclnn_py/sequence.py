@@ -76,8 +76,9 @@ _Step = Plan | _Fresh
 class Sequence(Handle):
     """Launches that are queued again and again with one call.
 
-    Made of repeatable plans, or of what is launched in ``with Sequence.record() as sequence:``. A sequence keeps its plans and tensors
-    alive. Several threads may run it at a time, each on a stream of its own.
+    Made of repeatable plans, or of what is launched in ``with Sequence.record() as sequence:``. A
+    sequence keeps its plans and tensors alive. Several threads may run it at a time, each on a
+    stream of its own.
 
     Parameters
     ----------

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
         weight_quant_matmul_all_reduce,
     )
     from aclnn_py.distributed.fused_grouped import grouped_mat_mul_all_reduce
+    from aclnn_py.distributed.fused_norms import (
+        matmul_all_reduce_add_rms_norm,
+        quant_matmul_all_reduce_add_rms_norm,
+        weight_quant_matmul_all_reduce_add_rms_norm,
+    )
     from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
     from aclnn_py.distributed.reductions import all_reduce, reduce, reduce_scatter_tensor
 
@@ -62,9 +67,12 @@ _HOMES = {
     "all_gather_matmul": "fused",
     "grouped_mat_mul_all_reduce": "fused_grouped",
     "matmul_all_reduce": "fused_all_reduce",
+    "matmul_all_reduce_add_rms_norm": "fused_norms",
     "matmul_reduce_scatter": "fused",
     "quant_matmul_all_reduce": "fused_all_reduce",
+    "quant_matmul_all_reduce_add_rms_norm": "fused_norms",
     "weight_quant_matmul_all_reduce": "fused_all_reduce",
+    "weight_quant_matmul_all_reduce_add_rms_norm": "fused_norms",
     # Errors
     "RankEnvironmentError": "errors",
     "RankLostError": "errors",
@@ -93,14 +101,17 @@ __all__ = [
     "detect_environment",
     "grouped_mat_mul_all_reduce",
     "matmul_all_reduce",
+    "matmul_all_reduce_add_rms_norm",
     "matmul_reduce_scatter",
     "quant_matmul_all_reduce",
+    "quant_matmul_all_reduce_add_rms_norm",
     "recv",
     "reduce",
     "reduce_scatter_tensor",
     "scatter",
     "send",
     "weight_quant_matmul_all_reduce",
+    "weight_quant_matmul_all_reduce_add_rms_norm",
 ]
 
 

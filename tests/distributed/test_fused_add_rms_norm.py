@@ -12,7 +12,7 @@ from helpers.numerics import assert_close
 from helpers.staging import added, all_reduced, contribution, dequantised, weight_of
 
 import aclnn_py as ap
-from aclnn_py import ops
+from aclnn_py import distributed, ops
 from aclnn_py.distributed import Communicator
 from aclnn_py.functional import pack_scale, unpack_scale
 
@@ -89,14 +89,41 @@ def test_residual_and_norm_follow_the_sum(
         if product == "weight_quant_matmul":
             attributes |= {"antiquant_offset": None, "antiquant_group_size": 0}
         op(**given, **targets, **attributes, epsilon=EPSILON, norm_out=norm_out)
-        return y.numpy(), norm_out.numpy()
+        fresh = ap.from_numpy(v["residual"])
+        call = getattr(distributed, product + "_all_reduce_add_rms_norm")
+        again = call(**given, residual=fresh, epsilon=EPSILON, group=comm, inplace=in_place)
+        assert (again[0] is fresh) == in_place
+        return y.numpy(), norm_out.numpy(), *(tensor.numpy() for tensor in again)
 
     sums = all_reduced([share(product, values(r, dtype), dtype) for r in range(2)], dtype)
     v = values(0, dtype)
     expected = added(sums, v["residual"], dtype)
-    for y, norm in run_threads(2, work):
+    for y, norm, y_again, norm_again in run_threads(2, work):
         np.testing.assert_array_equal(y.view(np.uint16), expected.view(np.uint16))
         assert_close(norm, normalised(expected, v["gamma"]))
+        np.testing.assert_array_equal(y_again.view(np.uint16), y.view(np.uint16))
+        np.testing.assert_array_equal(norm_again.view(np.uint16), norm.view(np.uint16))
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_refusals_name_the_argument(run_threads: Any, product: str) -> None:
+    call = getattr(distributed, product + "_all_reduce_add_rms_norm")
+
+    def work(comm: Communicator) -> Any:
+        x, flat = ap.empty((1, 2, 32), np.float16), ap.empty((2, 32), np.float16)
+        scale = () if product == "matmul" else (ap.empty((32,), np.float16),)
+        with pytest.raises(ValueError, match="residual: expected 3 dimensions"):
+            call(x, flat.T, *scale, flat, flat, group=comm)
+        with pytest.raises(ValueError, match="world_size: 3"):
+            call(x, flat.T, *scale, x, flat, group=comm, world_size=3)
+        with pytest.raises(TypeError, match="residual"):
+            call(x, flat.T, *scale, x.numpy(), flat, group=comm)
+        gamma = ap.empty((32,), np.float32)
+        with pytest.raises(ap.errors.InvalidArgumentError) as caught:
+            call(x, ap.empty((32, 32), np.float16), *scale, x, gamma, group=comm)
+        return caught.value.status
+
+    assert set(run_threads(2, work)) == {161002}
 
 
 def test_one_rounding_in_all_where_that_is_asked_for(
