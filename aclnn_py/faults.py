@@ -2,9 +2,9 @@
 """Which launch a fault of the device may come from.
 
 A fault shows in a later wait, which says nothing about the launch behind it. Each stream remembers
-the operators of its last launches, and, while launches are observed, the Python lines that made
-them; those after the last wait that succeeded are the candidates. Where the library has an
-exception callback, it names the task, and with it the launch.
+the operators of its last launches and the collectives between them, and, while launches are
+observed, the Python lines that made them; those after the last wait that succeeded are the
+candidates. Where the library has an exception callback, it names the task, and with it the launch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from aclnn_py.errors import StatusError
 if TYPE_CHECKING:
     from aclnn_py.pending import StreamState
 
-__all__ = ["Note", "is_fault", "name_launches", "note_launch", "on_fault", "watching"]
+__all__ = [
+    "Note",
+    "is_fault",
+    "name_launches",
+    "note_collective",
+    "note_launch",
+    "on_fault",
+    "watching",
+]
 
 # Waits that expired: nothing is known to have failed.
 _EXPIRED = (507046, 507047)
@@ -62,6 +70,14 @@ def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None
         if lib.aclrtGetThreadLastTaskId(out) == 0:
             task = int(out[0])
     state.notes.append(Note(sequence, name, line, task))
+
+
+def note_collective(state: StreamState, sequence: int, name: str, line: str) -> None:
+    """Remember the collective with this number: the launcher's own ring knows operators only.
+
+    It is not told apart by its tasks, which HCCL queues on streams of its own as well.
+    """
+    state.notes.append(Note(sequence, name, line, None))
 
 
 def watching() -> bool:
@@ -135,12 +151,14 @@ def _candidates(state: StreamState) -> tuple[list[str], int | None, bool]:
     if lines:
         older = f", the last {lib.AP_RECENT} pieces of work" if first > done + 1 else ""
         lines.insert(0, f"launched on stream {context.id} since it was last waited for{older}:")
-    return lines, culprit, any(n in notes for n in range(first, last + 1))
+    lined = any(n in notes and notes[n].line for n in range(first, last + 1))
+    return lines, culprit, lined
 
 
 def _culprit(state: StreamState, notes: list[Note]) -> int | None:
     """The number of the launch whose tasks include the one that the device reported."""
-    tasks = set(_reported_tasks(state)) if notes and watching() else set()
+    known = any(note.task is not None for note in notes)
+    tasks = set(_reported_tasks(state)) if known and watching() else set()
     before: int | None = None
     for note in notes:
         if note.task is None:

@@ -221,7 +221,8 @@ class Graph(Handle):
     def _replay_observed(self, seen: Launch, state: CapturedGraph) -> None:
         inputs, context = self._inputs, seen.stream._queue.context
         call = functools.partial(lib.ap_replay, context, state.model, inputs.cells, inputs.count)
-        status, seen.phase_two_ns = timed(call)
+        seen.executor = int(ffi.cast("uintptr_t", state.model))
+        status, seen.phase_two_begun_ns, seen.phase_two_ns = timed(call)
         if status == lib.AP_FAILED and lib.ap_last_failure().phase == lib.AP_PHASE_TWO:
             seen.phase_two_status = int(lib.ap_last_failure().status)
         self._settle(status, state, seen.stream)

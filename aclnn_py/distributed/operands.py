@@ -9,10 +9,13 @@ from typing import Any
 
 from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
+from aclnn_py.callers import calling_line
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.dtypes import dtype_of
 from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.faults import note_collective
 from aclnn_py.operators.expected import not_a_tensor
+from aclnn_py.operators.interception import observers
 from aclnn_py.status import check_hccl
 from aclnn_py.stream import Stream, mark, order
 from aclnn_py.tensor import Tensor
@@ -156,7 +159,8 @@ def queue(
     with communicator.device.as_active():
         status = call(getattr(C, routine), communicator.raw, where.raw)
         check_hccl(status, routine, rank=communicator.rank, device=communicator.device.index)
-    mark(where, uses)
+    line = calling_line() if observers() else ""
+    note_collective(where._queue, mark(where, uses), routine, line)
     if where._queue.capture is not None:
         where._queue.capture.depend(communicator)
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py._ffi import lib
 from aclnn_py.callers import calling_line
-from aclnn_py.faults import note_launch
+from aclnn_py.faults import note_launch, watching
 
 if TYPE_CHECKING:
     from aclnn_py.operators.op import Op
@@ -59,12 +59,16 @@ class Launch:
         ``file:line`` of the first frame outside the package, "" when there is none.
     begun_ns : int
         ``time.perf_counter_ns`` at the start.
+    phase_one_begun_ns, phase_two_begun_ns : int or None
+        ``time.perf_counter_ns`` when the library was asked.
     phase_one_ns, phase_two_ns : int or None
         How long each phase took on the host.
     phase_one_status, phase_two_status : int or None
         What the library returned.
     workspace_nbytes : int or None
         What phase one asked for.
+    executor, workspace : int or None
+        The addresses phase two was given; of a graph, that of the model in place of an executor.
     sequence : int or None
         The number of the work on its stream, from phase two on.
     error : BaseException or None
@@ -74,18 +78,22 @@ class Launch:
     __slots__ = (
         "begun_ns",
         "error",
+        "executor",
         "kind",
         "line",
         "name",
         "op",
+        "phase_one_begun_ns",
         "phase_one_ns",
         "phase_one_status",
+        "phase_two_begun_ns",
         "phase_two_ns",
         "phase_two_status",
         "sequence",
         "stream",
         "thread",
         "values",
+        "workspace",
         "workspace_nbytes",
     )
 
@@ -106,11 +114,15 @@ class Launch:
         self.thread = threading.get_ident()
         self.line = calling_line()
         self.begun_ns = time.perf_counter_ns()
+        self.phase_one_begun_ns: int | None = None
         self.phase_one_ns: int | None = None
+        self.phase_two_begun_ns: int | None = None
         self.phase_two_ns: int | None = None
         self.phase_one_status: int | None = None
         self.phase_two_status: int | None = None
         self.workspace_nbytes: int | None = None
+        self.executor: int | None = None
+        self.workspace: int | None = None
         self.sequence: int | None = None
         self.error: BaseException | None = None
 
@@ -185,24 +197,40 @@ def observe(launch: Launch, work: Callable[[Launch], Any]) -> Any:
     Whoever gets AP_INTERCEPTED from the launcher comes here and repeats the C call in ``work``,
     where it goes through. ``work`` fills in what it learns about the launch.
     """
-    with unobserved(), ExitStack() as told:
+    told = _observers
+    begun = 0
+    lib.ap_pass(1)
+    try:
+        for observer in told:
+            begun += 1  # first: `after` closes what a `before` that raises has begun
+            observer.before(launch)
+        watching()  # before the device can fail: its report comes once
+        result = work(launch)
+        if launch.sequence is not None:
+            state = launch.stream._queue
+            note_launch(state, launch.sequence, launch.name, launch.line)
+        return result
+    except BaseException as error:
+        launch.error = error
+        raise
+    finally:
         try:
-            for observer in _observers:
-                # Registered first: `after` closes what a `before` that raises has begun.
-                told.callback(observer.after, launch)
-                observer.before(launch)
-            result = work(launch)
-            if launch.sequence is not None:
-                state = launch.stream._queue
-                note_launch(state, launch.sequence, launch.name, launch.line)
-            return result
-        except BaseException as error:
-            launch.error = error
-            raise
+            _tell_after(told[:begun], launch)
+        finally:
+            lib.ap_pass(-1)
 
 
-def timed(call: Callable[[], int]) -> tuple[int, int]:
-    """Return the result of a C call, and how long it took in nanoseconds."""
+def _tell_after(told: tuple[Observer, ...], launch: Launch) -> None:
+    """The last first, and all of them, also when one raises."""
+    if told:
+        try:
+            told[-1].after(launch)
+        finally:
+            _tell_after(told[:-1], launch)
+
+
+def timed(call: Callable[[], int]) -> tuple[int, int, int]:
+    """Return the result of a C call, when it began, and how long it took in nanoseconds."""
     begun = time.perf_counter_ns()
     result = int(call())
-    return result, time.perf_counter_ns() - begun
+    return result, begun, time.perf_counter_ns() - begun

@@ -63,26 +63,41 @@ def execute(
 
 def _phase_one(launch: Launch, block: Any, descs: list[Any], repeatable: bool) -> Any:
     out = ffi.new("ap_plan *")
-    status, launch.phase_one_ns = timed(lambda: _ask(launch.stream, block, descs, repeatable, out))
+    status, launch.phase_one_begun_ns, launch.phase_one_ns = timed(
+        lambda: _ask(launch.stream, block, descs, repeatable, out)
+    )
     if status:
         if lib.ap_last_failure().phase == lib.AP_PHASE_ONE:
             launch.phase_one_status = int(lib.ap_last_failure().status)
         raise launch_error(launch.op, launch.values, launch.stream)  # type: ignore[arg-type]
+    prepared = out.prepared
     launch.phase_one_status = 0
-    launch.workspace_nbytes = int(out.prepared.workspace_nbytes)
+    launch.workspace_nbytes = int(prepared.workspace_nbytes)
+    launch.executor = _number(prepared.executor)
     return out
 
 
 def _phase_two(launch: Launch, plan: Any, address: Any, nbytes: int) -> None:
-    status, launch.phase_two_ns = timed(lambda: _run(launch.stream, plan, address, nbytes))
-    if plan.prepared:
-        launch.workspace_nbytes = int(plan.prepared.workspace_nbytes)
-        launch.sequence = int(plan.prepared.sequence) or None
+    if launch.executor is None and plan.prepared:
+        launch.executor = _number(plan.prepared.executor)
+    status, launch.phase_two_begun_ns, launch.phase_two_ns = timed(
+        lambda: _run(launch.stream, plan, address, nbytes)
+    )
+    prepared = plan.prepared
+    if prepared:
+        launch.workspace_nbytes = int(prepared.workspace_nbytes)
+        launch.sequence = int(prepared.sequence) or None
+        if launch.workspace_nbytes:
+            launch.workspace = _number(address or launch.stream._ctx.workspace)
     if status:
         if lib.ap_last_failure().phase == lib.AP_PHASE_TWO:
             launch.phase_two_status = int(lib.ap_last_failure().status)
         raise launch_error(launch.op, launch.values, launch.stream)  # type: ignore[arg-type]
     launch.phase_two_status = 0
+
+
+def _number(address: Any) -> int:
+    return int(ffi.cast("uintptr_t", address))
 
 
 def _ask(stream: Stream, block: Any, descs: list[Any], repeatable: bool, out: Any) -> int:

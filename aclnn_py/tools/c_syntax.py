@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from aclnn_py._ffi import ffi, lib
+from aclnn_py.layout import Layout
 from aclnn_py.operators.interception import Launch
 from aclnn_py.status import status_name
 from aclnn_py.tensor import Tensor
 from aclnn_py.tools.config import include_directory
 
-__all__ = ["function_arguments", "function_result", "launch_arguments", "launch_status", "status"]
+__all__ = ["function_arguments", "function_result", "phase_one", "phase_two", "status"]
 
 _TEXT_LIMIT = 80
 _LIST_LIMIT = 16
@@ -25,22 +26,48 @@ _LAST_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\])*\s*$")
 _HEADERS = ("acl", "aclnn", "hccl")
 
 
-def launch_arguments(launch: Launch) -> str:
-    """Return ``self=Tensor(float16[2,3] @0x1000), alpha=1.0`` for a launch."""
+def phase_one(launch: Launch) -> tuple[str, str]:
+    """Return the arguments of phase one, ``self=Tensor(float16[2,3] @0x1000), alpha=1.0, ...``, and
+    its status.
+    """
     if launch.op is None:
-        return ""
-    pairs = zip(launch.op.parameters, launch.values, strict=True)
-    return ", ".join(f"{parameter.name}={_value(value)}" for parameter, value in pairs)
+        raise ValueError(f"{launch.name} has no phase one")
+    values = zip(launch.op.parameters, launch.values, strict=True)
+    parts = [f"{parameter.name}={_value(value)}" for parameter, value in values]
+    if launch.phase_one_status == 0:
+        parts.append(f"*workspaceSize={launch.workspace_nbytes}")
+        parts.append(f"*executor={_address(launch.executor)}")
+        return ", ".join(parts), "ACLNN_SUCCESS"
+    return ", ".join(parts), _failure(launch.phase_one_status, launch.error)
 
 
-def launch_status(launch: Launch) -> str:
-    """Return the name of the status that ended a launch, or the class of what it raised."""
-    for code in (launch.phase_two_status, launch.phase_one_status):
-        if code:
-            return status("aclnn", code)
-    if launch.error is not None:
-        return type(launch.error).__name__
-    return status("aclnn", 0)
+def phase_two(launch: Launch) -> tuple[str, str]:
+    """Return the arguments of phase two, or of the execution of a graph, and its status."""
+    stream = f"stream={_address(_number(launch.stream._queue.raw))}"
+    if launch.op is None:
+        text, library = f"modelRI={_address(launch.executor)}, {stream}", "acl"
+    else:
+        text = (
+            f"workspace={_address(launch.workspace)}, workspaceSize={launch.workspace_nbytes}, "
+            f"executor={_address(launch.executor)}, {stream}"
+        )
+        library = "aclnn"
+    if launch.phase_two_status == 0:
+        return text, status(library, 0)
+    return text, _failure(launch.phase_two_status, launch.error, library)
+
+
+def _failure(code: int | None, error: BaseException | None, library: str = "aclnn") -> str:
+    """A status, or the class of what was raised before the library was asked."""
+    return status(library, code) if code else type(error).__name__
+
+
+def _number(pointer: Any) -> int:
+    return int(ffi.cast("uintptr_t", pointer))
+
+
+def _address(number: int | None) -> str:
+    return f"0x{number:x}" if number else "NULL"
 
 
 def status(library: str, code: int) -> str:
@@ -112,9 +139,9 @@ def _raw(value: Any, ctype: Any) -> str:
                 return "NULL"
             if kind.cname in ("char *", "const char *"):
                 return _quoted(ffi.string(value).decode("utf-8", "replace"))
-            return f"0x{int(ffi.cast('uintptr_t', value)):x}"
+            return _address(_number(value))
         if kind.kind == "function":
-            return f"0x{int(ffi.cast('uintptr_t', value)):x}"
+            return _address(_number(value))
         return f"{kind.cname}{{...}}"
     if isinstance(value, bool):
         return str(value).lower()
@@ -140,15 +167,19 @@ def _value(value: object) -> str:
 
 
 def _tensor(tensor: Tensor) -> str:
+    before, after = _layout(tensor._layout)
     if tensor.closed:
-        return "Tensor(closed)"
-    shape = ",".join(map(str, tensor.shape))
-    parts = [f"{tensor.dtype_name}[{shape}]", f"@0x{tensor.address:x}"]
-    if not tensor.is_contiguous:
-        parts.append("strides {" + ",".join(map(str, tensor.strides)) + "}")
-    if tensor.format.name != "ND":
-        parts.append(tensor.format.name)
-    return f"Tensor({' '.join(parts)})"
+        return f"{before}closed{after}"
+    return f"{before}@0x{tensor.address:x}{after}"
+
+
+@lru_cache(maxsize=1024)
+def _layout(layout: Layout) -> tuple[str, str]:
+    """What stands before and after the address of a tensor with this layout."""
+    after = "" if layout.contiguous else " strides {" + ",".join(map(str, layout.strides)) + "}"
+    if layout.format.name != "ND":
+        after += f" {layout.format.name}"
+    return f"Tensor({layout.dtype.name}[{','.join(map(str, layout.shape))}] ", f"{after})"
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two forms of a trace on disk: text with one call per line, and Chrome's JSON.
 
-Both may be cut off at any line, as by a crash, and can still be read.
+Both may be cut off at any place, as by a full disk, and can still be read.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FORMS", "Call", "form_lines", "form_of", "opening", "read_calls"]
+__all__ = ["ENDINGS", "FORMS", "Call", "Writer", "form_of", "read_calls"]
 
 FORMS = ("text", "json")
+# What makes a file of a form complete; it is written again behind each call.
+ENDINGS = {"text": "", "json": "\n]\n"}
 _VERSION = 1
+_PHASE_ONE = "GetWorkspaceSize"
 # Rows of streams must not collide with those of threads, whose numbers the kernel keeps lower.
 _STREAM_ROWS = 1 << 24
 _LINE = re.compile(
@@ -26,7 +31,7 @@ _LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Call:
     """One C call of a trace.
 
@@ -35,7 +40,7 @@ class Call:
     name : str
         The C name.
     operator : bool
-        Whether it is a launch of an operator or a graph, and not a plain function.
+        Whether it is a phase of an operator or the launch of a graph, and not a plain function.
     begun_us, lasted_us : float
         Since the start of the trace, and how long the host spent in it, in microseconds.
     thread : int
@@ -45,7 +50,7 @@ class Call:
     arguments, status : str
         In C syntax.
     notes : dict
-        Phases, workspace and Python line of a launch.
+        Of a launch: its kind, its number on the stream, and the Python line.
     """
 
     name: str
@@ -64,6 +69,16 @@ class Call:
         """Whether the status is a failure."""
         return self.status.endswith(")") or self.status.endswith("Error")
 
+    @property
+    def phase_one(self) -> bool:
+        """Whether it is phase one of an operator."""
+        return self.operator and self.name.endswith(_PHASE_ONE)
+
+    @property
+    def launched(self) -> str:
+        """The operator that a phase belongs to; the name of anything else."""
+        return self.name.removesuffix(_PHASE_ONE) if self.operator else self.name
+
 
 def form_of(path: str, form: str | None) -> str:
     """Return the form that is asked for, or that the suffix of the file means."""
@@ -74,56 +89,80 @@ def form_of(path: str, form: str | None) -> str:
     return form
 
 
-def opening(form: str, started: str) -> str:
-    """Return what a file of this form starts with."""
-    process = os.getpid()
-    if form == "text":
-        return f"# aclnn_py trace {_VERSION}, process {process}, {started}\n"
-    about = {"name": "process_name", "ph": "M", "pid": process, "tid": 0,
-             "args": {"name": f"aclnn_py trace {_VERSION}, {started}"}}  # fmt: skip
-    return f"[\n{json.dumps(about)}"
+class Writer:
+    """The text of calls in one form.
+
+    Parameters
+    ----------
+    form : str
+    started : str
+        Date and time for the opening.
+    """
+
+    def __init__(self, form: str, started: str) -> None:
+        self._process = os.getpid()
+        self._rows: set[int] = set()
+        title = f"aclnn_py trace {_VERSION}"
+        if form == "text":
+            self.opening = f"# {title}, process {self._process}, {started}\n"
+            self.text_of = self._text
+        else:
+            self.opening = "[" + self._name("process_name", 0, f"{title}, {started}")[1:]
+            self.text_of = self._json
+
+    def _text(self, calls: Sequence[Call]) -> str:
+        return "".join(map(_line, calls))
+
+    def _json(self, calls: Sequence[Call]) -> str:
+        """The row of the thread has every call, that of the stream the launch as a whole."""
+        text = ""
+        for call in calls:
+            if call.thread not in self._rows:
+                self._rows.add(call.thread)
+                text += self._name("thread_name", call.thread, f"thread {call.thread}")
+            text += self._event(call, call.name, "launch" if call.operator else "function")
+        last = calls[-1]
+        if last.operator and last.stream is not None:
+            row = _STREAM_ROWS + last.stream
+            if row not in self._rows:
+                self._rows.add(row)
+                on = "" if last.device is None else f", device {last.device}"
+                text += self._name("thread_name", row, f"stream {last.stream}{on}")
+            text += self._event(last, last.launched, "stream", row, calls[0].begun_us)
+        return text
+
+    def _event(
+        self, call: Call, name: str, kind: str, row: int | None = None, begun: float | None = None
+    ) -> str:
+        first = call.begun_us if begun is None else begun
+        details = "".join(
+            f', "{key}": {value if isinstance(value, int) else quoted(value)}'
+            for key, value in call.notes.items()
+        )
+        if call.stream is not None:
+            details += f', "stream": {call.stream}'
+        return (
+            f',\n{{"name": "{name}", "cat": "{kind}", "ph": "X", "ts": {first:.3f}, '
+            f'"dur": {call.begun_us + call.lasted_us - first:.3f}, "pid": {self._process}, '
+            f'"tid": {call.thread if row is None else row}, "args": {{"arguments": '
+            f'{quoted(call.arguments)}, "status": {quoted(call.status)}{details}}}}}'
+        )
+
+    def _name(self, kind: str, row: int, name: str) -> str:
+        return (
+            f',\n{{"name": "{kind}", "ph": "M", "pid": {self._process}, "tid": {row}, '
+            f'"args": {{"name": "{name}"}}}}'
+        )
 
 
-def form_lines(form: str, call: Call, known_rows: set[tuple[str, int]]) -> str:
-    """Return the text of one call; rows that appear for the first time are named."""
-    return _as_text(call) if form == "text" else _as_json(call, known_rows)
-
-
-def _as_text(call: Call) -> str:
+def _line(call: Call) -> str:
     where = "-" if call.stream is None else f"stream {call.stream}"
-    notes = ", ".join(f"{key} {value}" for key, value in call.notes.items())
+    notes = ", ".join([f"{key} {value}" for key, value in call.notes.items()])
     tail = f"  [{notes}]" if notes else ""
     return (
         f"{call.begun_us:14.3f} us +{call.lasted_us:.3f} us  thread {call.thread}  {where}  "
         f"{call.name}({call.arguments}) -> {call.status}{tail}\n"
     )
-
-
-def _as_json(call: Call, known_rows: set[tuple[str, int]]) -> str:
-    process = os.getpid()
-    details = {"arguments": call.arguments, "status": call.status, **call.notes}
-    if call.stream is not None:
-        details["stream"] = call.stream
-    event = {"name": call.name, "cat": "launch" if call.operator else "function", "ph": "X",
-             "ts": round(call.begun_us, 3), "dur": round(call.lasted_us, 3), "pid": process,
-             "tid": call.thread, "args": details}  # fmt: skip
-    events: list[dict[str, Any]] = []
-    if ("thread", call.thread) not in known_rows:
-        known_rows.add(("thread", call.thread))
-        events.append(_row_name(process, call.thread, f"thread {call.thread}"))
-    events.append(event)
-    if call.stream is not None and call.operator:
-        row = _STREAM_ROWS + call.stream
-        if ("stream", row) not in known_rows:
-            known_rows.add(("stream", row))
-            on = "" if call.device is None else f", device {call.device}"
-            events.append(_row_name(process, row, f"stream {call.stream}{on}"))
-        events.append({**event, "cat": "stream", "tid": row})
-    return "".join(f",\n{json.dumps(item)}" for item in events)
-
-
-def _row_name(process: int, row: int, name: str) -> dict[str, Any]:
-    return {"name": "thread_name", "ph": "M", "pid": process, "tid": row, "args": {"name": name}}
 
 
 def read_calls(path: str | os.PathLike[str]) -> list[Call]:

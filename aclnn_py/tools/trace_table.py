@@ -18,16 +18,17 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 @dataclass
 class Total:
-    """All calls of one name.
+    """All launches of one operator, or all calls of one function.
 
     Attributes
     ----------
     name : str
-        The C name.
+        The C name, of an operator that of phase two.
     calls, failures : int
-        How many there were, and how many of them did not succeed.
+        How many there were, and how many of them did not succeed. Phase one that went well is no
+        launch yet.
     total_us, max_us : float
-        Host time of all of them and of the longest.
+        Host time of all of them, both phases, and of the longest single C call.
     share : float
         Part of the whole table, 0 to 1.
     """
@@ -41,11 +42,11 @@ class Total:
 
 
 def totals(calls: Iterable[Call]) -> list[Total]:
-    """Sum up calls by name, the longest in total first."""
+    """Sum up calls by operator or function, the longest in total first."""
     found: dict[str, Total] = {}
     for call in calls:
-        row = found.setdefault(call.name, Total(call.name))
-        row.calls += 1
+        row = found.setdefault(call.launched, Total(call.launched))
+        row.calls += call.failed or not call.phase_one
         row.failures += call.failed
         row.total_us += call.lasted_us
         row.max_us = max(row.max_us, call.lasted_us)
@@ -66,7 +67,7 @@ def table(rows: Sequence[Total]) -> list[str]:
     for row in rows:
         lines.append(
             f"{row.name:{width}}  {row.calls:7}  {row.total_us:12.1f}  "
-            f"{row.total_us / row.calls:10.2f}  {row.max_us:10.1f}  {row.failures:6}  "
+            f"{row.total_us / max(row.calls, 1):10.2f}  {row.max_us:10.1f}  {row.failures:6}  "
             f"{row.share:6.1%} {_bar(row.share / longest if longest else 0.0)}".rstrip()
         )
     return lines
@@ -106,7 +107,9 @@ def run(paths: Sequence[str], *, functions: bool = False, as_json: bool = False)
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
         return 0
-    others = sum(call.operator is functions for call in calls)
+    others = sum(
+        call.operator is functions and (call.failed or not call.phase_one) for call in calls
+    )
     print("\n".join(table(rows)))
     kind = "operator launches" if functions else "other C calls"
     option = "without --functions" if functions else "with --functions"

@@ -13,6 +13,7 @@ from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
+from aclnn_py.distributed import Communicator, all_reduce
 from aclnn_py.faults import name_launches
 from aclnn_py.operators.interception import Observer, observing
 
@@ -189,3 +190,20 @@ def test_the_environment_turns_modes_on():
     assert "<string>:6 failed on the device" in blocked.err
     wrong = run_script(PROGRAM, env={"ACLNN_PY_BLOCKING": "yes"})
     assert "ACLNN_PY_BLOCKING is 'yes'; it must be 1, 0 or unset" in wrong.err
+
+
+def test_collectives_between_them_are_named(rows, device):
+    (comm,) = Communicator.init_all(1)
+    with comm, comm.device:
+        rows.add()
+        ap.synchronize()
+        all_reduce(rows.table, "sum", comm)
+        rows.gather(rows.bad)
+        with observing(Observer()):
+            all_reduce(rows.table, "sum", comm)
+        with pytest.raises(errors.DeviceError) as caught:
+            ap.synchronize()
+    named = [line.split(" ")[2] for line in caught.value.launches if line.startswith("  ")]
+    assert named == ["HcclAllReduce", "aclnnIndexSelect", "HcclAllReduce"]
+    here = [line for line in caught.value.launches if __file__ in line]
+    assert len(here) == 1 and "HcclAllReduce" in here[0]
