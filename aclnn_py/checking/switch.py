@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import NoReturn
 
 from aclnn_py import faults, handle
@@ -16,12 +15,13 @@ from aclnn_py.checking.queued import Queued
 from aclnn_py.checking.reports import Reports
 from aclnn_py.errors import CheckArgumentError, CheckClosedError
 from aclnn_py.operators.interception import add_observer, remove_observer
+from aclnn_py.operators.mode import Mode
 from aclnn_py.settings import enabled
 
 __all__ = ["check", "start_from_environment"]
 
 
-class check:
+class check(Mode):
     """Look for mistakes with memory and C objects, and report them with both Python stacks.
 
     Found are: double destroy, use after destroy, an executor that runs twice, memory freed before
@@ -48,20 +48,11 @@ class check:
     the larger ones, and what was freed is known by its handle alone.
     """
 
-    def __init__(self, enabled: bool = True) -> None:
-        self._before = _active is not None
+    def _is_on(self) -> bool:
+        return _active is not None
+
+    def _turn(self, enabled: bool) -> None:
         _set(enabled)
-
-    def __enter__(self) -> check:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _set(self._before)
 
 
 def start_from_environment() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aclnn_py import ops
 from aclnn_py.creation import empty_like
+from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.distributed.fused_arguments import STOP_ON_FAILURE, communicator_of, tensor_of
 from aclnn_py.distributed.groups import Group
 from aclnn_py.tensor import Tensor
@@ -94,23 +95,20 @@ def matmul_all_reduce_add_rms_norm(
     aclnnMatmulAllReduceAddRmsNorm, aclnnInplaceMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    comm = communicator_of(group, world_size)
-    y, norm, targets = _targets(residual, inplace)
-    name = _spelling("matmul_all_reduce_add_rms_norm", inplace)
-    getattr(ops, name)(
+    return _launch(
+        "matmul_all_reduce_add_rms_norm",
+        communicator_of(group, world_size),
+        residual,
+        inplace,
+        stream,
         x1=x1,
         x2=x2,
         bias=bias,
         gamma=gamma,
         epsilon=epsilon,
-        group=comm.name,
         reduce_op=reduce_op,
         comm_turn=comm_turn,
-        stream_mode=STOP_ON_FAILURE,
-        **targets,
-        stream=comm.stream(stream),
     )
-    return y, norm
 
 
 def weight_quant_matmul_all_reduce_add_rms_norm(
@@ -192,26 +190,23 @@ def weight_quant_matmul_all_reduce_add_rms_norm(
     aclnnWeightQuantMatmulAllReduceAddRmsNorm, aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    comm = communicator_of(group, world_size)
-    y, norm, targets = _targets(residual, inplace)
-    name = _spelling("weight_quant_matmul_all_reduce_add_rms_norm", inplace)
-    getattr(ops, name)(
+    return _launch(
+        "weight_quant_matmul_all_reduce_add_rms_norm",
+        communicator_of(group, world_size),
+        residual,
+        inplace,
+        stream,
         x1=x1,
         x2=x2,
         bias=bias,
         antiquant_scale=antiquant_scale,
         antiquant_offset=antiquant_offset,
+        antiquant_group_size=antiquant_group_size,
         gamma=gamma,
         epsilon=epsilon,
-        group=comm.name,
         reduce_op=reduce_op,
         comm_turn=comm_turn,
-        stream_mode=STOP_ON_FAILURE,
-        antiquant_group_size=antiquant_group_size,
-        **targets,
-        stream=comm.stream(stream),
     )
-    return y, norm
 
 
 def quant_matmul_all_reduce_add_rms_norm(
@@ -286,35 +281,42 @@ def quant_matmul_all_reduce_add_rms_norm(
     aclnnQuantMatmulAllReduceAddRmsNorm, aclnnInplaceQuantMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    comm = communicator_of(group, world_size)
-    y, norm, targets = _targets(residual, inplace)
-    name = _spelling("quant_matmul_all_reduce_add_rms_norm", inplace)
-    getattr(ops, name)(
+    return _launch(
+        "quant_matmul_all_reduce_add_rms_norm",
+        communicator_of(group, world_size),
+        residual,
+        inplace,
+        stream,
         x1=x1,
         x2=x2,
         bias=bias,
         dequant_scale=dequant_scale,
         gamma=gamma,
         epsilon=epsilon,
-        group=comm.name,
         reduce_op=reduce_op,
         comm_turn=comm_turn,
-        stream_mode=STOP_ON_FAILURE,
+    )
+
+
+def _launch(
+    name: str,
+    comm: Communicator,
+    residual: object,
+    inplace: bool,
+    stream: Stream | None,
+    **arguments: object,
+) -> tuple[Tensor, Tensor]:
+    """Allocate y and the norm, and launch the operator of this name, or its form in place."""
+    added = tensor_of(residual, "residual", (3,))
+    y, norm = added if inplace else empty_like(added), empty_like(added)
+    targets = {"residual_ref": added} if inplace else {"residual": added, "y": y}
+    operator = getattr(ops, f"inplace_{name}" if inplace else name)
+    operator(
+        **arguments,
         **targets,
+        norm_out=norm,
+        group=comm.name,
+        stream_mode=STOP_ON_FAILURE,
         stream=comm.stream(stream),
     )
     return y, norm
-
-
-def _spelling(name: str, inplace: bool) -> str:
-    return f"inplace_{name}" if inplace else name
-
-
-def _targets(residual: object, inplace: bool) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-    """Return y, the norm, and the arguments of the operator that residual and results become."""
-    added = tensor_of(residual, "residual", (3,))
-    norm = empty_like(added)
-    if inplace:
-        return added, norm, {"residual_ref": added, "norm_out": norm}
-    y = empty_like(added)
-    return y, norm, {"residual": added, "y": y, "norm_out": norm}

@@ -6,51 +6,14 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from aclnn_py.errors import StatusError
 from aclnn_py.faults import is_fault
 from aclnn_py.operators.echo import echo
-from aclnn_py.operators.interception import (
-    Launch,
-    Observer,
-    add_observer,
-    observers,
-    remove_observer,
-)
+from aclnn_py.operators.interception import Launch, Observer
+from aclnn_py.operators.mode import ObserverMode
 from aclnn_py.status import error_of
 
 __all__ = ["blocking"]
-
-
-class blocking:
-    """Wait for the device after each launch, and raise its faults where they come from.
-
-    A fault of the device otherwise shows in a later wait, with the launches it may come from. This
-    is for finding the one: nothing overlaps any more. It holds for the whole process from the call
-    on, or inside a ``with`` block; ``ACLNN_PY_BLOCKING=1`` turns it on from the start. Launches
-    into a graph that is being captured do not wait, since nothing runs yet.
-
-    Parameters
-    ----------
-    enabled : bool, default True
-        False goes back to launches that return at once.
-    """
-
-    def __init__(self, enabled: bool = True) -> None:
-        self._before = _waiter in observers()
-        _set(enabled)
-
-    def __enter__(self) -> blocking:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _set(self._before)
 
 
 class _Waiter(Observer):
@@ -72,6 +35,23 @@ class _Waiter(Observer):
             raise _named(launch, error) from error
 
 
+class blocking(ObserverMode):
+    """Wait for the device after each launch, and raise its faults where they come from.
+
+    A fault of the device otherwise shows in a later wait, with the launches it may come from. This
+    is for finding the one: nothing overlaps any more. It holds for the whole process from the call
+    on, or inside a ``with`` block; ``ACLNN_PY_BLOCKING=1`` turns it on from the start. Launches
+    into a graph that is being captured do not wait, since nothing runs yet.
+
+    Parameters
+    ----------
+    enabled : bool, default True
+        False goes back to launches that return at once.
+    """
+
+    _observer = _Waiter()
+
+
 def _named(launch: Launch, error: StatusError) -> StatusError:
     """The fault as an error of the launch that has just been waited for."""
     where = f" at {launch.line}" if launch.line else ""
@@ -85,12 +65,3 @@ def _named(launch: Launch, error: StatusError) -> StatusError:
         device=error.device,
         stream=error.stream,
     )
-
-
-_waiter = _Waiter()
-
-
-def _set(enabled: bool) -> None:
-    remove_observer(_waiter)
-    if enabled:
-        add_observer(_waiter)

@@ -6,52 +6,14 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from aclnn_py.operators.documented import advice, broken_rules
 from aclnn_py.operators.echo import echo
-from aclnn_py.operators.interception import (
-    Launch,
-    Observer,
-    add_observer,
-    observers,
-    remove_observer,
-)
+from aclnn_py.operators.interception import Launch, Observer
+from aclnn_py.operators.mode import ObserverMode
 from aclnn_py.operators.terms import Call
 from aclnn_py.status import error_of
 
 __all__ = ["strict"]
-
-
-class strict:
-    """Check arguments against every documented rule before each launch and plan.
-
-    Those are the dtypes, ranks, formats and strides of each parameter, which of them may be None,
-    and the rule table: shapes that belong together, values of attributes, lengths of lists. The
-    library is not asked when a rule is broken: documents are sometimes narrower than the library,
-    so this is for finding mistakes, not for production. It holds for the whole process from the
-    call on, or inside a ``with`` block; ``ACLNN_PY_STRICT=1`` turns it on from the start.
-
-    Parameters
-    ----------
-    enabled : bool, default True
-        False turns the checks off again.
-    """
-
-    def __init__(self, enabled: bool = True) -> None:
-        self._before = _documents in observers()
-        _set(enabled)
-
-    def __enter__(self) -> strict:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _set(self._before)
 
 
 class _Documents(Observer):
@@ -79,10 +41,19 @@ class _Documents(Observer):
         )
 
 
-_documents = _Documents()
+class strict(ObserverMode):
+    """Check arguments against every documented rule before each launch and plan.
 
+    Those are the dtypes, ranks, formats and strides of each parameter, which of them may be None,
+    and the rule table: shapes that belong together, values of attributes, lengths of lists. The
+    library is not asked when a rule is broken: documents are sometimes narrower than the library,
+    so this is for finding mistakes, not for production. It holds for the whole process from the
+    call on, or inside a ``with`` block; ``ACLNN_PY_STRICT=1`` turns it on from the start.
 
-def _set(enabled: bool) -> None:
-    remove_observer(_documents)
-    if enabled:
-        add_observer(_documents)
+    Parameters
+    ----------
+    enabled : bool, default True
+        False turns the checks off again.
+    """
+
+    _observer = _Documents()
