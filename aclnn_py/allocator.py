@@ -43,6 +43,12 @@ _MEDIUM_MOST = 10 * _MIB
 _MEDIUM_SEGMENT = 20 * _MIB
 _SHRINK_AT_ONCE = 64
 
+# Allocations are frequent, and so much of their cost is finding these names.
+_give = lib.ap_pool_give
+_take_current = lib.ap_pool_take_current
+_new = ffi.new
+_USE = ffi.typeof("ap_use *")
+
 AllocateFunction = Callable[[int, int], int]
 FreeFunction = Callable[[int, int, int], object]
 
@@ -90,11 +96,13 @@ class PooledBlock(Block):
         self.device = device
         self.owner = None
         self.views = ()
-        self.use = ffi.new("ap_use *")
+        self.use = _new(_USE)
 
     def free(self) -> None:
         """Give the block back, with the one stream that may still work on it."""
-        code = lib.ap_pool_give(self.use)
+        code = _give(self.use)
+        if not code:
+            return
         if code == lib.AP_BUSY:
             pending = pending_streams(self.use)
             if len(pending) > 1:
@@ -191,7 +199,7 @@ class Allocator:
         for_host = for_host or thread.capture is not None
         pool, block = self.pool, PooledBlock(self.device)
         if stream is None and not for_host:
-            address = lib.ap_pool_take_current(pool, nbytes, block.use)
+            address = _take_current(pool, nbytes, block.use)
         else:
             context = ffi.NULL if for_host or stream is None else stream._ctx
             address = lib.ap_pool_take(pool, nbytes, context, block.use)

@@ -40,6 +40,7 @@ class Block:
 
     def release(self) -> None:
         """Free the memory, or leave that to those that still use it."""
+        self.use.closed = 1
         if self.views:
             views = [view for view in (ref() for ref in self.views) if view is not None]
             if views:
@@ -63,12 +64,9 @@ def release_when_idle(block: Block) -> bool:
     return not pending
 
 
-def _destroy(block: Block) -> None:
-    block.use.closed = 1
-    block.release()
-
-
 def byte_count(value: object, argument: str) -> int:
+    if type(value) is int and value >= 0:
+        return value
     if isinstance(value, bool):
         raise TypeError(f"{argument}: expected an int, got bool")
     try:
@@ -88,7 +86,7 @@ class Memory(Handle):
     def _adopt(self, block: Block, nbytes: int, *owners: object) -> None:
         self._block = block
         self._nbytes = nbytes
-        Handle.__init__(self, block, _destroy, *owners)
+        Handle.__init__(self, block, Block.release, *owners)
 
     @property
     def raw(self) -> int:

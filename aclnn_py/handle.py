@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
@@ -18,11 +20,13 @@ __all__ = ["Handle", "Watcher", "check_process", "live_handles", "misused", "wat
 _Self = TypeVar("_Self", bound="Handle")
 
 _serials = itertools.count(1)
-# Serial numbers of live handles by kind: numbers, not objects, so that nothing is kept alive. One
-# set operation is one step for the interpreter, so a finalizer that runs in the middle of another
-# cannot lose an entry.
-_live: dict[str, set[int]] = {}
+# What releasing needs of every open handle, by its serial number, and the reference whose callback
+# is the finalizer. One operation of a dict with numbers as keys is one step for the interpreter:
+# whoever takes an entry out is the only one who releases it, be it a call, another thread or a
+# finalizer in the middle of either.
+_open: dict[int, _Entry] = {}
 _fork_generation = 0
+_pid = os.getpid()
 
 
 class Watcher:
@@ -51,8 +55,9 @@ def watch(watcher: Watcher | None) -> None:
 
 
 def _note_fork() -> None:
-    global _fork_generation
+    global _fork_generation, _pid
     _fork_generation += 1
+    _pid = os.getpid()
 
 
 os.register_at_fork(after_in_child=_note_fork)
@@ -66,7 +71,8 @@ def misused(handle: Handle, fault: str, message: str) -> None:
 
 def live_handles() -> dict[str, int]:
     """Return how many handles of each kind are open in this process."""
-    return {kind: len(serials) for kind, serials in sorted(_live.items()) if serials}
+    counts = Counter(entry[-1].__name__ for entry in _open.copy().values())
+    return dict(sorted(counts.items()))
 
 
 def fork_generation() -> int:
@@ -83,26 +89,47 @@ def check_process(generation: int, what: str) -> None:
         )
 
 
-def _release(
-    destroy: Callable[[Any], None] | None,
-    raw: Any,
-    owners: tuple[object, ...],
-    pid: int,
-    kind: str,
-    serial: int,
-) -> None:
-    del owners  # held by the finalizer up to here, which is what keeps them alive
-    if os.getpid() != pid:
-        return  # the parent owns the C object; releasing it here would release it twice
-    _live[kind].discard(serial)
-    if destroy is None:
+class _Reference(weakref.ref):  # type: ignore[type-arg]
+    """A reference that knows its handle's serial number when the handle is gone.
+
+    ``weakref.finalize`` does the same for twice the time, and buffers come and go often.
+    """
+
+    __slots__ = ("serial",)
+
+    serial: int
+
+
+_Entry = tuple[
+    _Reference, Callable[[Any], None] | None, Any, tuple[object, ...], int, type["Handle"]
+]
+
+
+def _release(reference: _Reference) -> None:
+    entry = _open.pop(reference.serial, None)
+    if entry is None:
+        return
+    # `entry` also keeps the owners alive until the end of this function.
+    _, destroy, raw, _owners, pid, kind = entry
+    # The parent owns what was made before a fork; releasing it here would release it twice.
+    if destroy is None or os.getpid() != pid:
         return
     try:
         destroy(raw)
     except Exception as error:
         # May run inside the garbage collector or at exit, where an exception has nobody to catch
         # it.
-        warnings.warn(ReleaseWarning(f"{kind} was not released: {error}"), stacklevel=2)
+        warnings.warn(ReleaseWarning(f"{kind.__name__} was not released: {error}"), stacklevel=2)
+
+
+def _release_all() -> None:
+    """Release what is open at exit, the newest first."""
+    while _open:
+        for entry in reversed(_open.copy().values()):
+            try:
+                _release(entry[0])
+            except Exception:  # a warning that a filter turned into an error
+                sys.excepthook(*sys.exc_info())
 
 
 class Handle:
@@ -119,24 +146,22 @@ class Handle:
         Objects that must live until ``destroy`` has returned.
     """
 
-    __slots__ = ("__weakref__", "_finalizer", "_generation", "_raw")
+    __slots__ = ("__weakref__", "_generation", "_raw", "_reference")
 
     def __init__(self, raw: Any, destroy: Callable[[Any], None] | None, *owners: object) -> None:
-        kind = type(self).__name__
         serial = next(_serials)
+        self._reference = reference = _Reference(self, _release)
+        reference.serial = serial
         self._raw = raw
         self._generation = _fork_generation
-        _live.setdefault(kind, set()).add(serial)
-        self._finalizer = weakref.finalize(
-            self, _release, destroy, raw, owners, os.getpid(), kind, serial
-        )
+        _open[serial] = (reference, destroy, raw, owners, _pid, type(self))
         if _watcher is not None:
             _watcher.made(self)
 
     @property
     def raw(self) -> Any:
         """The C object; raises ``ClosedError`` once closed and ``ForkError`` in a forked child."""
-        if not self._finalizer.alive:
+        if self._reference.serial not in _open:
             if _watcher is not None:
                 _watcher.used(self)
             raise ClosedError(f"{type(self).__name__} is closed")
@@ -147,13 +172,13 @@ class Handle:
     @property
     def closed(self) -> bool:
         """Whether the object has been released."""
-        return not self._finalizer.alive
+        return self._reference.serial not in _open
 
     def close(self) -> None:
         """Release the C object now; a second call does nothing."""
-        if _watcher is not None and self._finalizer.alive:
+        if _watcher is not None and not self.closed:
             _watcher.closing(self)
-        self._finalizer()
+        _release(self._reference)
 
     def __enter__(self: _Self) -> _Self:
         return self
@@ -191,3 +216,8 @@ def _address(raw: Any) -> int:
     from aclnn_py._ffi import ffi
 
     return int(ffi.cast("uintptr_t", raw))
+
+
+# In the place of this module among the finalizers of the process: those that were made later run
+# before, while everything is still there.
+weakref.finalize(Handle, _release_all)

@@ -13,6 +13,7 @@ from aclnn_py.block import Block, Memory, byte_count
 from aclnn_py.device import Device, MemoryInfo, resolve
 from aclnn_py.errors import DeviceMismatchError, StatusError
 from aclnn_py.faults import name_launches
+from aclnn_py.handle import Handle
 from aclnn_py.pending import streams_of
 from aclnn_py.status import check_acl
 from aclnn_py.stream import Stream, mark, order, resolve_stream
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer", "HostBuffer", "memory_info"]
 
+_new = object.__new__
+_own = Handle.__init__
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
 _DEVICE_TO_DEVICE = 3
@@ -132,8 +135,10 @@ class Buffer(Memory):
 
     @classmethod
     def _of(cls, block: Block, nbytes: int) -> Buffer:
-        buffer = cls.__new__(cls)
-        buffer._adopt(block, nbytes)
+        buffer = _new(cls)
+        buffer._block = block
+        buffer._nbytes = nbytes
+        _own(buffer, block, Block.release)
         return buffer
 
     def write(self, data: Any, *, offset: int = 0, stream: Stream | None = None) -> None:

@@ -22,6 +22,10 @@ from aclnn_py.views import View, shape_of
 __all__ = ["Tensor"]
 
 _REPR_ELEMENTS = 1000
+_blank = object.__new__
+_describe = lib.ap_describe
+_new = ffi.new
+_TENSOR = ffi.typeof("ap_tensor *")
 
 
 class Tensor:
@@ -49,13 +53,13 @@ class Tensor:
 
     @classmethod
     def _of(cls, memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
-        tensor = cls.__new__(cls)
+        tensor = _blank(cls)
         tensor._memory = memory
         tensor._layout = layout
         tensor._offset = offset
-        desc = ffi.new("ap_tensor *")
+        desc = _new(_TENSOR)
         block = memory._block
-        tensor._at = lib.ap_describe(desc, layout.cdata, block.address, offset, block.use)
+        tensor._at = _describe(desc, layout.cdata, block.address, offset, block.use)
         tensor._desc = desc
         return tensor
 

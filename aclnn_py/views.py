@@ -33,6 +33,12 @@ def shape_of(value: object, argument: str = "shape") -> tuple[int, ...]:
     ValueError
         A dimension is negative, or there are more than ``MAX_RANK``.
     """
+    if type(value) is tuple and len(value) <= MAX_RANK:
+        for dim in value:
+            if type(dim) is not int or dim < 0:
+                break
+        else:
+            return value  # what nearly all calls give
     dims = value if isinstance(value, (tuple, list)) else (value,)
     try:
         shape = tuple(map(operator.index, dims))

@@ -8,25 +8,23 @@ from helpers.processes import run_script
 
 # Proof that all was given back: the memory is as free as before when the last finalizer runs.
 WATCH = """
-import atexit, sys, weakref
+import sys
 import numpy as np
 import aclnn_py as ap
 from aclnn_py import handle, runtime
 
-class Sentinel: pass
-
 device = ap.Device(0)
 device.activate()
 info = device.memory_info()
-sentinel = Sentinel()
 
-def report():
+def report(_):
     left = {k: n for k, n in handle.live_handles().items() if k != "Runtime"}
     ap.trim_memory(device)
     print("left", left, "bytes", info.free - device.memory_info().free)
 
-# Finalizers run in reverse order of creation: this one after all that follow, before the runtime's.
-weakref.finalize(sentinel, report)
+# Handles are released in reverse order of creation: this one after all that follow, before the
+# runtime.
+sentinel = handle.Handle(0, report)
 """
 
 
