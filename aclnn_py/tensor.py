@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy.typing as npt
 
 from aclnn_py import transfer, views
 from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.array_methods import ArrayMethods
 from aclnn_py.device import Device
 from aclnn_py.dtypes import DType, dtype_of
-from aclnn_py.errors import AclnnPyError
 from aclnn_py.formats import Format, format_of, is_blocked
 from aclnn_py.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.memory import Buffer
@@ -21,26 +22,23 @@ from aclnn_py.views import View, shape_of
 
 __all__ = ["Tensor"]
 
-_REPR_ELEMENTS = 1000
 _blank = object.__new__
 _describe = lib.ap_describe
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
 
 
-class Tensor:
+class Tensor(ArrayMethods):
     """An n-dimensional array in device memory.
 
     Made by ``from_numpy``, ``empty`` and their like, by ``Tensor.wrap`` over memory that exists, or
     as a view of another tensor. Slices (``t[1:, ::2]``), ``transpose``, ``permute``, ``reshape``,
     ``broadcast_to``, ``squeeze`` and ``unsqueeze`` are views: they move nothing and share the
-    memory, which lives as long as one of them.
+    memory, which lives as long as one of them. Indexing by tensors, arrays or lists makes copies.
+    Operators and the methods of ``ArrayMethods`` follow NumPy 2 in values, dtypes and errors.
     """
 
     __slots__ = ("__weakref__", "_at", "_desc", "_layout", "_memory", "_offset")
-
-    # NumPy's operators must not take a tensor for a sequence of scalars.
-    __array_ufunc__ = None
 
     _at: float  # the address of _desc, as launches take it
     _desc: Any
@@ -220,20 +218,33 @@ class Tensor:
         return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
 
     def __getitem__(self, key: Any) -> Tensor:
-        if isinstance(key, Tensor):
-            raise TypeError("index: a Tensor is a gather, for example ops.index_select")
-        return self._viewed(views.index(self._view, key), "index")
+        if views.is_basic(key):
+            return self._viewed(views.index(self._view, key), "index")
+        selected: Tensor = import_module("aclnn_py.array").index(self, key)
+        return selected
 
     def __len__(self) -> int:
         if not self._layout.shape:
-            raise TypeError("a tensor without dimensions has no length")
+            raise TypeError("len() of a tensor without dimensions")
         return self._layout.shape[0]
 
-    def transpose(self, dim0: int = -2, dim1: int = -1) -> Tensor:
-        """Return a view with two dimensions exchanged, by default the last two.
+    def transpose(self, *axes: int | tuple[int, ...] | None) -> Tensor:
+        """Return a view with the dimensions in another order.
 
-        It is the one view a FRACTAL_NZ tensor has, for its last two dimensions.
+        Two numbers exchange these two dimensions, as in torch, and where there are just two that is
+        what NumPy does. Otherwise the arguments are NumPy's: all dimensions in their new order, or
+        nothing to reverse them. The exchange of its last two is the one view a FRACTAL_NZ tensor
+        has.
         """
+        if not axes and is_blocked(self._layout.format):
+            return self._swapped(-2, -1)
+        if len(axes) != 2:
+            order: Any = axes[0] if len(axes) == 1 else axes
+            return self.T if not order else self.permute(order)
+        dim0, dim1 = axes
+        return self._swapped(dim0, dim1)
+
+    def _swapped(self, dim0: Any, dim1: Any) -> Tensor:
         view = views.swap(self._view, dim0, dim1)
         last = {dim0 % self.ndim, dim1 % self.ndim} == {self.ndim - 2, self.ndim - 1}
         if is_blocked(self._layout.format) and last:
@@ -256,16 +267,20 @@ class Tensor:
         return self._viewed(views.permute(self._view, order), "permute")
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Tensor:
-        """Return a view with another shape; one dimension may be -1.
+        """Return the elements in another shape; one dimension may be -1.
+
+        It is a view where the strides allow it, else a row-major copy on the device.
 
         Raises
         ------
         ValueError
-            The number of elements differs, or the strides would need a copy: ``contiguous()`` makes
-            one.
+            The number of elements differs.
         """
         dims = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return self._viewed(views.reshape(self._view, dims), "reshape")
+        view = views.reshape(self._view, dims)
+        if view is None:
+            return self.contiguous().reshape(*shape)
+        return self._viewed(view, "reshape")
 
     def view(self, dtype: Any) -> Tensor:
         """Return a view of the same bits as another element type of the same width.
@@ -440,17 +455,6 @@ class Tensor:
         if layout.format is not Format.ND:
             text += f", format={layout.format.name}"
         return f"{text}, device={self.device.index}"
-
-    def __repr__(self) -> str:
-        if self.closed:
-            return f"<Tensor closed, {self._describe()}>"
-        if self._layout.count > _REPR_ELEMENTS:
-            return f"<Tensor {self._describe()}>"
-        try:
-            values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=60)
-        except AclnnPyError as error:
-            return f"<Tensor {self._describe()}, unreadable: {type(error).__name__}>"
-        return f"Tensor({values}, {self._describe()})"
 
 
 def fresh(

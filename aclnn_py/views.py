@@ -105,6 +105,8 @@ def swap(view: View, first: object, second: object) -> View:
     rank = len(view.shape)
     order = list(range(rank))
     a, b = _axis(first, rank, "dim0"), _axis(second, rank, "dim1")
+    if a == b:
+        raise ValueError(f"dim0, dim1: both are dimension {a}")
     order[a], order[b] = order[b], order[a]
     return permute(view, order)
 
@@ -167,13 +169,13 @@ def _resolve_unknown(shape: Sequence[object], count: int) -> tuple[int, ...]:
     return shape_of(tuple(dims))
 
 
-def reshape(view: View, shape: Sequence[object]) -> View:
-    """Give the same elements another shape without moving them.
+def reshape(view: View, shape: Sequence[object]) -> View | None:
+    """Give the same elements another shape without moving them; None where strides do not allow it.
 
     Raises
     ------
     ValueError
-        The number of elements differs, or the strides do not allow it without a copy.
+        The number of elements differs.
     """
     count = prod(view.shape)
     target = _resolve_unknown(shape, count)
@@ -183,10 +185,7 @@ def reshape(view: View, shape: Sequence[object]) -> View:
         return View(target, contiguous_strides(target), view.offset)
     strides = _split_strides(view, target)
     if strides is None:
-        raise ValueError(
-            f"shape: {view.shape} with strides {view.strides} cannot become {target} "
-            "without a copy; call contiguous() first"
-        )
+        return None
     return View(target, strides, view.offset)
 
 
@@ -236,6 +235,22 @@ def _expand(index: tuple[Any, ...], rank: int) -> list[Any]:
     return [*index[:at], *full, *index[at + 1 :]]
 
 
+def is_basic(key: object) -> bool:
+    """Whether a key selects a view: integers, slices forwards, ``None`` and an ellipsis."""
+    if isinstance(key, slice):
+        return not isinstance(key.step, int) or key.step >= 0
+    if isinstance(key, tuple):
+        return all(is_basic(item) and not isinstance(item, tuple) for item in key)
+    # By attribute: arrays and tensors have dimensions, NumPy's integers have none.
+    return key is None or key is Ellipsis or _is_integer(key)
+
+
+def _is_integer(item: object) -> bool:
+    # By name: NumPy's bool is an index to operator.index() in some releases.
+    named_bool = type(item).__name__ in ("bool", "bool_")
+    return hasattr(item, "__index__") and not named_bool and not getattr(item, "shape", ())
+
+
 def index(view: View, key: object) -> View:
     """Apply integers, slices, ``None`` and one ellipsis, as NumPy's basic indexing does.
 
@@ -278,14 +293,10 @@ def _slice(item: slice, dim: int) -> tuple[int, int, int]:
 
 
 def _integer(item: object, dim: int, axis: int) -> int:
-    # By name: NumPy's bool is an index to operator.index() in some releases.
-    if type(item).__name__ in ("bool", "bool_") or not hasattr(item, "__index__"):
-        raise TypeError(
-            f"index: expected int, slice, None or ..., got {type(item).__name__}; "
-            "gathers are operators, for example ops.index_select"
-        )
+    if not _is_integer(item):
+        raise TypeError(f"index: expected int, slice, None or ..., got {type(item).__name__}")
     try:
-        at = operator.index(item)
+        at = operator.index(item)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"index: expected an int, got {item!r}") from None
     if not -dim <= at < dim:

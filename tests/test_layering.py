@@ -20,7 +20,7 @@ LAYERS = {
     "_ffi": 0,
     "facts": 0,
     "explanation": 0,
-    **dict.fromkeys(["checking", "operators", "ops", "plan", "plans", "functional"], 2),
+    **dict.fromkeys(["checking", "operators", "ops", "plan", "plans", "functional", "array"], 2),
     **dict.fromkeys(["graph", "graph_inputs", "sequence"], 2),
     "distributed": 3,
     "tools": 4,
@@ -29,6 +29,7 @@ LAYERS = {
 PUBLIC = {"__version__"}
 # NumPy is imported where arrays are converted or made, and nowhere else.
 NUMPY = {
+    "array",
     "checking/launches",
     "convert",
     "creation",

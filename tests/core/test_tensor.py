@@ -240,11 +240,8 @@ def test_conversion_on_the_device(device, view):
         (lambda t: ap.empty(2, None), TypeError, "dtype: "),
         (lambda t: ap.zeros(2, "float8_e8m0fnu"), ValueError, "dtype: "),
         (lambda t: t[2], IndexError, "index: "),
-        (lambda t: t[[0, 1]], TypeError, "index: "),
-        (lambda t: t[t], TypeError, "index: "),
-        (lambda t: t[::-1], ValueError, "index: "),
+        (lambda t: t[t], IndexError, "integer"),
         (lambda t: t.reshape(5), ValueError, "shape: "),
-        (lambda t: t.T.reshape(-1), ValueError, "shape: "),
         (lambda t: t.permute(0, 0), ValueError, "axes: "),
         (lambda t: t.broadcast_to((2, 4)), ValueError, "shape: "),
         (lambda t: t.squeeze(0), ValueError, "axis: "),
@@ -259,7 +256,7 @@ def test_conversion_on_the_device(device, view):
         (lambda t: ap.Tensor.wrap(t.buffer, 2, "float32", strides=(-1,)), ValueError, "strides: "),
         (lambda t: ap.Tensor(), TypeError, "from_numpy"),
         (lambda t: np.asarray(t, copy=False), ValueError, "copy"),
-        (lambda t: len(ap.zeros((), "int8")), TypeError, "length"),
+        (lambda t: len(ap.zeros((), "int8")), TypeError, "len"),
     ],
 )
 def test_mistakes_are_typed_and_name_the_argument(device, call, error, text):
@@ -308,8 +305,13 @@ def test_text_shows_values_and_kind_and_stays_short(device):
     text = repr(ap.from_numpy(np.array([[1, 2], [3, 4]], np.int32)))
     assert "[[1, 2]" in text
     assert "shape=(2, 2), dtype=int32, device=0" in text
-    assert len(repr(ap.zeros((1000, 1000), "float32"))) < 200
-    assert len(repr(ap.zeros((30, 30), "float32"))) < 2000
+    long = repr(ap.from_numpy(np.arange(10**6, dtype=np.int32).reshape(1000, 1000)))
+    assert len(long) < 500
+    assert "[     0,      1,      2, ...,    997,    998,    999]" in long
+    assert "999999]]" in long
+    assert repr(ap.zeros((64, 64), "int8", format="FRACTAL_NZ")).startswith(
+        "<Tensor shape=(64, 64)"
+    )
     assert "strides=(1, 2)" in repr(ap.zeros((2, 2), "int8").T)
 
 

@@ -60,16 +60,15 @@ def test_basic_indexing_is_numpy_s(case):
 
 
 @given(st.data())
-def test_reshape_of_a_permuted_view_is_exact_or_refused(data):
+def test_reshape_of_a_permuted_view_is_exact_or_none(data):
     shape = data.draw(shapes)
     base = np.arange(int(np.prod(shape))).reshape(shape)
     axes = data.draw(st.permutations(range(len(shape))))
     expected = base.transpose(axes)
     view = views.permute(start(shape), axes)
     target = data.draw(st.permutations(shape)) if data.draw(st.booleans()) else [-1]
-    try:
-        result = views.reshape(view, target)
-    except ValueError:
+    result = views.reshape(view, target)
+    if result is None:
         # NumPy had to copy as well.
         assert not np.shares_memory(expected.reshape(target), base)
         return

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise expressions on tensors, by the names of NumPy's ufuncs.
+
+Each row names the operator for two tensors and, where CANN has one, that for a tensor and a number.
+Operands are cast to one dtype first (``promotion``), so the operator promotes nothing by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import ops
+from aclnn_py.array.promotion import (
+    cast,
+    expect_operands,
+    number_of,
+    result_type,
+    same_kind,
+    scalar,
+    tensor_of,
+)
+from aclnn_py.creation import empty
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.functional.results import broadcast
+from aclnn_py.tensor import Tensor
+
+__all__ = ["BINARY", "NAMES", "UNARY", "apply", "binary", "inplace", "overlaps", "unary"]
+
+Types = tuple[DType, DType]  # of the computation, of the result
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function.
+
+    Attributes
+    ----------
+    types : callable
+        From the dtype of the operands to the dtypes of the computation and of the result.
+    tensors : callable
+        Queues the operator for tensors of one dtype.
+    number : callable, optional
+        Queues the operator for a tensor and a number.
+    swapped : str
+        Row for exchanged operands, so that a number on the left finds an operator too.
+    wider : mapping
+        Integer types the operator lacks, and wider ones that give the same values.
+    """
+
+    types: Callable[[str, DType], Types]
+    tensors: Callable[..., None]
+    number: Callable[..., None] | None = None
+    swapped: str = ""
+    wider: Mapping[str, str] = field(default_factory=dict)
+
+
+_BOOL = dtype_of("bool")
+
+
+def _same(name: str, kind: DType) -> Types:
+    return kind, kind
+
+
+def _truth(name: str, kind: DType) -> Types:
+    return kind, _BOOL
+
+
+def _no_bool(name: str, kind: DType) -> Types:
+    if kind is _BOOL:
+        words = {"subtract": "use ^ or logical_xor", "negative": "use ~ or logical_not"}
+        raise TypeError(f"{name}: not for booleans; {words[name]} instead")
+    return kind, kind
+
+
+def _number(name: str, kind: DType) -> Types:
+    found = dtype_of("int8") if kind is _BOOL else kind
+    return found, found
+
+
+def _quotient(name: str, kind: DType) -> Types:
+    found = dtype_of("float64") if kind.numpy.kind in "biu" else kind
+    return found, found
+
+
+def _bits(name: str, kind: DType) -> Types:
+    if kind.numpy.kind not in "biu":
+        raise TypeError(f"{name}: only for integers and booleans, not {kind}")
+    return kind, kind
+
+
+def _real(name: str, kind: DType) -> Types:
+    """Integers give the smallest float that holds them, as NumPy's ufuncs do."""
+    if kind.numpy.kind in "biu":
+        size = kind.numpy.itemsize
+        kind = dtype_of("float16" if size == 1 else "float32" if size == 2 else "float64")
+    return kind, kind
+
+
+def _float_truth(name: str, kind: DType) -> Types:
+    return _real(name, kind)[0], _BOOL
+
+
+_SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32"}
+
+
+def _compare(name: str, swapped: str) -> Row:
+    tensors, number = getattr(ops, f"{name}_tensor"), getattr(ops, f"{name}_scalar")
+    return Row(_truth, tensors, number, swapped)
+
+
+def _bitwise(name: str) -> Row:
+    tensors = getattr(ops, f"bitwise_{name}_tensor")
+    return Row(_bits, tensors, getattr(ops, f"bitwise_{name}_scalar"), f"bitwise_{name}")
+
+
+BINARY: dict[str, Row] = {
+    "add": Row(_same, lambda a, b, out: ops.add(a, b, 1, out),
+               lambda a, n, out: ops.adds(a, n, 1, out), "add"),
+    "subtract": Row(_no_bool, lambda a, b, out: ops.sub(a, b, 1, out),
+                    lambda a, n, out: ops.subs(a, n, 1, out), "reverse_subtract"),
+    "reverse_subtract": Row(lambda _, kind: _no_bool("subtract", kind),
+                            lambda a, b, out: ops.rsub(a, b, 1, out),
+                            lambda a, n, out: ops.rsubs(a, n, 1, out)),
+    "multiply": Row(_same, ops.mul, ops.muls, "multiply"),
+    "divide": Row(_quotient, ops.div, ops.divs),
+    "floor_divide": Row(_number, ops.floor_divide, ops.floor_divides),
+    "remainder": Row(_number, ops.remainder_tensor_tensor, ops.remainder_tensor_scalar,
+                     wider=_SMALL),
+    "fmod": Row(_number, ops.fmod_tensor, ops.fmod_scalar, wider={"int16": "int32"}),
+    "power": Row(_number, ops.pow_tensor_tensor, ops.pow_tensor_scalar, "reverse_power"),
+    "reverse_power": Row(_number, lambda a, b, out: ops.pow_tensor_tensor(b, a, out),
+                         lambda a, n, out: ops.pow_scalar_tensor(n, a, out)),
+    "maximum": Row(_same, ops.maximum, swapped="maximum"),
+    "minimum": Row(_same, ops.minimum, swapped="minimum"),
+    "arctan2": Row(_real, ops.atan2),
+    "logaddexp": Row(_real, ops.log_add_exp, swapped="logaddexp"),
+    "equal": _compare("eq", "equal"),
+    "not_equal": _compare("ne", "not_equal"),
+    "less": _compare("lt", "greater"),
+    "less_equal": _compare("le", "greater_equal"),
+    "greater": _compare("gt", "less"),
+    "greater_equal": _compare("ge", "less_equal"),
+    "logical_and": Row(_truth, ops.logical_and),
+    "logical_or": Row(_truth, ops.logical_or),
+    "logical_xor": Row(_truth, ops.logical_xor),
+    "bitwise_and": _bitwise("and"),
+    "bitwise_or": _bitwise("or"),
+    "bitwise_xor": _bitwise("xor"),
+}  # fmt: skip
+
+_NARROW_FLOATS = {"float16": "float32", "bfloat16": "float32"}
+
+UNARY: dict[str, Row] = {
+    # aclnnNeg lacks some integers that the difference from 0 has.
+    "negative": Row(_no_bool, lambda a, out: ops.rsubs(a, 0, 1, out)
+                    if a.dtype_name in ("int16", "uint8") else ops.neg(a, out)),
+    "positive": Row(_same, lambda a, out: ops.inplace_copy(out, a)),
+    "absolute": Row(_same, ops.abs),
+    "sign": Row(_same, ops.sign),
+    "square": Row(_number, lambda a, out: ops.mul(a, a, out)),
+    "sqrt": Row(_real, ops.sqrt),
+    "reciprocal": Row(_real, ops.reciprocal),
+    "exp": Row(_real, ops.exp),
+    "exp2": Row(_real, ops.exp2),
+    "expm1": Row(_real, ops.expm1),
+    "log": Row(_real, ops.log),
+    "log2": Row(_real, ops.log2),
+    "log10": Row(_real, ops.log10),
+    "log1p": Row(_real, ops.log1p),
+    "sin": Row(_real, ops.sin),
+    "cos": Row(_real, ops.cos),
+    "tan": Row(_real, ops.tan),
+    "sinh": Row(_real, ops.sinh),
+    "cosh": Row(_real, ops.cosh),
+    "tanh": Row(_real, ops.tanh),
+    "arcsin": Row(_real, ops.asin),
+    "arccos": Row(_real, ops.acos),
+    "arctan": Row(_real, ops.atan),
+    "arcsinh": Row(_real, ops.asinh),
+    "arccosh": Row(_real, ops.acosh),
+    "arctanh": Row(_real, ops.atanh),
+    "floor": Row(_same, ops.floor, wider=_NARROW_FLOATS),
+    "ceil": Row(_same, ops.ceil),
+    "trunc": Row(_same, ops.trunc),
+    "rint": Row(_real, ops.round),
+    "isnan": Row(_truth, lambda a, out: ops.ne_tensor(a, a, out)),
+    "isinf": Row(_float_truth, ops.is_inf),
+    "isfinite": Row(_float_truth, ops.is_finite),
+    "signbit": Row(_truth, ops.signbit),
+    "logical_not": Row(_truth, ops.logical_not),
+    "invert": Row(_bits, ops.bitwise_not),
+}  # fmt: skip
+# Rounding leaves integers as they are; CANN's operators take floats.
+_EXACT_INTEGERS = {"floor", "ceil", "trunc"}
+_ALIASES = {
+    "true_divide": "divide",
+    "mod": "remainder",
+    "abs": "absolute",
+    "bitwise_not": "invert",
+    "conjugate": "positive",
+}
+
+
+def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
+    """Evaluate the function of that name."""
+    known = _ALIASES.get(name, name)
+    if len(operands) == 1:
+        return unary(known, operands[0], out)
+    return binary(known, operands[0], operands[1], out)
+
+
+def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
+    """Evaluate a function of one tensor."""
+    device = expect_operands(name, operand)
+    row = UNARY[name]
+    given = operand._layout.dtype
+    if name in _EXACT_INTEGERS and given.numpy.kind in "iu":
+        row = UNARY["positive"]
+    compute, kind = row.types(name, given)
+    compute = dtype_of(row.wider.get(compute.name, compute))
+    place = _place(out, operand.shape, kind, name, device, compute)
+    row.tensors(cast(operand, compute), place)
+    return _stored(place, kind, out)
+
+
+def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
+    """Evaluate a function of two operands, one of them a tensor."""
+    a, b = scalar(a), scalar(b)
+    device = expect_operands(name, a, b)
+    row = BINARY[name]
+    if row.types is _truth:
+        a, b = _bounded(a, b), _bounded(b, a)
+    compute, kind = row.types(name, result_type(a, b))
+    compute = dtype_of(row.wider.get(compute.name, compute))
+    if name == "power":
+        _check_exponent(compute, b)
+    if not isinstance(a, Tensor) and row.swapped:
+        row, a, b = BINARY[row.swapped], b, a
+    shape = broadcast(a, b)
+    place = _place(out, shape, kind, name, device, compute)
+    if isinstance(b, Tensor) or row.number is None or not isinstance(a, Tensor):
+        row.tensors(tensor_of(a, compute, device), tensor_of(b, compute, device), place)
+    else:
+        row.number(cast(a, compute), number_of(b, compute), place)
+    return _stored(place, kind, out)
+
+
+def _bounded(value: Any, other: Any) -> Any:
+    """A Python int to compare integers with: comparisons are right for every int, so one that the
+    dtype of the tensor cannot hold brings int64, and one beyond that is as good as infinite."""
+    if type(value) is not int or not isinstance(other, Tensor) or other.dtype.kind not in "iu":
+        return value
+    limits = np.iinfo(other.dtype)
+    if limits.min <= value <= limits.max:
+        return value
+    if -(2**63) <= value < 2**63:
+        return np.int64(value)
+    return float("inf") if value > 0 else float("-inf")
+
+
+def _check_exponent(kind: DType, exponent: Any) -> None:
+    """Raise for integers to negative powers; for a tensor this waits for the device."""
+    if kind.numpy.kind != "i":
+        return
+    if isinstance(exponent, Tensor):
+        if exponent.dtype.kind != "i" or not exponent.count:
+            return
+        low = empty((), exponent._layout.dtype, device=exponent.device)
+        ops.amin(exponent, tuple(range(exponent.ndim)), False, low)
+        exponent = low.item()
+    if exponent < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+
+
+def _place(
+    out: Tensor | None, shape: tuple[int, ...], kind: DType, name: str, device: Any, compute: DType
+) -> Tensor:
+    """Where the operator writes: ``out`` itself when it has the dtype, else a new tensor."""
+    if out is not None:
+        _check_out(out, shape, kind, name)
+    written = kind if kind is _BOOL else compute
+    if out is not None and out._layout.dtype is written and out.shape == shape:
+        return out
+    return empty(shape, written, device=device)
+
+
+def _check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> None:
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}: out must be a Tensor, got {type(out).__name__}")
+    if not same_kind(kind, out._layout.dtype):
+        raise TypeError(
+            f"{name}: cannot store {kind} in {out.dtype_name} with the rule 'same_kind'; "
+            "write the result to a tensor of its own"
+        )
+    if np.broadcast_shapes(shape, out.shape) != out.shape:
+        raise ValueError(f"{name}: the result has shape {shape}, which does not fit {out.shape}")
+
+
+def _stored(place: Tensor, kind: DType, out: Tensor | None) -> Tensor:
+    if out is None:
+        return cast(place, kind)
+    if place is not out:
+        ops.inplace_copy(out, place)
+    return out
+
+
+def inplace(name: str, target: Tensor, other: Any) -> Tensor:
+    """Evaluate and store in the first operand."""
+    other = scalar(other)
+    # An operator that reads elements which it has overwritten already would be wrong.
+    if isinstance(other, Tensor) and overlaps(target, other):
+        result = binary(name, target, other)
+        _check_out(target, result.shape, result._layout.dtype, name)
+        ops.inplace_copy(target, result)
+        return target
+    return binary(name, target, other, target)
+
+
+def overlaps(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are different views of one memory."""
+    return a.buffer is b.buffer and not (a.offset == b.offset and a._layout is b._layout)
+
+
+NAMES = frozenset(
+    (BINARY.keys() | UNARY.keys() | _ALIASES.keys()) - {"reverse_subtract", "reverse_power"}
+)

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions on tensors: they run on the device, or refuse and say what to use.
+
+``np.asarray(t)`` and ``np.array(t)`` copy to the host because that is what they are for; no other
+function does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import functional
+from aclnn_py.array import arithmetic, reduction
+from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
+from aclnn_py.creation import empty_like, zeros_like
+from aclnn_py.dtypes import dtype_of
+from aclnn_py.tensor import Tensor
+
+__all__ = ["FUNCTIONS", "array_function", "array_ufunc"]
+
+_ADVICE = "np.asarray(t) copies a tensor to the host"
+# Reductions of ufuncs that stand for a function of their own.
+_REDUCING = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_or": "any",
+    "logical_and": "all",
+}
+
+
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Evaluate a ufunc on tensors."""
+    name = ufunc.__name__
+    if method == "reduce" and name in _REDUCING and len(inputs) == 1:
+        given = {"axis": 0, **kwargs}
+        _only(f"np.{name}.reduce", given, "axis", "dtype", "keepdims")
+        return reduction.reduce(_REDUCING[name], inputs[0], **given)
+    if method != "__call__":
+        raise TypeError(f"np.{name}.{method} does not run on the device; {_ADVICE}")
+    out = kwargs.pop("out", (None,))
+    dtype = kwargs.pop("dtype", None)
+    _only(f"np.{name}", kwargs)
+    if name == "matmul":
+        result = matmul(*inputs)
+    elif name in arithmetic.NAMES:
+        if dtype is not None:
+            inputs = tuple(_converted(item, dtype) for item in inputs)
+        return arithmetic.apply(name, *inputs, out=out[0])
+    else:
+        raise TypeError(f"np.{name} does not run on the device; {_ADVICE}")
+    if out[0] is not None:
+        out[0][...] = result
+        return out[0]
+    return result if dtype is None else cast(result, dtype_of(dtype))
+
+
+def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Evaluate another function of NumPy on tensors."""
+    found = FUNCTIONS.get(function)
+    if found is None:
+        raise TypeError(f"np.{function.__name__} does not run on the device; {_ADVICE}")
+    return found(*args, **{name: v for name, v in kwargs.items() if v is not np._NoValue})
+
+
+def matmul(a: Any, b: Any) -> Tensor:
+    """Evaluate ``a @ b``.
+
+    Raises
+    ------
+    TypeError
+        CANN multiplies matrices of float16, bfloat16 and float32 only.
+    """
+    expect_operands("matmul", a, b)
+    for operand in (a, b):
+        if not isinstance(operand, Tensor) or not operand.ndim:
+            raise ValueError("matmul: both operands must be tensors with a dimension at least")
+    kind = result_type(a, b)
+    if kind.name not in ("float16", "bfloat16", "float32"):
+        raise TypeError(
+            f"matmul: CANN has no matrix product of {kind}; use astype(np.float32) or bfloat16"
+        )
+    return functional.matmul(cast(a, kind), cast(b, kind))
+
+
+def dot(a: Any, b: Any) -> Tensor:
+    """Evaluate ``np.dot``: a matrix product, or one of elements beside what has no dimension."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.ndim and b.ndim:
+        if b.ndim > 2:
+            raise TypeError("dot: not for more than two dimensions on the right; use matmul")
+        return matmul(a, b)
+    # To np.dot a Python number is an array, with a dtype that is not weak.
+    return arithmetic.apply(
+        "multiply", *(x if isinstance(x, Tensor) else np.asarray(x) for x in (a, b))
+    )
+
+
+def concatenate(arrays: Sequence[Tensor], axis: int | None = 0) -> Tensor:
+    """Put tensors one after the other."""
+    tensors = _common(arrays)
+    if axis is None:
+        tensors, axis = [tensor.reshape(-1) for tensor in tensors], 0
+    return functional.cat(tensors, reduction.axes_of(axis, tensors[0].ndim)[0])
+
+
+def stack(arrays: Sequence[Tensor], axis: int = 0) -> Tensor:
+    """Put tensors of one shape along a new dimension."""
+    tensors = _common(arrays)
+    return functional.stack(tensors, reduction.axes_of(axis, tensors[0].ndim + 1)[0])
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    """Choose between two operands, or find where the condition holds."""
+    if not choices:
+        return nonzero(condition)
+    a, b = choices
+    device = expect_operands("where", condition, a, b)
+    kind = result_type(a, b)
+    operands = (tensor_of(item, kind, device) for item in choices)
+    return functional.where(tensor_of(condition, dtype_of("bool"), device), *operands)
+
+
+def nonzero(tensor: Tensor) -> tuple[Tensor, ...]:
+    """Indices of the elements that are not zero, one tensor for each dimension."""
+    places = functional.nonzero(tensor)
+    return tuple(functional.contiguous(places[:, i]) for i in range(tensor.ndim))
+
+
+def clip(tensor: Tensor, a_min: Any = None, a_max: Any = None) -> Tensor:
+    """Limit the elements to a range."""
+    result = tensor
+    if a_min is not None:
+        result = arithmetic.apply("maximum", result, a_min)
+    if a_max is not None:
+        result = arithmetic.apply("minimum", result, a_max)
+    return functional.contiguous(tensor) if result is tensor else result
+
+
+def rounded(tensor: Tensor, decimals: int = 0) -> Tensor:
+    """Round to a number of decimals, ties to even."""
+    if tensor.dtype.kind in "biu":
+        return functional.contiguous(tensor)
+    if decimals == 0:
+        return functional.round(tensor)
+    factor = 10.0 ** abs(decimals)
+    first, last = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return arithmetic.apply(last, functional.round(arithmetic.apply(first, tensor, factor)), factor)
+
+
+def repeat(tensor: Tensor, repeats: int, axis: int | None = None) -> Tensor:
+    """Repeat every element."""
+    if axis is None:
+        tensor, axis = tensor.reshape(-1), 0
+    return functional.repeat_interleave(tensor, repeats, reduction.axes_of(axis, tensor.ndim)[0])
+
+
+def take(tensor: Tensor, indices: Any, axis: int | None = None) -> Tensor:
+    """Take slices along a dimension."""
+    if axis is None:
+        tensor, axis = tensor.reshape(-1), 0
+    key: list[Any] = [slice(None)] * tensor.ndim
+    key[reduction.axes_of(axis, tensor.ndim)[0]] = indices
+    return tensor[tuple(key)]
+
+
+def flip(tensor: Tensor, axis: Any = None) -> Tensor:
+    """Reverse dimensions."""
+    return functional.flip(tensor, reduction.axes_of(axis, tensor.ndim))
+
+
+def roll(tensor: Tensor, shift: Any, axis: Any = None) -> Tensor:
+    """Move elements along dimensions."""
+    if axis is None:
+        return functional.roll(tensor.reshape(-1), (shift,), (0,)).reshape(tensor.shape)
+    axes = reduction.axes_of(axis, tensor.ndim)
+    shifts = (shift,) * len(axes) if isinstance(shift, int) else tuple(shift)
+    return functional.roll(tensor, shifts, axes)
+
+
+def argsort(tensor: Tensor, axis: int | None = -1) -> Tensor:
+    """Indices that would sort; equal elements keep their order."""
+    if axis is None:
+        tensor, axis = tensor.reshape(-1), 0
+    return functional.sort(tensor, axis, stable=True)[1]
+
+
+def sort(tensor: Tensor, axis: int | None = -1) -> Tensor:
+    """Sort along a dimension."""
+    if axis is None:
+        tensor, axis = tensor.reshape(-1), 0
+    return functional.sort(tensor, axis)[0]
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Tell where operands differ by no more than a tolerance."""
+    device = expect_operands("isclose", a, b)
+    kind = result_type(a, b)
+    left, right = (tensor_of(item, kind, device) for item in (a, b))
+    return functional.isclose(left, right, rtol, atol, equal_nan)
+
+
+def array_equal(a: Any, b: Any) -> bool:
+    """Tell whether shapes and elements are equal."""
+    return bool(np.shape(a) == np.shape(b)) and bool(reduction.reduce("all", a == b))
+
+
+def full_like(tensor: Tensor, fill_value: Any, dtype: Any = None) -> Tensor:
+    """Tensor of one value."""
+    result = empty_like(tensor, dtype=dtype)
+    result[...] = fill_value
+    return result
+
+
+def moveaxis(tensor: Tensor, source: Any, destination: Any) -> Tensor:
+    """Move dimensions to other places."""
+    places = reduction.axes_of(source, tensor.ndim)
+    targets = reduction.axes_of(destination, tensor.ndim)
+    order = [axis for axis in range(tensor.ndim) if axis not in places]
+    for target, place in sorted(zip(targets, places, strict=True)):
+        order.insert(target, place)
+    return tensor.permute(*order)
+
+
+def expand_dims(tensor: Tensor, axis: int) -> Tensor:
+    """Insert a dimension of length 1."""
+    return tensor.unsqueeze(reduction.axes_of(axis, tensor.ndim + 1)[0])
+
+
+def _common(arrays: Sequence[Any]) -> list[Tensor]:
+    expect_operands("concatenate", *arrays)
+    kind = result_type(*arrays)
+    return [cast(array, kind) for array in arrays]
+
+
+def _converted(item: Any, dtype: Any) -> Any:
+    return cast(item, dtype_of(dtype)) if isinstance(item, Tensor) else item
+
+
+def _only(name: str, kwargs: dict[str, Any], *known: str) -> None:
+    for argument in kwargs:
+        if argument not in known:
+            raise TypeError(f"{name}: the argument {argument!r} is not taken for tensors")
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def call(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.pop("out", None) is not None:
+            raise TypeError(f"np.{name}: the argument 'out' is not taken for tensors")
+        return getattr(tensor, name)(*args, **kwargs)
+
+    return call
+
+
+def _row(name: str) -> Callable[..., Any]:
+    def call(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return getattr(functional, name)(tensor, *args, **kwargs)
+
+    return call
+
+
+# NumPy's function -> what evaluates it. Methods of the same name take the same arguments.
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): _method(name) for name in (
+        "sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "std", "var",
+        "cumsum", "cumprod", "reshape", "transpose", "squeeze", "ravel", "swapaxes", "copy",
+        "astype", "broadcast_to",
+    )},
+    **{getattr(np, name): _row(name) for name in ("tril", "triu")},
+    np.amax: _method("max"),
+    np.amin: _method("min"),
+    np.shape: lambda tensor: tensor.shape,
+    np.ndim: lambda tensor: tensor.ndim,
+    np.size: lambda tensor, axis=None: tensor.size if axis is None else tensor.shape[axis],
+    np.concatenate: concatenate,
+    np.stack: stack,
+    np.where: where,
+    np.nonzero: nonzero,
+    np.argwhere: functional.nonzero,
+    np.count_nonzero: functional.count_nonzero,
+    np.clip: clip,
+    np.round: rounded,
+    np.repeat: repeat,
+    np.tile: lambda tensor, reps: functional.tile(
+        tensor, (reps,) if isinstance(reps, int) else tuple(reps)),
+    np.take: take,
+    np.flip: flip,
+    np.roll: roll,
+    np.sort: sort,
+    np.argsort: argsort,
+    np.isclose: isclose,
+    np.allclose: lambda *args, **kwargs: bool(reduction.reduce("all", isclose(*args, **kwargs))),
+    np.array_equal: array_equal,
+    np.dot: dot,
+    np.expand_dims: expand_dims,
+    np.moveaxis: moveaxis,
+    np.zeros_like: lambda tensor, dtype=None: zeros_like(tensor, dtype=dtype),
+    np.ones_like: lambda tensor, dtype=None: full_like(tensor, 1, dtype),
+    np.full_like: full_like,
+    np.empty_like: lambda tensor, dtype=None: empty_like(tensor, dtype=dtype),
+}  # fmt: skip

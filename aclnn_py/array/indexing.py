@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indexing by tensors, arrays and lists, steps backwards, and assignment.
+
+Basic indexing (integers, slices forwards, ``None``, ``...``) is a view and is done by ``views``.
+Here is the rest, with NumPy's results: a key is split into the basic part, which is a view, and the
+index tensors, which aclnnIndex reads through and aclnnIndexPutImpl writes through. What NumPy
+copies is copied; a slice that runs backwards is a copy as well, since no device view can do that.
+
+A device fails for good on an index out of range, so the indices are checked: those of the host
+before they are copied, those of a tensor by reading their extremes, which waits for the device.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aclnn_py import functional, ops
+from aclnn_py.array.arithmetic import overlaps
+from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
+from aclnn_py.creation import empty, from_numpy
+from aclnn_py.current import thread
+from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.functional.results import broadcast
+from aclnn_py.tensor import Tensor
+
+__all__ = ["assign", "take"]
+
+
+class Selection(NamedTuple):
+    """A key taken apart.
+
+    ``view`` is the basic part, ``flipped`` the dimensions of it that run backwards, ``indices`` one
+    tensor or None for each of its dimensions; empty when the key has no index tensors.
+    """
+
+    view: Tensor
+    flipped: tuple[int, ...]
+    indices: tuple[Tensor | None, ...]
+
+
+def take(tensor: Tensor, key: Any) -> Tensor:
+    """Evaluate ``tensor[key]`` for a key that is not basic."""
+    if _is_mask(key) and key.shape == tensor.shape:
+        _same_device(tensor, key)
+        return functional.masked_select(tensor, key)
+    view, flipped, indices = _select(tensor, key)
+    if flipped:
+        view = functional.flip(view, flipped)
+    if not indices:
+        return view
+    out = empty(_indexed_shape(view, indices), view.dtype_name, device=view.device)
+    if out.count:
+        ops.index(view, list(indices), out)
+    return out
+
+
+def assign(tensor: Tensor, key: Any, value: Any) -> None:
+    """Evaluate ``tensor[key] = value``; the value is converted as ``astype`` does and broadcast."""
+    value = scalar(value)
+    plain = is_operand(value) and not isinstance(value, Tensor)
+    if plain and _is_mask(key) and key.shape == tensor.shape:
+        _same_device(tensor, key)
+        # aclnnInplaceMaskedFillScalar lacks float64 and some integers, which aclnnSWhere has.
+        filled = tensor_of(value, tensor._layout.dtype, tensor.device)
+        ops.inplace_copy(tensor, functional.where(key, filled, tensor))
+        return
+    view, flipped, indices = _select(tensor, key)
+    if not indices:
+        _write(view, value, flipped)
+        return
+    shape = _indexed_shape(view, indices)
+    source = _stretched(_source(value, view), shape)
+    if not source.count:
+        return
+    if flipped:
+        work = functional.flip(view, flipped)
+        ops.index_put_impl(work, list(indices), source, False, False)
+        ops.inplace_copy(view, functional.flip(work, flipped))
+        return
+    if source.buffer is view.buffer:
+        source = functional.contiguous(source)
+    ops.index_put_impl(view, list(indices), source.contiguous(), False, False)
+
+
+def _write(view: Tensor, value: Any, flipped: tuple[int, ...]) -> None:
+    source = _source(value, view)
+    if source.shape == () and not isinstance(value, Tensor):
+        ops.inplace_copy(view, source)
+        return
+    if source.buffer is view.buffer:
+        if not overlaps(source, view) and not flipped:
+            return  # onto itself, as the end of `t[k] += u` does
+        source = functional.contiguous(source)
+    if flipped:
+        source = functional.flip(_stretched(source, view.shape), flipped)
+    ops.inplace_copy(view, _stretched(source, view.shape))
+
+
+def _source(value: Any, view: Tensor) -> Tensor:
+    """The value on the device, in the dtype of the view."""
+    kind = view._layout.dtype
+    if isinstance(value, Tensor):
+        _same_device(view, value)
+        return cast(value, kind)
+    if is_operand(value):
+        return tensor_of(value, kind, view.device)
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        raise TypeError(f"value: {type(value).__name__} is no array of numbers")
+    return from_numpy(array.astype(kind.numpy), device=view.device)
+
+
+def _stretched(source: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The source broadcast to the shape it is assigned to."""
+    lead = source.ndim - len(shape)
+    if lead > 0 and source.shape[:lead] == (1,) * lead:
+        source = source.reshape(source.shape[lead:])
+    if source.shape == shape:
+        return source
+    try:
+        return source.broadcast_to(shape)
+    except ValueError:
+        raise ValueError(
+            f"could not broadcast input array from shape {source.shape} into shape {shape}"
+        ) from None
+
+
+def _is_mask(key: Any) -> bool:
+    return isinstance(key, Tensor) and key.dtype_name == "bool"
+
+
+def _same_device(tensor: Tensor, other: Tensor) -> None:
+    if tensor.device is not other.device:
+        raise DeviceMismatchError(
+            f"index: a tensor on device {tensor.device.index} with one on device "
+            f"{other.device.index}"
+        )
+
+
+def _select(tensor: Tensor, key: Any) -> Selection:
+    items = _expanded(list(key) if isinstance(key, tuple) else [key], tensor.ndim)
+    gathers = any(_is_array(item) for item in items)
+    basic: list[Any] = []
+    flipped: list[int] = []
+    indices: list[Tensor | None] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            basic.append(None)
+            indices.append(None)
+            continue
+        if isinstance(item, slice):
+            forwards, backwards = _forwards(item, tensor.shape[axis])
+            if backwards:
+                flipped.append(len(indices))
+            basic.append(forwards)
+            indices.append(None)
+        elif _is_array(item):
+            for index in _index_tensors(item, tensor, axis):
+                basic.append(slice(None))
+                indices.append(index)
+            axis += item.ndim - 1 if item.dtype.kind == "b" else 0
+        elif gathers:
+            # Beside index arrays an integer is one of them.
+            position = np.asarray(_checked(item, tensor.shape[axis], axis))
+            basic.append(slice(None))
+            indices.append(from_numpy(position, device=tensor.device))
+        else:
+            basic.append(item)
+        axis += 1
+    view = tensor[tuple(basic)]
+    return Selection(view, tuple(flipped), tuple(indices) if gathers else ())
+
+
+def _expanded(items: list[Any], rank: int) -> list[Any]:
+    """The key with lists as arrays and one entry for every dimension."""
+    items = [np.asarray(item) if isinstance(item, (list, tuple)) else item for item in items]
+    items = [item.astype(np.int64) if _is_array(item) and item.size == 0 and item.dtype.kind == "f"
+             and isinstance(item, np.ndarray) else item for item in items]  # fmt: skip
+    dots = [i for i, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(_consumed(item) for item in items)
+    if used > rank:
+        raise IndexError(
+            f"too many indices for array: array is {rank}-dimensional, but {used} were indexed"
+        )
+    full = [slice(None)] * (rank - used)
+    at = dots[0] if dots else len(items)
+    return [*items[:at], *full, *items[at + bool(dots) :]]
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, (Tensor, np.ndarray))
+
+
+def _consumed(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, (bool, np.bool_)):
+        raise IndexError("a single bool is no index here; use a mask of the shape of the tensor")
+    if _is_array(item) and item.dtype.kind == "b":
+        return int(item.ndim)
+    if isinstance(item, slice) or _is_array(item) or hasattr(item, "__index__"):
+        return 1
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are "
+        f"valid indices, not {type(item).__name__}"
+    )
+
+
+def _forwards(item: slice, length: int) -> tuple[slice, bool]:
+    start, stop, step = item.indices(length)
+    if step > 0:
+        return item, False
+    positions = range(start, stop, step)
+    if not positions:
+        return slice(0, 0), True
+    return slice(positions[-1], positions[0] + 1, -step), True
+
+
+def _checked(item: Any, length: int, axis: int) -> int:
+    at = int(item)
+    if not -length <= at < length:
+        raise IndexError(f"index {at} is out of bounds for axis {axis} with size {length}")
+    return at % length
+
+
+def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
+    """The index tensors an array stands for: itself, or the places where a mask is true."""
+    if item.dtype.kind == "b":
+        wanted = tensor.shape[axis : axis + item.ndim]
+        if item.shape != wanted:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; sizes of its "
+                f"dimensions are {wanted} but those of the index {item.shape}"
+            )
+        if isinstance(item, Tensor):
+            places = functional.nonzero(item)
+            return [functional.contiguous(places[:, i]) for i in range(item.ndim)]
+        return [from_numpy(part, device=tensor.device) for part in np.nonzero(item)]
+    if item.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    length = tensor.shape[axis]
+    if isinstance(item, Tensor):
+        _same_device(tensor, item)
+        if item.count and thread.capture is None:
+            wide = functional.cast(item, "int64")
+            for extreme in (functional.amin(wide), functional.amax(wide)):
+                _checked(extreme.item(), length, axis)
+        return [functional.cast(item, "int64")]
+    if item.size:
+        _checked(item.min(), length, axis)
+        _checked(item.max(), length, axis)
+    return [from_numpy(item.astype(np.int64), device=tensor.device)]
+
+
+def _indexed_shape(view: Tensor, indices: tuple[Tensor | None, ...]) -> tuple[int, ...]:
+    """Shape of the result: where the index tensors follow each other it stands in their place, else
+    in front."""
+    try:
+        found = broadcast(*(index for index in indices if index is not None))
+    except ValueError:
+        shapes = " ".join(str(index.shape) for index in indices if index is not None)
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes}"
+        ) from None
+    places = [i for i, index in enumerate(indices) if index is not None]
+    rest = [n for i, n in enumerate(view.shape) if i not in places]
+    adjacent = places == list(range(places[0], places[-1] + 1))
+    at = places[0] if adjacent else 0
+    return (*rest[:at], *found, *rest[at:])

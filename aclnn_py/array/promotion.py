@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dtype of a mixed expression, and operands brought to it.
+
+The rule is NumPy 2's: ``numpy.result_type`` over the dtypes, in which Python numbers are weak (they
+only raise the kind) and NumPy scalars are as strong as tensors. The types of ml_dtypes follow the
+same pattern where NumPy itself refuses or widens: a Python float leaves bfloat16 and float8 as they
+are; bfloat16 with float16 gives float32, and with an integer that NumPy has no answer for it gives
+what float16 would (float32 for int16 and uint16, float64 for wider ones). Nothing else is promoted:
+two types of ml_dtypes without a common type are a TypeError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import functional, ops
+from aclnn_py.creation import empty
+from aclnn_py.device import Device
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.tensor import Tensor
+
+__all__ = ["cast", "expect_operands", "is_operand", "number_of", "result_type", "tensor_of"]
+
+_PYTHON_NUMBERS = (bool, int, float, complex)
+_KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
+
+
+def is_operand(value: object) -> bool:
+    """Whether an expression takes the value: a tensor, a Python number or a NumPy scalar."""
+    return isinstance(value, (Tensor, *_PYTHON_NUMBERS, np.generic))
+
+
+def scalar(value: Any) -> Any:
+    """Arrays without dimensions are scalars to NumPy's rules, so they are here."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return value[()]
+    return value
+
+
+def expect_operands(name: str, *values: object) -> Device:
+    """Raise for what is no operand, and for tensors on different devices; return the device."""
+    device: Device | None = None
+    for value in values:
+        if isinstance(value, Tensor):
+            if device is not None and value.device is not device:
+                raise DeviceMismatchError(
+                    f"{name}: tensors on device {device.index} and on device {value.device.index}; "
+                    "copy one of them first"
+                )
+            device = value.device
+        elif not is_operand(value):
+            advice = "; copy it to the device with from_numpy()" * isinstance(value, np.ndarray)
+            raise TypeError(
+                f"{name}: expected tensors and numbers, got {type(value).__name__}{advice}"
+            )
+    if device is None:
+        raise TypeError(f"{name}: one operand must be a Tensor")
+    return device
+
+
+def kind_order(dtype: np.dtype[Any]) -> int:
+    """Rank of the kind: bool, unsigned, signed, float, complex."""
+    if dtype.kind == "V":  # a float of ml_dtypes, or its int4
+        return _KINDS["i" if "int" in dtype.name else "f"]
+    return _KINDS[dtype.kind]
+
+
+def result_type(*operands: Any) -> DType:
+    """dtype of an expression over tensors, Python numbers and NumPy scalars."""
+    strong = [item.dtype for item in operands if not isinstance(item, _PYTHON_NUMBERS)
+              or isinstance(item, np.generic)]  # fmt: skip
+    weak = [item for item in operands if isinstance(item, _PYTHON_NUMBERS)
+            and not isinstance(item, np.generic)]  # fmt: skip
+    if not strong:
+        return dtype_of(np.result_type(*weak), "result")
+    result = strong[0]
+    for dtype in strong[1:]:
+        result = _promote(result, dtype)
+    for number in weak:
+        if not (kind_order(result) == _KINDS["f"] and isinstance(number, (bool, int, float))):
+            result = np.result_type(result, number)
+    return dtype_of(result, "result")
+
+
+def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    if a == b:
+        return a
+    try:
+        return np.promote_types(a, b)
+    except TypeError:
+        if "bfloat16" not in (a.name, b.name):
+            raise
+    other = b if a.name == "bfloat16" else a
+    if other == np.float16:
+        return np.dtype(np.float32)
+    return np.promote_types(np.float16, other)
+
+
+def same_kind(source: DType, target: DType) -> bool:
+    """Whether an in-place operation may store one dtype in another, as NumPy's same_kind says."""
+    return kind_order(source.numpy) <= kind_order(target.numpy)
+
+
+def cast(tensor: Tensor, kind: DType) -> Tensor:
+    """The tensor itself, or a copy in another dtype."""
+    if tensor._layout.dtype is kind:
+        return tensor
+    return functional.cast(tensor, kind)
+
+
+def number_of(value: Any, kind: DType) -> np.generic:
+    """A number in a dtype.
+
+    Raises
+    ------
+    OverflowError
+        A Python int does not fit into it.
+    """
+    if type(value) is int and kind.numpy.kind in "iu":
+        result: Any = np.array(value, kind.numpy)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = np.asarray(value).astype(kind.numpy)
+    number: np.generic = result[()]
+    return number
+
+
+def tensor_of(value: Any, kind: DType, device: Device) -> Tensor:
+    """An operand as a tensor of a dtype; numbers become tensors without dimensions."""
+    if isinstance(value, Tensor):
+        return cast(value, kind)
+    result = empty((), kind, device=device)
+    ops.inplace_fill_scalar(result, number_of(value, kind))
+    return result

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions and running sums with NumPy's arguments, dtypes and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from aclnn_py import functional, ops
+from aclnn_py.array.arithmetic import apply
+from aclnn_py.array.promotion import cast
+from aclnn_py.creation import empty
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.functional.results import reduced_shape
+from aclnn_py.tensor import Tensor
+
+__all__ = ["REDUCTIONS", "accumulate", "arg_extreme", "reduce", "standard_deviation", "variance"]
+
+Axis = int | tuple[int, ...] | None
+
+
+def axes_of(axis: Axis, rank: int) -> tuple[int, ...]:
+    """The dimensions an ``axis`` argument names, counted from the first.
+
+    Raises
+    ------
+    ValueError
+        One is out of range (``numpy.exceptions.AxisError``, an IndexError too) or named twice.
+    """
+    from numpy.lib.array_utils import normalize_axis_tuple
+
+    if axis is None:
+        return tuple(range(rank))
+    found: tuple[int, ...] = normalize_axis_tuple(axis, rank, allow_duplicate=False)
+    return found
+
+
+def _sum_type(kind: DType) -> DType:
+    """int64 for bool and signed integers, uint64 for unsigned ones, else the same."""
+    host = kind.numpy.kind
+    return dtype_of("int64") if host in "bi" else dtype_of("uint64") if host == "u" else kind
+
+
+def _sum(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
+    ops.reduce_sum(x, axes, keepdims, kind, out)
+
+
+def _prod(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
+    # aclnnProdDim takes one dimension, so those to reduce are joined into the last one.
+    kept = [i for i in range(x.ndim) if i not in axes]
+    shape = tuple(x.shape[i] for i in kept)
+    rows = x.permute(*kept, *axes).reshape(*shape, prod(x.shape[i] for i in axes))
+    ops.prod_dim(rows, len(shape), False, kind, out.reshape(*shape))
+
+
+def _mean(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
+    ops.mean(x, axes, keepdims, kind, out)
+
+
+def _plain(operator: Any) -> Callable[..., None]:
+    def run(x: Tensor, axes: tuple[int, ...], keepdims: bool, _: DType, out: Tensor) -> None:
+        operator(x, axes, keepdims, out)
+
+    return run
+
+
+def _mean_type(kind: DType) -> DType:
+    return dtype_of("float64") if kind.numpy.kind in "biu" else kind
+
+
+# Name -> (queue the operator, dtype of the result, whether a result without elements exists).
+REDUCTIONS: dict[str, tuple[Callable[..., None], Callable[[DType], DType], bool]] = {
+    "sum": (_sum, _sum_type, True),
+    "prod": (_prod, _sum_type, True),
+    "mean": (_mean, _mean_type, True),
+    "max": (_plain(ops.amax), lambda kind: kind, False),
+    "min": (_plain(ops.amin), lambda kind: kind, False),
+    "any": (_plain(ops.any), lambda kind: dtype_of("bool"), True),
+    "all": (_plain(ops.all), lambda kind: dtype_of("bool"), True),
+}
+
+
+def reduce(
+    name: str, x: Tensor, axis: Axis = None, dtype: Any = None, keepdims: bool = False
+) -> Tensor:
+    """Evaluate a reduction."""
+    run, type_rule, has_identity = REDUCTIONS[name]
+    axes = axes_of(axis, x.ndim)
+    if not has_identity and not prod(x.shape[i] for i in axes):
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+    given = x._layout.dtype
+    kind = dtype_of(dtype) if dtype is not None else type_rule(given)
+    # The operators add up in int64; the bits of a sum in uint64 are the same.
+    compute = dtype_of("int64") if kind.name == "uint64" else kind
+    if name in ("sum", "prod", "mean"):
+        x = cast(x, compute)
+    if not axes:
+        return functional.contiguous(x if x._layout.dtype is kind else cast(x, kind))
+    out = empty(reduced_shape(x.shape, axes, keepdims), compute, device=x.device)
+    run(x, axes, keepdims, compute, out)
+    return cast(out, kind)
+
+
+def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Evaluate argmax or argmin; without an axis the tensor counts as one row."""
+    if not x.count:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    kind = x._layout.dtype
+    values = cast(x, dtype_of("uint8")) if kind.name == "bool" else x
+    shape = reduced_shape(x.shape, () if axis is None else axes_of(axis, x.ndim), keepdims)
+    out = empty(shape, "int64", device=x.device)
+    operator = ops.arg_max if name == "argmax" else ops.arg_min
+    if axis is None:
+        operator(values.reshape(-1), 0, False, out.reshape(()))
+    else:
+        operator(values, axes_of(axis, x.ndim)[0], keepdims, out)
+    return out
+
+
+def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Evaluate cumsum or cumprod; without an axis the tensor counts as one row."""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    (at,) = axes_of(axis, x.ndim)
+    kind = dtype_of(dtype) if dtype is not None else _sum_type(x._layout.dtype)
+    compute = dtype_of("int64") if kind.name == "uint64" else kind
+    out = empty(x.shape, compute, device=x.device)
+    operator = ops.cumsum if name == "cumsum" else ops.cumprod
+    operator(cast(x, compute), at, compute, out)
+    return cast(out, kind)
+
+
+def variance(x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """Evaluate var from two means: CANN's own operator has no float64."""
+    kind = _mean_type(x._layout.dtype)
+    # As NumPy does, half precision is added up in float32.
+    work = cast(x, dtype_of("float32") if kind.numpy.itemsize == 2 else kind)
+    centred = apply("subtract", work, reduce("mean", work, axis, keepdims=True))
+    squares = reduce("sum", apply("square", centred), axis, keepdims=keepdims)
+    count = prod(x.shape[i] for i in axes_of(axis, x.ndim))
+    return cast(apply("divide", squares, float(max(count - ddof, 0))), kind)
+
+
+def standard_deviation(
+    x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False
+) -> Tensor:
+    """Evaluate std."""
+    return apply("sqrt", variance(x, axis, ddof, keepdims))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of a tensor: values, shape, dtype and device."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aclnn_py.errors import AclnnPyError
+from aclnn_py.formats import is_blocked
+from aclnn_py.tensor import Tensor
+
+__all__ = ["text_of"]
+
+# Above it only the edges are copied to the host and shown, as NumPy's printing does.
+_THRESHOLD = 1000
+_EDGE = 3
+
+
+def text_of(tensor: Tensor) -> str:
+    """What ``repr`` returns. It waits for the work on the tensor and never raises for its state."""
+    described = tensor._describe()
+    if tensor.closed:
+        return f"<Tensor closed, {described}>"
+    summarised = tensor.count > _THRESHOLD
+    if summarised and is_blocked(tensor.format):
+        return f"<Tensor {described}>"
+    try:
+        values = _edges(tensor) if summarised else tensor.numpy()
+    except AclnnPyError as error:
+        return f"<Tensor {described}, unreadable: {type(error).__name__}>"
+    text = np.array2string(
+        values,
+        separator=", ",
+        prefix="Tensor(",
+        threshold=0 if summarised else _THRESHOLD,
+        edgeitems=_EDGE,
+    )
+    return f"Tensor({text}, {described})"
+
+
+def _edges(tensor: Tensor) -> npt.NDArray[Any]:
+    """The first and last elements of long dimensions, with one in between that is not shown."""
+    whole = 2 * _EDGE
+    result = np.zeros(tuple(min(n, whole + 1) for n in tensor.shape), tensor.dtype)
+    parts = [
+        [slice(0, _EDGE), slice(n - _EDGE, n)] if n > whole else [slice(0, n)] for n in tensor.shape
+    ]
+    places = [
+        [slice(0, _EDGE), slice(_EDGE + 1, None)] if n > whole else [slice(0, n)]
+        for n in tensor.shape
+    ]
+    for source, target in zip(product(*parts), product(*places), strict=True):
+        result[target] = tensor[source].numpy()
+    return result

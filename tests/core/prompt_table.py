@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions that mean on tensors what they mean on NumPy arrays.
+
+Each is Python text, evaluated once with arrays and once with tensors of the same values; what
+follows the last semicolon is the result. Names say dtype and form: ``f4`` is a (3, 4) float32
+array, ``f4v`` its first row, ``f4s`` a strided view of shape (3, 4), ``f4t`` a transposed (4, 3)
+one, ``f40`` a single element without dimensions. ``e`` has no elements, ``m`` is a mask, ``k`` are
+indices.
+"""
+
+from __future__ import annotations
+
+_FLOATS = ("f2", "f4", "f8")
+_SIGNED = ("i1", "i2", "i4", "i8")
+_NUMBERS = (*_FLOATS, *_SIGNED, "u1")
+_ALL = (*_NUMBERS, "b1")
+_MIXED = (
+    ("f2", "f4"), ("f4", "f8"), ("i1", "i8"), ("i4", "f4"), ("i8", "f2"), ("u1", "i1"),
+    ("u1", "f2"), ("b1", "i4"), ("b1", "f4"), ("i2", "f4"), ("i4", "f2"), ("u1", "i4"),
+)  # fmt: skip
+
+ARITHMETIC = [
+    *(f"{x} {op} {x}s" for op in ("+", "-", "*") for x in _NUMBERS),
+    *(f"{x} + {y}v" for x, y in _MIXED),
+    *(f"{x} * {y}s" for x, y in _MIXED),
+    *(f"{x} / {y}s" for x, y in _MIXED),
+    *(f"{x} / ({x}s + 1)" for x in _ALL),
+    *(f"{x} // {x}s" for x in (*_NUMBERS, "b1")),
+    *(f"{x} % {x}s" for x in (*_NUMBERS, "b1")),
+    *(f"{x} ** 2" for x in _NUMBERS),
+    *(f"abs({x}s) ** abs({x}v)" for x in (*_FLOATS, "i4", "u1", "b1")),
+    *(f"-{x}t" for x in _NUMBERS),
+    *(f"abs({x}t)" for x in _ALL),
+    "f4 + 1", "f4 + 2.5", "1 - f4", "2 / f8", "f2 * 0.1", "f2 + 70000.0", "i4 + 1.5", "u1 + 1",
+    "u1 + 255", "i1 * 3", "b1 + 1", "b1 + True", "b1 * 2.0", "7 // i4s", "7 % i4s", "2 ** u1",
+    "2.0 ** f4", "i4 // 0", "i4 % 0", "f4 // 0.0", "f4 % -1.5", "i4 % -3", "i4 // -3",
+    "f4 + np.float32(1)", "f4 + np.float64(1)", "i1 + np.int16(300)", "np.int64(5) - i4",
+    "f2 + np.array(1.5)", "f4 + f40", "f40 * f4t", "i8 + i40", "divmod(i4, 3)[1]",
+    "+f4", "~i4", "~b1", "i4 & 6", "i4 | i4s", "i4 ^ 1", "b1 & m", "b1 | m", "b1 ^ m", "1 & i4",
+    "f4[:, None] + f4v", "f4t + f4.T", "e + 1", "e * f4v[:0]", "f4 + f4[0, 0]",
+]  # fmt: skip
+
+COMPARISONS = [
+    *(f"{x} {op} {x}s" for op in ("==", "<", ">=") for x in _ALL),
+    *(f"{x} {op} {y}v" for op in ("!=", ">", "<=") for x, y in _MIXED[:6]),
+    "i1 < 300", "i1 == 300", "u1 > -1", "u1 == -1", "i4 < 2 ** 70", "f4 == 1", "0 < f4", "b1 == 1",
+    "i8 == 2 ** 63", "f4 != f4", "f4 == np.float64(0.5)", "f4v == f4",
+]  # fmt: skip
+
+FUNCTIONS = [
+    *(f"np.{name}({x})" for name in ("exp", "sin", "sqrt", "log1p") for x in ("p2", "p4", "p8")),
+    *(f"np.{name}(i4)" for name in ("cos", "exp", "arctan", "sign", "square", "negative")),
+    *(f"np.exp({x})" for x in ("i8", "b1")),
+    *(f"np.{name}(p4)" for name in (
+        "log", "log2", "log10", "exp2", "expm1", "tan", "tanh", "sinh", "cosh", "arcsinh",
+        "reciprocal", "isnan", "isinf", "isfinite", "signbit", "floor", "ceil", "trunc", "rint",
+        "logical_not")),
+    *(f"np.{name}(f4 / 8)" for name in ("arcsin", "arccos", "arctan", "arctanh")),
+    *(f"np.{name}(f4, f4s)" for name in (
+        "add", "subtract", "multiply", "divide", "true_divide", "maximum", "minimum", "arctan2",
+        "fmod", "logical_and", "logical_or", "logical_xor", "equal", "greater", "logaddexp")),
+    "np.floor(f2)", "np.floor(i4)", "np.rint(f8)", "np.maximum(i4, 0)", "np.minimum(2, f8)",
+    "np.add(f4, 1, dtype=np.float64)", "np.mod(i4, 3)", "np.power(f8, 2)", "np.absolute(i1)",
+    "np.invert(b1)", "np.bitwise_and(i4, i4s)", "np.add.reduce(f8)",
+    "np.maximum.reduce(f4, axis=1)",
+    "r = f4.copy(); np.multiply(f4, 2, out=r); r",
+]  # fmt: skip
+
+REDUCTIONS = [
+    *(f"{x}.sum()" for x in _ALL),
+    *(f"{x}s.sum(axis=0)" for x in _ALL),
+    *(f"{x}t.mean(1)" for x in _ALL),
+    *(f"{x}.{name}(axis=1)" for name in ("max", "min") for x in _ALL),
+    *(f"{x}.argmax(0)" for x in ("f4", "i4", "u1", "b1")),
+    *(f"({x} % 3).prod(axis=1)" for x in ("f8", "i4", "u1")),
+    *(f"{x}.cumsum(1)" for x in ("f8", "i4", "i1", "u1")),
+    "f4.sum((0, 1), keepdims=True)", "f4.sum(-1)", "f4.sum(dtype=np.float64)", "c.sum((0, 2))",
+    "c.max((0, 1))", "c.prod((0, 2))", "f4.prod()", "f4.argmin()", "f4t.argmax()", "f8.cumsum()",
+    "f8.cumprod(0)", "f4.std()", "f4.var(axis=1, ddof=1)", "f2.var(0)", "i4.std(0)",
+    "b1.any()", "b1.all(axis=0)", "f4.any(1)", "e.sum()", "e.sum(0)", "e.any()", "f40.sum()",
+    "np.sum(f4, axis=1, keepdims=True)", "np.mean(i4)", "np.max(f8, axis=0)", "np.amin(f4)",
+    "np.argmin(f4, axis=1)", "np.std(f8)", "np.count_nonzero(b1)", "np.any(m)", "np.prod(i2, 0)",
+    "f4.sum(5)", "f4.max(axis=-3)", "e.max()", "e.argmax()", "f4.sum((0, 0))",
+]  # fmt: skip
+
+INDEXING = [
+    "f4[1]", "f4[1, 2]", "f4[-1, ::2]", "f4[..., 1]", "f4[None]", "f4[:, None, 1:]", "f4[1:2, 2:]",
+    "f4[::-1]", "f4[::-2, ::-1]", "f4[2:0:-1, 1]", "c[..., ::-1]", "f4[5:]", "i8[np.int64(1)]",
+    "f4[k]", "f4[k, 1]", "f4[:, k]", "f4[k, :]", "f4[[2, 0]]", "f4[[0, 1], [1, 2]]",
+    "f4[[[0], [2]], [1, 3]]",
+    "f4[np.array([-1, 0])]", "c[:, [0, 2]]", "c[[0, 1], :, [1, 2]]", "c[0, :, [1, 2]]",
+    "c[:, 0, [1, 2]]",
+    "c[..., [0, 3]]", "c[None, [0, 1]]", "c[[0, 1], None, [1, 2]]", "c[:, [[0, 1], [2, 0]]]",
+    "f4[[]]",
+    "f4[m]", "f4[f4 > 0]", "f4[m, ...]", "c[:, m]", "c[[True, False]]",
+    "f4[[True, False, True], 1]",
+    "f4[f4[:, 0] > 0]", "i1[k]", "b1[m]", "u1[[1, 1]]", "i4s[k, ::-1]", "f8t[[3, 0]]",
+    "f4t[k[:, None], k]",
+    "f4[m & (f4 < 1)]", "f4[~m]", "c[1][k]", "c[k % 2, k]", "f4[i4[:2, 0] * 0]",
+    "f4[3]", "f4[0, 0, 0]", "f4[[3]]", "f4[[0, -4]]", "f4['a']", "f4[1.0]", "f4[k + 9]",
+    "f4[..., ...]",
+    "f4[[0, 1], [0, 1, 2]]", "f4[np.array([0.5])]", "f4[m[:2]]", "f40[0]",
+]  # fmt: skip
+
+ASSIGNMENTS = [
+    f"x = f4.copy(); {statement}; x" for statement in (
+        "x[1] = 0", "x[1:, ::2] = 7", "x[...] = f4v", "x[:] = i4", "x[0] = [1, 2, 3, 4]",
+        "x[::-1] = f4", "x[:, 1] = f4[:, 0]", "x[1:] = x[:-1]", "x[:, ::-1] = x", "x[2, 3] = 5",
+        "x[None] = 3", "x[m] = 0", "x[x > 0] = -1", "x[m] = f4[m] * 2", "x[~m] += 1", "x[k] = 1",
+        "x[[0, 2], [1, 3]] = [5, 6]", "x[:, k] = f4[:, :2]", "x[[0]] = x[[1]]", "x[1] += 10",
+        "x[:, 0] *= x[:, 1]", "x += 1", "x -= f4v", "x *= 2.5", "x /= 4", "x //= 2", "x %= 2",
+        "x **= 2", "x += x.copy()", "x[:, 1:] += x[:, :-1]", "x += i1", "x += f8", "x.fill(3)",
+        "x.sort()", "x.sort(0)", "x[0, k] = 9", "x[::2, [1, 2]] = 4", "x[5] = 1", "x[[7]] = 1",
+        "x[:, 1] = f4v", "x += f4t", "x[m] = [1, 2]", "x[0] = 'a'",
+        "x[1:1] = 5", "x[k, ::-1] = f4[:2]",
+    )
+] + [
+    "x = i4.copy(); x += 1.5; x", "x = i4.copy(); x /= 2; x", "x = i4.copy(); x[0] = 2.9; x",
+    "x = u1.copy(); x += 1; x", "x = u1.copy(); x[0] = 300; x", "x = u1.copy(); x -= i4; x",
+    "x = b1.copy(); x |= m; x", "x = i1.copy(); x &= 3; x",
+    "x = f4t.copy(); y = x.T; y += 1; x", "x = f2.copy(); x += f8; x", "x = b1.copy(); x += i4; x",
+    "x = f4v.copy(); x += f4; x", "x = i8.copy(); x[m] = 0; x", "x = f8.copy(); x[m] = 2; x",
+    "x = i2.copy(); x[k] = i4[:2]; x", "x = b1.copy(); x[0] = 5; x",
+]  # fmt: skip
+
+SHAPES = [
+    "f4.T", "c.T", "c.transpose(2, 0, 1)", "c.transpose((0, 2, 1))", "c.transpose()",
+    "f4.transpose(1, 0)",
+    "f4.reshape(4, 3)", "f4.reshape(-1)", "f4t.reshape(2, 6)", "f4s.reshape((12,))",
+    "c.reshape(2, -1)",
+    "f4.reshape(5)", "c.swapaxes(0, 2)", "f4.ravel()", "f4t.ravel()", "f4.flatten()", "f4.copy()",
+    "f4[None].squeeze()", "f4.squeeze(0)", "np.squeeze(f4[None], 0)", "np.reshape(f4, (2, 6))",
+    "np.transpose(c)",
+    "np.expand_dims(f4, 1)", "np.moveaxis(c, 0, -1)", "np.broadcast_to(f4v, (2, 4))",
+    "np.swapaxes(c, 0, 1)",
+    "f4.astype(np.int32)", "i4.astype(np.float16)", "f4.astype(bool)", "u1.astype(np.int8)",
+    "f8.astype('float32')",
+    "len(f4)", "len(f40)", "f4.size", "f4.ndim", "f4.shape", "f4.dtype", "f4.nbytes", "f4.itemsize",
+    "f4.tolist()", "f40.item()", "f4.item()", "float(f40)", "int(i40)", "bool(i40)", "bool(f4)",
+    "float(f4)",
+    "[row for row in f4][1]", "list(f40)", "3 in i4", "99 in i4", "f4.round(1)", "i4.round()",
+    "f4.clip(-1, 1)",
+    "f4.repeat(2, 1)", "f4.repeat(2)", "f4.take(k, 0)", "f4.take([5, 1])", "f4.nonzero()[1]",
+    "f4.argsort(1)",
+    "f4 @ f4.T", "c @ f4.T", "f4 @ f4v", "f4v @ f4v", "f4 @ f4", "f4v.dot(f4v)", "f2 @ f2.T",
+    "f4 @ 2", "f4.dot(2)",
+    "np.concatenate([f4, f4s])", "np.concatenate([f4, i4], axis=1)", "np.concatenate([f4, c])",
+    "np.stack([f4, f4s], 1)",
+    "np.where(m, f4, 0)", "np.where(m, f4, i4)", "np.where(f4 > 0)[0]", "np.clip(i4, 0, 5)",
+    "np.round(f8, 2)",
+    "np.tile(f4, 2)", "np.tile(f4v, (2, 1))", "np.flip(f4)", "np.flip(f4, 0)", "np.roll(f4, 1)",
+    "np.roll(f4, 1, axis=1)",
+    "np.sort(f4)", "np.sort(i4, axis=0)", "np.tril(f4)", "np.triu(f4, 1)",
+    "np.take(f4, [0], axis=1)", "np.repeat(i4, 2, axis=0)",
+    "np.isclose(f4, f4s)", "np.allclose(f4, f4)", "np.array_equal(f4, f4s)",
+    "np.array_equal(i4, i4)", "np.zeros_like(f4)",
+    "np.ones_like(i4)", "np.full_like(f4, 2)", "np.argwhere(m)", "np.shape(f4)", "np.ndim(c)",
+    "np.size(f4)", "np.dot(f4, f4.T)",
+    "np.asarray(f4)", "np.array(f4t)", "np.asarray(f4, dtype=np.float64)", "np.copy(f4)",
+]  # fmt: skip
+
+MISTAKES = [
+    "f4 + f4t", "f4 + 'a'", "f4 + None", "b1 - b1", "-b1", "~f4", "f4 & 1", "i4 ** -1",
+    "i4 ** (i4s * 0 - 1)",
+    "u1 + 256", "u1 - (-1)", "i1 + 128", "bool(e)", "f4 < 'a'", "iter(f40)", "f4[object()]",
+    "np.add(f4, f4t)", "np.maximum(f4, 'a')", "f4.reshape(-1, -1)", "f4.transpose(0, 0)",
+    "f4.squeeze(3)",
+]  # fmt: skip
+
+EXPRESSIONS = [
+    *ARITHMETIC, *COMPARISONS, *FUNCTIONS, *REDUCTIONS, *INDEXING, *ASSIGNMENTS, *SHAPES, *MISTAKES,
+]  # fmt: skip
+
+# What NumPy has and CANN or this package has not: the expression and the error that says so.
+REFUSED = {
+    "f8 @ f8.T": TypeError,
+    "i4 @ i4.T": TypeError,
+    "np.tanh(f8)": ValueError,
+    "np.cbrt(f4)": TypeError,
+    "np.linalg.inv(f4[:, :3])": TypeError,
+    "np.unique(f4)": TypeError,
+    "np.add.outer(f4, f4)": TypeError,
+    "f4 + np.ones((3, 4))": TypeError,
+    "np.ones((3, 4)) + f4": TypeError,
+    "f4 + [1, 2, 3, 4]": TypeError,
+    "np.sum(f4, where=m)": TypeError,
+    "u2 + u2": ValueError,
+    "u4 * 2": ValueError,
+    "u8 - u8": ValueError,
+    "i4 << 1": TypeError,
+}
