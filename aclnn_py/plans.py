@@ -107,7 +107,7 @@ class Plan(Handle):
         if workspace is not None:
             mark(queue, [workspace._block.use])
 
-    def rebind(self, **tensors: Tensor) -> None:
+    def rebind(self, /, **tensors: Tensor) -> None:
         """Point a repeatable plan at other tensors of the same layout.
 
         Parameters
@@ -193,7 +193,7 @@ class Plan(Handle):
         return f"{text}, closed" if self.closed else text
 
 
-def plan(op: Callable[..., None], *args: Any, repeatable: bool = False, **kwargs: Any) -> Plan:
+def plan(op: Callable[..., None], /, *args: Any, repeatable: bool = False, **kwargs: Any) -> Plan:
     """Run phase one of an operator: check the arguments and learn the workspace size.
 
     Parameters

@@ -2,6 +2,7 @@
 /* The floor: what a C program linked to the library pays for one add. */
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
+#include "aclnnop/attention.h"
 #include "aclnnop/foreach.h"
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
@@ -78,6 +79,25 @@ __attribute__((visibility("default"))) int c_loop_list(long rounds, void *a, voi
         status |= aclnnForeachSqrtGetWorkspaceSize(in, to, &nbytes, &executor);
         status |= aclnnForeachSqrt(0, nbytes, executor, stream);
         status |= aclDestroyTensorList(in) | aclDestroyTensorList(to);
+    }
+    return status;
+}
+
+__attribute__((visibility("default"))) int c_loop_attention(long rounds, void *a, void *b, void *out, aclrtStream stream)
+{
+    int status = 0;
+    for (long i = 0; i < rounds; ++i) {
+        uint64_t nbytes = 0;
+        aclOpExecutor *executor = 0;
+        const aclTensor *key = tensor(b), *value = tensor(b);
+        aclTensor *query = tensor(a), *result = tensor(out), *lse = tensor(out);
+        aclTensorList *keys = aclCreateTensorList(&key, 1), *values = aclCreateTensorList(&value, 1);
+        status |= aclnnFusedInferAttentionScoreV3GetWorkspaceSize(query, keys, values, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1.0, 0, 0, "BSH", 1, 0, 0, 0, 0, false, 0, 0,
+            result, lse, &nbytes, &executor);
+        status |= aclnnFusedInferAttentionScoreV3(0, nbytes, executor, stream);
+        status |= aclDestroyTensorList(keys) | aclDestroyTensorList(values);
+        status |= aclDestroyTensor(query) | aclDestroyTensor(result) | aclDestroyTensor(lse);
     }
     return status;
 }

@@ -2,9 +2,13 @@
 """What one operator launch costs the host: `python benchmarks/launch.py`.
 
 Operators on a device that does nothing, by each way to call them, in one process: `add` (three
-tensors, one scalar), and others of 3 and of 10 arguments and with two lists of 64 tensors. Rounds
-of all ways alternate, so that a busy machine slows all of them alike; compare the ratios, not the
-times.
+tensors, one scalar), and others of 3, 10 and 44 arguments (fused attention, with the two that every
+phase one has) and with two lists of 64 tensors. Rounds of all ways alternate, so that a busy
+machine slows all of them alike; compare the ratios, not the times.
+
+The last table is by the clock, with another Python thread that never pauses. Whoever releases the
+interpreter's lock then waits for it as long as `sys.getswitchinterval()`: what counts is how often
+a way to launch does that.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +37,9 @@ REPEATED = "repeatable plan, run()"
 SEQUENCE = f"Sequence of {REPLAYED}, per launch"
 GRAPH = f"Graph of {REPLAYED}, per launch"
 CTYPES = "ctypes, argtypes, cached arrays"
+CFFI = "raw cffi, cached arrays"
+ATTENTION = "44 arguments"
+BUSY = "beside a busy Python thread"
 AIMS = {"ops.add": "<= 9", REPEATED: "<= 4", SEQUENCE: "<= 1.5", GRAPH: "<= 1.5"}
 Way = Callable[[int], None]
 
@@ -85,6 +93,11 @@ def ways(loop_path: Path) -> dict[str, dict[str, Way]]:
         ADD: ("c_loop", ap.ops.add, (x, y, 1.0, out)),
         "3 arguments": ("c_loop_mul", ap.ops.mul, (x, y, out)),
         "10 arguments": ("c_loop_grad", ap.ops.add_layer_norm_grad, (x,) * 6 + (out,) * 4),
+        ATTENTION: (
+            "c_loop_attention",
+            ap.ops.fused_infer_attention_score_v3,
+            attention(x, y, out),
+        ),
         "lists of 64": ("c_loop_list", ap.ops.foreach_sqrt, ([x] * 64, [out] * 64)),
     }
     found: dict[str, dict[str, Way]] = {}
@@ -103,8 +116,19 @@ def ways(loop_path: Path) -> dict[str, dict[str, Way]]:
             ap.functional.add(x, y)
 
     found[ADD]["functional.add, allocates"] = functional
-    found[ADD][CTYPES] = ctypes_way(loop_path.parent / "libascendcl.so", addresses)
+    library = loop_path.parent / "libascendcl.so"
+    found[ADD][CFFI] = cffi_way(library, [t.address for t in (x, y, out)])
+    found[ADD][CTYPES] = ctypes_way(library, addresses)
     return found
+
+
+def attention(x: Any, y: Any, out: Any) -> tuple[Any, ...]:
+    """Arguments of fused attention without any of its options."""
+    return (
+        *(x, [y], [y], *[None] * 24),
+        *(1, 1.0, 0, 0, "BSH", 1, 0, 0, 0, 0, False, 0, 0),
+        *(out, out),
+    )
 
 
 def c_way(function: Any, addresses: list[ctypes.c_void_p]) -> Way:
@@ -212,6 +236,71 @@ def ctypes_way(library: Path, addresses: list[ctypes.c_void_p]) -> Way:
     return way
 
 
+CDEF = """
+void *aclCreateTensor(const int64_t *, uint64_t, int, const int64_t *, int64_t, int,
+                      const int64_t *, uint64_t, void *);
+void *aclCreateScalar(void *, int);
+int aclDestroyTensor(void *);
+int aclDestroyScalar(void *);
+int aclnnAddGetWorkspaceSize(void *, void *, void *, void *, uint64_t *, void **);
+int aclnnAdd(void *, uint64_t, void *, void *);
+"""
+
+
+def cffi_way(library: Path, places: list[int]) -> Way:
+    """The same sequence through a cffi library opened at run time."""
+    import cffi
+
+    ffi = cffi.FFI()
+    ffi.cdef(CDEF)
+    lib = ffi.dlopen(str(library))
+    addresses = [ffi.cast("void *", place) for place in places]
+    dims, strides = ffi.new("int64_t[]", SHAPE), ffi.new("int64_t[]", (SHAPE[1], 1))
+    storage, alpha = ffi.new("int64_t[]", [32]), ffi.new("float *", 1.0)
+    nbytes, executor = ffi.new("uint64_t *"), ffi.new("void **")
+    create, scalar = lib.aclCreateTensor, lib.aclCreateScalar
+    first, second = lib.aclnnAddGetWorkspaceSize, lib.aclnnAdd
+    destroy_tensor, destroy_scalar, null = lib.aclDestroyTensor, lib.aclDestroyScalar, ffi.NULL
+
+    def way(count: int) -> None:
+        for _ in range(count):
+            x, y, out = (create(dims, 2, 0, strides, 0, 2, storage, 1, a) for a in addresses)
+            scale = scalar(alpha, 0)
+            status = first(x, y, scale, out, nbytes, executor)
+            status |= second(null, nbytes[0], executor[0], null)
+            for tensor in (x, y, out):
+                destroy_tensor(tensor)
+            destroy_scalar(scale)
+            if status:
+                raise RuntimeError("the null device refused a call")
+
+    return way
+
+
+def measure_busy(candidates: dict[str, Way]) -> dict[str, float]:
+    """Time by the clock of one launch in ns while another thread computes."""
+    stop = threading.Event()
+
+    def compute() -> None:
+        while not stop.is_set():
+            sum(range(100))
+
+    # Each launch may wait for the switch interval, 5 ms, once or many times.
+    counts = {"ops.add": 2000, REPEATED: 2000, SEQUENCE: 100 * REPLAYED, CFFI: 200, CTYPES: 200}
+    found = {}
+    thread = threading.Thread(target=compute, daemon=True)
+    thread.start()
+    try:
+        for name, count in counts.items():
+            started = time.perf_counter_ns()
+            candidates[name](count)
+            found[name] = (time.perf_counter_ns() - started) / count
+    finally:
+        stop.set()
+        thread.join()
+    return found
+
+
 def measure(candidates: dict[str, Way], rounds: int, launches: int) -> dict[str, float]:
     """Median thread CPU time per launch in ns."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
@@ -237,6 +326,8 @@ def measure_all(rounds: int, launches: int) -> dict[str, dict[str, float]]:
             # Lists of 64 take as long as thirty adds.
             scale = 10 if case.startswith("lists") else 1
             found[case] = measure(candidates, rounds, launches // scale)
+            if case == ADD:
+                found[BUSY] = measure_busy(candidates)
         return found
 
 
@@ -244,6 +335,13 @@ def rows(quick: bool) -> list[dict[str, object]]:
     """Each way beside the C loop of its operator, and `ops.add` beside ctypes."""
     found: list[dict[str, object]] = []
     for case, times in measure_all(15 if quick else 41, 1280).items():
+        if case == BUSY:
+            found += [
+                row(way, case, times[way], CTYPES, times[CTYPES], "")
+                for way in times
+                if way != CTYPES
+            ]
+            continue
         (floor_name, floor), *others = times.items()
         for way, nanoseconds in others:
             aim = AIMS.get(way, "") if case == ADD else ""
@@ -275,11 +373,13 @@ def main() -> int:
     parser.add_argument("--launches", type=int, default=1280, help="launches per round")
     options = parser.parse_args()
     for case, times in measure_all(options.rounds, options.launches).items():
-        floor = next(iter(times.values()))
-        print(f"{case:34} {'ns':>8} {'x C loop':>9}")
+        floor = times[CTYPES] if case == BUSY else next(iter(times.values()))
+        print(f"{case:34} {'ns':>8} {'x ctypes' if case == BUSY else 'x C loop':>9}")
         for way, nanoseconds in times.items():
-            print(f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.1f}")
-        if CTYPES in times:
+            print(
+                f"{way:34} {nanoseconds:8.0f} {nanoseconds / floor:9.{3 if case == BUSY else 1}f}"
+            )
+        if case == ADD:
             print(f"{'ctypes / ops.add':34} {times[CTYPES] / times['ops.add']:18.1f}")
         print()
     return 0

@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
+#include "aclnnop/attention.h"
 #include "aclnnop/foreach.h"
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
@@ -116,6 +117,7 @@ aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTen
 PHASE_TWO(aclnnMul)
 PHASE_TWO(aclnnAddLayerNormGrad)
 PHASE_TWO(aclnnForeachSqrt)
+PHASE_TWO(aclnnFusedInferAttentionScoreV3)
 
 static aclnnStatus first(uint64_t *workspaceSize, aclOpExecutor **executor)
 {
@@ -141,5 +143,25 @@ aclnnStatus aclnnForeachSqrtGetWorkspaceSize(const aclTensorList *x, aclTensorLi
                                              aclOpExecutor **executor)
 {
     (void)x, (void)out;
+    return first(workspaceSize, executor);
+}
+aclnnStatus aclnnFusedInferAttentionScoreV3GetWorkspaceSize(const aclTensor *query, const aclTensorList *key,
+    const aclTensorList *value, const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
+    const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
+    const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
+    const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
+    const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,
+    const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,
+    const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional,
+    const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
+    const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
+    const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+    const aclIntArray *actualSharedPrefixLenOptional, const aclTensor *queryRopeOptional,
+    const aclTensor *keyRopeOptional, const aclTensor *keyRopeAntiquantScaleOptional, int64_t numHeads,
+    double scaleValue, int64_t preTokens, int64_t nextTokens, const char *inputLayout,
+    int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize,
+    int64_t antiquantMode, bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
+    aclTensor *attentionOut, aclTensor *softmaxLse, uint64_t *workspaceSize, aclOpExecutor **executor)
+{
     return first(workspaceSize, executor);
 }

@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -28,16 +28,24 @@ def resident_nbytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def look() -> tuple[int, int, dict[str, int]]:
-    """Resident bytes, bytes of device memory, open handles."""
+class Look(NamedTuple):
+    """What the process holds: resident and device memory in bytes, and open handles."""
+
+    resident: int
+    reserved: int
+    allocated: int
+    handles: dict[str, int]
+
+
+def look() -> Look:
+    """Count once nothing is left to the collector or a stream."""
     import aclnn_py as ap
-    from aclnn_py import allocator
     from aclnn_py.handle import live_handles
 
     gc.collect()
     ap.synchronize()
-    reserved = sum(int(pool.statistics().reserved_nbytes) for pool in allocator.opened())
-    return resident_nbytes(), reserved, live_handles()
+    memory = ap.memory_stats()
+    return Look(resident_nbytes(), memory.reserved_nbytes, memory.allocated_nbytes, live_handles())
 
 
 def launch(count: int) -> None:
@@ -55,7 +63,7 @@ def launch(count: int) -> None:
         ap.ops.foreach_sqrt([x, out], [out, x])
 
 
-def measure(launches: int) -> tuple[tuple[int, int, Any], tuple[int, int, Any]]:
+def measure(launches: int) -> tuple[Look, Look]:
     """What `look` says after a tenth of the launches, and after all."""
     with tempfile.TemporaryDirectory() as name:
         build(Path(name))
@@ -92,10 +100,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--launches", type=int, default=1_000_000)
     options = parser.parse_args()
-    for when, (resident, device, handles) in zip(
-        ("after a tenth", "after all"), measure(options.launches), strict=True
-    ):
-        print(f"{when:14} resident {resident / MIB:7.1f} MiB, device {device} B, {handles}")
+    for when, seen in zip(("after a tenth", "after all"), measure(options.launches), strict=True):
+        print(
+            f"{when:14} resident {seen.resident / MIB:7.1f} MiB, "
+            f"device reserved {seen.reserved} B, allocated {seen.allocated} B, "
+            f"{sum(seen.handles.values())} handles {seen.handles}"
+        )
     return 0
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
 from aclnn_py.operators import documentation
-from aclnn_py.operators.convert import CallBlock, Token, token_of
+from aclnn_py.operators.convert import CallBlock, Token, is_immutable, token_of
 from aclnn_py.operators.expected import not_a_tensor, type_name
 from aclnn_py.operators.generate import call_function, order_function, remember
 from aclnn_py.operators.parameter import Parameter, read_parameters
@@ -22,7 +23,7 @@ from aclnn_py.operators.startup import apply_environment
 from aclnn_py.stream import Stream, order, resolve_stream
 from aclnn_py.tensor import Tensor
 
-__all__ = ["Op", "flatten"]
+__all__ = ["Op"]
 
 _MAX_CALL_BLOCKS = 512
 
@@ -70,6 +71,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
         op._provider = provider
         op._order = None
         op._blocks = {}
+        op._recent = ([], [], None)
         op._lock = threading.Lock()
         return op
 
@@ -85,6 +87,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
     _provider: OpenLibrary | None
     _order: Callable[..., tuple[object, ...]] | None
     _blocks: dict[tuple[object, ...], CallBlock]
+    _recent: tuple[list[object], list[int | None], CallBlock | None]
     _lock: threading.Lock
 
     @property
@@ -132,13 +135,31 @@ class Op(functools.partial):  # type: ignore[type-arg]
         descs: list[Any] = []
         tensors: list[object] = []
         lengths: list[int | None] = []
-        tokens: list[Token] = []
+        attributes: list[object] = []
         for parameter, value in zip(self.parameters, values, strict=True):
-            if parameter.is_tensor:
-                lengths += flatten(parameter, value, descs, tensors)
+            kind = parameter.kind
+            if kind == "T":
+                descs.append(value._desc if type(value) is Tensor else _desc(parameter.name, value))
+                tensors.append(value)
+            elif kind == "L":
+                lengths.append(_flatten_list(parameter.name, value, descs, tensors))
             else:
-                tokens.append(token_of(parameter, value))
-        return self._block(tuple(tokens), tuple(lengths)), descs, tensors
+                attributes.append(value)
+        # Most calls repeat the last one with other tensors.
+        known, known_lengths, block = self._recent
+        same = len(known) == len(attributes) and all(map(operator.is_, known, attributes))
+        if not same or block is None or known_lengths != lengths:
+            block = self._block_for(attributes, tuple(lengths))
+            if all(map(is_immutable, attributes)):
+                self._recent = (attributes, lengths, block)
+        return block, descs, tensors
+
+    def _block_for(
+        self, attributes: Sequence[object], lengths: tuple[int | None, ...]
+    ) -> CallBlock:
+        parameters = [p for p in self.parameters if not p.is_tensor]
+        tokens = tuple(token_of(p, v) for p, v in zip(parameters, attributes, strict=True))
+        return self._block(tokens, lengths)
 
     def _bind(self) -> None:
         if not self.library:
@@ -159,10 +180,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     def _lookup(self, values: tuple[object, ...]) -> Any:
         self._bind()
-        attributes = [p for p in self.parameters if not p.is_tensor]
-        tokens = tuple(token_of(p, v) for p, v in zip(attributes, values, strict=True))
-        block = self._block(tokens, ())
-        return remember(self.func, block, values)
+        return remember(self.func, self._block_for(values, ()), values)
 
     def _launch(self, values: tuple[object, ...], stream: object) -> None:
         block, descs, _tensors = self.call_block(values)
@@ -193,22 +211,18 @@ class Op(functools.partial):  # type: ignore[type-arg]
             raise launch_error(self, values, resolve_stream(stream))
 
 
-def flatten(
-    parameter: Parameter, value: object, descs: list[Any], tensors: list[object]
-) -> list[int | None]:
-    """Append the structures of a tensor argument; return the length of a list argument."""
-    if parameter.kind == "T":
-        descs.append(_desc(parameter.name, value))
-        tensors.append(value)
-        return []
+def _flatten_list(name: str, value: object, descs: list[Any], tensors: list[object]) -> int | None:
+    """Append the structures of a list argument; return its length, None for a null list."""
     if value is None:
-        return [None]
+        return None
     if isinstance(value, Tensor) or not isinstance(value, Sequence):
-        raise TypeError(f"{parameter.name}: expected a sequence of tensors, got {type_name(value)}")
-    for index, item in enumerate(value):
-        descs.append(_desc(f"{parameter.name}[{index}]", item))
+        raise TypeError(f"{name}: expected a sequence of tensors, got {type_name(value)}")
+    try:
+        descs += [item._desc for item in value]
+    except AttributeError:  # a null tensor, or something else that has to be named
+        descs += [_desc(f"{name}[{index}]", item) for index, item in enumerate(value)]
     tensors.extend(value)
-    return [len(value)]
+    return len(value)
 
 
 def _desc(name: str, value: object) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,7 @@ def scalar_bytes(value: object, documented: int, argument: str) -> tuple[int, by
     raise TypeError(f"{argument}: expected a number, got {_type_name(value)}")
 
 
+@functools.cache  # as many entries as operators have different lists of types
 def _choose(candidates: tuple[str, ...], documented: int) -> DType:
     dtypes = [dtype_of(name) for name in candidates]
     for dtype in dtypes:

@@ -57,6 +57,13 @@ def test_a_repeatable_plan_sees_new_data_and_new_tensors(x, out):
         step.run()
 
 
+def test_rebind_takes_a_parameter_called_self(x, out):
+    with ap.plan(ops.add, x, x, 1.0, out, repeatable=True) as step:
+        step.rebind(self=ap.full(x.shape, 5, np.float32))
+        step.run()
+        np.testing.assert_array_equal(out.numpy(), x.numpy() + 5)
+
+
 def test_rebind_takes_only_the_same_layout_of_a_tensor_parameter(x, out):
     with ap.plan(ops.add, x, x, 1.0, out, repeatable=True) as step:
         with pytest.raises(ValueError, match="layout"):
