@@ -84,6 +84,14 @@ class AclnnPyError(Exception):
         return findings
 
 
+def verdict_on(fault: AclnnPyError) -> str:
+    """Return the findings of ``diagnosis`` as text, one per line."""
+    return "\n".join(
+        f"installation: {' '.join(filter(None, (found.seen, found.why, found.action)))}"
+        for found in fault.diagnosis()
+    )
+
+
 class ClosedError(AclnnPyError, RuntimeError):
     """An object was used after it was closed, or an executor after it was consumed."""
 
@@ -138,11 +146,53 @@ class ForkError(AclnnPyError, RuntimeError):
     """The process was forked after the runtime was initialised; start workers with ``spawn``."""
 
 
-class LibraryNotFoundError(AclnnPyError, OSError):
+class _MissingError(AclnnPyError):
+    """Something that an installation should have is not there."""
+
+    _verdict: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What the doctor finds wrong with the installation, one finding per line, or "".
+
+        The files are read when somebody asks: programs also ask whether a function exists, and
+        catch the answer.
+        """
+        if self._verdict is None:
+            try:
+                self._verdict = verdict_on(self)
+            except Exception as fault:  # the message of this exception must not be lost over it
+                self._verdict = f"installation: it could not be examined: {fault!r}"
+        return self._verdict
+
+    def explain(self) -> str:
+        """Return everything that is known about this failure.
+
+        The message with the verdict about the installation, and what the documents say about an
+        operator that is missing.
+
+        Returns
+        -------
+        str
+            Several paragraphs.
+        """
+        from aclnn_py.explanation import explain_missing
+
+        return explain_missing(self)
+
+    def _with_verdict(self, text: str) -> str:
+        return "\n".join([text, *(f"  {line}" for line in self.verdict.splitlines())])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _ = self.verdict  # it is about this machine, whoever reads it
+        return super().__reduce__()
+
+
+class LibraryNotFoundError(_MissingError, OSError):
     """No library of the wanted device is installed.
 
     ``library`` is the name that was wanted; ``searched`` holds ``(place, reason)`` pairs in search
-    order.
+    order; ``verdict`` is what ``aclnn-py doctor`` finds wrong.
     """
 
     def __init__(
@@ -154,18 +204,20 @@ class LibraryNotFoundError(AclnnPyError, OSError):
 
     def __str__(self) -> str:
         lines = [str(self.args[0])] + [f"  {place}: {reason}" for place, reason in self.searched]
-        return "\n".join(lines)
+        return self._with_verdict("\n".join(lines))
 
 
 class LibraryLoadError(LibraryNotFoundError):
     """A library is present but cannot be used; ``searched`` has the reason."""
 
 
-class SymbolNotFoundError(AclnnPyError, NotImplementedError):
+class SymbolNotFoundError(_MissingError, NotImplementedError):
     """The loaded libraries have no such function.
 
     ``symbol`` is the C name, ``libraries`` the files that were asked in order, ``since`` the first
     CANN release known to have it (empty when unknown), ``available`` the close names that do exist.
+    ``verdict`` is what ``aclnn-py doctor`` finds wrong where they are those of an NPU
+    (``device="npu"``): the emulator comes with the package and has what it has.
     """
 
     def __init__(
@@ -177,6 +229,7 @@ class SymbolNotFoundError(AclnnPyError, NotImplementedError):
         since: str = "",
         available: Iterable[str] = (),
         detail: str = "",
+        device: str = "",
     ) -> None:
         super().__init__(symbol)
         self.symbol = symbol
@@ -185,6 +238,12 @@ class SymbolNotFoundError(AclnnPyError, NotImplementedError):
         self.since = since
         self.available = tuple(available)
         self.detail = detail
+        self.device = device
+
+    @property
+    def verdict(self) -> str:
+        """What the doctor finds wrong with the installation, or ""."""
+        return super().verdict if self.device == "npu" else ""
 
     def __str__(self) -> str:
         where = ", ".join(self.libraries) if self.libraries else "no library is loaded"
@@ -194,7 +253,7 @@ class SymbolNotFoundError(AclnnPyError, NotImplementedError):
             text += f" CANN has it since {self.since}."
         if self.available:
             text += f" These exist: {', '.join(self.available)}."
-        return f"{text} {self.detail}" if self.detail else text
+        return self._with_verdict(f"{text} {self.detail}" if self.detail else text)
 
 
 class StatusError(AclnnPyError, RuntimeError):

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 
 from aclnn_py import facts
 from aclnn_py._ffi import C, ffi, library_info
-from aclnn_py.errors import Argument, BrokenRule, StatusError, status_error
+from aclnn_py.errors import Argument, BrokenRule, StatusError, status_error, verdict_on
 
 __all__ = ["check_acl", "check_aclnn", "check_hccl", "error_of", "recent_message", "status_name"]
 
@@ -72,20 +71,9 @@ def error_of(
         device=device,
         stream=stream,
     )
-    error.verdict = _examine_installation(error)
+    if library_info().kind == "npu":  # the emulator comes with the package
+        error.verdict = verdict_on(error)
     return error
-
-
-def _examine_installation(error: StatusError) -> str:
-    """What the doctor finds wrong, for a status that an installation causes; else ""."""
-    if library_info().kind != "npu":
-        return ""  # the emulator comes with the package
-    # The doctor stands above this module. It is asked by name, and only when something has failed.
-    doctor = import_module("aclnn_py.tools.doctor")
-    return "\n".join(
-        f"installation: {' '.join(filter(None, (found.seen, found.why, found.action)))}"
-        for found in doctor.findings_for(error)
-    )
 
 
 def check_acl(

@@ -75,6 +75,7 @@ class Libraries:
             libraries=self._asked(self._names(routing.libraries_of(name))),
             version=self.installation.version,
             since=since_of(name),
+            device=self.kind,
         )
 
     def find_operator(self, c_name: str, since: str = "") -> tuple[int, int, str]:
@@ -92,6 +93,7 @@ class Libraries:
             libraries=self._asked(names),
             version=self.installation.version,
             since=since,
+            device=self.kind,
         )
 
     @staticmethod

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from aclnn_py import facts
 from aclnn_py.explanation.lookup import Explanation, explain_status, find
 
 if TYPE_CHECKING:
-    from aclnn_py.errors import StatusError
+    from aclnn_py.errors import AclnnPyError, StatusError
 
-__all__ = ["explain_error", "render"]
+__all__ = ["explain_error", "explain_missing", "render"]
 
 _WIDTH = 100
 _PHASE_ONE = "GetWorkspaceSize"
@@ -53,10 +53,24 @@ def explain_error(error: StatusError) -> str:
     codes = [explain_status(error.status, hccl=hccl)]
     codes += [one for one in find(error.detail) if one.code != codes[0].code]
     parts = [str(error), *(render(one) for one in codes)]
-    documents = list(_documents(error.routine.removesuffix(_PHASE_ONE)))
-    if documents:
-        parts.append("\n".join(documents))
+    parts += _paragraph(_documents(error.routine.removesuffix(_PHASE_ONE)))
     return "\n\n".join(parts)
+
+
+def explain_missing(error: AclnnPyError) -> str:
+    """Return the long text of an exception about a library or function that is not there."""
+    symbol = str(getattr(error, "symbol", ""))
+    parts = [str(error), *_paragraph(_documents(symbol.removesuffix(_PHASE_ONE)))]
+    parts.append(
+        "aclnn-py doctor reports the whole installation; aclnn-py ops PATTERN says which operators "
+        "the loaded libraries have."
+    )
+    return "\n\n".join(parts)
+
+
+def _paragraph(lines: Iterable[str]) -> list[str]:
+    text = "\n".join(lines)
+    return [text] if text else []
 
 
 def _documents(operator: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi import device_kind, ffi, lib
 from aclnn_py.errors import (
     AclnnPyError,
     CaptureError,
@@ -56,7 +56,7 @@ def launch_error(
     if failure.phase == lib.AP_PHASE_CREATE:
         return _creation_error(op, routine, detail, where, values)
     if status == lib.AP_UNBOUND:
-        return SymbolNotFoundError(routine, libraries=[op.library or "the loaded libraries"])
+        return _missing(op, routine)
     if failure.phase == lib.AP_PHASE_ONE:
         routine += "GetWorkspaceSize"
     judged = failure.phase == lib.AP_PHASE_ONE and status in _ARGUMENT_STATUSES
@@ -119,12 +119,17 @@ def _creation_error(
     op: Op, routine: str, detail: str, where: str, values: Sequence[object]
 ) -> AclnnPyError:
     if lib.ap_slot_get(lib.ap_slot_find(routine.encode())) == ffi.NULL:
-        return SymbolNotFoundError(routine, libraries=[op.library or "the loaded libraries"])
+        return _missing(op, routine)
     # aclCreate* say no more than null.
     text = f"{op.c_name}: {routine} refused {where}"
     error = InvalidArgumentError(f"{text}: {detail}" if detail else text)
     error.args = ("\n".join([error.args[0], *(f"  {line}" for line in echo(op, values))]),)
     return error
+
+
+def _missing(op: Op, routine: str) -> SymbolNotFoundError:
+    libraries = [op.library or "the loaded libraries"]
+    return SymbolNotFoundError(routine, libraries=libraries, device=device_kind())
 
 
 def _where(op: Op, failure: Any) -> str:

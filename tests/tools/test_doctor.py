@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.processes import run_script
 from installations import FORMER, KERNELS, MACHINE, Libraries, Tree, library
 
 from aclnn_py.errors import LibraryNotFoundError, SymbolNotFoundError, status_error
@@ -382,6 +383,46 @@ def test_exceptions_of_an_installation_get_its_findings(
     assert findings_for(status_error("aclnn", 161002), tree.host) == []
     assert status_error("aclnn", 161002).diagnosis() == []
     assert findings_for(ValueError("mine"), tree.host) == []
+
+
+PROGRAM = """
+    import pickle
+    import aclnn_py as ap
+    try:
+        ap.device_count()
+    except (ap.errors.LibraryNotFoundError, ap.errors.SymbolNotFoundError) as error:
+        print(type(error).__name__)
+        print(error)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+        assert error.verdict and error.verdict.splitlines()[0] in error.explain()
+"""
+
+
+@pytest.mark.parametrize("loads", [False, True], ids=["LibraryLoadError", "SymbolNotFoundError"])
+def test_what_is_missing_comes_with_the_verdict(tree: Tree, loads: bool) -> None:
+    tree.cann("8.0.RC1", 15)  # too old, and without aclrtGetDeviceCount
+    if loads:
+        tree.copy(tree.libraries.plain, tree.home.relative_to(tree.root) / "lib64/libascend_hal.so")
+    done = run_script(PROGRAM, env={**tree.environ, "ACLNN_PY_DEVICE": "npu"}).check()
+    kind, *lines = done.out.splitlines()
+    assert kind == ("SymbolNotFoundError" if loads else "LibraryLoadError")
+    assert ("aclrtGetDeviceCount" if loads else "libascend_hal.so") in lines[0]
+    findings = [line for line in lines if line.startswith("  installation: ")]
+    assert any("8.0.RC2" in line for line in findings)
+
+
+def test_the_emulator_has_no_installation_to_blame(tmp_path: Path) -> None:
+    source = """
+        import aclnn_py as ap
+        from aclnn_py._ffi import C
+        try:
+            C.HcclChannelAcquire
+        except ap.errors.SymbolNotFoundError as error:
+            assert not error.verdict and "installation" not in str(error)
+            print("none")
+    """
+    env = {"ACLNN_PY_DEVICE": "emulator", "ASCEND_HOME_PATH": str(tmp_path / "absent")}
+    assert run_script(source, env=env).check().out == "none\n"
 
 
 def test_releases_are_ordered_as_they_appeared() -> None:
