@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["chosen", "enabled"]
+__all__ = ["chosen", "enabled", "for_this_process"]
 
 
 def enabled(variable: str) -> bool:
@@ -34,3 +34,9 @@ def chosen(variable: str, *words: str) -> str:
     if value not in words:
         raise ValueError(f"{variable} is {value!r}; it must be one of {', '.join(words)}, or unset")
     return value
+
+
+def for_this_process(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file, with ``%p`` for the process and ``%r`` for the rank filled in."""
+    rank = os.environ.get("RANK") or "0"
+    return os.fspath(path).replace("%p", str(os.getpid())).replace("%r", rank)

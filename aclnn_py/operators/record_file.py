@@ -7,10 +7,12 @@ they are, so that equal contents are stored once. Nothing in it is executed when
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from math import prod
@@ -27,6 +29,8 @@ VERSION = 1
 _KIND = "aclnn_py record"
 _INDEX = "index.json"
 _MAX_RANK = 10
+# What zipfile raises for archives that are damaged, encrypted, or packed in ways it does not know.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)
 
 
 class RecordError(ValueError):
@@ -108,7 +112,10 @@ class RecordedCall:
 
 @dataclass
 class RecordWriter:
-    """Writes a record; in a ``with`` block, at whose end the file is complete."""
+    """Writes a record; in a ``with`` block, at whose end the file is complete.
+
+    Until then it has another name, and a file that is there already stays.
+    """
 
     path: str | os.PathLike[str]
     about: dict[str, Any] = field(default_factory=dict)
@@ -116,7 +123,11 @@ class RecordWriter:
     def __post_init__(self) -> None:
         self._calls: list[RecordedCall] = []
         self._names: set[str] = set()
-        self._zip = zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        self._partial = f"{os.fspath(self.path)}.{os.getpid()}.partial"
+        try:
+            self._zip = zipfile.ZipFile(self._partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fspath(self.path)) from None
 
     def keep(self, data: bytes | memoryview) -> str:
         """Store bytes and return their name."""
@@ -139,14 +150,29 @@ class RecordWriter:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
 
     def close(self) -> None:
-        """Write the index and close the file."""
+        """Write the index and give the file its name."""
         index = {"kind": _KIND, "version": VERSION, "about": self.about,
                  "calls": [asdict(call) for call in self._calls]}  # fmt: skip
-        with self._zip:
+        try:
             self._zip.writestr(_INDEX, json.dumps(index, indent=1))
+            self._zip.close()
+            os.replace(self._partial, self.path)
+        except OSError as error:
+            self.discard()
+            raise OSError(error.errno, error.strerror, os.fspath(self.path)) from None
+
+    def discard(self) -> None:
+        """Leave nothing of what was written."""
+        with contextlib.suppress(OSError):  # a full disk refuses the rest of the archive too
+            self._zip.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._partial)
 
 
 class RecordReader:
@@ -167,7 +193,7 @@ class RecordReader:
         try:
             with zipfile.ZipFile(path) as archive:
                 index = json.loads(archive.read(_INDEX))
-        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        except (*_UNREADABLE, ValueError) as error:
             raise RecordError(f"{path}: not a record of calls: {error}") from None
         if not isinstance(index, dict) or index.get("kind") != _KIND:
             raise RecordError(f"{path}: not a record of calls: {_INDEX} is of another kind")
@@ -190,7 +216,7 @@ class RecordReader:
                 if archive.getinfo(name).file_size != nbytes:
                     raise RecordError(f"{self.path}: {name} does not hold {nbytes} bytes")
                 return archive.read(name)
-        except (zipfile.BadZipFile, KeyError) as error:
+        except _UNREADABLE as error:
             raise RecordError(f"{self.path}: damaged: {error}") from None
 
 

@@ -7,6 +7,7 @@ import os
 import struct
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CallSketch", "FailedCall", "about_this_process", "arguments_of", "memory_bytes"]
 
+# Pieces begin at multiples of this, so that tensors in them are as aligned as they were, and start
+# at whole elements.
+_ALIGNMENT = 64
+
 
 def about_this_process() -> dict[str, Any]:
     """Return what a record says about where it was made."""
@@ -38,12 +43,22 @@ def about_this_process() -> dict[str, Any]:
     return {"package": aclnn_py.__version__, "device": device_kind(), "cann": info.version}
 
 
-def memory_bytes(buffer: Buffer) -> bytes:
+def memory_bytes(buffer: Buffer, start: int = 0, nbytes: int | None = None) -> bytes:
     """Wait for the work on device memory and return its bytes."""
-    raw = np.empty(buffer.nbytes, np.uint8)
-    if buffer.nbytes:
-        buffer.read(raw)
+    raw = np.empty(buffer.nbytes - start if nbytes is None else nbytes, np.uint8)
+    if raw.nbytes:
+        buffer.read(raw, offset=start)
     return raw.tobytes()
+
+
+@dataclass
+class _Piece:
+    """The part of an allocation that the tensors of a call cover, in bytes."""
+
+    buffer: Buffer
+    start: int
+    end: int
+    written: bool = False
 
 
 class CallSketch:
@@ -51,9 +66,8 @@ class CallSketch:
 
     def __init__(self, op: Op, values: Sequence[object]) -> None:
         self.op = op
-        self.buffers: list[Buffer] = []
-        self.written: list[bool] = []
-        self.views: list[View] = []
+        self._pieces: list[_Piece] = []
+        self._views: list[View] = []
         self.arguments = tuple(
             self._argument(parameter, value)
             for parameter, value in zip(op.parameters, values, strict=True)
@@ -62,8 +76,10 @@ class CallSketch:
     def keep(self, writer: RecordWriter, *, written_only: bool = False) -> list[str | None]:
         """Store the bytes of the memory as they are now; return their names."""
         return [
-            writer.keep(memory_bytes(buffer)) if written or not written_only else None
-            for buffer, written in zip(self.buffers, self.written, strict=True)
+            writer.keep(memory_bytes(piece.buffer, piece.start, piece.end - piece.start))
+            if piece.written or not written_only
+            else None
+            for piece in self._pieces
         ]
 
     def finish(
@@ -74,17 +90,21 @@ class CallSketch:
     ) -> RecordedCall:
         """Return the call with the names of its bytes."""
         memories = tuple(
-            Memory(buffer.nbytes, first, second)
-            for buffer, first, second in zip(self.buffers, before, after, strict=True)
+            Memory(piece.end - piece.start, first, second)
+            for piece, first, second in zip(self._pieces, before, after, strict=True)
         )
-        device = self.buffers[0].device if self.buffers else Device.current()
+        device = self._pieces[0].buffer.device if self._pieces else Device.current()
         names = [a for p, a in zip(self.op.parameters, self.arguments, strict=True)
                  if p.kind == "s" and isinstance(a, str)]  # fmt: skip
         parts = [part for name in names if (part := member(device.index, name)) is not None]
         group = parts[0].size if parts else None
-        return RecordedCall(
-            self.op.c_name, self.arguments, tuple(self.views), memories, group=group, **outcome
-        )
+        views = tuple(self._moved(view) for view in self._views)
+        return RecordedCall(self.op.c_name, self.arguments, views, memories, group=group, **outcome)
+
+    def _moved(self, view: View) -> View:
+        """The view with its offset counted from the start of its piece."""
+        skipped = self._pieces[view.memory].start * 8 // dtype_of(view.dtype).bits
+        return replace(view, offset=view.offset - skipped)
 
     def _argument(self, parameter: Parameter, value: Any) -> Any:
         if parameter.kind == "T":
@@ -96,27 +116,26 @@ class CallSketch:
     def _tensor(self, parameter: Parameter, tensor: Tensor | None) -> int | None:
         if tensor is None:
             return None
-        written = parameter.direction != "in"
-        buffer = tensor.buffer
-        same = [i for i, known in enumerate(self.buffers) if known._block is buffer._block]
-        index = same[0] if same else len(self.buffers)
-        if not same:
-            self.buffers.append(buffer)
-            self.written.append(False)
-        self.written[index] |= written
-        layout = tensor._layout
-        self.views.append(
-            View(
-                memory=index,
-                offset=tensor.offset,
-                shape=layout.shape,
-                strides=layout.strides,
-                dtype=layout.dtype.name,
-                format=layout.format.name,
-                storage_shape=layout.storage_shape,
-            )
+        buffer, layout = tensor.buffer, tensor._layout
+        same = [i for i, known in enumerate(self._pieces) if known.buffer._block is buffer._block]
+        view = View(
+            memory=same[0] if same else len(self._pieces),
+            offset=tensor.offset,
+            shape=layout.shape,
+            strides=layout.strides,
+            dtype=layout.dtype.name,
+            format=layout.format.name,
+            storage_shape=layout.storage_shape,
         )
-        return len(self.views) - 1
+        first = tensor.offset * layout.dtype.bits // 8
+        start, end = first - first % _ALIGNMENT, max(first, view.nbytes)
+        if not same:
+            self._pieces.append(_Piece(buffer, start, end))
+        piece = self._pieces[view.memory]
+        piece.start, piece.end = min(piece.start, start), max(piece.end, end)
+        piece.written |= parameter.direction != "in"
+        self._views.append(view)
+        return len(self._views) - 1
 
 
 def _written(parameter: Parameter, token: Any) -> Any:

@@ -200,11 +200,16 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "replay",
         help="run recorded calls again and compare",
-        description="Run the calls of a record on the device in use; compare statuses and data, and"
+        description="Run the calls of a record on either device; compare statuses and data, and"
         " say where they part. Records are written by aclnn_py.tools.record(FILE) and by save(FILE)"
         " of an exception. The exit status is 1 when a call is not as recorded.",
     )
     parser.add_argument("file", metavar="FILE", help="a record")
+    parser.add_argument(
+        "--device",
+        choices=("auto", "npu", "emulator"),
+        help="where to run them, instead of ACLNN_PY_DEVICE",
+    )
     parser.add_argument("--call", type=int, metavar="N", help="call number N only, from 0")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
@@ -226,6 +231,7 @@ def _replay(options: argparse.Namespace) -> int:
 
     return replaying.run(
         options.file,
+        device=options.device,
         as_json=options.json,
         cpp=options.cpp,
         call=options.call,

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+import warnings
+from collections.abc import Iterator
 from types import TracebackType
 
-from aclnn_py.errors import StatusError
+from aclnn_py.errors import AclnnPyError, StatusError
 from aclnn_py.operators.interception import Launch, Observer, add_observer, remove_observer
 from aclnn_py.operators.record_file import RecordWriter
 from aclnn_py.operators.recorded import CallSketch, about_this_process
+from aclnn_py.settings import for_this_process
 
 __all__ = ["record"]
 
@@ -27,7 +31,8 @@ class record:
     Parameters
     ----------
     path : str or os.PathLike
-        The file; one that exists is replaced. docs/record_format.md describes it.
+        The file; one that exists is replaced. ``%p`` in it stands for the number of the process,
+        ``%r`` for the rank (variable ``RANK``, 0 without it). docs/record_format.md describes it.
 
     Attributes
     ----------
@@ -35,10 +40,16 @@ class record:
         How many were kept so far.
     left_out : int
         How many were not, because a graph was being captured.
+
+    Raises
+    ------
+    OSError
+        At the start of the block the file cannot be made; at its end, that it could not be written:
+        then there is none, and one that was there before has stayed.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
+        self._path = for_this_process(path)
         self._keeper: _Keeper | None = None
 
     @property
@@ -64,7 +75,12 @@ class record:
     ) -> None:
         assert self._keeper is not None
         remove_observer(self._keeper)
-        self._keeper.close()
+        failure = self._keeper.close()
+        if failure is None:
+            return
+        if value is None:
+            raise failure
+        warnings.warn(f"nothing was recorded: {failure}", RuntimeWarning, stacklevel=2)
 
 
 class _Keeper(Observer):
@@ -72,18 +88,19 @@ class _Keeper(Observer):
 
     def __init__(self, writer: RecordWriter) -> None:
         self.calls = self.left_out = 0
+        self._failure: OSError | None = None
         self._writer = writer
         self._lock = threading.Lock()  # launches of several threads are kept one after the other
         self._begun: dict[Launch, tuple[CallSketch, list[str | None]]] = {}
 
     def before(self, launch: Launch) -> None:
-        if launch.op is None:
+        if launch.op is None or self._failure is not None:
             return
         if launch.stream._queue.capturing():
             self.left_out += 1
             return
         sketch = CallSketch(launch.op, launch.values)
-        with self._lock:
+        with self._lock, self._stopping():
             self._begun[launch] = sketch, sketch.keep(self._writer)
 
     def after(self, launch: Launch) -> None:
@@ -101,7 +118,7 @@ class _Keeper(Observer):
         if failure is None:
             try:
                 launch.stream.synchronize()
-                with self._lock:
+                with self._lock, self._stopping():
                     after = sketch.keep(self._writer, written_only=True)
             except StatusError as error:
                 failure = fault = error
@@ -123,7 +140,25 @@ class _Keeper(Observer):
         if fault is not None:
             raise fault
 
-    def close(self) -> None:
+    @contextlib.contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """A file that cannot be written ends the record and not the program."""
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, AclnnPyError):
+                raise
+            self._failure = OSError(error.errno, error.strerror, os.fspath(self._writer.path))
+            self._writer.discard()
+            remove_observer(self)
+
+    def close(self) -> OSError | None:
+        """Complete the file, or say why there is none."""
         with self._lock:
-            self._writer.about.update(about_this_process())
-            self._writer.close()
+            if self._failure is None:
+                self._writer.about.update(about_this_process())
+                try:
+                    self._writer.close()
+                except OSError as error:
+                    self._failure = error
+            return self._failure

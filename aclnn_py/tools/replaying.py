@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 
 from aclnn_py import ops
-from aclnn_py._ffi import device_kind
+from aclnn_py._ffi import device_kind, use
 from aclnn_py.device import Device
-from aclnn_py.errors import StatusError, SymbolNotFoundError
+from aclnn_py.errors import AclnnPyError, StatusError, SymbolNotFoundError
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.record_file import RecordedCall, RecordError, RecordReader
 from aclnn_py.operators.recorded import arguments_of, memory_bytes
@@ -228,6 +228,7 @@ def _first_difference(
 def run(
     path: str,
     *,
+    device: str | None = None,
     as_json: bool = False,
     cpp: bool = False,
     call: int | None = None,
@@ -238,6 +239,8 @@ def run(
     Parameters
     ----------
     path : str
+    device : str, optional
+        "auto", "npu" or "emulator", as for ``aclnn_py.use``.
     as_json : bool, default False
         Print one JSON object.
     cpp : bool, default False
@@ -251,9 +254,12 @@ def run(
     Returns
     -------
     int
-        0 when everything is as recorded, 1 when not, 2 for a file that cannot be read.
+        0 when everything is as recorded, 1 when not, 2 for a file that cannot be read or a device
+        that cannot be used.
     """
     try:
+        if device is not None:
+            use(device)
         reader = RecordReader(path)
         if call is not None and not 0 <= call < len(reader.calls):
             raise RecordError(f"{path}: has calls 0 to {len(reader.calls) - 1}, not {call}")
@@ -264,7 +270,7 @@ def run(
             for index, item in enumerate(reader.calls)
             if call is None or call == index
         ]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, AclnnPyError) as error:
         print(f"aclnn-py replay: {error}", file=sys.stderr)
         return 2
     bad = [item for item in found if not item.agrees]

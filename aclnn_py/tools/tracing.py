@@ -24,6 +24,7 @@ from aclnn_py.operators.interception import (
     add_observer,
     remove_observer,
 )
+from aclnn_py.settings import for_this_process
 from aclnn_py.tools import c_syntax
 from aclnn_py.tools.trace_file import ENDINGS, Call, Writer, form_of
 
@@ -67,7 +68,7 @@ class trace:
     def __enter__(self) -> trace:
         if self._sink is not None:
             raise RuntimeError("this trace is under way")
-        sink = _Sink(_expand(self._path), self._form)
+        sink = _Sink(for_this_process(self._path), self._form)
         sink.open()
         sink.attach()
         self._sink = sink
@@ -101,11 +102,7 @@ def start_from_environment(path: str) -> None:
         warnings.warn(f"ACLNN_PY_TRACE: {_stopped(failure)}", RuntimeWarning, stacklevel=2)
 
     # It is not closed: objects are released at exit, by calls that belong into the trace.
-    _Sink(_expand(path), form_of(path, None), report).attach()
-
-
-def _expand(path: str) -> str:
-    return path.replace("%p", str(os.getpid())).replace("%r", os.environ.get("RANK") or "0")
+    _Sink(for_this_process(path), form_of(path, None), report).attach()
 
 
 def _stopped(failure: OSError) -> str:

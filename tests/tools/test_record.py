@@ -11,6 +11,7 @@ import zipfile
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
@@ -212,3 +213,139 @@ def test_minimizing_keeps_the_failure_and_little_else(device, tmp_path, capsys):
         ops.add(x, x, 1.0, x)
     assert main(["replay", "--minimize", str(small), str(path)]) == 2
     assert "only a failure that comes again" in capsys.readouterr().err
+
+
+def test_only_what_the_tensors_cover_is_kept(device, tmp_path):
+    arena = ap.from_numpy(np.arange(100_000, dtype=np.float32))
+    x, y = arena[50_003:50_015].reshape((3, 4)), arena[50_101:50_201:2][:12].reshape((3, 4))
+    out = arena[90_000:90_012].reshape((3, 4))
+    path = tmp_path / "block"
+    with ap.tools.record(path):
+        ops.add(x, y.T.T, 1.0, x)
+        ops.add(x, y, 1.0, ap.empty((3, 4), np.float32))
+    first, _second = RecordReader(path).calls
+    (memory,) = first.memories
+    assert memory.nbytes <= (50_101 + 23 - 50_003) * 4 + 64
+    assert [item.agrees for item in ap.tools.replay(path)] == [True, True]
+    with pytest.raises(errors.AclnnError) as caught:
+        ops.add(x, out[:2], 1.0, x)
+    caught.value.save(path)
+    (item,) = ap.tools.replay(path)
+    assert item.agrees and item.status == 161002
+    arena.close()
+
+
+def test_four_bit_elements_keep_their_places(device, tmp_path):
+    table = ap.from_numpy((np.arange(512) % 16 - 8).astype(ml_dtypes.int4))
+    path = tmp_path / "block"
+    part = table[386:390]
+    with pytest.raises(errors.AclnnError) as caught:
+        ops.add(part, None, 1.0, part)
+    caught.value.save(path)
+    (call,) = RecordReader(path).calls
+    view, memory = call.views[0], call.memories[0]
+    assert (view.offset, memory.nbytes) == (2, 3)  # 192 bytes, 384 elements, are left out
+    # Elements 384 to 389 are -8, -7, ..., -3; the first of two is low.
+    assert RecordReader(path).data(memory.before, 3) == bytes([0x98, 0xBA, 0xDC])
+
+
+def test_files_of_other_kinds_are_refused(device, tmp_path, capsys):
+    x = ap.from_numpy(np.ones((64, 64), np.float32))
+    good = tmp_path / "good"
+    with ap.tools.record(good):
+        ops.add(x, x, 1.0, x)
+    raw = good.read_bytes()
+
+    def refused(name, data):
+        (tmp_path / name).write_bytes(data)
+        assert main(["replay", str(tmp_path / name)]) == 2
+        text = capsys.readouterr().err
+        assert text.startswith("aclnn-py replay: ") and name in text, text
+
+    refused("empty", b"")
+    refused("cut", raw[: len(raw) // 2])
+    refused("short", raw[:-40])
+    refused("text", b"# aclnn_py trace 1, process 3\n")
+    for at in range(0, len(raw), max(len(raw) // 40, 1)):
+        broken = tmp_path / "broken"
+        broken.write_bytes(raw[:at] + bytes([raw[at] ^ 0x55]) + raw[at + 1 :])
+        assert main(["replay", str(broken)]) in (0, 1, 2)
+    with zipfile.ZipFile(tmp_path / "other", "w") as archive:
+        archive.writestr("hello", "world")
+    assert main(["replay", str(tmp_path / "other")]) == 2
+    assert main(["replay", str(tmp_path)]) == 2
+    assert "aclnn-py replay: " in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_leaves_what_was_there(device, tmp_path, monkeypatch):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    path = tmp_path / "block"
+    with ap.tools.record(path):
+        ops.add(x, x, 1.0, x)
+    before, real = path.read_bytes(), zipfile.ZipFile.writestr
+
+    def full(self, name, data, *rest):
+        raise OSError(28, "No space left on device")
+
+    for stage in ("data", "index"):
+
+        def sometimes(self, name, data, *rest, stage=stage):
+            return (full if stage in str(name) else real)(self, name, data, *rest)
+
+        monkeypatch.setattr(zipfile.ZipFile, "writestr", sometimes)
+        with pytest.raises(OSError, match="No space left") as caught, ap.tools.record(path):
+            ops.add(x, x, 1.0, x)
+            ops.add(x, x, 1.0, x)
+        assert caught.value.filename == str(path)
+        with pytest.raises(errors.AclnnError) as refused:
+            ops.add(x, None, 1.0, x)
+        with pytest.raises(OSError, match="No space left"):
+            refused.value.save(path)
+        with (
+            pytest.warns(RuntimeWarning, match="nothing was recorded"),
+            pytest.raises(KeyError),
+            ap.tools.record(path),
+        ):
+            ops.add(x, x, 1.0, x)
+            raise KeyError
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["block"]
+    assert observers() == ()
+    with pytest.raises(FileNotFoundError), ap.tools.record(tmp_path / "absent/block"):
+        raise AssertionError("the block must not run")
+
+
+def test_trace_record_and_compare_may_be_nested(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    before = observers()
+    with (
+        ap.tools.trace(tmp_path / "calls"),
+        ap.tools.record(tmp_path / "outer") as outer,
+        ap.tools.compare() as found,
+        ap.tools.record(tmp_path / "inner") as inner,
+        ap.strict(),
+    ):
+        ops.add(x, x, 1.0, x)
+        with pytest.raises(errors.AclnnError):
+            ops.add(x, ap.empty((4, 5), np.float32), 1.0, x)
+    assert observers() == before
+    assert (outer.calls, inner.calls) == (2, 2)
+    assert [call.status for call in found.calls] == [0, 161002] and found.first is None
+    assert all(
+        item.agrees for name in ("outer", "inner") for item in ap.tools.replay(tmp_path / name)
+    )
+
+
+def test_replay_chooses_its_device(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    path = tmp_path / "block"
+    with ap.tools.record(path):
+        ops.add(x, x, 1.0, x)
+    program = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
+    none = {"ACLNN_PY_DEVICE": "npu", "ACLNN_PY_LIBRARY_PATH": str(tmp_path)}
+    for arguments, status in (([], 2), (["--device", "emulator"], 0)):
+        done = run_script(program, "replay", *arguments, str(path), env=none)
+        assert done.status == status, done
+    assert "1 of 1 calls as recorded, on the emulator" in done.out
+    absent = run_script(program, "replay", "--device", "npu", str(path), env={
+        "ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_LIBRARY_PATH": str(tmp_path)})  # fmt: skip
+    assert absent.status == 2 and "aclnn-py replay: " in absent.err
