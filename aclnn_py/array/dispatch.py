@@ -63,7 +63,8 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Evaluate another function of NumPy on tensors."""
     found = FUNCTIONS.get(function)
     if found is None:
-        raise TypeError(f"np.{function.__name__} does not run on the device; {_ADVICE}")
+        name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+        raise TypeError(f"{name} does not run on the device; {_ADVICE}")
     return found(*args, **{name: v for name, v in kwargs.items() if v is not np._NoValue})
 
 

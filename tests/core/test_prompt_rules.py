@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the table of expressions cannot say: promotion of ml_dtypes, identity, devices, captures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import aclnn_py as ap
+from aclnn_py import errors
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ones(dtype: Any) -> ap.Tensor:
+    return ap.from_numpy(np.ones(3, dtype))
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"),
+    [
+        (1, "bfloat16"),
+        (1.5, "bfloat16"),
+        (np.float32(1), "float32"),
+        ("bool", "bfloat16"),
+        ("int8", "bfloat16"),
+        ("uint8", "bfloat16"),
+        ("int16", "float32"),
+        ("int32", "float64"),
+        ("int64", "float64"),
+        ("float16", "float32"),
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("bfloat16", "bfloat16"),
+    ],
+)
+def test_bfloat16_promotes_as_the_documented_rule_says(device, other, wanted):
+    left = ones(ml_dtypes.bfloat16)
+    right = ones(np.dtype(getattr(ml_dtypes, other, other))) if isinstance(other, str) else other
+    for result in (left + right, right + left):
+        assert result.dtype_name == wanted
+        np.testing.assert_array_equal(result.numpy().astype(float), 2.5 if other == 1.5 else 2.0)
+
+
+def test_bfloat16_arithmetic_rounds_to_its_own_precision(device):
+    values = np.linspace(-3, 3, 20).astype(ml_dtypes.bfloat16)
+    tensor = ap.from_numpy(values)
+    wide = values.astype(np.float64)
+    for result, wanted in (
+        (tensor * tensor - 1, wide * wide - 1),
+        (np.exp(tensor), np.exp(wide)),
+        (tensor.mean(), wide.mean()),
+        (tensor[tensor > 0], wide[wide > 0]),
+        (tensor.reshape(4, 5) @ tensor.reshape(5, 4), wide.reshape(4, 5) @ wide.reshape(5, 4)),
+    ):
+        assert result.dtype_name == "bfloat16"
+        np.testing.assert_allclose(result.numpy().astype(float), wanted, rtol=0.02, atol=0.04)
+
+
+def test_types_without_a_common_one_are_a_type_error(device):
+    with pytest.raises(TypeError, match="common DType"):
+        ones(ml_dtypes.float8_e4m3fn) + ones(ml_dtypes.float8_e5m2)
+
+
+@pytest.mark.emulator_only(reason="needs a second device")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b: a + b,
+        lambda a, b: a @ b,
+        lambda a, b: np.concatenate([a, b]),
+        lambda a, b: a[b > 0],
+        lambda a, b: a[b.astype("int64")],
+        lambda a, b: a.__setitem__(0, b[0]),
+        lambda a, b: a.__iadd__(b),
+    ],
+)
+def test_tensors_on_two_devices_are_a_typed_error(device, call):
+    here, there = ones("float32"), ap.from_numpy(np.ones(3, np.float32), device=1)
+    with pytest.raises(errors.DeviceMismatchError, match=r"device|Device"):
+        call(here, there)
+
+
+def test_tensors_are_equal_by_element_and_hashed_by_identity(device):
+    a, b = ones("float32"), ones("float32")
+    assert (a == b).all() and not (a != b).any()
+    assert {a: "a", b: "b"}[a] == "a"
+    assert len({a, b, a}) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: np.add(t, 1, out=np.zeros(3, np.float32)),
+        lambda t: np.concatenate([t, np.zeros(3, np.float32)]),
+        lambda t: np.linalg.norm(t),
+        lambda t: np.vstack([t, t]),
+        lambda t: np.where(t > 0, t, np.zeros(3)),
+        lambda t: np.add.outer(t, t),
+        lambda t: np.fft.fft(t),
+        lambda t: np.zeros(3) + t,
+        lambda t: np.interp(t, t, t),
+    ],
+)
+def test_nothing_copies_to_the_host_silently(device, call, monkeypatch):
+    tensor = ones("float32")
+
+    def copied(*_: object) -> None:
+        raise AssertionError("the elements were copied to the host")
+
+    monkeypatch.setattr("aclnn_py.transfer.read", copied)
+    with pytest.raises(TypeError, match=r"device|Tensor|out"):
+        call(tensor)
+
+
+def test_an_index_out_of_range_leaves_the_device_usable(device):
+    tensor = ap.from_numpy(np.arange(6.0))
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 0 with size 6"):
+        tensor[ap.from_numpy(np.array([0, 6]))]
+    with pytest.raises(IndexError, match="index -7 is out of bounds"):
+        tensor[[-7]] = 0
+    assert tensor[[5, -6]].tolist() == [5.0, 0.0]
+
+
+def test_expressions_are_captured(device):
+    x = ap.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
+    index = ap.from_numpy(np.array([1, 0]))
+    with ap.Graph() as graph:
+        with graph.capture():
+            y = (x * 2 + 1)[index] / x.sum(axis=0)
+            y[:, 0] = 0
+        x.copy_from(np.full((2, 3), 2, np.float32))
+        graph.replay()
+        np.testing.assert_array_equal(y.numpy(), [[0, 1.25, 1.25]] * 2)
+
+
+def test_a_condition_on_the_device_cannot_be_captured(device):
+    x = ones("float32")
+    with ap.Graph() as graph, pytest.raises(errors.CaptureError), graph.capture():
+        x[x > 0]
+
+
+def test_expressions_keep_their_operands_until_they_ran(device):
+    total = ap.zeros((64, 64), "float32")
+    for i in range(20):
+        total += ap.full((64, 64), i, "float32") * 2 - 1
+    np.testing.assert_array_equal(total.numpy(), 2 * 190 - 20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lambda: repr(ap.from_numpy(np.float16([[1.5]]))),
+        lambda: repr(ap.empty((0, 3), "int8")),
+        lambda: repr(ap.from_numpy(np.arange(4000).reshape(2, 2000))[:, ::2]),
+        lambda: str(ap.zeros((40, 1, 40), "bool")),
+    ],
+)
+def test_text_is_numpys_with_shape_dtype_and_device(device, text: Callable[[], str]):
+    shown = text()
+    assert shown.startswith("Tensor([")
+    assert "shape=(" in shown and "dtype=" in shown and "device=0" in shown
+
+
+def test_a_closed_tensor_has_a_text_and_no_values(device):
+    tensor = ones("float32")
+    tensor.close()
+    assert "closed" in repr(tensor)
+    with pytest.raises(errors.ClosedError):
+        tensor + 1
+
+
+def test_expressions_have_types_for_a_checker(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import aclnn_py as ap\n"
+        "def f(x: ap.Tensor, y: ap.Tensor) -> ap.Tensor:\n"
+        "    x += 1\n"
+        "    z: ap.Tensor = (x @ y.T).sum(axis=0)[None] == -abs(2 - x)\n"
+        "    z[0] = ap.functional.softmax(x, -1)\n"
+        "    number: float = float(z.mean())\n"
+        "    wrong: int = x + y  # line 7\n"
+        "    ap.functional.softmax(x, 'last')  # line 8\n"
+        "    ap.functional.layer_norm(x)  # line 9\n"
+        "    return z.no_such_method()  # line 10\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    lines = sorted({int(x.split(":")[1]) for x in done.stdout.splitlines() if ": error" in x})
+    assert lines == [7, 8, 9, 10], done.stdout + done.stderr
