@@ -187,8 +187,8 @@ static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, in
     return check_use(tensor->use, stream, parameter, member);
 }
 
-/* Refused arguments are found before anything is created. AP_GUARDED: none is refused, but one has to be waited for. */
-static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, const ap_stream *stream)
+/* Which argument is refused, and why. AP_GUARDED: none is, but one has to be waited for. */
+static int32_t examine_tensors(const ap_call *call, ap_tensor **tensors, const ap_stream *stream)
 {
     uint32_t next = 0;
     int32_t guarded = AP_OK;
@@ -208,6 +208,21 @@ static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, const ap_
         next += (uint32_t)entries;
     }
     return guarded;
+}
+
+/* Refused arguments are found before anything is created. Nearly always there is none: the tensors are looked at one
+   after the other, and as members of arguments only when something is the matter. */
+static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, const ap_stream *stream)
+{
+    uint32_t odd = 0;
+    for (uint32_t i = 0; i < call->tensor_count; ++i) {
+        if (!tensors[i])
+            continue;
+        const ap_use *use = tensors[i]->use;
+        odd |= use->closed | (uint32_t)(use->device != stream->device);
+        odd |= (uint32_t)((use->guard != 0) & (use->guard != stream->id));
+    }
+    return AP_LIKELY(!odd) ? AP_OK : examine_tensors(call, tensors, stream);
 }
 
 /* On failure nothing is left to release. */

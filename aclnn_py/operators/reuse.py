@@ -15,9 +15,10 @@ for which the library refuses is never asked again. ``ACLNN_PY_REUSE`` chooses:
 
 ``verify``
     As ``always``, and the first launch with a kept executor also runs a fresh one and compares the
-    workspace and the results.
+    workspace and the results: the mode for finding out whether a library keeps its promise.
 
-While launches are observed (strict mode, traces, ``ACLNN_PY_CHECK=1``) all go through both phases.
+While launches are observed (strict mode, traces, ``ACLNN_PY_CHECK=1``) all go through both phases,
+so that observers see both. Nothing is replayed then, and ``verify`` has nothing to compare.
 """
 
 from __future__ import annotations

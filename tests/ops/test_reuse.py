@@ -185,6 +185,26 @@ assert out.numpy().tolist() == [2.0] * 4
     ).check()
 
 
+def test_under_the_checker_nothing_is_kept(device):
+    script = """
+import numpy as np, aclnn_py as ap
+from aclnn_py.operators.reuse import reuse_counts
+x = ap.full(4, 1, np.float32)
+for step in range(1, 4):
+    ap.ops.inplace_add(x, x, 1.0)
+    assert x.numpy().tolist() == [2.0 ** step] * 4
+assert reuse_counts() == (0, 0, 0, 0), reuse_counts()
+"""
+    run_script(
+        script,
+        env={
+            "ACLNN_PY_DEVICE": "emulator",
+            "ACLNN_PY_REUSE": "verify",
+            "ACLNN_PY_CHECK": "1",
+        },
+    ).check()
+
+
 def test_a_wrong_setting_is_refused(device):
     outcome = run_script("import aclnn_py.ops", env={"ACLNN_PY_REUSE": "sometimes"})
     assert outcome.status != 0
