@@ -98,6 +98,13 @@ class PooledBlock(Block):
         self.views = ()
         self.use = _new(_USE)
 
+    def release(self) -> None:
+        """Free the memory, or leave that to those that still use it."""
+        if self.views:
+            super().release()
+        else:
+            self.free()  # which also says that it is closed
+
     def free(self) -> None:
         """Give the block back, with the one stream that may still work on it."""
         code = _give(self.use)

@@ -86,7 +86,7 @@ class Memory(Handle):
     def _adopt(self, block: Block, nbytes: int, *owners: object) -> None:
         self._block = block
         self._nbytes = nbytes
-        Handle.__init__(self, block, Block.release, *owners)
+        Handle.__init__(self, block, type(block).release, *owners)
 
     @property
     def raw(self) -> int:

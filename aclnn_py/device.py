@@ -340,7 +340,7 @@ def resolve(device: object, argument: str = "device") -> Device:
         The value is neither a Device, an int nor None.
     """
     if device is None:
-        return Device.current()
+        return thread.device or _first_choice()
     if isinstance(device, Device):
         return device
     if isinstance(device, int) and not isinstance(device, bool):

@@ -138,7 +138,7 @@ class Buffer(Memory):
         buffer = _new(cls)
         buffer._block = block
         buffer._nbytes = nbytes
-        _own(buffer, block, Block.release)
+        _own(buffer, block, type(block).release)
         return buffer
 
     def write(self, data: Any, *, offset: int = 0, stream: Stream | None = None) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
 import weakref
 
 import pytest
+from helpers.processes import run_script
 
 from aclnn_py.errors import ClosedError, ReleaseWarning
 from aclnn_py.handle import Handle, live_handles
@@ -85,6 +87,52 @@ def test_a_failing_release_is_a_warning():
     with pytest.warns(ReleaseWarning, match="Thing was not released: aclrtFree: 507899"):
         thing.close()
     assert thing.closed
+
+
+def test_threads_that_close_one_handle_release_it_once():
+    released = []
+    things = [Thing(i, released.append) for i in range(500)]
+    start = threading.Barrier(4)
+
+    def close_all():
+        start.wait()
+        for thing in things:
+            thing.close()
+
+    threads = [threading.Thread(target=close_all) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(released) == list(range(500))
+
+
+def test_a_release_may_close_the_same_handle_and_others():
+    released = []
+
+    def release(raw):
+        released.append(raw)
+        for thing in things:
+            thing.close()
+
+    things = [Thing(i, release) for i in range(3)]
+    things[1].close()
+    assert released == [1, 0, 2]
+
+
+def test_at_exit_the_newest_goes_first_and_a_failure_stops_nobody():
+    outcome = run_script(
+        """
+import warnings
+from aclnn_py.handle import Handle
+warnings.simplefilter("error")
+def fail(raw):
+    raise OSError("refused")
+kept = [Handle(1, print), Handle(2, fail), Handle(3, print)]
+"""
+    )
+    assert outcome.out.split() == ["3", "1"]
+    assert "ReleaseWarning: Handle was not released: refused" in outcome.err
 
 
 @pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickle.dumps])
