@@ -268,8 +268,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{getattr(np, name): _method(name) for name in (
         "sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "std", "var",
         "cumsum", "cumprod", "reshape", "transpose", "squeeze", "ravel", "swapaxes", "copy",
-        "astype", "broadcast_to",
-    )},
+        "broadcast_to", "astype",
+    ) if hasattr(np, name)},  # np.astype came with NumPy 2.1
     **{getattr(np, name): _row(name) for name in ("tril", "triu")},
     np.amax: _method("max"),
     np.amin: _method("min"),

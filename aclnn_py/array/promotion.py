@@ -70,19 +70,32 @@ def kind_order(dtype: np.dtype[Any]) -> int:
 
 def result_type(*operands: Any) -> DType:
     """dtype of an expression over tensors, Python numbers and NumPy scalars."""
-    strong = [item.dtype for item in operands if not isinstance(item, _PYTHON_NUMBERS)
-              or isinstance(item, np.generic)]  # fmt: skip
-    weak = [item for item in operands if isinstance(item, _PYTHON_NUMBERS)
-            and not isinstance(item, np.generic)]  # fmt: skip
+    strong = [item.dtype for item in operands if isinstance(item, (Tensor, np.generic))]
+    weak = [item for item in operands if not isinstance(item, (Tensor, np.generic))]
     if not strong:
         return dtype_of(np.result_type(*weak), "result")
     result = strong[0]
     for dtype in strong[1:]:
         result = _promote(result, dtype)
     for number in weak:
-        if not (kind_order(result) == _KINDS["f"] and isinstance(number, (bool, int, float))):
-            result = np.result_type(result, number)
+        result = _with_number(result, number)
     return dtype_of(result, "result")
+
+
+def _with_number(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
+    """What a Python number makes of a dtype: it raises the kind, and no more than that.
+
+    Written out, because ``numpy.result_type`` looks at the value of the number before NumPy 2.
+    """
+    order = kind_order(dtype)
+    if isinstance(number, complex) and order < _KINDS["c"]:
+        whole = order < _KINDS["f"]
+        return np.dtype(np.complex128) if whole else np.promote_types(dtype, np.complex64)
+    if isinstance(number, float) and order < _KINDS["f"]:
+        return np.dtype(np.float64)
+    if isinstance(number, int) and not isinstance(number, bool) and order == _KINDS["b"]:
+        return np.dtype(np.int64)
+    return dtype
 
 
 def _promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -111,20 +124,23 @@ def cast(tensor: Tensor, kind: DType) -> Tensor:
     return functional.cast(tensor, kind)
 
 
-def number_of(value: Any, kind: DType) -> np.generic:
-    """A number in a dtype.
+def number_of(value: Any, kind: DType) -> bool | int | float | complex:
+    """A number rounded to a dtype, as a Python number, which the operators recognise fastest.
 
     Raises
     ------
     OverflowError
         A Python int does not fit into it.
     """
+    if kind.name == "float64" and type(value) in (int, float):
+        return float(value)
     if type(value) is int and kind.numpy.kind in "iu":
-        result: Any = np.array(value, kind.numpy)
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            result = np.asarray(value).astype(kind.numpy)
-    number: np.generic = result[()]
+        limits = np.iinfo(kind.numpy)
+        if not limits.min <= value <= limits.max:
+            raise OverflowError(f"Python integer {value} out of bounds for {kind}")
+        return value
+    with np.errstate(over="ignore", invalid="ignore"):
+        number: bool | int | float | complex = np.asarray(value).astype(kind.numpy).item()
     return number
 
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply
@@ -18,6 +21,7 @@ from aclnn_py.tensor import Tensor
 __all__ = ["REDUCTIONS", "accumulate", "arg_extreme", "reduce", "standard_deviation", "variance"]
 
 Axis = int | tuple[int, ...] | None
+_AxisError: Any = getattr(np, "exceptions", np).AxisError  # it moved with NumPy 1.25
 
 
 def axes_of(axis: Axis, rank: int) -> tuple[int, ...]:
@@ -28,11 +32,16 @@ def axes_of(axis: Axis, rank: int) -> tuple[int, ...]:
     ValueError
         One is out of range (``numpy.exceptions.AxisError``, an IndexError too) or named twice.
     """
-    from numpy.lib.array_utils import normalize_axis_tuple
-
     if axis is None:
         return tuple(range(rank))
-    found: tuple[int, ...] = normalize_axis_tuple(axis, rank, allow_duplicate=False)
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple(operator.index(item) for item in given)
+    for item in found:
+        if not -rank <= item < rank:
+            raise _AxisError(item, rank)
+    found = tuple(item % rank for item in found)
+    if len(set(found)) != len(found):
+        raise ValueError(f"repeated axis in {axis}")
     return found
 
 
@@ -43,7 +52,7 @@ def _sum_type(kind: DType) -> DType:
 
 
 def _sum(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
-    ops.reduce_sum(x, axes, keepdims, kind, out)
+    ops.reduce_sum(x, axes, keepdims, kind.name, out)
 
 
 def _prod(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
@@ -51,16 +60,16 @@ def _prod(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Te
     kept = [i for i in range(x.ndim) if i not in axes]
     shape = tuple(x.shape[i] for i in kept)
     rows = x.permute(*kept, *axes).reshape(*shape, prod(x.shape[i] for i in axes))
-    ops.prod_dim(rows, len(shape), False, kind, out.reshape(*shape))
+    ops.prod_dim(rows, len(shape), False, kind.name, out.reshape(*shape))
 
 
 def _mean(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Tensor) -> None:
-    ops.mean(x, axes, keepdims, kind, out)
+    ops.mean(x, axes, keepdims, kind.name, out)
 
 
-def _plain(operator: Any) -> Callable[..., None]:
+def _plain(queue: Any) -> Callable[..., None]:
     def run(x: Tensor, axes: tuple[int, ...], keepdims: bool, _: DType, out: Tensor) -> None:
-        operator(x, axes, keepdims, out)
+        queue(x, axes, keepdims, out)
 
     return run
 
@@ -110,11 +119,11 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
     values = cast(x, dtype_of("uint8")) if kind.name == "bool" else x
     shape = reduced_shape(x.shape, () if axis is None else axes_of(axis, x.ndim), keepdims)
     out = empty(shape, "int64", device=x.device)
-    operator = ops.arg_max if name == "argmax" else ops.arg_min
+    queue = ops.arg_max if name == "argmax" else ops.arg_min
     if axis is None:
-        operator(values.reshape(-1), 0, False, out.reshape(()))
+        queue(values.reshape(-1), 0, False, out.reshape(()))
     else:
-        operator(values, axes_of(axis, x.ndim)[0], keepdims, out)
+        queue(values, axes_of(axis, x.ndim)[0], keepdims, out)
     return out
 
 
@@ -126,8 +135,8 @@ def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None)
     kind = dtype_of(dtype) if dtype is not None else _sum_type(x._layout.dtype)
     compute = dtype_of("int64") if kind.name == "uint64" else kind
     out = empty(x.shape, compute, device=x.device)
-    operator = ops.cumsum if name == "cumsum" else ops.cumprod
-    operator(cast(x, compute), at, compute, out)
+    queue = ops.cumsum if name == "cumsum" else ops.cumprod
+    queue(cast(x, compute), at, compute.name, out)
     return cast(out, kind)
 
 

@@ -84,7 +84,7 @@ def promote(*operands: Any) -> DType:
     higher kind takes over with its own width: int64 with float16 gives float16. Numbers count only
     when their kind is higher than that of every tensor.
     """
-    tensors = [dtype_of(item.dtype_name) for item in operands if isinstance(item, Tensor)]
+    tensors = [item._layout.dtype for item in operands if isinstance(item, Tensor)]
     result = tensors[0]
     for kind in tensors[1:]:
         result = _promote_two(result, kind)
@@ -174,6 +174,8 @@ def ceil_div(count: int, step: int) -> int:
 def broadcast(*operands: Any) -> tuple[int, ...]:
     """Shape all tensors broadcast to; numbers have none."""
     shapes = [item.shape for item in operands if isinstance(item, Tensor)]
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
