@@ -39,10 +39,8 @@ class Relation:
 
     def broken(self, call: Call) -> Iterator[BrokenRule]:
         """What a call has against it."""
-        for term, wanted in self.row.get("when", {}).items():
-            allowed = wanted if isinstance(wanted, list) else [wanted]
-            if call.term(term) not in allowed:
-                return
+        if not call.applies(self.row):
+            return
         status = int(self.row.get("status", _INVALID))
         for name, text in KINDS[self.row["rule"]](call, self.row):
             yield BrokenRule(name, text, status)

@@ -86,9 +86,17 @@ class Call:
     def status_of(self, c_name: str, kind: str, usual: int = 161002) -> int:
         """The status by which a fact about one parameter is refused."""
         for row in facts.rules(self.op.c_name):
-            if row["rule"] == "status" and row["argument"] == c_name and row["fact"] == kind:
+            named = row["rule"] == "status" and (row["argument"], row["fact"]) == (c_name, kind)
+            if named and self.applies(row):
                 return int(row["status"])
         return usual
+
+    def applies(self, row: facts.RuleRow) -> bool:
+        """Whether the conditions of a row, its ``when``, hold."""
+        for term, wanted in row.get("when", {}).items():
+            if self.term(term) not in (wanted if isinstance(wanted, list) else [wanted]):
+                return False
+        return True
 
     def term(self, text: object) -> Any:
         """The value of a term; None where an argument of it is absent or of another kind."""

@@ -195,3 +195,13 @@ class TestKinds:
     def test_a_term_that_is_none_is_an_error_of_the_table(self) -> None:
         with pytest.raises(ValueError, match="no term"):
             found("mm", {"rule": "range", "argument": "self[0", "low": 1}, new(1), None, None, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+def test_a_status_may_depend_on_what_was_given(device, dtype):
+    x = ap.empty((2, 64), "int8")
+    values = (x, ap.empty((64, 3), "int8"), None, None, ap.empty(3, dtype), "", "sum", 0, 1,
+              ap.empty((2, 3), "float16"))  # fmt: skip
+    rules = broken_rules(ops.quant_matmul_all_reduce, values)
+    expected = 561002 if dtype == "float32" else 161002
+    assert [r.status for r in rules if r.argument == "dequant_scale"][0] == expected
