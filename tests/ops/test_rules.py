@@ -204,4 +204,4 @@ def test_a_status_may_depend_on_what_was_given(device, dtype):
               ap.empty((2, 3), "float16"))  # fmt: skip
     rules = broken_rules(ops.quant_matmul_all_reduce, values)
     expected = 561002 if dtype == "float32" else 161002
-    assert [r.status for r in rules if r.argument == "dequant_scale"][0] == expected
+    assert next(r.status for r in rules if r.argument == "dequant_scale") == expected

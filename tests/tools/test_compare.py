@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import subprocess
+
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
+from aclnn_py.emulator import library_path
 from aclnn_py.operators.interception import Launch, Observer, observing
-from aclnn_py.operators.record_file import View
+from aclnn_py.operators.record_file import RecordReader, View
 from aclnn_py.tools.comparison import difference
 
 
@@ -63,6 +70,57 @@ def test_the_first_wrong_operator_is_named_with_its_inputs(device, tmp_path):
     # The file has the inputs, and what the device made of them.
     (again,) = ap.tools.replay(tmp_path / "first")
     assert again.parted == "out" and again.difference.first == "98.25"
+
+
+# The emulator under CANN's names, but for one operator that is another one, and for the mark by
+# which the emulator is known: a symbol at address 0 is no symbol.
+WRONG = """
+#include <stdint.h>
+__asm__(".globl aclnn_py_emulator_contract\\n.set aclnn_py_emulator_contract, 0");
+int32_t aclnnMaximumGetWorkspaceSize(void *, void *, void *, uint64_t *, void **);
+int32_t aclnnMaximum(void *, uint64_t, void *, void *);
+int32_t aclnnMulGetWorkspaceSize(void *x, void *y, void *out, uint64_t *size, void **executor) {
+  return aclnnMaximumGetWorkspaceSize(x, y, out, size, executor);
+}
+int32_t aclnnMul(void *workspace, uint64_t size, void *executor, void *stream) {
+  return aclnnMaximum(workspace, size, executor, stream);
+}
+"""
+PROGRAM = """
+    import sys
+    import numpy as np
+    import aclnn_py as ap
+
+    x = ap.from_numpy(np.arange(12, dtype=np.float32).reshape(3, 4) + 2)
+    out = ap.zeros((3, 4), np.float32)
+    with ap.tools.compare(sys.argv[1]) as found:
+        ap.ops.add(x, x, 1, out)
+        ap.ops.mul(out, x, out)
+        ap.ops.add(out, out, 1, out)
+    print([call.agrees for call in found.calls], found)
+"""
+
+
+@pytest.mark.emulator_only(reason="the wrong library is made of the emulator")
+def test_a_library_with_a_wrong_operator_is_found_out(tmp_path):
+    emulator = library_path()
+    place = tmp_path / "lib64"
+    place.mkdir()
+    compiler = shlex.split(os.environ.get("CC", "")) or [shutil.which("gcc") or "cc"]
+    command = [*compiler, "-shared", "-fPIC", "-x", "c", "-", "-x", "none", str(emulator)]
+    command += [f"-Wl,-rpath,{emulator.parent}", "-o", str(place / "libascendcl.so")]
+    subprocess.run(command, input=WRONG, text=True, check=True)
+    for name in ("libnnopbase.so", "libopapi.so", "libhccl.so"):
+        (place / name).symlink_to("libascendcl.so")
+    saved = tmp_path / "first"
+    env = {"ACLNN_PY_DEVICE": "npu", "ACLNN_PY_LIBRARY_PATH": str(place)}
+    done = run_script(PROGRAM, str(saved), env=env).check()
+    assert done.out.startswith("[True, False, True]")
+    assert "the first to differ is call 1: aclnnMul" in done.out and "out: " in done.out
+    reader = RecordReader(saved)
+    assert reader.about["device"] == "npu" and reader.calls[0].operator == "aclnnMul"
+    (again,) = ap.tools.replay(saved)  # on the emulator: 2 * 2 * 2 where the library had 4
+    assert (again.parted, again.difference.beyond) == ("out", 12)
 
 
 def test_a_difference_within_tolerance_is_none(device):

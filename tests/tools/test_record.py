@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import weakref
 import zipfile
@@ -12,9 +13,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 from helpers.processes import run_script
+from helpers.ranks import run_ranks
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
+from aclnn_py.distributed import Communicator, all_reduce
 from aclnn_py.operators.interception import observers
 from aclnn_py.operators.record_file import RecordError, RecordReader
 from aclnn_py.tools.cli import main
@@ -349,3 +352,26 @@ def test_replay_chooses_its_device(device, tmp_path):
     absent = run_script(program, "replay", "--device", "npu", str(path), env={
         "ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_LIBRARY_PATH": str(tmp_path)})  # fmt: skip
     assert absent.status == 2 and "aclnn-py replay: " in absent.err
+
+
+def _record_a_sum(rank, ranks, folder):
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank))
+    os.environ["ACLNN_PY_RENDEZVOUS"] = f"file://{folder}/job"
+    with Communicator.from_env() as comm, comm.device:
+        x = ap.from_numpy(np.full((2, 3), rank + 1.0, np.float32))
+        with ap.tools.record(f"{folder}/%r.rec") as kept:
+            ops.mul(x, x, x)
+            all_reduce(x, "sum", comm)
+            ops.add(x, x, 1.0, x)
+        return kept.calls, x.numpy().tolist()
+
+
+def test_every_rank_has_a_file_of_its_own(device, tmp_path):
+    found = run_ranks(2, _record_a_sum, str(tmp_path))
+    assert found == [(2, [[10.0] * 3] * 2)] * 2
+    for rank in range(2):
+        path = tmp_path / f"{rank}.rec"
+        assert [item.agrees for item in ap.tools.replay(path)] == [True, True]
+        product = RecordReader(path).calls[0].memories[0]
+        values = np.frombuffer(RecordReader(path).data(product.after, 24), np.float32)
+        assert values.tolist() == [(rank + 1.0) ** 2] * 6
