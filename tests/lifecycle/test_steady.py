@@ -17,7 +17,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from benchmarks.steady import MIB, measure
 warm, after = measure(40_000)
 assert after[1:] == warm[1:], (warm, after)
-assert after[0] - warm[0] < 2 * MIB, (warm, after)
-assert sum(after[2].values()) <= 2, after
+assert after.resident - warm.resident < 2 * MIB, (warm, after)
+assert sum(after.handles.values()) <= 2, after
 """
     run_script(script, env={"ACLNN_PY_DEVICE": "npu"}).check()
