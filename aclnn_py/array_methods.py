@@ -44,7 +44,7 @@ class ArrayMethods:
         return _binary("add", other, self)
 
     def __iadd__(self, other: Any) -> Tensor:
-        return _call("inplace", "add", self, other)
+        return _inplace("add", self, other)
 
     def __sub__(self, other: Any) -> Tensor:
         return _binary("subtract", self, other)
@@ -53,7 +53,7 @@ class ArrayMethods:
         return _binary("subtract", other, self)
 
     def __isub__(self, other: Any) -> Tensor:
-        return _call("inplace", "subtract", self, other)
+        return _inplace("subtract", self, other)
 
     def __mul__(self, other: Any) -> Tensor:
         return _binary("multiply", self, other)
@@ -62,7 +62,7 @@ class ArrayMethods:
         return _binary("multiply", other, self)
 
     def __imul__(self, other: Any) -> Tensor:
-        return _call("inplace", "multiply", self, other)
+        return _inplace("multiply", self, other)
 
     def __truediv__(self, other: Any) -> Tensor:
         return _binary("divide", self, other)
@@ -71,7 +71,7 @@ class ArrayMethods:
         return _binary("divide", other, self)
 
     def __itruediv__(self, other: Any) -> Tensor:
-        return _call("inplace", "divide", self, other)
+        return _inplace("divide", self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
         return _binary("floor_divide", self, other)
@@ -80,7 +80,7 @@ class ArrayMethods:
         return _binary("floor_divide", other, self)
 
     def __ifloordiv__(self, other: Any) -> Tensor:
-        return _call("inplace", "floor_divide", self, other)
+        return _inplace("floor_divide", self, other)
 
     def __mod__(self, other: Any) -> Tensor:
         return _binary("remainder", self, other)
@@ -89,7 +89,7 @@ class ArrayMethods:
         return _binary("remainder", other, self)
 
     def __imod__(self, other: Any) -> Tensor:
-        return _call("inplace", "remainder", self, other)
+        return _inplace("remainder", self, other)
 
     def __pow__(self, other: Any) -> Tensor:
         return _binary("power", self, other)
@@ -98,7 +98,7 @@ class ArrayMethods:
         return _binary("power", other, self)
 
     def __ipow__(self, other: Any) -> Tensor:
-        return _call("inplace", "power", self, other)
+        return _inplace("power", self, other)
 
     def __and__(self, other: Any) -> Tensor:
         return _binary("bitwise_and", self, other)
@@ -107,7 +107,7 @@ class ArrayMethods:
         return _binary("bitwise_and", other, self)
 
     def __iand__(self, other: Any) -> Tensor:
-        return _call("inplace", "bitwise_and", self, other)
+        return _inplace("bitwise_and", self, other)
 
     def __or__(self, other: Any) -> Tensor:
         return _binary("bitwise_or", self, other)
@@ -116,7 +116,7 @@ class ArrayMethods:
         return _binary("bitwise_or", other, self)
 
     def __ior__(self, other: Any) -> Tensor:
-        return _call("inplace", "bitwise_or", self, other)
+        return _inplace("bitwise_or", self, other)
 
     def __xor__(self, other: Any) -> Tensor:
         return _binary("bitwise_xor", self, other)
@@ -125,7 +125,7 @@ class ArrayMethods:
         return _binary("bitwise_xor", other, self)
 
     def __ixor__(self, other: Any) -> Tensor:
-        return _call("inplace", "bitwise_xor", self, other)
+        return _inplace("bitwise_xor", self, other)
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return _binary("equal", self, other)
@@ -353,6 +353,11 @@ def _unary(name: str, operand: Any) -> Tensor:
 
 def _binary(name: str, a: Any, b: Any) -> Tensor:
     return _call("matmul", a, b) if name == "matmul" else _call("apply", name, a, b)
+
+
+def _inplace(name: str, target: Any, other: Any) -> Tensor:
+    result: Tensor = _array().apply(name, target, other, out=target)
+    return result
 
 
 def _reduce(name: str, tensor: Any, axis: Axis, dtype: Any, keepdims: bool) -> Tensor:

@@ -7,7 +7,7 @@ function here. The modules are tables over ``ops`` and ``functional``.
 
 from __future__ import annotations
 
-from aclnn_py.array.arithmetic import apply, inplace
+from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.dispatch import (
     argsort,
     array_function,
@@ -43,7 +43,6 @@ __all__ = [
     "clip",
     "dot",
     "index",
-    "inplace",
     "matmul",
     "nonzero",
     "reduce",

@@ -28,7 +28,7 @@ from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.functional.results import broadcast
 from aclnn_py.tensor import Tensor
 
-__all__ = ["BINARY", "NAMES", "UNARY", "apply", "binary", "inplace", "overlaps", "unary"]
+__all__ = ["BINARY", "NAMES", "UNARY", "apply", "binary", "overlaps", "shares_memory", "unary"]
 
 Types = tuple[DType, DType]  # of the computation, of the result
 
@@ -206,11 +206,24 @@ _ALIASES = {
 
 
 def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
-    """Evaluate the function of that name."""
+    """Evaluate the function of that name, into ``out`` if one is given."""
     known = _ALIASES.get(name, name)
+    # An operator that reads elements which it has overwritten already would be wrong.
+    if isinstance(out, Tensor) and any(
+        isinstance(operand, Tensor) and overlaps(out, operand) for operand in operands
+    ):
+        result = _evaluate(known, operands, None)
+        _check_out(out, result.shape, result._layout.dtype, name)
+        ops.inplace_copy(out, result)
+        return out
+    return _evaluate(known, operands, out)
+
+
+def _evaluate(name: str, operands: tuple[Any, ...], out: Tensor | None) -> Tensor:
     if len(operands) == 1:
-        return unary(known, operands[0], out)
-    return binary(known, operands[0], operands[1], out)
+        return unary(name, operands[0], out)
+    first, second = operands
+    return binary(name, first, second, out)
 
 
 def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
@@ -308,21 +321,23 @@ def _stored(place: Tensor, kind: DType, out: Tensor | None) -> Tensor:
     return out
 
 
-def inplace(name: str, target: Tensor, other: Any) -> Tensor:
-    """Evaluate and store in the first operand."""
-    other = scalar(other)
-    # An operator that reads elements which it has overwritten already would be wrong.
-    if isinstance(other, Tensor) and overlaps(target, other):
-        result = binary(name, target, other)
-        _check_out(target, result.shape, result._layout.dtype, name)
-        ops.inplace_copy(target, result)
-        return target
-    return binary(name, target, other, target)
+def shares_memory(a: Tensor, b: Tensor) -> bool:
+    """Whether the memory between the first and the last element of both meets."""
+    if a.device is not b.device or not a.count or not b.count:
+        return False
+    first, second = _extent(a), _extent(b)
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def _extent(tensor: Tensor) -> tuple[int, int]:
+    layout = tensor._layout
+    return tensor.address, tensor.address + layout.dtype.nbytes(layout.span)
 
 
 def overlaps(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are different views of one memory."""
-    return a.buffer is b.buffer and not (a.offset == b.offset and a._layout is b._layout)
+    """Whether two tensors are different views of the same memory."""
+    same = a.address == b.address and a._layout.strides == b._layout.strides
+    return not (same and a.shape == b.shape) and shares_memory(a, b)
 
 
 NAMES = frozenset(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aclnn_py import functional, ops
-from aclnn_py.array.arithmetic import overlaps
+from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.creation import empty, from_numpy
 from aclnn_py.current import thread
@@ -79,7 +79,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         ops.index_put_impl(work, list(indices), source, False, False)
         ops.inplace_copy(view, functional.flip(work, flipped))
         return
-    if source.buffer is view.buffer:
+    if shares_memory(source, view):
         source = functional.contiguous(source)
     ops.index_put_impl(view, list(indices), source.contiguous(), False, False)
 
@@ -89,7 +89,7 @@ def _write(view: Tensor, value: Any, flipped: tuple[int, ...]) -> None:
     if source.shape == () and not isinstance(value, Tensor):
         ops.inplace_copy(view, source)
         return
-    if source.buffer is view.buffer:
+    if shares_memory(source, view):
         if not overlaps(source, view) and not flipped:
             return  # onto itself, as the end of `t[k] += u` does
         source = functional.contiguous(source)

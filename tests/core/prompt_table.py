@@ -64,6 +64,8 @@ FUNCTIONS = [
     "np.invert(b1)", "np.bitwise_and(i4, i4s)", "np.add.reduce(f8)",
     "np.maximum.reduce(f4, axis=1)",
     "r = f4.copy(); np.multiply(f4, 2, out=r); r",
+    "r = f4.copy(); np.add(r[:-1], 1, out=r[1:]); r",
+    "r = f4.copy(); np.exp(r[:, :2], out=r[:, 1:3]); r",
 ]  # fmt: skip
 
 REDUCTIONS = [
