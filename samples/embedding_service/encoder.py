@@ -125,7 +125,8 @@ class Encoder:
         self._buckets = {shape: Bucket(model, shape, capture) for shape in self.shapes}
         self.max_length = max(shape.length for shape in self.shapes)
         self._running: Staged | None = None
-        for shape in self.shapes:
+        # A graph has its memory from its capture; without one the first batch of a shape brings it.
+        for shape in self.shapes[:1] if capture else self.shapes:
             self.embed([[0]] * shape.rows, shape)
 
     def shape_for(self, count: int, length: int) -> Shape:

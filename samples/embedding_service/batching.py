@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests to batches: one thread owns the device, everybody else hands over through a queue."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from encoder import Encoder, Staged
+from metrics import Metrics
+
+import aclnn_py as ap
+from aclnn_py.errors import StatusError
+
+log = logging.getLogger("embedding_service")
+
+Vectors = npt.NDArray[np.float32]
+_ABSENT_TOKEN = 1 << 30
+
+
+class QueueFullError(Exception):
+    """There is no room for the request now."""
+
+
+class StoppingError(Exception):
+    """The service takes no more requests."""
+
+
+class BatchError(Exception):
+    """The batch of the request failed; the text explains it."""
+
+
+@dataclass(eq=False)
+class _Job:
+    """The texts of one request."""
+
+    texts: Sequence[Sequence[int]]
+    arrived: float
+    future: Future[Vectors] = field(default_factory=Future)
+    vectors: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One text of a job, the unit that batches are made of."""
+
+    job: _Job
+    index: int
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        return self.job.texts[self.index]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    rows: list[_Row]
+    staged: Staged
+
+
+class Batcher:
+    """Dynamic batching in front of an encoder.
+
+    A batch has texts of one length bucket. It leaves when it is full, or when its oldest text has
+    waited for ``max_wait_s``. No more than ``max_queued`` texts wait. ``make_encoder`` is called on
+    the thread that owns the device from then on. Every ``fail_every``-th batch, if not 0, gets a
+    token that the vocabulary lacks, so that the device reports an error.
+    """
+
+    def __init__(
+        self,
+        make_encoder: Callable[[], Encoder],
+        metrics: Metrics,
+        *,
+        max_wait_s: float = 0.005,
+        max_queued: int = 1024,
+        fail_every: int = 0,
+    ) -> None:
+        self._make_encoder = make_encoder
+        self._metrics = metrics
+        self._max_wait_s = max_wait_s
+        self._max_queued = max_queued
+        self._fail_every = fail_every
+        self._launched = 0
+        self._changed = threading.Condition()
+        self._lengths: list[int] = []
+        self._waiting: dict[int, deque[_Row]] = {}
+        self._queued = 0
+        self._stopping = False
+        self.ready = threading.Event()
+        self.failure = ""
+        self._thread = threading.Thread(target=self._run, name="device", daemon=True)
+
+    # For everybody.
+
+    def start(self) -> None:
+        """Start the device thread; ``ready`` is set when it is warm."""
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def submit(self, texts: Sequence[Sequence[int]]) -> Future[Vectors]:
+        """Accept all texts of a request, given as token numbers, or none of them."""
+        job = _Job(texts, time.monotonic())
+        if not self.ready.is_set():
+            raise StoppingError("the model is not loaded")
+        with self._changed:
+            if self._stopping:
+                raise StoppingError("the service is shutting down")
+            longest = max(map(len, texts))
+            if longest > self._lengths[-1]:
+                raise ValueError(f"texts: {longest} tokens; at most {self._lengths[-1]}")
+            if self._queued + len(texts) > self._max_queued:
+                raise QueueFullError(
+                    f"{self._queued} texts wait, and no more than {self._max_queued} may"
+                )
+            for index, tokens in enumerate(texts):
+                length = next(n for n in self._lengths if n >= len(tokens))
+                self._waiting[length].append(_Row(job, index))
+            self._count(len(texts))
+            self._changed.notify()
+        return job.future
+
+    def close(self) -> None:
+        """Refuse what comes from now on, answer what was accepted, end the thread."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join()
+
+    # On the device thread.
+
+    def _run(self) -> None:
+        try:
+            with ap.Device(0):
+                encoder = self._make_encoder()
+                try:
+                    self._lengths = sorted({shape.length for shape in encoder.shapes})
+                    self._waiting = {length: deque() for length in self._lengths}
+                    self._report_memory()
+                    self.ready.set()
+                    self._serve(encoder)
+                finally:
+                    encoder.close()
+        except BaseException as error:
+            log.exception("the device thread ended")
+            self.failure = f"{type(error).__name__}: {error}"
+        finally:
+            self._abandon()
+
+    def _serve(self, encoder: Encoder) -> None:
+        current: _Batch | None = None
+        while True:
+            if current is None:
+                rows = self._take(encoder)
+                if rows is None:
+                    return
+                current = self._staged(encoder, rows)
+                continue
+            batch, current = current, None
+            try:
+                encoder.launch(batch.staged)
+            except Exception as error:
+                self._fail(batch.rows, error)
+                continue
+            # While the device computes, the inputs of the next batch are copied, if it is full.
+            full = self._take_full(encoder)
+            if full:
+                current = self._staged(encoder, full)
+            try:
+                vectors = encoder.collect()
+            except Exception as error:
+                self._fail(batch.rows, error)
+            else:
+                self._deliver(batch.rows, vectors)
+            self._report_memory()
+
+    def _staged(self, encoder: Encoder, rows: list[_Row]) -> _Batch | None:
+        texts = [list(row.tokens) for row in rows]
+        self._launched += 1
+        if self._fail_every and self._launched % self._fail_every == 0:
+            texts[0][0] = _ABSENT_TOKEN
+        try:
+            return _Batch(rows, encoder.stage(texts))
+        except Exception as error:
+            self._fail(rows, error)
+            return None
+
+    def _take(self, encoder: Encoder) -> list[_Row] | None:
+        """Wait for the next batch; None when all is done."""
+        with self._changed:
+            while True:
+                length = self._due(encoder)
+                if length is not None:
+                    return self._pop(length, encoder.most_rows(length))
+                heads = [queue[0].job.arrived for queue in self._waiting.values() if queue]
+                if heads:
+                    self._changed.wait(max(0.0, min(heads) + self._max_wait_s - time.monotonic()))
+                elif self._stopping:
+                    return None
+                else:
+                    self._changed.wait()
+
+    def _take_full(self, encoder: Encoder) -> list[_Row]:
+        """The next batch, if waiting would not make it larger."""
+        with self._changed:
+            length = self._due(encoder)
+            if length is None or len(self._waiting[length]) < encoder.most_rows(length):
+                return []
+            return self._pop(length, encoder.most_rows(length))
+
+    def _due(self, encoder: Encoder) -> int | None:
+        """The length whose batch is next: of those that may leave the one with the oldest text."""
+        overdue = time.monotonic() - self._max_wait_s
+        found = [
+            (queue[0].job.arrived, length)
+            for length, queue in self._waiting.items()
+            if queue
+            and (
+                self._stopping
+                or queue[0].job.arrived <= overdue
+                or len(queue) >= encoder.most_rows(length)
+            )
+        ]
+        return min(found)[1] if found else None
+
+    def _pop(self, length: int, most: int) -> list[_Row]:
+        queue = self._waiting[length]
+        rows = [queue.popleft() for _ in range(min(most, len(queue)))]
+        self._count(-len(rows))
+        return rows
+
+    def _count(self, change: int) -> None:
+        self._queued += change
+        self._metrics.set(queue_texts=self._queued)
+
+    def _deliver(self, rows: list[_Row], vectors: Vectors) -> None:
+        self._metrics.batch(len(rows), failed=False)
+        for row, vector in zip(rows, vectors, strict=True):
+            job = row.job
+            job.vectors[row.index] = vector
+            if len(job.vectors) == len(job.texts) and job.future.set_running_or_notify_cancel():
+                job.future.set_result(np.stack([job.vectors[i] for i in range(len(job.texts))]))
+
+    def _fail(self, rows: list[_Row], error: Exception) -> None:
+        self._metrics.batch(len(rows), failed=True)
+        text = error.explain() if isinstance(error, StatusError) else str(error)
+        # Its text alone: a record that is kept would keep the frames, and with them the model.
+        log.error("a batch of %d texts failed: %s", len(rows), str(error))
+        for job in {row.job for row in rows}:
+            # Another batch may have failed it before.
+            if not job.future.done() and job.future.set_running_or_notify_cancel():
+                job.future.set_exception(BatchError(text))
+
+    def _abandon(self) -> None:
+        """Nobody will compute what still waits: the thread ended by an error."""
+        with self._changed:
+            self._stopping = True
+            rows = [row for queue in self._waiting.values() for row in queue]
+            self._waiting = {}
+            self._count(-len(rows))
+        if rows:
+            self._fail(rows, RuntimeError(f"the device thread ended: {self.failure}"))
+
+    def _report_memory(self) -> None:
+        stats = ap.memory_stats()
+        self._metrics.set(
+            device_allocated_bytes=stats.allocated_nbytes,
+            device_reserved_bytes=stats.reserved_nbytes,
+            device_allocations_total=stats.hits + stats.misses,
+        )

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTTP side of the embedding service, and the whole of it under load."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from batching import Batcher
+from encoder import Encoder, Shape
+from metrics import Metrics
+from model import Model
+from reference import NumpyEncoder
+from weights import shard
+
+import aclnn_py as ap
+
+LOAD = Path(__file__).parents[2] / "samples" / "embedding_service" / "load.py"
+
+
+def by_letters(texts: list[str]) -> list[list[int]]:
+    """A token per letter, and one in front."""
+    return [[1, *(3 + ord(letter) % 40 for letter in text[:7])] for text in texts]
+
+
+@contextmanager
+def client(tiny: Any, limits: dict[str, Any], **options: Any) -> Iterator[Any]:
+    """A client of a service with a small model."""
+    from server import Limits, Service
+    from starlette.testclient import TestClient
+
+    config, arrays = tiny
+    metrics = Metrics()
+    batcher = Batcher(
+        lambda: Encoder(Model(shard(arrays, config), np.float32), [Shape(1, 8), Shape(4, 8)]),
+        metrics,
+        **options,
+    )
+    service = Service(batcher, metrics, by_letters, Limits(**limits))
+    with TestClient(service.application()) as opened:
+        assert batcher.ready.wait(60)
+        yield opened
+    assert not batcher.alive
+
+
+@pytest.mark.usefixtures("requirements")
+def test_texts_become_vectors(device: ap.Device, tiny: Any) -> None:
+    config, arrays = tiny
+    with client(tiny, {}) as http:
+        answer = http.post("/embed", json={"texts": ["abc", ""]})
+        assert answer.status_code == 200
+        body = answer.json()
+        expected = NumpyEncoder(arrays, config).embed_each(by_letters(["abc", ""]))
+        np.testing.assert_allclose(body["vectors"], expected, atol=2e-5)
+        assert body["tokens"] == [4, 1]
+        assert http.get("/health").text == "ok"
+        assert http.get("/ready").status_code == 200
+        text = http.get("/metrics").text
+    assert 'embedding_requests_total{status="200"} 1' in text
+    assert "embedding_request_seconds_count 1" in text
+    assert "# TYPE embedding_batch_texts histogram" in text
+
+
+@pytest.mark.usefixtures("requirements")
+@pytest.mark.parametrize(
+    ("body", "status", "text"),
+    [
+        (b"{", 400, "not JSON"),
+        (b"\xff\xfe", 400, "not JSON"),
+        (b"[" * 5000, 400, "not JSON"),
+        (b"[]", 400, "expected"),
+        (b'{"text": ["a"]}', 400, "expected"),
+        (b'{"texts": "a"}', 400, "expected"),
+        (b'{"texts": []}', 400, "at least one"),
+        (b'{"texts": ["a", 1]}', 400, "texts[1]: not a string"),
+        (b'{"texts": ["\\ud800"]}', 400, "texts[0]: half of a surrogate pair"),
+        (b'{"texts": ["a", "b", "c"]}', 400, "at most 2"),
+        (b"x" * 6000, 413, "more than 5500 bytes"),
+    ],
+)
+def test_bad_requests_are_told_why(
+    device: ap.Device, tiny: Any, body: bytes, status: int, text: str
+) -> None:
+    with client(tiny, {"body_nbytes": 5500, "texts": 2}) as http:
+        answer = http.post("/embed", content=body)
+        assert (answer.status_code, text in answer.json()["error"]) == (status, True), answer.text
+        # A body whose length was not announced.
+        again = http.post("/embed", content=iter([body[:10], body[10:]]))
+        assert again.status_code == status
+        assert http.get("/embed").status_code == 405
+        assert http.post("/embed", json={"texts": ["a"]}).status_code == 200
+
+
+@pytest.mark.usefixtures("requirements")
+def test_a_full_queue_is_503_with_a_time(device: ap.Device, tiny: Any) -> None:
+    with client(tiny, {}, max_queued=1) as http:
+        answer = http.post("/embed", json={"texts": ["a", "b"]})
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.usefixtures("requirements")
+def test_a_device_error_is_500_and_the_next_request_200(device: ap.Device, tiny: Any) -> None:
+    with client(tiny, {}, fail_every=2) as http:
+        statuses = [http.post("/embed", json={"texts": ["a"]}) for _ in range(3)]
+    assert [answer.status_code for answer in statuses] == [200, 500, 200]
+    assert "aclnnEmbedding" in statuses[1].json()["error"]
+
+
+@pytest.mark.usefixtures("requirements")
+def test_an_answer_that_takes_too_long_is_504(device: ap.Device, tiny: Any) -> None:
+    with client(tiny, {"answer_s": 0.05}, max_wait_s=600.0) as http:
+        assert http.post("/embed", json={"texts": ["a"]}).status_code == 504
+
+
+@pytest.mark.usefixtures("requirements")
+def test_load_with_faults(real: Any, tmp_path: Path) -> None:
+    words = ["--requests", "80", "--clients", "12", "--max-queued", "10", "--pool", "30"]
+    faults = ["--drops", "0.1", "--oversized", "0.05", "--fail-every", "6", "--threads", "0"]
+    result = tmp_path / "load.json"
+    done = subprocess.run(
+        [sys.executable, str(LOAD), *words, *faults, "--result", str(result)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    outcomes = json.loads(result.read_text())["outcomes"]
+    again = outcomes.pop("refused with 503, sent again", 0)
+    assert sum(outcomes.values()) == 80, (outcomes, again)
+    assert {"answered", "dropped by the client", "oversized, 413"} <= set(outcomes)
+    assert outcomes["failed by the device, explained"] > 0
