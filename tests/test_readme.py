@@ -19,6 +19,9 @@ PYTHON = [
     for i, (language, text) in enumerate(BLOCKS)
     if language == "python"
 ]
+SOURCES = [
+    path for suffix in ("py", "h", "cpp") for path in (ROOT / "aclnn_py").rglob(f"*.{suffix}")
+]
 SHELL = [text for language, text in BLOCKS if language == "sh"]
 
 
@@ -68,7 +71,7 @@ def test_shell_blocks_run(path_with_command: str, tmp_path: Path) -> None:
 def test_the_two_commands_stand_first() -> None:
     """.ci/run takes them from here."""
     assert SHELL[0].strip() == "pip install . && aclnn-py run -n 2 samples/01_all_gather_matmul.py"
-    assert SHELL[1].strip() == "pip install '.[test]' && pytest"
+    assert SHELL[1].strip() == "pip install '.[test]' && pytest -n auto"
 
 
 def test_numbers_are_those_of_the_operator_table() -> None:
@@ -81,7 +84,7 @@ def test_numbers_are_those_of_the_operator_table() -> None:
 
 
 def test_every_environment_variable_named_exists() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "aclnn_py").rglob("*.py"))
+    sources = "".join(path.read_text() for path in SOURCES)
     for name in set(re.findall(r"ACLNN_PY_\w+", README)):
         assert f'"{name}"' in sources, f"nothing reads {name}"
 
