@@ -48,6 +48,10 @@ __all__ = [
 ]
 
 
+_MAX_LINES = 40
+_MAX_WIDTH = 500
+
+
 class ReleaseWarning(ResourceWarning):
     """A C object could not be released; the text names the routine and the status."""
 
@@ -82,6 +86,16 @@ class AclnnPyError(Exception):
         # By name: exceptions stand below everything, and whoever asks has time to load the rest.
         findings: list[Any] = import_module("aclnn_py.tools.doctor").findings_for(self)
         return findings
+
+
+def _shortened(lines: list[str], attribute: str) -> list[str]:
+    """Lines of a message: a list of a thousand tensors must not bury what it says."""
+    shown = [
+        line if len(line) <= _MAX_WIDTH else f"{line[:_MAX_WIDTH]}... ({len(line)} characters)"
+        for line in lines[:_MAX_LINES]
+    ]
+    left = len(lines) - len(shown)
+    return [*shown, f"... and {left} more, see `{attribute}` of the exception"] if left else shown
 
 
 def verdict_on(fault: AclnnPyError) -> str:
@@ -324,7 +338,7 @@ class StatusError(AclnnPyError, RuntimeError):
 
     def __str__(self) -> str:
         words = self.detail.splitlines()
-        rules = [str(rule) for rule in self.broken]
+        rules = _shortened([str(rule) for rule in self.broken], "broken")
         # The library's own words come first: the documents are sometimes narrower than the library.
         headline = next((lines.pop(0) for lines in (words, rules) if lines), self.meaning)
         text = f"{self.routine}: {self.status_name} ({self.status})"
@@ -344,7 +358,8 @@ class StatusError(AclnnPyError, RuntimeError):
         lines = [text, *(f"  {line}" for line in words), *(f"  broken rule: {r}" for r in rules)]
         if self.hint:
             lines.append(f"  next: {self.hint}")
-        lines += [f"  {argument}" for argument in self.arguments]
+        echoed = _shortened([str(argument) for argument in self.arguments], "arguments")
+        lines += [f"  {argument}" for argument in echoed]
         lines += [f"  {line}" for line in self.launches]
         lines += [f"  {line}" for line in self.verdict.splitlines()]
         if self.meaning:  # the number is a known one

@@ -167,6 +167,14 @@ class RecordWriter:
             self.discard()
             raise OSError(error.errno, error.strerror, os.fspath(self.path)) from None
 
+    def leave_to_parent(self) -> None:
+        """In a forked child: nothing more of it, buffered bytes included, goes into the file."""
+        if self._zip.fp is not None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, self._zip.fp.fileno())
+            os.close(nowhere)
+            self._zip.close()
+
     def discard(self) -> None:
         """Leave nothing of what was written."""
         with contextlib.suppress(OSError):  # a full disk refuses the rest of the archive too

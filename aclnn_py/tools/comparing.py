@@ -71,6 +71,8 @@ class compare:
         return f"{text}; the first to differ is {self.first}{saved}"
 
     def __enter__(self) -> compare:
+        if self._recording is not None:
+            raise RuntimeError("this comparison is under way")
         self.calls = []
         self._folder = tempfile.TemporaryDirectory(prefix="aclnn_py-compare-")
         self._recording = record(Path(self._folder.name) / "block")
@@ -84,8 +86,9 @@ class compare:
         traceback: TracebackType | None,
     ) -> None:
         assert self._folder is not None and self._recording is not None
+        recording, self._recording = self._recording, None
         with self._folder as folder:
-            self._recording.__exit__(kind, value, traceback)
+            recording.__exit__(kind, value, traceback)
             if kind is not None and not issubclass(kind, Exception):
                 return  # interrupted: nobody waits for an answer
             path = Path(folder) / "block"

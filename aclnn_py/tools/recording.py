@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from aclnn_py.errors import AclnnPyError, StatusError
-from aclnn_py.operators.interception import Launch, Observer, add_observer, remove_observer
+from aclnn_py.operators.interception import (
+    Launch,
+    Observer,
+    add_observer,
+    observers,
+    remove_observer,
+)
 from aclnn_py.operators.record_file import RecordWriter
 from aclnn_py.operators.recorded import CallSketch, about_this_process
 from aclnn_py.settings import for_this_process
@@ -63,6 +69,8 @@ class record:
         return 0 if self._keeper is None else self._keeper.left_out
 
     def __enter__(self) -> record:
+        if self._keeper is not None and self._keeper in observers():
+            raise RuntimeError("this record is under way")
         self._keeper = _Keeper(RecordWriter(self._path))
         add_observer(self._keeper)
         return self
@@ -90,6 +98,7 @@ class _Keeper(Observer):
         self.calls = self.left_out = 0
         self._failure: OSError | None = None
         self._writer = writer
+        self._process = os.getpid()
         self._lock = threading.Lock()  # launches of several threads are kept one after the other
         self._begun: dict[Launch, tuple[CallSketch, list[str | None]]] = {}
 
@@ -154,6 +163,9 @@ class _Keeper(Observer):
 
     def close(self) -> OSError | None:
         """Complete the file, or say why there is none."""
+        if os.getpid() != self._process:
+            self._writer.leave_to_parent()
+            return None
         with self._lock:
             if self._failure is None:
                 self._writer.about.update(about_this_process())

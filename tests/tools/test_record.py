@@ -375,3 +375,41 @@ def test_every_rank_has_a_file_of_its_own(device, tmp_path):
         product = RecordReader(path).calls[0].memories[0]
         values = np.frombuffer(RecordReader(path).data(product.after, 24), np.float32)
         assert values.tolist() == [(rank + 1.0) ** 2] * 6
+
+
+def test_a_block_is_entered_once_at_a_time(device, tmp_path):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    for kept in (ap.tools.record(tmp_path / "block"), ap.tools.compare()):
+        for _ in range(2):
+            with kept:
+                ops.add(x, x, 1.0, x)
+                with pytest.raises(RuntimeError, match="under way"), kept:
+                    raise AssertionError("the block must not run")
+    assert len(ap.tools.replay(tmp_path / "block")) == 1
+    assert observers() == ()
+
+
+def test_a_forked_child_leaves_the_record_to_its_parent(tmp_path):
+    source = """
+        import os, sys
+        import numpy as np, aclnn_py as ap
+        x = ap.from_numpy(np.ones((2, 3), np.float32))
+        with ap.tools.record(sys.argv[1]) as kept:
+            ap.ops.add(x, x, 1.0, x)
+            child = os.fork()
+            if child == 0:
+                sys.exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+            ap.ops.mul(x, x, x)
+        print([item.agrees for item in ap.tools.replay(sys.argv[1])])
+    """
+    assert run_script(source, str(tmp_path / "block")).check().out == "[True, True]\n"
+
+
+def test_a_long_list_does_not_bury_the_message(device):
+    x = ap.from_numpy(np.ones((2, 3), np.float32))
+    with pytest.raises(errors.AclnnError) as caught:
+        ops.cat([x] * 3000, 5, x)
+    lines = str(caught.value).splitlines()
+    assert len(caught.value.arguments) > 3000 and len(lines) < 60
+    assert any("more, see `arguments` of the exception" in line for line in lines)
