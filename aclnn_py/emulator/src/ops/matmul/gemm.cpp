@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul/gemm.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <type_traits>
 
 #include "core/pool.h"
+#include "ops/dtype.h"
 
 namespace emu {
 namespace {
@@ -24,12 +27,15 @@ class Scratch {
   void *take(size_t bytes) {
     if (bytes > size_) {
       std::free(data_);
-      size_ = (bytes + 63) & ~size_t(63);
-      data_ = std::aligned_alloc(64, size_);
+      const size_t grain = bytes < huge_page ? 64 : huge_page;
+      size_ = (bytes + grain - 1) / grain * grain;
+      data_ = std::aligned_alloc(grain, size_);
       if (!data_) {
         size_ = 0;
         throw std::bad_alloc();
       }
+      // Panels lie side by side over megabytes: small pages would exceed the processor's table of translations.
+      if (grain == huge_page) madvise(data_, size_, MADV_HUGEPAGE);
     }
     return data_;
   }
@@ -42,6 +48,7 @@ class Scratch {
   }
 
  private:
+  static constexpr size_t huge_page = size_t(2) << 20;
   static constexpr size_t kept = size_t(16) << 20;
   void *data_ = nullptr;
   size_t size_ = 0;
@@ -99,9 +106,10 @@ constexpr int64_t depth_step = 256;
 // tile, which fit the second, pass by; the accumulators of one chunk fit the third.
 constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
 // Up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time.
-constexpr int64_t few_rows = 128, group = 256;
+constexpr int64_t few_rows = 128, group = 128;
 // Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long pieces.
 constexpr int64_t stretch = 32;
+constexpr int64_t cache_line = 64;
 constexpr int64_t worth_a_thread = int64_t(1) << 16;  // multiplications
 
 template <class C>
@@ -170,6 +178,20 @@ class Product {
         pack_b(j, end, depth_begin + p, std::min(step, depth - p), to + (j - begin) * room(depth) + p * width_);
   }
 
+  // First row of panel `i` of `panels` about as high as each other: low ones do not keep the processor busy.
+  int64_t share(int64_t i, int64_t panels) const { return a_.rows * i / panels; }
+
+  // While the columns at `col` of one block are multiplied, their share of the next block is on its way.
+  void await(int64_t begin, int64_t col, int64_t end, int64_t depth_begin) const {
+    if (b_.col.stride != 1 || b_.col.block || b_.row.block) return;
+    const int64_t size = item_size(b_.dtype), count = std::min(depth_step, a_.cols - depth_begin);
+    const int64_t rows = ceil_div(count * width_, end - begin), first = (col - begin) / width_ * rows;
+    for (int64_t p = first; p < std::min(first + rows, count); ++p) {
+      const char *row = static_cast<const char *>(b_.data) + (b_.row.at(depth_begin + p) + begin) * size;
+      for (int64_t at = 0; at < (end - begin) * size; at += cache_line) __builtin_prefetch(row + at, 0, 2);
+    }
+  }
+
   // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and uses them at
   // once.
   void wide() {
@@ -178,7 +200,7 @@ class Product {
     each(panels, 4, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         for (int64_t p = 0; p < k; p += depth_step)
-          pack_a(i * height_, a_.rows, p, std::min(depth_step, k - p),
+          pack_a(share(i, panels), share(i + 1, panels), p, std::min(depth_step, k - p),
                  packed + panels * height_ * p + i * height_ * room(std::min(depth_step, k - p)));
     });
     const int64_t per_group =
@@ -197,12 +219,13 @@ class Product {
           const int64_t depth = std::min(depth_step, k - p);
           if (!direct) unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
+            if (!direct) await(begin, j, end, p + depth);
             const P *from =
                 direct ? static_cast<const P *>(b_.data) + b_.row.at(p) + j : unpacked + (j - begin) * room(depth);
             for (int64_t i = 0; i < panels; ++i)
-              tiles_[tall(i * height_, a_.rows) - 1](
+              tiles_[share(i + 1, panels) - share(i, panels) - 1](
                   packed + panels * height_ * p + i * height_ * room(depth), from,
-                  direct ? b_.row.stride : width_, depth, sums + i * height_ * group + (j - begin), group,
+                  direct ? b_.row.stride : width_, depth, sums + share(i, panels) * group + (j - begin), group,
                   p > 0);
           }
         }
@@ -215,7 +238,9 @@ class Product {
   // multiplied in parallel.
   void chunk(int64_t row, int64_t rows, int64_t col, int64_t cols) {
     const int64_t a_panels = ceil_div(rows, height_), b_panels = ceil_div(cols, width_), k = a_.cols;
-    const int64_t ldc = b_panels * width_, deepest = room(std::min(depth_step, k));
+    // The odd line keeps rows from lying a multiple of a page apart, where they would share a few cache sets.
+    const int64_t ldc = b_panels * width_ + cache_line / static_cast<int64_t>(sizeof(C)),
+                  deepest = room(std::min(depth_step, k));
     const size_t a_bytes = static_cast<size_t>(a_panels * height_ * deepest) * sizeof(P),
                  b_bytes = static_cast<size_t>(b_panels * width_ * deepest) * sizeof(P);
     const size_t a_room = (a_bytes + 63) & ~size_t(63), b_room = (b_bytes + 63) & ~size_t(63);

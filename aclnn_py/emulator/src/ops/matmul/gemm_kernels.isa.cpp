@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "core/isa.h"
@@ -275,6 +276,70 @@ void turn(const U (&staged)[4][staging], int64_t run, int64_t width, U *target) 
   }
 }
 
+#if defined(__AVX2__)
+template <class K>
+constexpr bool turns_in_registers = std::is_same_v<typename K::Unit, float>;
+
+template <class K>
+inline __m256 eight_of(const typename K::Stored *s) {
+  if constexpr (std::is_same_v<K, Float32>) {
+    return _mm256_loadu_ps(s);
+  } else {
+    alignas(32) float wide[8];
+    K::run(s, wide, 8);
+    return _mm256_load_ps(wide);
+  }
+}
+
+// Rows become columns: element j of rows[i] goes to element i of rows[j].
+inline void turn_eight(__m256 (&rows)[8]) {
+  __m256 pairs[8], fours[8];
+  for (int i = 0; i < 8; i += 2) {
+    pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
+    pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    fours[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+    fours[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+    fours[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+    fours[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    rows[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+    rows[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+  }
+}
+
+// `lines` neighbours of the wide axis, `step` apart in memory, each dense along the depth.
+template <class K, int lines>
+void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, int64_t width, float *target) {
+  int64_t p = 0;
+  for (; p + 8 <= depth; p += 8) {
+    __m256 rows[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      rows[i] = eight_of<K>(source + (i < lines ? i : 0) * step + p);
+      // The lines that are packed next.
+      if (i < lines) __builtin_prefetch(source + (i + lines) * step + p);
+    }
+    turn_eight(rows);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      float *to = target + (p + i) * width;
+      if constexpr (lines == 8) {
+        _mm256_storeu_ps(to, rows[i]);
+      } else {
+        _mm_storeu_ps(to, _mm256_castps256_ps128(rows[i]));
+        if constexpr (lines == 6) _mm_storel_pi(reinterpret_cast<__m64 *>(to + 4), _mm256_extractf128_ps(rows[i], 1));
+      }
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int i = 0; i < lines; ++i) target[p * width + i] = K::one(source[i * step + p]);
+  }
+}
+#endif
+
 template <class K>
 void pack(const GemmPanel &panel, void *packed_raw) {
   using S = typename K::Stored;
@@ -294,7 +359,27 @@ void pack(const GemmPanel &panel, void *packed_raw) {
   if (panel.deep.stride == 1) {
     alignas(64) U staged[4][staging];
     U *target = static_cast<U *>(packed_raw);
-    for (int64_t first = 0; first < count; first += 4) {
+    int64_t first = 0;
+#if defined(__AVX2__)
+    if constexpr (turns_in_registers<K>) {
+      const int64_t step = panel.wide.stride;
+      const bool even = !panel.wide.block && !panel.deep.block;
+      while (even && count - first >= 4) {
+        const S *from = source + (panel.wide_begin + first) * step + panel.deep_begin;
+        if (count - first >= 8) {
+          turn_lines<K, 8>(from, step, panel.depth, width, packed + first);
+          first += 8;
+        } else if (count - first == 6) {
+          turn_lines<K, 6>(from, step, panel.depth, width, packed + first);
+          first += 6;
+        } else {
+          turn_lines<K, 4>(from, step, panel.depth, width, packed + first);
+          first += 4;
+        }
+      }
+    }
+#endif
+    for (; first < count; first += 4) {
       const int64_t lines = count - first < 4 ? count - first : 4;
       for (int64_t u = 0; u < units; u += staging) {
         const int64_t run = units - u < staging ? units - u : staging, p = u * per_unit;
