@@ -75,3 +75,31 @@ def test_zero_keeps_its_sign(device: ap.Device, name: str) -> None:
     getattr(ap.ops, name)(ap.from_numpy(x), out)
     np.testing.assert_array_equal(np.signbit(out.numpy()), [False, True])
     np.testing.assert_array_equal(out.numpy(), x)
+
+
+def gelu_by_tanh(x: Array) -> Array:
+    return x * logistic(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+
+
+# Activations far on the negative side, where a factor nears the end of the range of fp32.
+TAILS: dict[str, tuple[Oracle, tuple[Any, ...], float]] = {
+    "gelu": (lambda x: 0.5 * x * erfc(-x / math.sqrt(2)), (), 9.0),
+    "gelu_v2": (gelu_by_tanh, (1,), 250.0),
+    "silu": (lambda x: x * logistic(x), (), 100.0),
+    "swish": (lambda x: x * logistic(x), (1.0,), 100.0),
+    "fast_gelu": (lambda x: x * logistic(1.702 * x), (), 100.0),
+}
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_error_of_activations_in_the_far_negative_range(device: ap.Device, name: str) -> None:
+    oracle, options, largest = TAILS[name]
+    x = np.linspace(-110, 5, 20001).astype(np.float32)
+    out = ap.empty(x.shape, np.float32)
+    getattr(ap.ops, name)(ap.from_numpy(x), *options, out)
+    with np.errstate(all="ignore"):
+        exact = oracle(x.astype(np.float64))
+    step = np.spacing(np.maximum(np.abs(exact), 2.0**-126).astype(np.float32)).astype(np.float64)
+    error = np.abs(out.numpy().astype(np.float64) - exact) / step
+    worst = int(error.argmax())
+    assert error[worst] <= largest, f"{name}({x[worst]!r}): {error[worst]:.2f} units"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ops/float_kernels.h"
 #include "ops/gmm/grouped.h"
 #include "ops/matmul/stack.h"
 #include "ops/quant/dequantise.h"
@@ -75,14 +76,18 @@ aclTensor entry(const aclTensor &tensor, size_t index, int64_t step) {
   return part;
 }
 
-float activated(float v, int64_t kind) {
+// In place: 1 relu, 2 gelu by tanh, 3 gelu, 4 fast gelu, 5 silu.
+void activate(float *values, int64_t count, int64_t kind) {
+  static const float tanh_form[] = {1.0f};
   switch (kind) {
-    case 1: return v > 0 ? v : 0;
-    case 2: return 0.5f * v * (1 + std::tanh(0.7978845608f * (v + 0.044715f * v * v * v)));
-    case 3: return 0.5f * v * (1 + std::erf(v * 0.7071067812f));
-    case 4: return v / (1 + std::exp(-1.702f * v));
-    case 5: return v / (1 + std::exp(-v));
-    default: return v;
+    case 1:
+      for (int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? values[i] : 0;
+      return;
+    case 2: return float_kernel_fn(FloatKernel::gelu_form)(values, count, tanh_form, values);
+    case 3: return float_kernel_fn(FloatKernel::gelu)(values, count, nullptr, values);
+    case 4: return float_kernel_fn(FloatKernel::fast_gelu)(values, count, nullptr, values);
+    case 5: return float_kernel_fn(FloatKernel::silu)(values, count, nullptr, values);
+    default: return;
   }
 }
 
@@ -118,9 +123,7 @@ class ScaledSums final : public RowSink<int32_t> {
     float values[kPiece];
     const float token = per_token.empty() ? 1.0f : per_token[static_cast<size_t>(row)];
     for (int64_t i = 0; i < n; ++i) values[i] = static_cast<float>(sums[i]) * scale[static_cast<size_t>(col + i)] * token;
-    if (activation) {
-      for (int64_t i = 0; i < n; ++i) values[i] = activated(values[i], activation);
-    }
+    activate(values, n, activation);
     if (out.dtype != ACL_INT8) return store_f32(values, out.data, out.dtype, at, out.col_stride, n);
     auto *target = static_cast<int8_t *>(out.data) + at;
     for (int64_t i = 0; i < n; ++i) {
