@@ -184,5 +184,5 @@ def test_weights_in_blocks(shape: tuple[int, ...], dtype: Any) -> None:
     assert blocked.format.name == "FRACTAL_NZ"
     assert blocked.storage_shape[-2:] == (16, 32 // np.dtype(dtype).itemsize)
     np.testing.assert_array_equal(blocked.numpy(), values)
-    turned = ap.from_numpy(values.swapaxes(-1, -2).copy()).transpose()
+    turned = ap.from_numpy(values.swapaxes(-1, -2).copy()).transpose(-1, -2)
     np.testing.assert_array_equal(trans_matmul_weight(turned).numpy(), values)
