@@ -19,6 +19,7 @@ pytestmark = pytest.mark.emulator_only(reason="what is refused depends on the li
 
 @pytest.fixture
 def always(device, unchecked):
+    lib.ap_reuse_clear()  # of what other tests have left in a run with reuse forced on
     lib.ap_set_reuse(lib.AP_REUSE_ALWAYS, 0)
     yield
     lib.ap_reuse_clear()
