@@ -27,6 +27,7 @@ from aclnn_py.current import thread
 from aclnn_py.device import Device
 from aclnn_py.errors import AclnnPyError, AllocatorError, OutOfMemoryError
 from aclnn_py.pending import open_streams, pending_streams
+from aclnn_py.settings import chosen, enabled
 from aclnn_py.status import check_acl, error_of
 from aclnn_py.stream import Stream
 
@@ -364,12 +365,8 @@ def _checked(address: object) -> int:
 
 def caching_wanted() -> bool:
     """Whether ``ACLNN_PY_ALLOCATOR`` asks for the caching allocator."""
-    wanted = os.environ.get("ACLNN_PY_ALLOCATOR", "")
-    if wanted in ("caching", "direct"):
-        return wanted == "caching"
-    if wanted:
-        raise ValueError(f"ACLNN_PY_ALLOCATOR: expected caching or direct, got {wanted!r}")
-    return os.environ.get("ACLNN_PY_CHECK", "") in ("", "0")
+    usual, other = ("direct", "caching") if enabled("ACLNN_PY_CHECK") else ("caching", "direct")
+    return chosen("ACLNN_PY_ALLOCATOR", usual, other) == "caching"
 
 
 _device: dict[int, Allocator] = {}

@@ -75,11 +75,6 @@ def live_handles() -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def fork_generation() -> int:
-    """Return how often an ancestor of this process was forked since this module was imported."""
-    return _fork_generation
-
-
 def check_process(generation: int, what: str) -> None:
     """Raise ``ForkError`` when ``what`` was made before this process was forked off."""
     if generation != _fork_generation:

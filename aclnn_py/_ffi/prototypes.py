@@ -31,7 +31,6 @@ KINDS: dict[str, tuple[str, str]] = {
 }
 # The C type each kind stands for; the reverse of KINDS with one spelling per kind.
 C_TYPES: dict[str, str] = {kind: ctype for ctype, (kind, _) in KINDS.items()}
-OBJECT_KINDS = "TLSRIFB"
 
 _PROTOTYPE = re.compile(
     r"(?P<result>[A-Za-z_][\w ]*?[ *]+)(?P<name>[A-Za-z_]\w*)\s*\((?P<args>[^()]*)\)\s*;?\s*$"

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.parameter import read_parameters
+from aclnn_py.operators.stub_file import write_or_check
 
 __all__ = ["STUB_PATH", "stub_text"]
 
@@ -44,23 +44,5 @@ def stub_text() -> str:
     return _HEAD + "".join(lines)
 
 
-def main() -> int:
-    """Write the file, or with --check say whether it is up to date."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 on a difference"
-    )
-    text = stub_text()
-    if parser.parse_args().check:
-        current = STUB_PATH.read_text(encoding="utf-8") if STUB_PATH.is_file() else ""
-        if current != text:
-            print("ops.pyi differs from the operator table: run python -m aclnn_py.operators.stubs")
-            return 1
-        return 0
-    STUB_PATH.write_text(text, encoding="utf-8")
-    print(f"wrote {STUB_PATH} ({lib.ap_op_count()} operators)")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(STUB_PATH, stub_text(), "python -m aclnn_py.operators.stubs"))

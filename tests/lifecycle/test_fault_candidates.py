@@ -192,7 +192,7 @@ def test_the_environment_turns_modes_on():
     assert "ACLNN_PY_BLOCKING is 'yes'; it must be 1, 0 or unset" in wrong.err
 
 
-def test_collectives_between_them_are_named(rows, device):
+def test_collectives_between_them_are_named(rows, device, unchecked):
     (comm,) = Communicator.init_all(1)
     with comm, comm.device:
         rows.add()
