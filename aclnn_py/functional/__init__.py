@@ -3,7 +3,8 @@
 
 Each function queues one operator of `ops`, rarely two, on the current stream, or on `stream`, and
 returns before the device finishes. Names and the order of arguments are torch's where torch has the
-function. Functions come into being when they are first named; `dir(functional)` lists them all.
+function; names that end in an underscore write their first argument and return it. Functions come
+into being when they are first named; `dir(functional)` lists them all.
 """
 
 from __future__ import annotations

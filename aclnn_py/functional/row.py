@@ -63,6 +63,7 @@ class Row:
     summary : str
         First sentence of the documentation.
     outputs : tuple of Output
+        None for a function that works in place: it writes its first argument and returns it.
     calls : tuple
         Texts such as ``"add(input, other, alpha, out)"``, queued one after the other; or ``Call``
         objects, of which the first that fits is taken.
@@ -109,7 +110,10 @@ class Row:
 
     @functools.cached_property
     def returned(self) -> tuple[Output, ...]:
-        """The outputs the caller gets."""
+        """What the caller gets."""
+        if not self.outputs:
+            first = self.arguments[0][0]
+            return (Output(f"``{first}`` itself.", name=first),)
         names = self.returns.replace(" ", "").split(",") if self.returns else None
         return tuple(out for out in self.outputs if names is None or out.name in names)
 
@@ -145,7 +149,8 @@ class Row:
 
     def _body(self) -> list[str]:
         lines = [*self._expectations(), *self.checks]
-        device = self.device or self._first_device()
+        if self.outputs:
+            device = self.device or self._first_device()
         for out in self.outputs:
             lines.append(f"{out.name} = empty({out.shape}, {out.dtype}, device={device})")
         lines += self._launches()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stub files that a program writes: the command that writes one, or says that it is out of date."""
+"""Files written from tables: the command that writes one, or says that it is out of date."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["write_or_check"]
 
 
 def write_or_check(path: Path, text: str, command: str) -> int:
-    """Write a stub file, or with --check say whether it is up to date; return the exit status."""
+    """Write a file, or with --check say whether it is up to date; return the exit status."""
     parser = argparse.ArgumentParser(description=f"Write {path.name} ({command}).")
     parser.add_argument(
         "--check", action="store_true", help="change nothing; exit 1 on a difference"

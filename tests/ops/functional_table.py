@@ -84,6 +84,12 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "masked_fill": [("f.masked_fill(x, b, -5.0)", "np.where(b, -5.0, x)")],
     "cast": [("f.cast(x, 'int32')", "x.astype(np.int32)")],
     "contiguous": [("f.contiguous(x.T)", "x.T")],
+    "copy_": [("f.copy_(x, y)", "np.broadcast_to(y, x.shape)"), ("f.copy_(i, p)", "p.astype('i')")],
+    "zero_": [("f.zero_(x)", "np.zeros((3, 4))")],
+    "fill_": [("f.fill_(x, 2.5)", "np.full((3, 4), 2.5)"), ("f.fill_(x, y[1])", "x * 0 + y[1]")],
+    "masked_fill_": [("f.masked_fill_(x, b, -5.0)", "np.where(b, -5.0, x)"),
+                     ("f.masked_fill_(x, b, y[2])", "np.where(b, y[2], x)")],
+    "index_copy_": [("f.index_copy_(x, 0, k, p[:2])", "replaced(x, k, p[:2])")],
     "relu": [("f.relu(x)", "np.maximum(x, 0)")],
     "sigmoid": [("f.sigmoid(x)", "1 / (1 + np.exp(-x))")],
     "silu": [("f.silu(x)", "x / (1 + np.exp(-x))")],
@@ -186,6 +192,20 @@ CALLS: dict[str, list[tuple[str, str]]] = {
                       ("f.masked_select(c, b)", "c[:, b].ravel()")],
 }  # fmt: skip
 
+# Functions that write their first argument give what those without the underscore allocate, unless
+# the result is of another dtype.
+_OTHER_DTYPE = ("f.div(i, j)", "f.sqrt(f.abs(i))")
+CALLS |= {
+    f"{name}_": [
+        (call.replace(f"f.{name}(", f"f.{name}_(", 1), text)
+        for call, text in CALLS[name]
+        if call not in _OTHER_DTYPE
+    ]
+    for name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "addcmul",
+                 "addcdiv", "neg", "sqrt", "rsqrt", "reciprocal", "exp", "log", "sin", "cos",
+                 "tanh", "relu", "sigmoid", "leaky_relu")
+}  # fmt: skip
+
 # What the emulator does not have; there the functions say so.
 ABSENT = {
     "add_relu": "f.add_relu(x, y)",
@@ -196,6 +216,7 @@ ABSENT = {
     "inverse": "f.inverse(x[:3, :3])",
     "max_pool2d": "f.max_pool2d(images, 2, padding=1, ceil_mode=True)",
     "normal": "f.normal(0.0, 1.0, (2, 3))",
+    "normal_": "f.normal_(x)",
     "qr": "f.qr(x)",
     "renorm": "f.renorm(x, 2, 0, 1.0)",
     "slogdet": "f.slogdet(x[:3, :3])",
@@ -205,4 +226,5 @@ ABSENT = {
     "triangular_solve": "f.triangular_solve(x, x[:3, :3])",
     "unfold": "f.unfold(images, 2)",
     "uniform": "f.uniform(0.0, 1.0, (2, 3))",
+    "uniform_": "f.uniform_(x)",
 }

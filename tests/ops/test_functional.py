@@ -66,8 +66,9 @@ def oracle(text: str) -> npt.NDArray[Any]:
         return np.asarray(eval(text, {**known, "scattered": scattered}))
 
 
-def device_side(text: str) -> Any:
-    tensors = {name: ap.from_numpy(value) for name, value in HOST.items()}
+def device_side(text: str, tensors: dict[str, ap.Tensor] | None = None) -> Any:
+    if tensors is None:
+        tensors = {name: ap.from_numpy(value) for name, value in HOST.items()}
     return eval(text, {"f": functional, **tensors})
 
 
@@ -84,6 +85,15 @@ def test_values_and_shapes_are_numpys(call: str, text: str) -> None:
     else:
         np.testing.assert_array_equal(values, oracle(text), strict=False)
         assert values.shape == oracle(text).shape
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name.endswith("_")])
+def test_an_underscore_writes_and_returns_the_first_argument(name: str) -> None:
+    call, text = CALLS[name][0]
+    tensors = {key: ap.from_numpy(value) for key, value in HOST.items()}
+    first = tensors[call.removeprefix(f"f.{name}(")[0]]
+    assert device_side(call, tensors) is first
+    np.testing.assert_allclose(first.numpy(), oracle(text), rtol=1e-5)
 
 
 @pytest.mark.emulator_only(reason="names what the emulator does not have")

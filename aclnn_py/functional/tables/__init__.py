@@ -8,6 +8,7 @@ from aclnn_py.functional.tables import (
     activation,
     creation,
     elementwise,
+    in_place,
     indexing,
     linear,
     reduction,
@@ -15,12 +16,13 @@ from aclnn_py.functional.tables import (
     windows,
 )
 
-__all__ = ["ROWS", "WRITTEN"]
+__all__ = ["FAMILIES", "ROWS", "WRITTEN"]
 
-ROWS: dict[str, Row] = {
-    row.name: row
+FAMILIES: dict[str, tuple[Row, ...]] = {
+    family.__name__.rpartition(".")[2]: family.ROWS
     for family in (
         elementwise,
+        in_place,
         activation,
         reduction,
         linear,
@@ -29,8 +31,8 @@ ROWS: dict[str, Row] = {
         creation,
         windows,
     )
-    for row in family.ROWS
 }
+ROWS: dict[str, Row] = {row.name: row for rows in FAMILIES.values() for row in rows}
 
 # Functions that are more than a row, by the module that has them.
 WRITTEN = {

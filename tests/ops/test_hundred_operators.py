@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hundred operators that programs call most are behind Python functions."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import aclnn_py
+from aclnn_py.functional.page import PAGE_PATH, page_text
+from aclnn_py.functional.tables import ROWS, WRITTEN
+from aclnn_py.operators.table import operator_named
+
+# By the number of kinds of programs that call them: inference, training, operator tests, samples.
+HUNDRED = """
+AllGatherMatmul QuantMatmulAllReduceV2 GroupedMatMulAllReduce GroupedMatmulV4 GroupedMatmulV2
+GroupedMatmulV5 MatmulAllReduce QuantMatmulAllReduce MatmulReduceScatter WeightQuantMatmulAllReduce
+Matmul InplaceCopy Cast FusedInferAttentionScoreV2 Add Cat Mul Div InplaceIndexCopy
+WeightQuantBatchMatmulV2 IndexSelect BatchMatMul Argsort Sub Convolution Silu Mm RmsNorm InplaceMul
+Gelu LayerNorm ConstantPadNd Slice InplaceZero InplaceAdd InplaceFillScalar Softmax Muls GatherV2
+Sigmoid ReduceSum Clamp Sin Repeat Cos RotaryPositionEmbedding InplaceMuls
+RepeatInterleaveIntWithDim Arange PowScalarTensor Softplus Sqrt Sort AvgPool2d Divs Neg Relu
+InplaceOne Linspace BitwiseOrTensor MaxPool SWhere Mean TriangularSolve Any Flip GeluV2 Cumsum Sign
+LinalgVectorNorm Dot LinalgQr Im2col Permute InplaceNormal Svd Renorm NeTensor Abs Exp Slogdet Cosh
+Cdist GtScalar BatchNorm Tanh InplaceUniform GtTensor Maximum Reciprocal Adds InplaceAdds InplaceSub
+ArgMax ProdDim Log LogSoftmax SoftMarginLoss SoftMarginLossBackward Rsub
+""".split()  # noqa: SIM905
+
+PACKAGE = Path(aclnn_py.__file__).parent
+
+
+def written_calls() -> set[str]:
+    """The operators that written functions of `functional` and `distributed` call by name."""
+    paths = [PACKAGE / "functional" / f"{module}.py" for module in WRITTEN]
+    paths += (PACKAGE / "distributed").glob("fused*.py")
+    return {
+        node.func.attr
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "ops"
+    }
+
+
+@pytest.fixture(scope="module")
+def called() -> set[str]:
+    names = {name for row in ROWS.values() for name in row.names} | written_calls()
+    return {operator_named(name).c_name for name in names}
+
+
+def test_there_are_a_hundred() -> None:
+    assert len(set(HUNDRED)) == 100
+
+
+WITHOUT = pytest.mark.xfail(reason="has no function yet")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[WITHOUT] if name == "FusedInferAttentionScoreV2" else [])
+        for name in HUNDRED
+    ],
+)
+def test_a_function_calls_the_operator(name: str, called: set[str]) -> None:
+    assert f"aclnn{name}" in called
+
+
+def test_the_page_is_written_from_the_table() -> None:
+    assert PAGE_PATH.read_text() == page_text(), "run: python -m aclnn_py.functional.page"
