@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aclnn_py import guard, runtime
 from aclnn_py._ffi import C, ffi, lib
@@ -29,9 +29,19 @@ from aclnn_py.errors import AclnnPyError, AllocatorError, OutOfMemoryError
 from aclnn_py.pending import open_streams, pending_streams
 from aclnn_py.settings import chosen, enabled
 from aclnn_py.status import check_acl, error_of
-from aclnn_py.stream import Stream
+from aclnn_py.stream import Stream, current_stream
 
-__all__ = ["Allocator", "External", "device_allocator", "opened", "pinned_allocator"]
+if TYPE_CHECKING:
+    from aclnn_py.capture import Capture
+
+__all__ = [
+    "Allocator",
+    "External",
+    "device_allocator",
+    "give_to",
+    "opened",
+    "pinned_allocator",
+]
 
 _HUGE_FIRST = 0
 _NO_MEMORY = 207001
@@ -109,20 +119,43 @@ class PooledBlock(Block):
     def free(self) -> None:
         """Give the block back, with the one stream that may still work on it."""
         code = _give(self.use)
-        if not code:
-            return
         if code == lib.AP_BUSY:
             pending = pending_streams(self.use)
-            if len(pending) > 1:
+            if not pending:
+                give_to(self.use, ffi.NULL, 0)
+            elif len(pending) > 1 or pending[0][0].capture is not None:
+                # What a graph only refers to must not be used again for its temporaries.
                 state, sequence = pending[0]
                 state.defer(sequence, self.free)
-                return
-            context, sequence = ffi.NULL, 0
-            if pending:
-                context, sequence = pending[0][0].context, pending[0][1]
-            code = lib.ap_pool_give_to(self.use, context, sequence)
-        if code == lib.AP_NO_HOST_MEMORY:
-            raise OutOfMemoryError("no host memory for the books of the allocator")
+            else:
+                state, sequence = pending[0]
+                give_to(self.use, state.context, sequence)
+        else:
+            _require_books(code)
+
+
+class CapturedBlock(PooledBlock):
+    """A block that was allocated for captured work, and belongs to its graph."""
+
+    __slots__ = ("capture",)
+
+    capture: Capture
+
+    def free(self) -> None:
+        """Give the block to the rest of the capture; afterwards, when the graph has gone."""
+        self.use.closed = 1
+        if not self.capture.take_over(self.use):
+            super().free()
+
+
+def give_to(use: Any, context: Any, sequence: int) -> None:
+    """Give back a block on which one stream works up to ``sequence``; null: none."""
+    _require_books(lib.ap_pool_give_to(use, context, sequence))
+
+
+def _require_books(code: int) -> None:
+    if code == lib.AP_NO_HOST_MEMORY:
+        raise OutOfMemoryError("no host memory for the books of the allocator")
 
 
 class DirectBlock(Block):
@@ -203,8 +236,8 @@ class Allocator:
         return self._direct_block(nbytes)
 
     def _pooled_block(self, nbytes: int, stream: Stream | None, for_host: bool) -> PooledBlock:
-        # What a capture uses is used again at every replay: it shares with nobody, itself included.
-        for_host = for_host or thread.capture is not None
+        if thread.capture is not None:
+            return self._captured_block(thread.capture, nbytes, stream, for_host)
         pool, block = self.pool, PooledBlock(self.device)
         if stream is None and not for_host:
             address = _take_current(pool, nbytes, block.use)
@@ -213,6 +246,26 @@ class Allocator:
             address = lib.ap_pool_take(pool, nbytes, context, block.use)
         block.address = address or self._grow(nbytes, stream, for_host, block.use)
         return block
+
+    def _captured_block(
+        self, capture: Capture, nbytes: int, stream: Stream | None, for_host: bool
+    ) -> PooledBlock:
+        queue = current_stream() if stream is None else stream
+        if for_host or queue._device is not self.device or not capture.lends(queue):
+            # Whatever this is for, a replay must not write what somebody else still works on.
+            block = PooledBlock(self.device)
+            address = lib.ap_pool_take(self.pool, nbytes, ffi.NULL, block.use)
+            block.address = address or self._grow(nbytes, None, True, block.use)
+            return block
+        kept = CapturedBlock(self.device)
+        kept.capture = capture
+        keeper = capture.graph.memory.context
+        address = lib.ap_pool_take_captured(self.pool, nbytes, queue._ctx, keeper, kept.use)
+        if not address:
+            address = self._grow(nbytes, None, True, kept.use)
+            lib.ap_pool_keep(kept.use, queue._ctx, keeper)
+        kept.address = address
+        return kept
 
     def _grow(self, nbytes: int, stream: Stream | None, for_host: bool, use: Any) -> int:
         """Take a block where the pool has none at hand."""

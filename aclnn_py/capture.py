@@ -4,17 +4,18 @@
 While a stream is captured, a ``CaptureState`` of the graph stands in for its own state. Captured
 work leaves its marks (see ``block``) under the number of that state, which is not passed before the
 graph is released: memory that captured work touches is not freed before that, whoever lets go of
-it, and the workspace of captured launches is an arena of the graph's own.
+it. What is allocated during the capture belongs to the graph's memory (see ``graph_memory``), as
+does the workspace of captured launches.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import Any
 
 from aclnn_py import guard
 from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.allocator import give_to
 from aclnn_py.device import Device
 from aclnn_py.errors import (
     AclnnPyError,
@@ -23,7 +24,8 @@ from aclnn_py.errors import (
     StatusError,
     SymbolNotFoundError,
 )
-from aclnn_py.pending import NEVER, StreamState, leave
+from aclnn_py.graph_memory import GraphMemory
+from aclnn_py.pending import NEVER, StreamState, leave, pending_streams
 from aclnn_py.status import check_acl, recent_message
 from aclnn_py.stream import Stream
 
@@ -40,17 +42,38 @@ class CaptureState(StreamState):
 
     ``uses`` are the ap_use structures of the memory that captured work touches, by address: the
     cdata that own them, since the buffers may go before the graph does;
-    ``copied`` are the addresses of those that copies and collectives touch.
+    ``copied`` are the addresses of those that copies and collectives touch;
+    ``arenas`` are all buffers that launches use as workspace; ``place`` is the number of the stream
+    among those of the capture.
     """
 
-    __slots__ = ("capture", "copied", "graph", "uses")
+    __slots__ = ("arenas", "capture", "copied", "graph", "place", "uses")
 
-    def __init__(self, raw: Any, capture: Capture) -> None:
+    def __init__(self, raw: Any, capture: Capture, place: int) -> None:
         super().__init__(raw, capture.device, True)
         self.capture: Capture | None = capture
         self.graph = capture.graph
+        self.place = place
         self.uses: dict[int, Any] = {}
         self.copied: set[int] = set()
+        self.arenas: list[Any] = []
+
+    def kept_arena(self, nbytes: int) -> Any:
+        """The workspace of the graphs that share memory: their replays do not overlap."""
+        arena = self.graph.memory.arenas.get(self.place)
+        return arena if arena is not None and arena.nbytes >= nbytes else None
+
+    def replace_arena(self, arena: Any, sequence: int) -> None:
+        """Hold one more buffer as workspace: earlier launches run again with the ones before."""
+        del sequence
+        if arena is None:
+            self.graph.memory.arenas.pop(self.place, None)
+            return
+        self.graph.memory.arenas[self.place] = arena
+        self.arenas.append(arena)
+        use = arena._block.use
+        self.uses[address_of(use)] = use
+        lib.ap_mark_use(self.context, ffi.new("ap_use *[]", [use]), 1)
 
     def launched(self, uses: Iterable[Any]) -> None:
         """Remember memory that a captured operator touches."""
@@ -87,7 +110,7 @@ class CaptureState(StreamState):
         for use in list(self.uses.values()):
             self.forget(use)
         leave(self)
-        self.arena = None
+        self.arenas.clear()
         super().passed(NEVER)
         lib.ap_pools_forget(self.context)
 
@@ -104,32 +127,28 @@ class CapturedGraph:
     ----------
     model : cdata or None
         The aclmdlRI, once the capture has ended well.
+    memory : GraphMemory
+        What the graph keeps, alone or with others, and where one of them was used last.
     states : list of CaptureState
         One per captured stream.
-    last : (StreamState, int) or None
-        Where the graph was used last. Every use waits for the one before, so when the device has
-        passed this one it has passed all.
     queue : Stream or None
         A stream of the graph's own.
     communicators : list
         Communicators whose collectives were captured.
     prior : list of StreamState
         Streams whose work on captured memory the next replay has to wait for.
-    lock : Lock
-        Held by whoever uses the graph.
     """
 
-    __slots__ = ("communicators", "device", "last", "lock", "model", "prior", "queue", "states")
+    __slots__ = ("communicators", "device", "memory", "model", "prior", "queue", "states")
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, memory: GraphMemory) -> None:
         self.device = device
+        self.memory = memory
         self.model: Any = None
         self.states: list[CaptureState] = []
-        self.last: tuple[StreamState, int] | None = None
         self.queue: Stream | None = None
         self.communicators: list[Any] = []
         self.prior: list[StreamState] = []
-        self.lock = threading.Lock()
 
     def own_queue(self) -> Stream:
         """Return the stream of the graph's own; it lives as long as the graph."""
@@ -137,21 +156,15 @@ class CapturedGraph:
             self.queue = Stream(self.device)
         return self.queue
 
-    def pending(self) -> tuple[StreamState, int] | None:
-        """Where the graph was used last, unless the device is known to have passed that."""
-        if self.last is not None and self.last[1] <= self.last[0].context.completed:
-            self.last = None
-        return self.last
-
     def settle(self, timeout_s: float | None) -> None:
         """Wait for the replays queued so far."""
-        before = self.pending()
+        before = self.memory.pending()
         if before is not None:
             before[0].synchronize(timeout_s)
 
     def follow(self, stream: Stream) -> None:
-        """Let ``stream`` wait for the last use of the graph, on whatever stream that was."""
-        before = self.pending()
+        """Let ``stream`` wait for the last use of the memory, on whatever stream that was."""
+        before = self.memory.pending()
         if before is not None:
             _follow(stream, before[0])
         while self.prior:
@@ -160,7 +173,7 @@ class CapturedGraph:
 
     def release(self) -> None:
         """Destroy the graph, or leave that to the stream that still replays it."""
-        before = self.pending()
+        before = self.memory.pending()
         if before is not None:
             before[0].defer(before[1], self.release)
             return
@@ -178,6 +191,7 @@ class CapturedGraph:
         states, self.states = self.states, []
         for state in states:
             state.end()
+        self.memory.leave(self)
         self.communicators, self.prior = [], []
         queue, self.queue = self.queue, None
         if queue is not None:
@@ -216,7 +230,7 @@ class Point:
 class Capture:
     """One capture, from its begin to its end, on the thread that began it."""
 
-    __slots__ = ("_known", "_main", "_members", "active", "device", "graph", "mode")
+    __slots__ = ("_known", "_left", "_main", "_members", "active", "device", "graph", "mode")
 
     def __init__(self, graph: CapturedGraph, main: Stream, mode: int) -> None:
         self.graph = graph
@@ -228,6 +242,8 @@ class Capture:
         self._members: list[tuple[Stream, StreamState, CaptureState]] = []
         # What of the work of every stream is known to be done, by the number of the stream.
         self._known: dict[int, dict[int, int]] = {}
+        # The ap_use structures of memory that several streams have used, and that was released.
+        self._left: list[Any] = []
 
     @property
     def main(self) -> Stream:
@@ -239,6 +255,29 @@ class Capture:
         """Note that replays need a communicator."""
         if communicator not in self.graph.communicators:
             self.graph.communicators.append(communicator)
+
+    def lends(self, stream: Stream) -> bool:
+        """Whether memory allocated for the work of a stream may be used again in the capture.
+
+        In the mode "relaxed" the host may write it meanwhile, and what it writes has to last.
+        """
+        return stream._queue.capture is self and self.mode != guard.RELAXED
+
+    def take_over(self, use: Any) -> bool:
+        """Keep memory that was allocated in the capture and released in it, for more of its work.
+
+        False if something else may use it as well. What is still there when the capture ends is not
+        used again before the graph goes: it may be a result.
+        """
+        pending = pending_streams(use)
+        if not self.active or any(state.capture is not self for state, _sequence in pending):
+            return False
+        if len(pending) == 1:
+            state, sequence = pending[0]
+            give_to(use, state.context, sequence)
+        else:
+            self._left.append(use)  # no order of one stream covers all that was done with it
+        return True
 
     def begin(self) -> None:
         """Start to record the main stream."""
@@ -259,10 +298,11 @@ class Capture:
             guard.leave(self)
             raise
         self.active = True
+        self.graph.memory.join(self.graph)
         self._lend(self.main)
 
     def _lend(self, stream: Stream) -> None:
-        state = CaptureState(stream.raw, self)
+        state = CaptureState(stream.raw, self, len(self._members))
         self.graph.states.append(state)
         self._members.append((stream, stream.lend(state), state))
         self._known[state.context.id] = {}
@@ -325,12 +365,15 @@ class Capture:
 
     def _close(self) -> None:
         self.active = False
-        for stream, own, _state in self._members:
+        for stream, own, state in self._members:
             stream.take_back(own)
+            lib.ap_pools_keep(state.context, self.graph.memory.context)
         # The graph refers to this object, and must not keep the streams of others open.
         self._members.clear()
         self._main = None
         guard.leave(self)
+        while self._left:
+            give_to(self._left.pop(), self.graph.memory.context, 1)
 
     def _unjoined(self) -> list[Stream]:
         known = self._known[self._members[0][2].context.id]

@@ -15,6 +15,7 @@ from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
 from aclnn_py.errors import CaptureError, ClosedError, DeviceMismatchError
 from aclnn_py.graph_inputs import GraphInputs, tensors_of
+from aclnn_py.graph_memory import GraphMemory
 from aclnn_py.handle import Handle
 from aclnn_py.operators.interception import Launch, Observer, observe, observing, timed
 from aclnn_py.status import error_of
@@ -38,9 +39,25 @@ class Graph(Handle):
     ----------
     device : Device or int, optional
         Default: the current device of this thread.
+    memory_of : Graph, optional
+        A graph of the same device whose memory this one uses as well; by default each has its own.
+        Both then need as much as the larger one, capture that one first. Their replays run one
+        after the other, and each may overwrite what the other one left: results that have to last
+        are tensors allocated before the capture, given to the operators as outputs.
+
+    Raises
+    ------
+    DeviceMismatchError
+        ``memory_of`` is a graph of another device.
+    ClosedError
+        ``memory_of`` is closed.
 
     Notes
     -----
+    Memory that is allocated inside a capture and released inside it is used again by later work of
+    the capture (not in the mode "relaxed", and with ``ACLNN_PY_ALLOCATOR=direct`` not at all). So a
+    tensor allocated inside has the values that the graph gives it, and no others between replays.
+
     Threads may share a graph. Its replays run one after the other, on whatever streams.
 
     Source
@@ -50,13 +67,19 @@ class Graph(Handle):
 
     __slots__ = ("_capturing", "_device", "_failure", "_inputs")
 
-    def __init__(self, device: Device | int | None = None) -> None:
-        where = resolve(device)
+    def __init__(
+        self, device: Device | int | None = None, *, memory_of: Graph | None = None
+    ) -> None:
+        if memory_of is None:
+            where = resolve(device)
+            memory = GraphMemory(where)
+        else:
+            memory, where = _memory_of(memory_of, device)
         where.activate()
         self._device = where
         self._capturing: Capture | None = None
         self._failure: BaseException | None = None
-        state = CapturedGraph(where)
+        state = CapturedGraph(where, memory)
         self._inputs = GraphInputs({}, state)
         super().__init__(state, CapturedGraph.release)
 
@@ -190,17 +213,17 @@ class Graph(Handle):
                 "replay it after the capture",
                 call="Graph.replay",
             )
-        with state.lock:
+        with state.memory.lock:
             for communicator in state.communicators:
                 communicator.stream(where)
-            last = state.last
+            last = state.memory.last
             if (last is not None and last[0] is not queue) or state.prior:
                 state.follow(where)
             inputs = self._inputs
             status = lib.ap_replay(queue.context, state.model, inputs.cells, inputs.count)
             if status:
                 self._settle(status, state, where)
-            state.last = queue, queue.context.sequence
+            state.memory.last = queue, queue.context.sequence
 
     def _settle(self, status: int, state: CapturedGraph, stream: Stream) -> None:
         """Deal with a replay that did not go through at once."""
@@ -279,7 +302,7 @@ class Graph(Handle):
                 call="Graph.rebind",
             )
         self._inputs.check(tensors)
-        with state.lock:
+        with state.memory.lock:
             queue = state.own_queue()
             state.follow(queue)
             try:
@@ -288,7 +311,7 @@ class Graph(Handle):
                 self._failure = error
                 raise
             finally:
-                state.last = (queue._queue, mark(queue, ()))
+                state.memory.last = (queue._queue, mark(queue, ()))
 
     def close(self) -> None:
         """Release the graph and what only it kept alive, once the device has done its replays."""
@@ -324,6 +347,18 @@ class Graph(Handle):
         if self.closed:
             return "closed"
         return f"device {self._device.index}, {'captured' if self.captured else 'empty'}"
+
+
+def _memory_of(graph: object, device: Device | int | None) -> tuple[GraphMemory, Device]:
+    if not isinstance(graph, Graph):
+        raise TypeError(f"memory_of: expected a Graph or None, got {type(graph).__name__}")
+    memory = graph.raw.memory
+    if device is not None and resolve(device) is not graph.device:
+        raise DeviceMismatchError(
+            f"memory_of: {graph!r} is not of {resolve(device)!r}; leave device out, or give "
+            "each device a graph of its own"
+        )
+    return memory, graph.device
 
 
 class _Recorder(Observer):

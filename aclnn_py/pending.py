@@ -26,6 +26,7 @@ __all__ = [
     "completing",
     "destroy",
     "leave",
+    "new_context",
     "open_streams",
     "pending_streams",
     "streams_of",
@@ -46,6 +47,14 @@ _CLOSE_TIMEOUT_S = 60.0
 
 _ids = itertools.count(1)
 _open: dict[int, StreamState] = {}
+
+
+def new_context(device: Device) -> Any:
+    """Return an ap_stream with a number of its own."""
+    context = ffi.new("ap_stream *")
+    context.id = next(_ids)
+    context.device = device.index
+    return context
 
 
 class StreamState:
@@ -75,10 +84,8 @@ class StreamState:
         self.raw = raw
         self.device = device
         self.borrowed = borrowed
-        self.context = ffi.new("ap_stream *")
+        self.context = new_context(device)
         self.context.raw = raw
-        self.context.id = next(_ids)
-        self.context.device = device.index
         # (sequence, callable or None, objects): a deque because appending and popping cannot be
         # torn by a finalizer that runs in between, and a lock would deadlock there.
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
@@ -91,6 +98,10 @@ class StreamState:
         # As long as the launcher's own ring of operators.
         self.notes: deque[Note] = deque(maxlen=lib.AP_RECENT)
         _open[self.context.id] = self
+
+    def kept_arena(self, nbytes: int) -> Any:
+        """Return a buffer of at least so many bytes that serves as workspace already, or None."""
+        del nbytes
 
     def replace_arena(self, arena: Any, sequence: int) -> None:
         """Hold the buffer that launches use as workspace; ``sequence`` is the last one on the old.

@@ -40,12 +40,14 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
         current = int(stream._ctx.workspace_nbytes)
         if nbytes <= current:
             return
-        # Doubling bounds the number of exchanges, and with it the memory that waits for its
-        # release.
-        wanted = max(nbytes, 2 * current)
-        size = -(-wanted // _GRANULE) * _GRANULE
-        fresh = Buffer.allocate(size, stream=stream)
-        sequence = lib.ap_set_workspace(stream._ctx, ffi.cast("void *", fresh.address), size)
+        fresh = stream._queue.kept_arena(nbytes)
+        if fresh is None:
+            # Doubling bounds the number of exchanges, and with it the memory that waits for its
+            # release.
+            wanted = max(nbytes, 2 * current)
+            fresh = Buffer.allocate(-(-wanted // _GRANULE) * _GRANULE, stream=stream)
+        address = ffi.cast("void *", fresh.address)
+        sequence = lib.ap_set_workspace(stream._ctx, address, fresh.nbytes)
         stream._queue.replace_arena(fresh, int(sequence))
 
 

@@ -5,6 +5,10 @@
    by the same stream needs no wait, because the stream executes in order. The shelf without a stream holds what nobody
    works on. Blocks move from the first to the second when the stream's progress is known (ap_stream.completed).
 
+   A captured stream runs again with every replay. What was taken for its work belongs to its graph (`keeper`) until the
+   graph goes: it stands on the shelf of the captured stream while that is captured, and on the keeper's afterwards,
+   where another graph of the same keeper finds it.
+
    Nothing here calls Python or the device. The lock is held for a few dozen instructions, by threads that do not hold
    the interpreter's lock, so a finalizer can never run under it. */
 #include "allocator.h"
@@ -37,6 +41,7 @@ static void split(ap_pool *pool, chunk *block, uint64_t nbytes, shelf *place)
     rest->address = block->address + nbytes;
     rest->nbytes = block->nbytes - nbytes;
     rest->home = block->home;
+    rest->keeper = block->keeper;
     rest->left = block;
     rest->right = block->right;
     if (rest->right)
@@ -125,6 +130,49 @@ uint64_t ap_pool_take_current(ap_pool *pool, uint64_t nbytes, ap_use *use)
     return ap_pool_take(pool, nbytes, ap_current_stream(), use);
 }
 
+static void keep(ap_use *use, ap_stream *stream, ap_stream *keeper)
+{
+    chunk *block = use->chunk;
+    block->keeper = keeper;
+    /* Whoever uses the block elsewhere has to mind the replays, whether captured work touches it or not. */
+    use->marks[0].stream_id = stream->id;
+    use->marks[0].sequence = stream->sequence + 1;
+    use->guard = 0;
+}
+
+uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper, ap_use *use)
+{
+    uint64_t wanted = block_nbytes(nbytes), address = 0;
+    if (wanted < nbytes)
+        return 0;
+    pthread_mutex_lock(&lock);
+    collect(pool);
+    shelf *places[] = {shelf_of(pool, stream->id), shelf_of(pool, keeper->id), &pool->idle};
+    chunk *block = NULL;
+    for (int i = 0; i < 3 && !block; ++i)
+        block = places[i] ? find(&places[i]->sizes[is_large(wanted)], wanted) : NULL;
+    if (block) {
+        pool->stats.hits += 1;
+        address = hand_out(pool, block, nbytes, wanted, use);
+        keep(use, stream, keeper);
+    }
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+void ap_pool_keep(ap_use *use, ap_stream *stream, ap_stream *keeper)
+{
+    pthread_mutex_lock(&lock);
+    keep(use, stream, keeper);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The shelf of a block that no stream works on; null without memory for it. */
+static shelf *resting_place(ap_pool *pool, chunk *block)
+{
+    return block->keeper ? shelf_for(pool, block->keeper) : &pool->idle;
+}
+
 int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence)
 {
     pthread_mutex_lock(&lock);
@@ -134,12 +182,12 @@ int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence)
         ap_pool *pool = block->home->pool;
         if (stream && sequence <= __atomic_load_n(&stream->completed, __ATOMIC_ACQUIRE))
             stream = NULL;
-        shelf *place = stream ? shelf_for(pool, stream) : &pool->idle;
+        shelf *place = stream ? shelf_for(pool, stream) : resting_place(pool, block);
         code = AP_NO_HOST_MEMORY;
         if (place) {
             use->chunk = NULL;
             count_out(pool, block->asked, block->nbytes);
-            settle(pool, place, block, stream ? sequence : 0);
+            settle(pool, place, block, stream ? sequence : place->stream ? 1 : 0);
             code = AP_GIVEN;
         }
     }
@@ -155,7 +203,9 @@ int32_t ap_pool_give(ap_use *use)
     pthread_mutex_lock(&lock);
     chunk *block = use->chunk;
     int32_t code = AP_NOT_POOLED;
-    if (block) {
+    if (block && block->keeper) {
+        code = AP_BUSY; /* which of its marks are those of graphs, the caller knows */
+    } else if (block) {
         ap_pool *pool = block->home->pool;
         shelf *place = &pool->idle;
         uint64_t sequence = 0;
@@ -312,24 +362,62 @@ static void remove_shelf(ap_pool *pool, shelf *gone)
         }
 }
 
+/* Move the blocks of a shelf to another one, and take it out of its pool. */
+static void empty_shelf(ap_pool *pool, shelf *gone, shelf *place, uint64_t sequence)
+{
+    for (segment *home = pool->segments; home; home = home->next)
+        for (chunk *block = home->first, *right; block; block = right) {
+            right = block->right;
+            if (block->place != gone)
+                continue;
+            /* The right neighbour may be joined to this one and vanish. */
+            if (right && right->place == place)
+                right = right->right;
+            pull(block);
+            settle(pool, place, block, sequence);
+        }
+    remove_shelf(pool, gone);
+}
+
 void ap_pools_forget(ap_stream *stream)
 {
     pthread_mutex_lock(&lock);
     for (ap_pool *pool = pools; pool; pool = pool->next) {
         shelf *gone = shelf_of(pool, stream->id);
-        if (!gone)
-            continue;
+        if (gone)
+            empty_shelf(pool, gone, &pool->idle, 0);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void ap_pools_keep(ap_stream *stream, ap_stream *keeper)
+{
+    pthread_mutex_lock(&lock);
+    for (ap_pool *pool = pools; pool; pool = pool->next) {
+        shelf *gone = shelf_of(pool, stream->id);
+        shelf *place = gone ? shelf_of(pool, keeper->id) : NULL;
+        if (gone && place) {
+            empty_shelf(pool, gone, place, 1);
+        } else if (gone) {
+            /* No room is needed for a shelf that only changes hands, so this cannot fail. */
+            gone->stream = keeper;
+            gone->collected = 0;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void ap_pools_release(ap_stream *keeper)
+{
+    pthread_mutex_lock(&lock);
+    for (ap_pool *pool = pools; pool; pool = pool->next) {
         for (segment *home = pool->segments; home; home = home->next)
-            for (chunk *block = home->first, *right; block; block = right) {
-                right = block->right;
-                if (block->place != gone)
-                    continue;
-                if (right && right->place == &pool->idle)
-                    right = right->right;
-                pull(block);
-                settle(pool, &pool->idle, block, 0);
-            }
-        remove_shelf(pool, gone);
+            for (chunk *block = home->first; block; block = block->right)
+                if (block->keeper == keeper)
+                    block->keeper = NULL;
+        shelf *gone = shelf_of(pool, keeper->id);
+        if (gone)
+            empty_shelf(pool, gone, &pool->idle, 0);
     }
     pthread_mutex_unlock(&lock);
 }

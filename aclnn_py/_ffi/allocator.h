@@ -47,9 +47,14 @@ ap_pool *ap_pool_create(int32_t device);
 uint64_t ap_pool_take(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_use *use);
 /* The same for the current stream of this thread. */
 uint64_t ap_pool_take_current(ap_pool *pool, uint64_t nbytes, ap_use *use);
+/* Take a block for work that `stream` captures, from what its graphs keep or nobody works on; it is kept from then on.
+   `keeper` stands for the graphs that share memory: it numbers no work, and nothing on its shelf is ever passed. */
+uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper, ap_use *use);
+/* Keep a block that was taken otherwise. */
+void ap_pool_keep(ap_use *use, ap_stream *stream, ap_stream *keeper);
 /* Give a block back and close `use`. AP_BUSY: a stream the pool does not know, or several, may still work on it. */
 int32_t ap_pool_give(ap_use *use);
-/* Give back a block on which `stream` works up to `sequence`; null: nobody does. */
+/* Give back a block on which `stream` works up to `sequence`; null: nobody does, or only graphs that keep it. */
 int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence);
 
 /* How much a block of this size takes of its segment. */
@@ -67,6 +72,10 @@ void ap_pool_uncount(ap_pool *pool, uint64_t nbytes);
 
 /* The stream has executed everything and goes: what was its own is anybody's. */
 void ap_pools_forget(ap_stream *stream);
+/* A captured stream goes: what it left belongs to the graphs of `keeper`. */
+void ap_pools_keep(ap_stream *stream, ap_stream *keeper);
+/* The last graph of `keeper` goes: what they kept is anybody's. */
+void ap_pools_release(ap_stream *keeper);
 
 void ap_pool_limit(ap_pool *pool, uint64_t nbytes);
 void ap_pool_read(ap_pool *pool, ap_pool_stats *stats);

@@ -51,6 +51,7 @@ struct chunk {
     chunk *left, *right;    /* neighbours in the segment */
     chunk *next, *previous; /* in the free list */
     shelf *place;           /* null: in use */
+    ap_stream *keeper;      /* whose graphs the block belongs to, free or in use; null: it is anybody's */
 };
 
 struct segment {

@@ -89,18 +89,3 @@ def test_work_of_another_stream_waits_for_the_one_before(device, stream, how):
     expected = 0.0 if how == "fill" else 3.0
     np.testing.assert_array_equal(new.numpy(), np.full(shape, expected, np.float32))
     other.close()
-
-
-def test_memory_of_a_graph_is_shared_with_nobody_before_the_graph_is_closed(device, stream):
-    graph = ap.Graph(device)
-    x = ap.full((NBYTES // 4,), 1, np.float32)
-    with graph.capture():
-        inside = ap.empty(x.shape, np.float32)
-        address = inside.address
-        ap.ops.add(x, x, 1.0, inside)
-        del inside
-        assert ap.empty(x.shape, np.float32).address != address
-    assert address not in [ap.Buffer.allocate(NBYTES).address for _ in range(3)]
-    graph.close()
-    kept = [ap.Buffer.allocate(NBYTES) for _ in range(3)]
-    assert address in [buffer.address for buffer in kept]

@@ -83,6 +83,45 @@ def test_the_workspace_of_captured_launches_is_the_graphs_own(run_threads: Any) 
     run_threads(2, work)
 
 
+def test_graphs_that_share_memory_share_their_workspace(run_threads: Any) -> None:
+    """The second product needs more, in both captures: launches keep what they were given."""
+    rng = np.random.default_rng(4)
+    a = [rng.integers(-1, 2, (2, m, k)).astype(np.float16) for m, k in ((16, 256), (256, 4096))]
+    b = [rng.integers(-1, 2, (array.shape[2], 16)).astype(np.float16) for array in a]
+    expected = [
+        x.reshape(-1, len(y)).astype(np.float32) @ y.astype(np.float32)
+        for x, y in zip(a, b, strict=True)
+    ]
+
+    def work(comm: Communicator) -> None:
+        x = [ap.from_numpy(array[comm.rank]) for array in a]
+        w = [ap.from_numpy(array) for array in b]
+        first = ap.Graph()
+        graphs, results = [first, ap.Graph(memory_of=first)], []
+        for graph in graphs:
+            with graph.capture():
+                results.append(
+                    [all_gather_matmul(one, two, comm)[0] for one, two in zip(x, w, strict=True)]
+                )
+        arenas = [graph.raw.states[0].arenas for graph in graphs]
+        assert len(arenas[0]) == 2 and len(arenas[1]) == 1  # the larger one was there already
+        assert arenas[0][1] is arenas[1][0]
+        for closing in (None, first):
+            if closing is not None:
+                closing.close()
+            for graph, result in zip(graphs, results, strict=True):
+                if graph.closed:
+                    continue
+                for tensor in result:
+                    tensor.fill(0)
+                graph.replay()
+                for tensor, values in zip(result, expected, strict=True):
+                    assert np.array_equal(tensor.numpy(), values)
+        graphs[1].close()
+
+    run_threads(2, work)
+
+
 def test_a_communicator_that_was_closed_is_named() -> None:
     comms = Communicator.init_all(1)
     with comms[0].device:
