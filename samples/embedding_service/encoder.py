@@ -76,17 +76,17 @@ class Staged:
 class Bucket:
     """One shape: its inputs, its result, and its graph."""
 
-    def __init__(self, model: Model, shape: Shape, capture: bool) -> None:
+    def __init__(self, model: Model, shape: Shape, graph: ap.Graph | None) -> None:
         self.shape = shape
         self._model = model
         self._stages = [Stage(shape, model.dtype) for _ in range(STAGES)]
         self._turn = 0
-        self.out = ap.empty((shape.rows, model.config.hidden), np.float32)
-        self._graph = ap.Graph() if capture else None
-        if self._graph is not None:
+        self._graph = graph
+        self.vectors: ap.Tensor | None = None
+        if graph is not None:
             first = self._stages[0]
-            with self._graph.capture(inputs={"tokens": first.tokens, "mask": first.mask}):
-                model.forward(first.tokens, first.mask, self.out)
+            with graph.capture(inputs={"tokens": first.tokens, "mask": first.mask}):
+                self.vectors = model.forward(first.tokens, first.mask)
 
     def next_stage(self) -> Stage:
         self._turn = (self._turn + 1) % STAGES
@@ -97,7 +97,7 @@ class Bucket:
         stage.copied.wait(stream)
         if self._graph is None:
             with stream.use():
-                self._model.forward(stage.tokens, stage.mask, self.out)
+                self.vectors = self._model.forward(stage.tokens, stage.mask)
         else:
             self._graph.rebind(tokens=stage.tokens, mask=stage.mask)
             self._graph.replay(stream)
@@ -114,19 +114,27 @@ class Encoder:
     them, ``collect`` waits for the vectors. The next batch may be staged before ``collect``.
     After the constructor no device memory is asked for. ``capture=False`` queues the same operators
     one by one.
+
+    The graphs share the memory of their intermediate results, since only one of them runs at a
+    time, and a result is read before the next one starts.
     """
 
     def __init__(
         self, model: Model, shapes: Sequence[Shape] | None = None, *, capture: bool = True
     ) -> None:
         self.shapes = all_shapes() if shapes is None else list(shapes)
-        model.reserve([(shape.rows, shape.length) for shape in self.shapes])
         self._compute, self._copy = ap.Stream(), ap.Stream()
-        self._buckets = {shape: Bucket(model, shape, capture) for shape in self.shapes}
+        self._buckets: dict[Shape, Bucket] = {}
+        first: ap.Graph | None = None
+        # The largest first: what it needs holds the others.
+        for shape in sorted(self.shapes, key=lambda s: s.rows * s.length**2, reverse=True):
+            graph = ap.Graph(memory_of=first) if capture else None
+            first = first or graph
+            self._buckets[shape] = Bucket(model, shape, graph)
         self.max_length = max(shape.length for shape in self.shapes)
         self._running: Staged | None = None
         # A graph has its memory from its capture; without one the first batch of a shape brings it.
-        for shape in self.shapes[:1] if capture else self.shapes:
+        for shape in self.shapes[:1] if capture else self._buckets:
             self.embed([[0]] * shape.rows, shape)
 
     def shape_for(self, count: int, length: int) -> Shape:
@@ -165,7 +173,9 @@ class Encoder:
         if running is None:
             raise RuntimeError("no batch was launched")
         self._compute.synchronize()
-        return running.bucket.out.numpy()[: running.count]
+        vectors = running.bucket.vectors
+        assert vectors is not None  # of this launch, or of the capture
+        return vectors.numpy()[: running.count]
 
     def embed(
         self, texts: Sequence[Sequence[int]], shape: Shape | None = None

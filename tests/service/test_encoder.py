@@ -78,7 +78,8 @@ def test_requests_take_no_device_memory(
         for _ in range(3):
             embed_all(encoder, rows)
         after = ap.memory_stats()
-    assert (after.hits, after.misses) == (before.hits, before.misses)
+    if capture:  # a replay does not even ask the allocator
+        assert (after.hits, after.misses) == (before.hits, before.misses)
     assert after.raw_allocations == before.raw_allocations
     assert after.allocated_nbytes == before.allocated_nbytes
 
