@@ -10,6 +10,7 @@ does the workspace of captured launches.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -57,6 +58,8 @@ class CaptureState(StreamState):
         self.uses: dict[int, Any] = {}
         self.copied: set[int] = set()
         self.arenas: list[Any] = []
+        # All of them, for the errors of replays.
+        self.notes = deque()
 
     def kept_arena(self, nbytes: int) -> Any:
         """The workspace of the graphs that share memory: their replays do not overlap."""

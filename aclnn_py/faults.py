@@ -5,10 +5,12 @@ A fault shows in a later wait, which says nothing about the launch behind it. Ea
 the operators of its last launches and the collectives between them, and, while launches are
 observed, the Python lines that made them; those after the last wait that succeeded are the
 candidates. Where the library has an exception callback, it names the task, and with it the launch.
+What a graph captured did not run by itself: it is named with the replays of the graph.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +34,8 @@ __all__ = [
 # Waits that expired: nothing is known to have failed.
 _EXPIRED = (507046, 507047)
 _UNKNOWN = 0xFFFFFFFF
+# Captured launches of one graph that an error lists.
+_LISTED = 16
 _GETTERS = tuple(f"aclrtGet{part}FromExceptionInfo" for part in (
     "TaskId", "StreamId", "DeviceId", "ErrorCode",
 ))  # fmt: skip
@@ -109,15 +113,19 @@ def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
     if not is_fault(error) or error.launches:
         return
     lines: list[str] = []
+    replayed: list[str] = []
     culprits: list[tuple[StreamState, int]] = []
     exact = lined = False
     for state in states:
+        if state.capture is not None:
+            continue
         found, culprit, notes = _candidates(state)
         lines += found
+        replayed += _replayed(state, str(error))
         exact, lined = exact or culprit is not None, lined or notes
         if culprit is not None:
             culprits.append((state, culprit))
-    error.launches = tuple(lines)
+    error.launches = (*lines, *replayed)
     if _on_fault is not None:
         for state, sequence in culprits:
             _on_fault(error, state, sequence)
@@ -153,6 +161,30 @@ def _candidates(state: StreamState) -> tuple[list[str], int | None, bool]:
         lines.insert(0, f"launched on stream {context.id} since it was last waited for{older}:")
     lined = any(n in notes and notes[n].line for n in range(first, last + 1))
     return lines, culprit, lined
+
+
+def _replayed(state: StreamState, text: str) -> list[str]:
+    """The graphs a stream has replayed since its last good wait, and what they captured.
+
+    An error of a replay says which operator failed, at least to those who have the emulator: then
+    only the launches of that operator are listed.
+    """
+    named = set(re.findall(r"\b(?:aclnn|Hccl)\w+", text))
+    lines = []
+    graphs = dict.fromkeys(graph for at, graph in tuple(state.replays) if at > state.checked)
+    for graph in graphs:
+        notes = [note for captured in graph.states for note in captured.notes]
+        chosen = [note for note in notes if note.name in named] or notes
+        lines.append(f"  a graph of {len(notes)} launches, among them")
+        lines += [
+            f"    {note.name}  {note.line}" if note.line else f"    {note.name}"
+            for note in chosen[:_LISTED]
+        ]
+        if len(chosen) > _LISTED:
+            lines.append(f"    and {len(chosen) - _LISTED} more")
+    if lines:
+        lines.insert(0, f"replayed on stream {state.context.id} since it was last waited for:")
+    return lines
 
 
 def _culprit(state: StreamState, notes: list[Note]) -> int | None:

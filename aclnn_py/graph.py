@@ -223,7 +223,9 @@ class Graph(Handle):
             status = lib.ap_replay(queue.context, state.model, inputs.cells, inputs.count)
             if status:
                 self._settle(status, state, where)
-            state.memory.last = queue, queue.context.sequence
+            sequence = queue.context.sequence
+            queue.replays.append((sequence, state))
+            state.memory.last = queue, sequence
 
     def _settle(self, status: int, state: CapturedGraph, stream: Stream) -> None:
         """Deal with a replay that did not go through at once."""

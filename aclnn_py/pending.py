@@ -18,7 +18,7 @@ from aclnn_py.status import check_acl
 from aclnn_py.waiting import wait
 
 if TYPE_CHECKING:
-    from aclnn_py.capture import Capture
+    from aclnn_py.capture import Capture, CapturedGraph
 
 __all__ = [
     "NEVER",
@@ -75,6 +75,7 @@ class StreamState:
         "fence_at",
         "notes",
         "raw",
+        "replays",
     )
 
     # The capture that records the work of the stream.
@@ -97,6 +98,8 @@ class StreamState:
         self.checked = 0
         # As long as the launcher's own ring of operators.
         self.notes: deque[Note] = deque(maxlen=lib.AP_RECENT)
+        # The last graphs, with the number of their replay.
+        self.replays: deque[tuple[int, CapturedGraph]] = deque(maxlen=lib.AP_RECENT)
         _open[self.context.id] = self
 
     def kept_arena(self, nbytes: int) -> Any:

@@ -207,3 +207,36 @@ def test_collectives_between_them_are_named(rows, device, unchecked):
     assert named == ["HcclAllReduce", "aclnnIndexSelect", "HcclAllReduce"]
     here = [line for line in caught.value.launches if __file__ in line]
     assert len(here) == 1 and "HcclAllReduce" in here[0]
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_replay_is_named_with_what_its_graph_captured(rows, stream):
+    def line_of(text: str) -> str:
+        lines = linecache.getlines(__file__)
+        return f"{__file__}:{next(n for n, line in enumerate(lines, 1) if text in line)}"
+
+    with ap.Graph() as graph:
+        with graph.capture(inputs={"rows": rows.good}):
+            rows.add()
+            ops.index_select(rows.table, 0, rows.good, rows.out)  # captured here
+            rows.add()
+        graph.replay()
+        stream.synchronize()
+        graph.rebind(rows=rows.bad)
+        for _ in range(3):
+            graph.replay()
+        with pytest.raises(errors.DeviceError) as caught:
+            ap.synchronize()
+        assert caught.value.launches == (
+            f"replayed on stream {stream.id} since it was last waited for:",
+            "  a graph of 3 launches, among them",
+            f"    aclnnIndexSelect  {line_of('# captured' + ' here')}",
+        )
+        # What was captured, or made anew for another input, did not run by itself.
+        rows.gather(rows.bad)
+        with pytest.raises(errors.DeviceError) as caught:
+            ap.synchronize()
+        text = str(caught.value)
+        assert f"launched on stream {stream.id} since" in text
+        assert text.count("launched on stream") == 1
+        assert "the device reports this one" not in text
