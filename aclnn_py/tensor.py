@@ -297,6 +297,29 @@ class Tensor(ArrayMethods):
         layout = layout_of(layout.shape, layout.strides, kind, layout.format, layout.storage_shape)
         return Tensor._of(self._memory, layout, self._offset)
 
+    def with_format(self, format: Format | str) -> Tensor:
+        """Return a view of the same elements under the name of another plain format.
+
+        Operators on images ask for NCL, NCHW or NCDHW, which say what the dimensions mean and move
+        nothing.
+
+        Parameters
+        ----------
+        format : Format or str
+            Any but the blocked ones.
+
+        Raises
+        ------
+        ValueError
+            The rank does not fit the format, or one of the two formats is blocked.
+        """
+        named, layout = format_of(format), self._layout
+        if is_blocked(named) or is_blocked(layout.format):
+            raise ValueError(f"format: {layout.format.name} and {named.name} are not both plain")
+        contiguous_layout(layout.shape, layout.dtype, named)  # raises where the rank does not fit
+        layout = layout_of(layout.shape, layout.strides, layout.dtype, named, layout.storage_shape)
+        return Tensor._of(self._memory, layout, self._offset)
+
     def broadcast_to(self, shape: int | tuple[int, ...]) -> Tensor:
         """Return a view in which dimensions of length 1 are repeated, by strides of 0."""
         return self._viewed(views.broadcast(self._view, shape_of(shape)), "broadcast_to")

@@ -9,13 +9,16 @@ from math import prod
 import ml_dtypes
 
 from aclnn_py.errors import InvalidArgumentError
+from aclnn_py.formats import Format
 from aclnn_py.functional.results import axis, is_number
 from aclnn_py.operators.expected import expect_tensors
 from aclnn_py.tensor import Tensor
 
 __all__ = [
     "all_axes",
+    "channels_first",
     "check_channels",
+    "check_filters",
     "check_limits",
     "check_linear",
     "check_matrix",
@@ -25,7 +28,6 @@ __all__ = [
     "gelu_form",
     "half",
     "largest",
-    "margins",
     "product",
     "qr_form",
     "reduction_form",
@@ -35,6 +37,7 @@ __all__ = [
 product = prod
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _GELUS = {"none": 0, "tanh": 1}
+_IMAGES = {3: Format.NCL, 4: Format.NCHW, 5: Format.NCDHW}
 _QR_MODES = {"reduced": 0, "complete": 1, "r": 2}
 
 
@@ -61,13 +64,20 @@ def qr_form(mode: str) -> int:
 
 def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
     """One value for every one of ``count`` dimensions."""
-    return (value,) * count if isinstance(value, int) else tuple(value)
+    values = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(values) != count:
+        raise InvalidArgumentError(f"{values} has {len(values)} numbers; expected 1 or {count}")
+    return values
 
 
-def margins(padding: int | Sequence[int]) -> tuple[int, ...]:
-    """Padding of two dimensions, before and after each."""
-    rows, columns = each(padding, 2)
-    return (rows, rows, columns, columns)
+def channels_first(tensor: Tensor, argument: str = "input") -> Tensor:
+    """The tensor under the name of the format its dimensions have in operators on images."""
+    format = _IMAGES.get(tensor.ndim)
+    if format is None:
+        raise InvalidArgumentError(
+            f"{argument}: shape {tensor.shape} is no image; expected 3 to 5 dimensions"
+        )
+    return tensor.with_format(format)
 
 
 def all_axes(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -134,6 +144,15 @@ def check_matrix(input: Tensor) -> None:
     """Raise for a tensor that is no matrix and no batch of them."""
     if input.ndim < 2:
         raise InvalidArgumentError(f"input: shape {input.shape} is no matrix")
+
+
+def check_filters(input: Tensor, weight: Tensor, spatial: int) -> None:
+    """Raise unless input and filters have batch, channels and so many dimensions more."""
+    for name, tensor in (("input", input), ("weight", weight)):
+        if tensor.ndim != spatial + 2:
+            raise InvalidArgumentError(
+                f"{name}: shape {tensor.shape} has {tensor.ndim} dimensions; expected {spatial + 2}"
+            )
 
 
 def check_linear(weight: Tensor, bias: Tensor | None) -> None:

@@ -287,7 +287,14 @@ def pooled_shape(
     for size, window, step, margin, spread in zip(
         sizes, kernel, stride, padding, dilation, strict=True
     ):
+        if step < 1:
+            raise InvalidArgumentError(f"stride: {step} is less than 1")
         room = size + 2 * margin - spread * (window - 1) - 1
+        if room < 0 and not ceil_mode:
+            raise InvalidArgumentError(
+                f"kernel_size: {window} with dilation {spread} does not fit into {size} elements "
+                f"with padding {margin}"
+            )
         count = (ceil_div(room, step) if ceil_mode else room // step) + 1
         # A window that starts in the margin behind the last element counts no more.
         result.append(count - (ceil_mode and (count - 1) * step >= size + margin))

@@ -28,7 +28,7 @@ _POINTERS = "TLSRIFB"
 # What makes an argument of the wrong kind a right one.
 _FIXES = {
     "dtype": "convert it with astype()",
-    "format": "functional.trans_matmul_weight() makes FRACTAL_NZ, from_numpy() any other format",
+    "format": "with_format() names a plain one, functional.trans_matmul_weight() makes FRACTAL_NZ",
     "strided": "pass a copy, contiguous()",
 }
 

@@ -26,6 +26,13 @@ NARROWED: dict[str, tuple[str, ...]] = {
     "aclnnSeluBackward": ("INT32", "INT8"),
     "aclnnForeachExp": ("INT16", "INT8", "UINT8"),
     "aclnnForeachExpm1": ("INT16", "INT8", "UINT8"),
+    # For chips of the 950 series.
+    "aclnnConvolution": ("HIFLOAT8", "FLOAT8_E4M3FN"),
+    "aclnnIm2col": (
+        *("INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64"),
+        *("DOUBLE", "BOOL", "COMPLEX32", "COMPLEX64"),
+    ),
+    "aclnnMaxPool": ("BFLOAT16", "INT32", "INT64", "UINT8", "INT16", "INT8", "UINT16"),
     # Formats without conversions of their own.
     "aclnnCast": ("HIFLOAT8", "FLOAT4_E2M1", "FLOAT4_E1M2"),
     "aclnnInplaceZero": ("FLOAT4_E2M1", "FLOAT4_E1M2"),
@@ -48,7 +55,7 @@ _EXACT = re.compile(
     r"|Minimum\w*|Max\w*|Min\w*|A(min|max)\w*|Arg\w+|Any|All|Cummax|Cummin|Cast|Copy|Fill\w+"
     r"|Zero|ZeroInplace|One|Eye|SWhere|Masked(Fill\w+|Select|Scatter)|NanToNum|Heaviside|Gcd"
     r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
-    r"|Tri[lu]|ChannelShuffle|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
+    r"|Tri[lu]|ChannelShuffle|Im2col|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
     r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
     r"|Bincount|Histc)"
 )

@@ -163,6 +163,27 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "rotary_position_embedding": [
         ("f.rotary_position_embedding(turned, ones, ones)",
          "turned + np.concatenate([-turned[..., 32:], turned[..., :32]], -1)")],
+    "conv2d": [
+        ("f.conv2d(images, images, y[:2], padding=1)",
+         "windows.convolution(images, images, (1, 1), (1, 1), (1, 1)) + y[:2, None, None]"),
+        ("f.conv2d(images, images[:, :2], None, (2, 1), (1, 2), (1, 2), 2)",
+         "windows.convolution(images, images[:, :2], (2, 1), (1, 2), (1, 2), 2)")],
+    "avg_pool2d": [
+        ("f.avg_pool2d(images, 2)",
+         "windows.pooled(images, (2, 2), (2, 2), [(0, 0)] * 2, False, 'mean')"),
+        ("f.avg_pool2d(images, (3, 2), (1, 2), (1, 0), ceil_mode=True, count_include_pad=False)",
+         "windows.pooled(images, (3, 2), (1, 2), [(1, 1), (0, 0)], True, 'mean', False)"),
+        ("f.avg_pool2d(images[0], 2, 1, divisor_override=3)",
+         "windows.pooled(images[0], (2, 2), (1, 1), [(0, 0)] * 2, False, 'mean', True, 3)")],
+    "max_pool2d": [
+        ("f.max_pool2d(images, 2, padding=1, ceil_mode=True)",
+         "windows.pooled(images, (2, 2), (2, 2), [(1, 1)] * 2, True, 'max')"),
+        ("f.max_pool2d(images, (2, 3), 1, (0, 1))",
+         "windows.pooled(images, (2, 3), (1, 1), [(0, 0), (1, 1)], False, 'max')")],
+    "unfold": [
+        ("f.unfold(images, 2)", "windows.columns(images, (2, 2), (1, 1), (0, 0), (1, 1))"),
+        ("f.unfold(images, (2, 1), (2, 1), (1, 0), (1, 2))",
+         "windows.columns(images, (2, 1), (2, 1), (1, 0), (1, 2))")],
     "embedding": [("f.embedding(k, x)", "x[k]")],
     "index_select": [("f.index_select(x, 1, k)", "x[:, k]")],
     "take_along": [("f.take_along(x, 1, f.stack([k, k]))", "x[:, np.stack([k, k])]")],
@@ -209,12 +230,9 @@ CALLS |= {
 # What the emulator does not have; there the functions say so.
 ABSENT = {
     "add_relu": "f.add_relu(x, y)",
-    "avg_pool2d": "f.avg_pool2d(images, 2)",
     "cdist": "f.cdist(x, p)",
     "complex": "f.complex(x, p)",
-    "conv2d": "f.conv2d(images, images, padding=1)",
     "inverse": "f.inverse(x[:3, :3])",
-    "max_pool2d": "f.max_pool2d(images, 2, padding=1, ceil_mode=True)",
     "normal": "f.normal(0.0, 1.0, (2, 3))",
     "normal_": "f.normal_(x)",
     "qr": "f.qr(x)",
@@ -224,7 +242,6 @@ ABSENT = {
     "soft_margin_loss_backward": "f.soft_margin_loss_backward(x, x, x)",
     "svd": "f.svd(x)",
     "triangular_solve": "f.triangular_solve(x, x[:3, :3])",
-    "unfold": "f.unfold(images, 2)",
     "uniform": "f.uniform(0.0, 1.0, (2, 3))",
     "uniform_": "f.uniform_(x)",
 }

@@ -21,6 +21,7 @@ class In:
     """A tensor the operator reads."""
 
     array: Array
+    format: str = "ND"
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Out:
     oracle: Any
     dtype: Any = None
     scale: float = 1.0  # widens the tolerance of the dtype
+    format: str = "ND"
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,12 @@ class Case:
 def put(argument: Any, layout: str) -> Any:
     """Turn one argument of a problem into what the operator takes."""
     if isinstance(argument, In):
-        return place(argument.array, layout)
+        return place(argument.array, layout).with_format(argument.format)
     if isinstance(argument, Ref):
         return place(argument.before, layout)
     if isinstance(argument, Out):
-        return hollow(np.shape(argument.oracle), result_dtype(argument), layout)
+        made = hollow(np.shape(argument.oracle), result_dtype(argument), layout)
+        return made.with_format(argument.format)
     if isinstance(argument, list) and argument and isinstance(argument[0], (In, Out, type(None))):
         return [None if member is None else put(member, layout) for member in argument]
     return argument

@@ -17,6 +17,7 @@ import aclnn_py as ap
 from aclnn_py import functional
 from aclnn_py.functional.stubs import STUB_PATH, stub_text
 from aclnn_py.functional.tables import ROWS
+from ops import window_oracle
 from ops.functional_table import ABSENT, CALLS
 
 RNG = np.random.default_rng(7)
@@ -62,8 +63,9 @@ def oracle(text: str) -> npt.NDArray[Any]:
         for name, value in HOST.items()
     }
     known = {"np": np, "math": math, "normed": normed, "replaced": replaced, **wide}
+    known |= {"scattered": scattered, "windows": window_oracle}
     with np.errstate(all="ignore"):
-        return np.asarray(eval(text, {**known, "scattered": scattered}))
+        return np.asarray(eval(text, known))
 
 
 def device_side(text: str, tensors: dict[str, ap.Tensor] | None = None) -> Any:
@@ -147,6 +149,12 @@ def test_signatures_and_errors_are_those_of_a_function() -> None:
         ("f.glu(c, 1)", ValueError, "odd length"),
         ("f.mm(x, y)", ValueError, "2 dimensions"),
         ("f.sum(x, 2)", ValueError, "out of range"),
+        ("f.conv2d(x, images)", ValueError, "input: shape"),
+        ("f.conv2d(images, x)", ValueError, "weight: shape"),
+        ("f.avg_pool2d(images, (2, 2, 2))", ValueError, "expected 1 or 2"),
+        ("f.avg_pool2d(x, 2)", ValueError, "is no image"),
+        ("f.avg_pool2d(images, 2, 0)", ValueError, "stride: 0 is less than 1"),
+        ("f.max_pool2d(images, 4)", ValueError, "does not fit into 3 elements"),
         ("f.no_such_function", AttributeError, "no function"),
     ],
 )

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loop of depthwise convolution, compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+namespace emu {
+
+struct WindowKernels {
+  // out[i] = start + sum over t of weights[t] * taps[t][i], for i in [0, width); the sum in the order of t.
+  void (*weigh)(const float *const *taps, const float *weights, int64_t count, int64_t width, float start,
+                float *out);
+};
+
+const WindowKernels &window_kernels();
+
+}  // namespace emu
