@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import ml_dtypes
@@ -155,3 +156,23 @@ def grouped_v2(**changed: Any) -> None:
         "y": [new(6, 5, dtype=F16)],
     }
     ops.grouped_matmul_v2(**{**arguments, **changed})
+
+
+def attended(**changed: Any) -> None:
+    operator = ops.fused_infer_attention_score_v2
+    arguments: dict[str, Any] = {
+        **dict.fromkeys(name for name in signature(operator).parameters if name != "stream"),
+        "query": new(2, 4, 3, 16, dtype=F16),
+        "key": [new(2, 2, 5, 16, dtype=F16)],
+        "value": [new(2, 2, 5, 16, dtype=F16)],
+        "num_heads": 4,
+        "scale_value": 0.25,
+        **dict.fromkeys(("pre_tokens", "next_tokens"), 2147483647),
+        "input_layout": "BNSD",
+        "num_key_value_heads": 2,
+        **dict.fromkeys(("sparse_mode", "inner_precise", "block_size", "antiquant_mode"), 0),
+        "softmax_lse_flag": False,
+        **dict.fromkeys(("key_antiquant_mode", "value_antiquant_mode"), 0),
+        "attention_out": new(2, 4, 3, 16, dtype=F16),
+    }
+    operator(**{**arguments, **changed})

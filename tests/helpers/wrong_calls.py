@@ -18,6 +18,7 @@ from aclnn_py import ops
 from helpers.valid_calls import (
     BF16,
     F16,
+    attended,
     gathered,
     grouped,
     grouped_add,
@@ -76,6 +77,7 @@ AGM, MRS, MAR = "aclnnAllGatherMatmul", "aclnnMatmulReduceScatter", "aclnnMatmul
 WQMAR, QMAR = "aclnnWeightQuantMatmulAllReduce", "aclnnQuantMatmulAllReduceV2"
 GMMAR, GMM, GMMADD = "aclnnGroupedMatMulAllReduce", "aclnnGroupedMatmulV4", "aclnnGroupedMatmulAdd"
 GMM2 = "aclnnGroupedMatmulV2"
+FIA = "aclnnFusedInferAttentionScoreV2"
 
 WRONG_CALLS: list[WrongCall] = [
     # fused with communication
@@ -512,5 +514,30 @@ WRONG_CALLS: list[WrongCall] = [
         161002,
         "weight",
         "rank(weightOptional) is 2; it must be len(normalizedShape), 1",
+    ),
+    # attention
+    WrongCall(
+        "values longer than keys",
+        FIA,
+        lambda _: attended(value=[new(2, 2, 6, 16, dtype=F16)]),
+        561002,
+        "value[0]",
+        "shape (2, 2, 6, 16); it must be that of key[0], (2, 2, 5, 16)",
+    ),
+    WrongCall(
+        "mask of the prefix",
+        FIA,
+        lambda _: attended(sparse_mode=5),
+        561002,
+        "sparse_mode",
+        "5 is not among 0, 1, 2, 3, 4",
+    ),
+    WrongCall(
+        "nowhere for the log-sum-exp",
+        FIA,
+        lambda _: attended(softmax_lse_flag=True),
+        161001,
+        "softmax_lse",
+        "needed with softmax_lse_flag",
     ),
 ]

@@ -14,7 +14,7 @@ Check &Check::null(const char *parameter) {
 }
 
 Check &Check::stale(const char *parameter) {
-  status_ = fail(kInvalid, "%s: %s was destroyed or is no handle of its kind", op_, parameter);
+  status_ = fail(refusal_, "%s: %s was destroyed or is no handle of its kind", op_, parameter);
   return *this;
 }
 
@@ -35,7 +35,7 @@ Check &Check::dtype(const char *parameter, const aclScalar *scalar, DtypeSet ref
 
 Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowed) {
   if (ok() && !contains(allowed, given)) {
-    status_ = fail(kInvalid, "%s: %s has dtype %s; allowed: %s", op_, parameter, dtype_name(given),
+    status_ = fail(refusal_, "%s: %s has dtype %s; allowed: %s", op_, parameter, dtype_name(given),
                    dtype_list(allowed).c_str());
   }
   return *this;
@@ -44,7 +44,7 @@ Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowe
 Check &Check::same_dtype(const char *parameter, aclDataType given, const char *other,
                          aclDataType expected) {
   if (ok() && given != expected) {
-    status_ = fail(kInvalid, "%s: %s has dtype %s; it must have that of %s, %s", op_, parameter,
+    status_ = fail(refusal_, "%s: %s has dtype %s; it must have that of %s, %s", op_, parameter,
                    dtype_name(given), other, dtype_name(expected));
   }
   return *this;
@@ -52,7 +52,7 @@ Check &Check::same_dtype(const char *parameter, aclDataType given, const char *o
 
 Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) {
   if (ok() && !can_cast(from, to)) {
-    status_ = fail(kInvalid, "%s: %s has dtype %s; a result of dtype %s cannot be cast to it", op_,
+    status_ = fail(refusal_, "%s: %s has dtype %s; a result of dtype %s cannot be cast to it", op_,
                    parameter, dtype_name(to), dtype_name(from));
   }
   return *this;
@@ -62,7 +62,7 @@ Check &Check::rank(const char *parameter, const aclTensor *tensor, int lowest, i
   if (!ok() || tensor == nullptr) return *this;
   const int rank = static_cast<int>(tensor->rank());
   if (rank < lowest || rank > highest) {
-    status_ = fail(kInvalid, "%s: %s has %d dimensions; allowed: %d to %d", op_, parameter, rank,
+    status_ = fail(refusal_, "%s: %s has %d dimensions; allowed: %d to %d", op_, parameter, rank,
                    lowest, highest);
   }
   return *this;
@@ -72,7 +72,7 @@ Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout
   if (!ok() || tensor == nullptr) return *this;
   const Layout given = layout_of(*tensor);
   if (!same_shape(given, expected)) {
-    status_ = fail(kInvalid, "%s: %s has shape %s; expected %s", op_, parameter,
+    status_ = fail(refusal_, "%s: %s has shape %s; expected %s", op_, parameter,
                    shape_text(given).c_str(), shape_text(expected).c_str());
   }
   return *this;
@@ -85,7 +85,7 @@ Check &Check::that(bool holds, const char *format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  status_ = fail(kInvalid, "%s: %s", op_, text);
+  status_ = fail(refusal_, "%s: %s", op_, text);
   return *this;
 }
 

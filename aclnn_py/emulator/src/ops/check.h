@@ -13,10 +13,17 @@ namespace emu {
 
 constexpr Status kNullPointer = 161001;
 constexpr Status kInvalid = 161002;
+constexpr Status kTiling = 561002;
 
 class Check {
  public:
   explicit Check(const char *op) : op_(op), facts_(find_facts(op)) {}
+
+  // What follows is the second line of checks, that of the kernel's tiling: it refuses with 561002.
+  Check &tiling() {
+    refusal_ = kTiling;
+    return *this;
+  }
 
   bool ok() const { return status_ == 0; }
   Status status() const { return status_; }
@@ -61,6 +68,7 @@ class Check {
   const char *op_;
   OperatorFacts facts_;
   Status status_ = 0;
+  Status refusal_ = kInvalid;
 };
 
 // `dim` of a tensor of this rank with negative values counted from the end; rank 0 counts as 1.

@@ -14,7 +14,6 @@ namespace emu {
 
 constexpr Status kRuntimeError = 361001;
 constexpr Status kInner = 561000;
-constexpr Status kTiling = 561002;
 constexpr Status kNullObject = 561103;
 
 // What the tiling of a kernel refuses after the argument checks have passed. Used like Check; the code is

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The versions of aclnnFusedInferAttentionScore: the second adds separate factors of keys and values and a shared
+// prefix, which the emulator refuses.
+#include "aclnnop/attention.h"
+#include "ops/attention/attention.h"
+
+#define ARGUMENT(NAME) {#NAME, NAME}
+
+#define FUSED_INFER_TENSORS                                                                                            \
+  const aclTensor *query, const aclTensorList *key, const aclTensorList *value, const aclTensor *pseShiftOptional,     \
+      const aclTensor *attenMaskOptional, const aclIntArray *actualSeqLengthsOptional,                                 \
+      const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *deqScale1Optional,                               \
+      const aclTensor *quantScale1Optional, const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,  \
+      const aclTensor *quantOffset2Optional, const aclTensor *antiquantScaleOptional,                                  \
+      const aclTensor *antiquantOffsetOptional, const aclTensor *blockTableOptional,                                   \
+      const aclTensor *queryPaddingSizeOptional, const aclTensor *kvPaddingSizeOptional
+#define FUSED_INFER_ATTRIBUTES                                                                                   \
+  int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens, const char *inputLayout,           \
+      int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize, int64_t antiquantMode, \
+      bool softmaxLseFlag
+
+// antiquantMode and its kin say how the factors are to be read that are refused where they are given.
+#define FUSED_INFER_CALL(OP)                                                                                        \
+  static_cast<void>(antiquantMode);                                                                                 \
+  emu::AttentionCall call{};                                                                                        \
+  call.op = OP;                                                                                                     \
+  call.query = query;                                                                                               \
+  call.key = key;                                                                                                   \
+  call.value = value;                                                                                               \
+  call.pse = ARGUMENT(pseShiftOptional);                                                                            \
+  call.mask = ARGUMENT(attenMaskOptional);                                                                          \
+  call.query_lengths = ARGUMENT(actualSeqLengthsOptional);                                                          \
+  call.key_lengths = ARGUMENT(actualSeqLengthsKvOptional);                                                          \
+  call.absent = {ARGUMENT(deqScale1Optional),      ARGUMENT(quantScale1Optional),    ARGUMENT(deqScale2Optional),   \
+                 ARGUMENT(quantScale2Optional),    ARGUMENT(quantOffset2Optional),   ARGUMENT(antiquantScaleOptional), \
+                 ARGUMENT(antiquantOffsetOptional)};                                                                \
+  call.block_table = ARGUMENT(blockTableOptional);                                                                  \
+  call.later_absent = {ARGUMENT(queryPaddingSizeOptional), ARGUMENT(kvPaddingSizeOptional)};                        \
+  call.heads = numHeads;                                                                                            \
+  call.kv_heads = numKeyValueHeads;                                                                                 \
+  call.scale = scaleValue;                                                                                          \
+  call.before = preTokens;                                                                                          \
+  call.after = nextTokens;                                                                                          \
+  call.layout = inputLayout;                                                                                        \
+  call.sparse_mode = sparseMode;                                                                                    \
+  call.inner_precise = innerPrecise;                                                                                \
+  call.block_size = blockSize;                                                                                      \
+  call.with_lse = softmaxLseFlag;                                                                                   \
+  call.out = attentionOut;                                                                                          \
+  call.lse = ARGUMENT(softmaxLseOptional)
+
+EMU_OPERATOR(FusedInferAttentionScore,
+             (FUSED_INFER_TENSORS, FUSED_INFER_ATTRIBUTES, aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
+  FUSED_INFER_CALL("aclnnFusedInferAttentionScore");
+  return emu::plan_attention(call, workspaceSize, executor);
+}
+
+EMU_OPERATOR(FusedInferAttentionScoreV2,
+             (FUSED_INFER_TENSORS, const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
+              const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
+              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
+              const aclIntArray *actualSharedPrefixLenOptional, FUSED_INFER_ATTRIBUTES, int64_t keyAntiquantMode,
+              int64_t valueAntiquantMode, aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
+  static_cast<void>(keyAntiquantMode);
+  static_cast<void>(valueAntiquantMode);
+  FUSED_INFER_CALL("aclnnFusedInferAttentionScoreV2");
+  for (const emu::Named<aclTensor> &argument : std::initializer_list<emu::Named<aclTensor>>{
+           ARGUMENT(keyAntiquantScaleOptional), ARGUMENT(keyAntiquantOffsetOptional), ARGUMENT(valueAntiquantScaleOptional),
+           ARGUMENT(valueAntiquantOffsetOptional), ARGUMENT(keySharedPrefixOptional), ARGUMENT(valueSharedPrefixOptional)}) {
+    call.later_absent.push_back(argument);
+  }
+  call.prefix_length = ARGUMENT(actualSharedPrefixLenOptional);
+  return emu::plan_attention(call, workspaceSize, executor);
+}

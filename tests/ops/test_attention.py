@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention of inference against NumPy in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import pytest
+from helpers.numerics import assert_close, assert_same
+from helpers.operators import hollow, place
+
+from aclnn_py.errors import AclnnError, DeviceError
+from ops.attention_calls import (
+    ALL,
+    TRIANGLE,
+    arranged,
+    attention,
+    call,
+    meets,
+    restored,
+)
+
+pytestmark = pytest.mark.usefixtures("device")
+
+Array = npt.NDArray[Any]
+FUSED = "FusedInferAttentionScoreV2"
+F16, BF16 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
+DTYPES = pytest.mark.parametrize("dtype", [F16, BF16], ids=str)
+
+
+def operands(
+    heads: int = 2,
+    queries: int = 5,
+    keys: int = 7,
+    *,
+    batch: int = 2,
+    kv_heads: int = 0,
+    width: int = 16,
+    dtype: Any = F16,
+) -> tuple[Array, Array, Array]:
+    """Query, key and value as (batch, heads, tokens, width)."""
+    rng = np.random.default_rng(heads * 1000 + queries * 100 + keys)
+    shapes = ((batch, heads, queries, width), *[(batch, kv_heads or heads, keys, width)] * 2)
+    query, key, value = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
+    return query, key, value
+
+
+def agree(results: tuple[Array, Array], oracles: tuple[Array, Array]) -> None:
+    assert_close(results[0], oracles[0], what="result")
+    assert_close(results[1], oracles[1], scale=4.0, what="log-sum-exp")
+
+
+@DTYPES
+@pytest.mark.parametrize("kv_heads", [0, 2, 1])
+@pytest.mark.parametrize("layout", ["BNSD", "BSND", "BSH", "BNSD_BSND"])
+@pytest.mark.parametrize("version", ["", "V2"])
+def test_layouts_and_groups_of_heads(version: str, layout: str, kv_heads: int, dtype: Any) -> None:
+    q, k, v = operands(4, kv_heads=kv_heads, dtype=dtype)
+    side = [arranged(x, layout) for x in (q, k, v)]
+    out, lse = call(
+        "FusedInferAttentionScore" + version,
+        *side,
+        num_heads=4,
+        num_key_value_heads=kv_heads,
+        input_layout=layout,
+        scale_value=0.25,
+    )
+    agree((restored(out, layout, 4), lse), attention(q, k, v, 0.25))
+
+
+@DTYPES
+@pytest.mark.parametrize("shape", ["qk", "1qk", "bqk", "11qk", "b1qk"])
+@pytest.mark.parametrize("mode", [0, 1])
+def test_masks_of_prompts(mode: int, shape: str, dtype: Any) -> None:
+    q, k, v = operands(dtype=dtype)
+    sizes = {"1": 1, "b": 2, "q": 6, "k": 9}  # larger than the operands: only their part counts
+    hidden = np.random.default_rng(3).random([sizes[x] for x in shape]) < 0.5
+    hidden[..., 2] = False
+    kind = {0: np.bool_, 1: np.int8}[mode]
+    result = call(FUSED, q, k, v, num_heads=2, atten_mask=hidden.astype(kind), sparse_mode=mode)
+    met = ~hidden.reshape(-1, 1, 6, 9)[:, :, :5, :7]
+    agree(result, attention(q, k, v, 1.0, met=met))
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (3, -1), (-1, 4), (ALL, 0), (0, 2**60)])
+def test_a_mask_meets_a_band(before: int, after: int) -> None:
+    q, k, v = operands(queries=6)
+    hidden = np.zeros((6, 7), np.uint8)
+    hidden[:, 1] = 1
+    result = call(
+        FUSED, q, k, v, num_heads=2, atten_mask=hidden, pre_tokens=before, next_tokens=after,
+        inner_precise=2,
+    )  # fmt: skip
+    agree(result, attention(q, k, v, 1.0, met=meets(6, 7, before, after) & (hidden == 0)))
+    # without a mask nobody looks at the band
+    plain = call(FUSED, q, k, v, num_heads=2, pre_tokens=before, next_tokens=after)
+    agree(plain, attention(q, k, v, 1.0))
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(5, 5), (4, 9), (9, 4)])
+@pytest.mark.parametrize("mode", [2, 3, 4])
+def test_masks_that_a_triangle_stands_for(mode: int, queries: int, keys: int) -> None:
+    q, k, v = operands(4, queries, keys, kv_heads=2)
+    lengths, key_lengths = [queries, queries - 1], [keys - 1, keys]
+    met = np.zeros((2, 1, queries, keys), np.bool_)
+    for b in range(2):
+        shift = key_lengths[b] - lengths[b]
+        at = {2: (ALL, 0, 0), 3: (ALL, 0, shift), 4: (2, 1, shift)}[mode]
+        part = meets(lengths[b], key_lengths[b], *at)
+        met[b, 0, : lengths[b], : key_lengths[b]] = part
+    result = call(
+        FUSED, q, k, v, num_heads=4, num_key_value_heads=2, atten_mask=TRIANGLE, sparse_mode=mode,
+        pre_tokens=2, next_tokens=1, actual_seq_lengths=lengths, actual_seq_lengths_kv=key_lengths,
+    )  # fmt: skip
+    agree(result, attention(q, k, v, 1.0, met=met))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "key_lengths"),
+    [([3], None), ([5, 2], [7, 0]), (None, [4]), ([0, 5, 9], [1, 7, 9]), ([], [])],
+    ids=str,
+)
+def test_actual_lengths(lengths: list[int] | None, key_lengths: list[int] | None) -> None:
+    q, k, v = operands()
+    result = call(
+        FUSED, q, k, v, num_heads=2, actual_seq_lengths=lengths, actual_seq_lengths_kv=key_lengths
+    )
+    rows = np.resize(lengths or [5], 2)[:, None, None, None]
+    columns = np.resize(key_lengths or [7], 2)[:, None, None, None]
+    met = (np.arange(5)[:, None] < rows) & (np.arange(7) < columns)
+    agree(result, attention(q, k, v, 1.0, met=met))
+
+
+@DTYPES
+@pytest.mark.parametrize("shared", [True, False])
+def test_encodings_are_added_to_the_scores(shared: bool, dtype: Any) -> None:
+    q, k, v = operands(dtype=dtype)
+    rng = np.random.default_rng(5)
+    pse = (3 * rng.standard_normal((1 if shared else 2, 2, 6, 10))).astype(dtype)
+    pse[:, 0, 0, :3] = -np.inf
+    result = call(FUSED, q, k, v, num_heads=2, pse_shift=pse, scale_value=0.5)
+    agree(result, attention(q, k, v, 0.5, added=pse[:, :, :5, :7]))
+
+
+@DTYPES
+@pytest.mark.parametrize("layout", ["BSND", "BNSD"])
+def test_a_list_has_keys_and_values_of_each_sequence(layout: str, dtype: Any) -> None:
+    q, k, v = operands(2, 3, 7, dtype=dtype)
+    lengths = [7, 4]
+    parts = [[arranged(x[b : b + 1, :, : lengths[b]], layout) for b in range(2)] for x in (k, v)]
+    out, lse = call(FUSED, arranged(q, layout), *parts, num_heads=2, input_layout=layout)
+    met = np.arange(7) < np.array(lengths)[:, None, None, None]
+    agree((restored(out, layout, 2), lse), attention(q, k, v, 1.0, met=met))
+    short = call(
+        FUSED, arranged(q, layout), *parts, num_heads=2, input_layout=layout,
+        actual_seq_lengths_kv=[2, 4],
+    )  # fmt: skip
+    met = np.arange(7) < np.array([2, 4])[:, None, None, None]
+    agree((restored(short[0], layout, 2), short[1]), attention(q, k, v, 1.0, met=met))
+
+
+@DTYPES
+@pytest.mark.parametrize("shape", [(2, 9), (2, 1, 9), (2, 1, 1, 9)], ids=str)
+def test_a_step_takes_one_row_of_mask_and_no_band(shape: tuple[int, ...], dtype: Any) -> None:
+    q, k, v = operands(8, 1, 7, kv_heads=2, dtype=dtype)
+    hidden = np.zeros(shape, np.bool_)
+    hidden.reshape(2, 9)[:, ::3] = True
+    result = call(
+        FUSED, q, k, v, num_heads=8, num_key_value_heads=2, atten_mask=hidden, pre_tokens=0,
+        next_tokens=0, sparse_mode=3, actual_seq_lengths=[0, 0], actual_seq_lengths_kv=[6, 7],
+    )  # fmt: skip
+    met = ~hidden.reshape(2, 1, 1, 9)[..., :7]
+    met = met & (np.arange(7) < np.array([6, 7])[:, None, None, None])
+    agree(result, attention(q, k, v, 1.0, met=met))
+
+
+def paged(array: Array, table: Array, size: int, pages: int, hidden: bool) -> Array:
+    """Tokens of (batch, heads, tokens, width) spread over the pages of a cache; the rest is NaN."""
+    batch, heads, tokens, width = array.shape
+    cache = np.full((pages, heads, size, width), np.nan).astype(array.dtype)
+    for b in range(batch):
+        for start in range(0, tokens, size):
+            part = array[b, :, start : start + size]
+            cache[table[b, start // size], :, : part.shape[1]] = part
+    return arranged(cache, "BSH") if hidden else cache
+
+
+@DTYPES
+@pytest.mark.parametrize("hidden", [True, False])
+@pytest.mark.parametrize(("queries", "keys", "size"), [(1, 50, 16), (3, 300, 128), (1, 700, 112)])
+def test_caches_of_pages(queries: int, keys: int, size: int, hidden: bool, dtype: Any) -> None:
+    q, k, v = operands(4, queries, keys, kv_heads=2, dtype=dtype)
+    columns = -(-keys // size)
+    order = np.random.default_rng(2).permutation(2 * columns + 1)[: 2 * columns]
+    table = np.full((2, columns + 1), -1, np.int32)
+    table[:, :columns] = order.reshape(2, columns)
+    lengths = [keys, keys - size - 3]
+    k, v = (np.where(np.arange(keys)[:, None] < keys - 1, x, 0).astype(dtype) for x in (k, v))
+    caches = [paged(x, table, size, 2 * columns + 1, hidden) for x in (k, v)]
+    hide = np.zeros((2, 1, queries, columns * size), np.bool_)
+    hide[:, :, :, 5] = True
+    result = call(
+        FUSED, q, *caches, num_heads=4, num_key_value_heads=2, block_table=table, block_size=size,
+        actual_seq_lengths_kv=lengths, atten_mask=hide, scale_value=0.25,
+    )  # fmt: skip
+    met = ~hide[..., :keys] & (np.arange(keys) < np.array(lengths)[:, None, None, None])
+    agree(result, attention(q, k, v, 0.25, met=met))
+
+
+def test_one_page_may_serve_two_sequences_and_a_missing_one_is_a_fault() -> None:
+    q, k, v = operands(2, 1, 16)
+    k[1], v[1] = k[0], v[0]
+    given = {"num_heads": 2, "block_size": 16, "actual_seq_lengths_kv": [16]}
+    caches = (k[:1], v[:1])
+    shared = call(FUSED, q, *caches, block_table=np.zeros((2, 1), np.int32), **given)
+    agree(shared, attention(q, k, v, 1.0))
+    with pytest.raises(DeviceError, match=r"the block table has 1 at \(1, 0\); the cache has 1"):
+        call(FUSED, q, *caches, block_table=np.array([[0], [1]], np.int32), **given)
+
+
+@DTYPES
+def test_many_rows_and_keys_pass_in_pieces(dtype: Any) -> None:
+    q, k, v = operands(2, 300, 1300, batch=1, width=32, dtype=dtype)
+    result = call(FUSED, q, k, v, num_heads=2, scale_value=1.0)
+    agree(result, attention(q, k, v, 1.0))
+    causal = call(FUSED, q, k, v, num_heads=2, atten_mask=TRIANGLE, sparse_mode=3)
+    agree(causal, attention(q, k, v, 1.0, met=meets(300, 1300, ALL, 0, 1000)))
+    band = call(
+        FUSED, q, k, v, num_heads=2, atten_mask=TRIANGLE, sparse_mode=4, pre_tokens=-450,
+        next_tokens=550,
+    )  # fmt: skip
+    agree(band, attention(q, k, v, 1.0, met=meets(300, 1300, -450, 550, 1000)))
+
+
+def test_a_row_does_not_depend_on_its_neighbours() -> None:
+    q, k, v = operands(8, 200, 600, batch=1, kv_heads=2, width=32)
+    mask = {"atten_mask": TRIANGLE, "sparse_mode": 3}
+    together = call(FUSED, q, k, v, num_heads=8, num_key_value_heads=2, **mask)
+    few = call(FUSED, q[:, :, -7:], k, v, num_heads=8, num_key_value_heads=2, **mask)
+    one = call(FUSED, q[:, :, -1:], k, v, num_heads=8, num_key_value_heads=2)
+    for at in range(2):
+        assert_same(few[at], together[at][:, :, -7:])
+        assert_same(one[at], together[at][:, :, -1:])
+
+
+def test_scores_of_any_size_keep_their_order() -> None:
+    q, k, v = operands(1, 2, 3, batch=1)
+    q[0, 0, 0], q[0, 0, 1] = 30000, -30000
+    k[0, 0] = np.array([[1], [2], [3]])
+    huge = call(FUSED, q, k, v, num_heads=1, scale_value=1e6)
+    agree(huge, attention(q, k, v, 1e6))
+    assert_same(huge[0][0, 0], v[0, 0, [2, 0]])
+    v[0, 0, 1] = np.nan
+    spoiled = call(FUSED, q, k, v, num_heads=1, scale_value=0.0)[0]
+    assert np.isnan(spoiled).all()
+    hidden = np.array([[False, True, False]] * 2)
+    q[0, 0, 0] = np.nan
+    one = call(FUSED, q, k, np.nan_to_num(v), num_heads=1, atten_mask=hidden, scale_value=0.0)[0]
+    assert np.isnan(one[0, 0, 0]).all()
+    assert_close(one[0, 0, 1], v[0, 0, ::2].astype(np.float64).mean(0))
+
+
+def test_rows_whose_keys_are_all_masked() -> None:
+    q, k, v = operands(2, 3, 5)
+    hidden = np.zeros((3, 5), np.bool_)
+    hidden[1] = True
+    oracle = attention(q, k, v, 1.0, met=~hidden)
+    for precise in (2, 3):
+        agree(call(FUSED, q, k, v, num_heads=2, atten_mask=hidden, inner_precise=precise), oracle)
+    for precise in (0, 1):
+        out, _ = call(FUSED, q, k, v, num_heads=2, atten_mask=hidden, inner_precise=precise)
+        average = v.astype(np.float64).mean(2)
+        assert_close(out, np.where(hidden[:, :1], average[:, :, None], oracle[0]))
+
+
+def test_without_keys_the_result_is_zero() -> None:
+    q, k, v = operands()
+    out, lse = call(FUSED, q, k[:, :, :0], v[:, :, :0], num_heads=2)
+    assert_same(out, np.zeros_like(q))
+    assert_same(lse, np.full((2, 2, 5, 1), np.inf, np.float32))
+
+
+def test_without_queries_there_is_nothing_to_do() -> None:
+    q, k, v = operands()
+    out, _ = call(FUSED, q[:, :, :0], k, v, num_heads=2)
+    assert out.shape == (2, 2, 0, 16)
+    out, _ = call(FUSED, q[:0], k[:0], v[:0], num_heads=2)
+    assert out.shape == (0, 2, 5, 16)
+
+
+def test_the_log_sum_exp_is_only_written_when_asked_for() -> None:
+    q, k, v = operands()
+    out, lse = call(FUSED, q, k, v, num_heads=2, softmax_lse_flag=False)
+    assert_close(out, attention(q, k, v, 1.0)[0])
+    assert_same(lse, np.full((2, 2, 5, 1), 77, np.float32))
+    alone, _ = call(FUSED, q, k, v, num_heads=2, softmax_lse_flag=False, softmax_lse=None)
+    assert_same(alone, out)
+
+
+def test_the_result_may_be_strided_or_lie_on_an_operand() -> None:
+    q, k, v = operands()
+    oracle, _ = attention(q, k, v, 1.0)
+    for layout in ("transposed", "stepped"):
+        out = hollow(q.shape, q.dtype, layout)
+        assert_close(call(FUSED, q, k, v, num_heads=2, attention_out=out)[0], oracle)
+    q, k, v = operands(2, 7, 7)
+    oracle, _ = attention(q, k, v, 1.0)
+    for name in ("query", "key", "value"):
+        shared = {"query": place(q), "key": place(k), "value": place(v)}
+        sides = {**shared, "key": [shared["key"]], "value": [shared["value"]]}
+        result, _ = call(FUSED, q, k, v, num_heads=2, **sides, attention_out=shared[name])
+        assert_close(result, oracle)
+
+
+@pytest.mark.parametrize("wrong", [TRIANGLE.T, np.zeros_like(TRIANGLE), ~TRIANGLE])
+def test_a_wrong_triangle_is_a_fault(wrong: Array) -> None:
+    q, k, v = operands()
+    with pytest.raises(DeviceError, match=r"row \d+ of the mask is not 0 up to its diagonal"):
+        call(FUSED, q, k, v, num_heads=2, atten_mask=wrong.copy(), sparse_mode=3)
+
+
+def zeros(*shape: int, dtype: Any = F16) -> Array:
+    return np.zeros(shape, dtype)
+
+
+TABLE = zeros(2, 1, dtype=np.int32)
+PAGES = {"key": [zeros(3, 2, 128, 16)], "value": [zeros(3, 2, 128, 16)], "block_table": TABLE,
+         "block_size": 128, "actual_seq_lengths_kv": [7]}  # fmt: skip
+REFUSALS: list[tuple[dict[str, Any], int, str]] = [
+    ({"query": None}, 161001, "query is null"),
+    ({"key": None}, 161001, "key is null"),
+    ({"attention_out": None}, 161001, "attentionOut is null"),
+    ({"softmax_lse": None}, 161001, "softmaxLseOptional is null"),
+    ({"query": zeros(2, 2, 5, 16, dtype=np.float32)}, 161002, "query has dtype FLOAT"),
+    ({"query": zeros(2, 2, 5, 16, dtype=np.int8)}, 161002, "a quantised form that the emulator"),
+    ({"key": [zeros(2, 2, 7, 16, dtype=np.int8)]}, 161002, "key has dtype INT8, a quantised form"),
+    ({"value": [zeros(2, 2, 7, 16, dtype=BF16)]}, 161002, "value has dtype BFLOAT16; it must have"),
+    ({"pse_shift": zeros(1, 2, 5, 7, dtype=BF16)}, 161002, "pseShiftOptional has dtype BFLOAT16"),
+    ({"atten_mask": zeros(5, 7)}, 161002, "attenMaskOptional has dtype FLOAT16"),
+    ({"attention_out": zeros(2, 2, 5, 16, dtype=np.int8)}, 161002, "attentionOut has dtype INT8"),
+    ({"softmax_lse": zeros(2, 2, 5, 1)}, 161002, "softmaxLseOptional has dtype FLOAT16"),
+    ({"key": []}, 161002, "key is an empty list"),
+    ({"quant_scale2": zeros(1, dtype=np.float32)}, 161002, "quantScale2Optional is given"),
+    ({"antiquant_scale": zeros(2)}, 161002, "antiquantScaleOptional is given"),
+    ({"key_antiquant_scale": zeros(1)}, 161002, "keyAntiquantScaleOptional is given"),
+    ({"key_shared_prefix": zeros(1, 2, 3, 16)}, 161002, "keySharedPrefixOptional is given"),
+    ({"actual_shared_prefix_len": [1]}, 161002, "actualSharedPrefixLenOptional is given"),
+    ({"kv_padding_size": zeros(1, dtype=np.int64)}, 161002, "kvPaddingSizeOptional is given"),
+    ({"input_layout": "TND"}, 561002, 'inputLayout is "TND"; allowed: BSH, BSND, BNSD, BNSD_BSND'),
+    ({"num_heads": 0}, 561002, "numHeads is 0; allowed: 1 to 256"),
+    ({"num_heads": 3}, 561002, "dimension 1 of query is 2; it must be numHeads, 3"),
+    ({"num_key_value_heads": 3}, 561002, "numKeyValueHeads is 3; allowed: 0 to numHeads, 2"),
+    ({"num_key_value_heads": -1}, 561002, "numKeyValueHeads is -1"),
+    ({"num_key_value_heads": 1}, 561002, "of key is 2; it must be numKeyValueHeads, 1"),
+    ({"inner_precise": 4}, 561002, "innerPrecise is 4; allowed: 0 to 3"),
+    ({"query": zeros(2, 5, 32)}, 561002, "query has 3 dimensions; allowed: 4"),
+    ({"query": zeros(2, 2, 5, 20)}, 561002, "heads of 16 elements; those of query have 20"),
+    ({"key": [zeros(3, 2, 7, 16)], "value": [zeros(3, 2, 7, 16)]}, 561002, "3 sequences"),
+    ({"value": [zeros(2, 2, 8, 16)]}, 561002, "value has shape (2, 2, 8, 16)"),
+    ({"value": [zeros(2, 2, 7, 16)] * 2}, 561002, "key has 1 tensors and value 2"),
+    ({"key": [zeros(1, 2, 7, 16)] * 3, "value": [zeros(1, 2, 7, 16)] * 3}, 561002, "3 tensors"),
+    ({"actual_seq_lengths": [6]}, 561002, "actualSeqLengthsOptional[0] is 6; allowed: 0 to 5"),
+    ({"actual_seq_lengths_kv": [7, -1]}, 561002, "actualSeqLengthsKvOptional[1] is -1"),
+    ({"pse_shift": zeros(1, 2, 5, 6)}, 561002, "pseShiftOptional has shape (1, 2, 5, 6)"),
+    ({"atten_mask": zeros(4, 7, dtype=np.bool_)}, 561002, "attenMaskOptional has shape (4, 7)"),
+    ({"atten_mask": zeros(2, 2, 5, 7, dtype=np.bool_)}, 561002, "shape (2, 2, 5, 7)"),
+    ({"sparse_mode": 5}, 561002, "sparseMode is 5; allowed: 0 to 4"),
+    ({"sparse_mode": 1}, 561002, "attenMaskOptional is null; sparseMode 1 needs it"),
+    ({"sparse_mode": 2, "atten_mask": zeros(5, 7, dtype=np.bool_)}, 561002, "(2048, 2048)"),
+    ({"sparse_mode": 4, "atten_mask": TRIANGLE, "pre_tokens": 1, "next_tokens": -2}, 561002,
+     "preTokens is 1 and nextTokens -2; their sum must not be negative"),
+    ({"attention_out": zeros(2, 5, 2, 16)}, 561002, "attentionOut has shape (2, 5, 2, 16)"),
+    ({"softmax_lse": zeros(2, 2, 5, dtype=np.float32)}, 561002, "expected (2, 2, 5, 1)"),
+    ({**PAGES, "block_size": 64}, 561002, "blockSize is 64; with 5 tokens per query"),
+    ({**PAGES, "block_size": 256}, 561002, "key has pages of 128 tokens; blockSize is 256"),
+    ({**PAGES, "actual_seq_lengths_kv": None}, 561002, "actualSeqLengthsKvOptional is missing"),
+    ({**PAGES, "actual_seq_lengths_kv": [129]}, 561002, "[0] is 129; allowed: 0 to 128"),
+    ({**PAGES, "block_table": TABLE[:1]}, 561002, "blockTableOptional has 1 rows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "status", "words"), REFUSALS, ids=[r[2] for r in REFUSALS])
+def test_refusals(changed: dict[str, Any], status: int, words: str) -> None:
+    sides = [zeros(2, 2, 5, 16), zeros(2, 2, 7, 16), zeros(2, 2, 7, 16)]
+    given = {
+        name: [place(x) for x in value] if name in ("key", "value") and value is not None else value
+        for name, value in changed.items()
+    }
+    with pytest.raises(AclnnError) as caught:
+        call(FUSED, *sides, **{"num_heads": 2, **given})
+    assert caught.value.status == status, caught.value
+    assert words in str(caught.value), caught.value
+
+
+def test_a_strided_operand_is_refused() -> None:
+    q, k, v = operands()
+    with pytest.raises(AclnnError, match="query is a strided view; it must be contiguous"):
+        call(FUSED, q, k, v, num_heads=2, query=place(q, "transposed"))
+
+
+def test_a_kept_plan_takes_the_tensors_of_each_launch() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        q = rng.standard_normal((2, 2, 1, 16)).astype(F16)
+        k, v = (rng.standard_normal((2, 2, 16, 16)).astype(F16) for _ in range(2))
+        table = rng.permutation(2).astype(np.int32).reshape(2, 1)
+        hidden = rng.random((2, 16)) < 0.3
+        result = call(
+            FUSED, q, k, v, num_heads=2, atten_mask=hidden, block_table=table, block_size=16,
+            actual_seq_lengths_kv=[16],
+        )  # fmt: skip
+        order = table[:, 0]
+        agree(result, attention(q, k[order], v[order], 1.0, met=~hidden[:, None, None, :]))
