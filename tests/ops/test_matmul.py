@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import LAYOUTS, hollow, op, place, refusal, values, wide
+from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py.errors import AclnnError
@@ -169,6 +170,121 @@ def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:
         part = hollow((rows, 70), np.float32)
         ap.ops.mm(place(x[:rows]), place(y), part, 0)
         assert_same(part.numpy(), whole.numpy()[:rows], f"{rows} rows")
+
+
+THIN = [(1, 9), (7, 1), (9, 33), (257, 45), (600, 300)]  # depth and the other extent
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("few", range(1, 10))
+def test_few_rows_and_few_columns(few: int, dtype: Dtype) -> None:
+    """Sums of whole numbers are exact in any order; an element in the wrong place shows."""
+    rng = np.random.default_rng(few)
+    for k, many in THIN:
+        x = rng.integers(-4, 5, (few, k)).astype(dtype)
+        y = rng.integers(-4, 5, (k, many)).astype(dtype)
+        exact = (wide(x) @ wide(y)).astype(dtype)
+        for left, right in (
+            ("dense", "dense"),
+            ("stepped", "transposed"),
+            ("transposed", "stepped"),
+        ):
+            rows, columns = hollow((few, many), dtype), hollow((many, few), dtype, left)
+            ap.ops.matmul(place(x, left), place(y, right), rows, 0)
+            ap.ops.matmul(place(y.T, right), place(x.T, left), columns, 0)
+            assert_same(rows.numpy(), exact, f"{few} rows, {k}, {many}, {left}, {right}")
+            assert_same(columns.numpy(), exact.T, f"{few} columns, {k}, {many}, {left}, {right}")
+
+
+@pytest.mark.parametrize("few", [1, 3, 6, 7])
+def test_few_rows_of_bytes(few: int) -> None:
+    """The largest products, more of them than fp32 could add up exactly."""
+    rng = np.random.default_rng(few)
+    for k, many in [*THIN, (1100, 8)]:
+        x = rng.choice([-128, -127, 127], (few, k)).astype(np.int8)
+        y = rng.choice([-128, 127], (k, many)).astype(np.int8)
+        if k == 1100:
+            x[:], y[:] = -128, -128
+        for left, right in ((x, y), (y.T, x.T)):
+            for layout in ("dense", "transposed"):
+                out = hollow((left.shape[0], right.shape[1]), np.int32)
+                operands = [place(left)], [place(right, layout)]
+                ap.ops.grouped_matmul_v4(*operands, *[None] * 10, 0, -1, 0, 0, [out], None, None)
+                exact = (wide(left) @ wide(right)).astype(np.int32)
+                assert_same(out.numpy(), exact, f"{left.shape} @ {right.shape}, {layout}")
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("layout", ["dense", "transposed"])
+def test_few_rows_have_the_bits_of_the_whole_product(layout: str, dtype: Dtype) -> None:
+    rng = np.random.default_rng(19)
+    x = rng.standard_normal((40, 1100)).astype(dtype)
+    y = rng.standard_normal((1100, 77)).astype(dtype)
+    whole = hollow((40, 77), np.float32)
+    ap.ops.mm(place(x), place(y, layout), whole, 0)
+    assert_close(whole.numpy(), wide(x) @ wide(y), scale=200)
+    for few in (1, 2, 3, 4, 6, 7):
+        rows, columns = hollow((few, 77), np.float32), hollow((40, few), np.float32)
+        ap.ops.mm(place(x[:few]), place(y, layout), rows, 0)
+        assert_same(rows.numpy(), whole.numpy()[:few], f"{few} rows")
+        ap.ops.mm(place(x), place(y[:, :few], layout), columns, 0)
+        assert_same(columns.numpy(), whole.numpy()[:, :few], f"{few} columns")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_matrix_times_a_column_in_double(layout: str) -> None:
+    rng = np.random.default_rng(29)
+    for rows, k in ((1, 9), (33, 7), (300, 600)):
+        x, y = rng.standard_normal((rows, k)), rng.standard_normal(k)
+        out = hollow((rows,), np.float64)
+        ap.ops.addmv(place(np.ones(rows)), place(x, layout), place(y, layout), 2.0, 3.0, out, 0)
+        np.testing.assert_allclose(out.numpy(), 3 + 2 * (x @ y), rtol=1e-13, atol=1e-12)
+
+
+def test_few_rows_in_batches_and_views() -> None:
+    rng = np.random.default_rng(23)
+    x = rng.integers(-4, 5, (3, 2, 2, 65)).astype(np.float16)
+    y = rng.integers(-4, 5, (2, 65, 19)).astype(np.float16)
+    for layout in LAYOUTS:
+        out = hollow((3, 2, 2, 19), np.float16)
+        ap.ops.matmul(place(x, layout), place(y, layout), out, 0)
+        assert_same(out.numpy(), (wide(x) @ wide(y)).astype(np.float16), layout)
+    every_other = ap.from_numpy(y)[:, 1::2, ::3]  # rows and columns that are steps apart
+    out = hollow((2, 1, 7), np.float16)
+    ap.ops.matmul(place(x[0, :, :1, 1::2]), every_other, out, 0)
+    exact = wide(x[0, :, :1, 1::2]) @ wide(y[:, 1::2, ::3])
+    assert_same(out.numpy(), exact.astype(np.float16))
+    nothing = hollow((2, 19), np.float16)
+    ap.ops.matmul(place(x[0, 0, :, :0]), place(y[0, :0]), nothing, 0)
+    assert_same(nothing.numpy(), np.zeros((2, 19), np.float16))
+
+
+PRODUCTS = """
+import hashlib
+import numpy as np
+import aclnn_py as ap
+
+rng = np.random.default_rng(31)
+with ap.Device(0):
+    for m, k, n in ((1, 1300, 5000), (5, 700, 301), (301, 700, 5), (1, 9000, 33), (40, 600, 70)):
+        x = rng.standard_normal((m, k)).astype(np.float32)
+        y = rng.standard_normal((k, n)).astype(np.float32)
+        turned = ap.from_numpy(np.ascontiguousarray(y.T)).permute(1, 0)
+        for right in (ap.from_numpy(y), turned):
+            found = ap.functional.matmul(ap.from_numpy(x), right).numpy()
+            np.testing.assert_allclose(found, x.astype(float) @ y, rtol=1e-4, atol=1e-3)
+            print(m, k, n, hashlib.sha256(found.tobytes()).hexdigest())
+"""
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    one, several = (
+        run_script(PRODUCTS, env={"ACLNN_PY_THREADS": count}).check().out for count in ("1", "3")
+    )
+    assert one.count("\n") == 10
+    assert one == several
+    plain, turned = one.splitlines()[::2], one.splitlines()[1::2]
+    assert plain == turned
 
 
 def test_mixed_dtypes_meet_in_fp32() -> None:

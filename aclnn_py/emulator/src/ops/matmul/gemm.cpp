@@ -1,80 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul/gemm.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdlib>
-#include <new>
-#include <type_traits>
 
 #include "core/pool.h"
 #include "ops/dtype.h"
+#include "ops/matmul/gemm_stream.h"
+#include "ops/matmul/gemm_work.h"
 
 namespace emu {
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-// Work memory of one thread. It is kept between products (fresh pages cost more than a small product) unless
-// it is large.
-class Scratch {
- public:
-  ~Scratch() { std::free(data_); }
-
-  void *take(size_t bytes) {
-    if (bytes > size_) {
-      std::free(data_);
-      const size_t grain = bytes < huge_page ? 64 : huge_page;
-      size_ = (bytes + grain - 1) / grain * grain;
-      data_ = std::aligned_alloc(grain, size_);
-      if (!data_) {
-        size_ = 0;
-        throw std::bad_alloc();
-      }
-      // Panels lie side by side over megabytes: small pages would exceed the processor's table of translations.
-      if (grain == huge_page) madvise(data_, size_, MADV_HUGEPAGE);
-    }
-    return data_;
-  }
-
-  void trim() {
-    if (size_ <= kept) return;
-    std::free(data_);
-    data_ = nullptr;
-    size_ = 0;
-  }
-
- private:
-  static constexpr size_t huge_page = size_t(2) << 20;
-  static constexpr size_t kept = size_t(16) << 20;
-  void *data_ = nullptr;
-  size_t size_ = 0;
-};
-
-Scratch &scratch() {
-  thread_local Scratch mine;
-  return mine;
-}
-
-GemmStorage storage_of(aclDataType dtype) {
-  switch (dtype) {
-    case ACL_FLOAT16:
-      return GemmStorage::f16;
-    case ACL_BF16:
-      return GemmStorage::bf16;
-    case ACL_INT8:
-      return GemmStorage::i8;
-    case ACL_UINT8:
-      return GemmStorage::u8;
-    case ACL_DOUBLE:
-      return GemmStorage::f64;
-    default:
-      return GemmStorage::f32;
-  }
-}
 
 template <class C>
 struct Kind;
@@ -101,7 +36,7 @@ struct Kind<double> {
 };
 
 // The depth is cut into equal steps whatever the path, so that sums are made in one order.
-constexpr int64_t depth_step = 256;
+constexpr int64_t depth_step = gemm_depth_step;
 // Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a` of one
 // tile, which fit the second, pass by; the accumulators of one chunk fit the third.
 constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
@@ -110,7 +45,6 @@ constexpr int64_t few_rows = 128, group = 128;
 // Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long pieces.
 constexpr int64_t stretch = 32;
 constexpr int64_t cache_line = 64;
-constexpr int64_t worth_a_thread = int64_t(1) << 16;  // multiplications
 
 template <class C>
 class Product {
@@ -121,7 +55,7 @@ class Product {
       : a_(a),
         b_(b),
         sink_(sink),
-        parallel_(a.rows * b.cols * a.cols > 2 * worth_a_thread),
+        parallel_(worth_threads(a, b)),
         kernels_(gemm_kernels()),
         height_(kernels_.rows),
         width_(Kind<C>::columns(kernels_)),
@@ -132,7 +66,8 @@ class Product {
   void run() {
     if (a_.rows == 0 || b_.cols == 0) return;
     if (a_.cols == 0) return zeros();
-    if (a_.rows <= few_rows && a_.rows * a_.cols <= (int64_t(1) << 21)) {
+    if (stream_product(a_, b_, sink_)) return;
+    if (a_.rows <= few_rows && a_.rows * a_.cols <= most_packed) {
       wide();
     } else {
       for (int64_t j = 0; j < b_.cols; j += chunk_columns)
@@ -211,22 +146,15 @@ class Product {
       P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
         const int64_t begin = g * group, end = std::min(begin + group, b_.cols);
-        // One panel of `a` visits each element of `b` once: it may as well read it where it lies.
-        const bool direct = panels == 1 && std::is_same<C, P>::value && storage_of(b_.dtype) == native &&
-                            b_.col.stride == 1 && b_.col.block == 0 && b_.row.block == 0 &&
-                            end - begin == group;
         for (int64_t p = 0; p < k; p += depth_step) {
           const int64_t depth = std::min(depth_step, k - p);
-          if (!direct) unpack_group(begin, end, p, depth, unpacked);
+          unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
-            if (!direct) await(begin, j, end, p + depth);
-            const P *from =
-                direct ? static_cast<const P *>(b_.data) + b_.row.at(p) + j : unpacked + (j - begin) * room(depth);
+            await(begin, j, end, p + depth);
             for (int64_t i = 0; i < panels; ++i)
               tiles_[share(i + 1, panels) - share(i, panels) - 1](
-                  packed + panels * height_ * p + i * height_ * room(depth), from,
-                  direct ? b_.row.stride : width_, depth, sums + share(i, panels) * group + (j - begin), group,
-                  p > 0);
+                  packed + panels * height_ * p + i * height_ * room(depth), unpacked + (j - begin) * room(depth),
+                  width_, depth, sums + share(i, panels) * group + (j - begin), group, p > 0);
           }
         }
         for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
@@ -286,7 +214,6 @@ class Product {
   const GemmKernels &kernels_;
   const int height_, width_;
   const GemmTile<P, C> *const tiles_;
-  static constexpr GemmStorage native = sizeof(P) == 8 ? GemmStorage::f64 : GemmStorage::f32;
   void (*const pack_a_)(const GemmPanel &, void *);
   void (*const pack_b_)(const GemmPanel &, void *);
 };

@@ -43,6 +43,8 @@ struct GemmKernels {
   int rows;                // height of the largest register tile
   int columns, columns64;  // width of the tiles for 4 bytes and for double
   void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
+  // the same, but bytes become fp32 and lie singly
+  void (*pack_wide[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
   // by height - 1
   GemmTile<float, float> tile_f32[kGemmMostRows];
   GemmTile<int16_t, int32_t> tile_i32[kGemmMostRows];
@@ -54,6 +56,30 @@ struct GemmKernels {
   void (*from_bf16)(const uint16_t *, float *, int64_t);
 };
 
+// A few rows times a matrix that is read once, where it lies. Sums are made in the order of the tiles: one product
+// after the other for `gemm_depth_step` depths, then these sums one after the other.
+constexpr int gemm_few_rows = 6;
+constexpr int64_t gemm_depth_step = 256;
+
+struct GemmStream {
+  const void *a;       // packed by pack_wide as one panel as wide as there are rows
+  const void *b;       // depth 0 of the first column
+  int64_t step;        // from one depth to the next, or from one column to the next where depths are neighbours
+  int64_t columns, depth;
+  void *sums;          // (rows, columns)
+  int64_t sums_stride; // between rows
+};
+using GemmStreamFn = void (*)(const GemmStream &);
+
+// By storage of b and by rows - 1.
+struct GemmStreams {
+  // Columns are neighbours. At most gemm_depth_step depths; sums are fp32, double where b is.
+  GemmStreamFn across[static_cast<int>(GemmStorage::count)][gemm_few_rows];
+  // Depths are neighbours. Sums are fp32, double, int32 for bytes. Null where the instruction set has no quick way.
+  GemmStreamFn along[static_cast<int>(GemmStorage::count)][gemm_few_rows];
+};
+
+const GemmStreams &gemm_streams();
 const GemmKernels &gemm_kernels();  // those of the best instruction set of this machine
 
 }  // namespace emu

@@ -4,38 +4,23 @@
 // chosen for the number of registers.
 #include "ops/matmul/gemm_kernels.h"
 
-#include <string.h>
-
-#include <type_traits>
 #include <utility>
 
-#include "core/isa.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "ops/matmul/gemm_kinds.isa.h"
 
 namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int vector_bytes = 64, tile_rows = 12;
+constexpr int tile_rows = 12;
 #elif defined(__AVX2__)
-constexpr int vector_bytes = 32, tile_rows = 6;
+constexpr int tile_rows = 6;
 #elif defined(__aarch64__)
-constexpr int vector_bytes = 16, tile_rows = 8;
+constexpr int tile_rows = 8;
 #else
-constexpr int vector_bytes = 16, tile_rows = 4;
+constexpr int tile_rows = 4;
 #endif
-
-template <class T>
-struct Vec {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-  typedef T loose __attribute__((vector_size(vector_bytes), aligned(4), may_alias));
-  static constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
-  static constexpr int columns = 2 * lanes;
-};
 
 // The rows of the result are on their way to the cache while the products are summed.
 template <int rows, class C>
@@ -117,26 +102,6 @@ void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, 
   }
 }
 
-float bits_to_float(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, 4);
-  return value;
-}
-uint32_t float_to_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, 4);
-  return bits;
-}
-
-// Branch-free so that the baseline build vectorises it: rebias the exponent by a multiplication, then put
-// back infinity and NaN.
-float half_to_float(uint16_t half) {
-  uint32_t magnitude = half & 0x7FFFu, sign = (half & 0x8000u) << 16;
-  float scaled = bits_to_float(magnitude << 13) * bits_to_float(0x77800000u);
-  uint32_t special = magnitude >= 0x7C00u ? 0x7F800000u | (magnitude << 13) : float_to_bits(scaled);
-  return bits_to_float(special | sign);
-}
-
 uint16_t float_to_half(float value) {
   uint32_t bits = float_to_bits(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u | ((magnitude >> 13) & 0x1FFu));
@@ -156,20 +121,6 @@ uint16_t float_to_brain(float value) {
   return static_cast<uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded);
 }
 
-void from_f16(const uint16_t *source, float *target, int64_t count) {
-  int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= count; i += 8)
-    _mm256_storeu_ps(target + i,
-                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i))));
-#endif
-  for (; i < count; ++i) target[i] = half_to_float(source[i]);
-}
-
-void from_bf16(const uint16_t *source, float *target, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) target[i] = bits_to_float(static_cast<uint32_t>(source[i]) << 16);
-}
-
 void to_f16(const float *source, uint16_t *target, int64_t count) {
   int64_t i = 0;
 #if defined(__F16C__)
@@ -183,47 +134,6 @@ void to_f16(const float *source, uint16_t *target, int64_t count) {
 void to_bf16(const float *source, uint16_t *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i) target[i] = float_to_brain(source[i]);
 }
-
-// How one storage kind becomes the packed kind, singly and in runs. A unit is what the tiles read at once for
-// one index: one element, or the int16 of two depths.
-struct Float32 {
-  using Stored = float;
-  using Packed = float;
-  using Unit = float;
-  static float one(float v) { return v; }
-  static void run(const float *s, float *t, int64_t n) { memcpy(t, s, static_cast<size_t>(n) * 4); }
-};
-struct Float64 {
-  using Stored = double;
-  using Packed = double;
-  using Unit = double;
-  static double one(double v) { return v; }
-  static void run(const double *s, double *t, int64_t n) { memcpy(t, s, static_cast<size_t>(n) * 8); }
-};
-struct Half {
-  using Stored = uint16_t;
-  using Packed = float;
-  using Unit = float;
-  static float one(uint16_t v) { return half_to_float(v); }
-  static void run(const uint16_t *s, float *t, int64_t n) { from_f16(s, t, n); }
-};
-struct Brain {
-  using Stored = uint16_t;
-  using Packed = float;
-  using Unit = float;
-  static float one(uint16_t v) { return bits_to_float(static_cast<uint32_t>(v) << 16); }
-  static void run(const uint16_t *s, float *t, int64_t n) { from_bf16(s, t, n); }
-};
-template <class T>
-struct Byte {
-  using Stored = T;
-  using Packed = int16_t;
-  using Unit = uint32_t;
-  static int16_t one(T v) { return v; }
-  static void run(const T *s, int16_t *t, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) t[i] = s[i];
-  }
-};
 
 // `count` consecutive indices of an axis of unit stride, which blocks may cut into pieces.
 template <class K>
@@ -280,36 +190,6 @@ void turn(const U (&staged)[4][staging], int64_t run, int64_t width, U *target) 
 template <class K>
 constexpr bool turns_in_registers = std::is_same_v<typename K::Unit, float>;
 
-template <class K>
-inline __m256 eight_of(const typename K::Stored *s) {
-  if constexpr (std::is_same_v<K, Float32>) {
-    return _mm256_loadu_ps(s);
-  } else {
-    alignas(32) float wide[8];
-    K::run(s, wide, 8);
-    return _mm256_load_ps(wide);
-  }
-}
-
-// Rows become columns: element j of rows[i] goes to element i of rows[j].
-inline void turn_eight(__m256 (&rows)[8]) {
-  __m256 pairs[8], fours[8];
-  for (int i = 0; i < 8; i += 2) {
-    pairs[i] = _mm256_unpacklo_ps(rows[i], rows[i + 1]);
-    pairs[i + 1] = _mm256_unpackhi_ps(rows[i], rows[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4) {
-    fours[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
-    fours[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
-    fours[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
-    fours[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
-  }
-  for (int i = 0; i < 4; ++i) {
-    rows[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
-    rows[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
-  }
-}
-
 // `lines` neighbours of the wide axis, `step` apart in memory, each dense along the depth.
 template <class K, int lines>
 void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, int64_t width, float *target) {
@@ -318,7 +198,7 @@ void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, i
     __m256 rows[8];
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
-      rows[i] = eight_of<K>(source + (i < lines ? i : 0) * step + p);
+      rows[i] = lanes_of<K, 32>(source + (i < lines ? i : 0) * step + p);
       // The lines that are packed next.
       if (i < lines) __builtin_prefetch(source + (i + lines) * step + p);
     }
@@ -430,6 +310,9 @@ constexpr GemmKernels make_table(std::integer_sequence<int, less_one...> heights
   k.pack[static_cast<int>(GemmStorage::i8)] = pack<Byte<int8_t>>;
   k.pack[static_cast<int>(GemmStorage::u8)] = pack<Byte<uint8_t>>;
   k.pack[static_cast<int>(GemmStorage::f64)] = pack<Float64>;
+  for (int i = 0; i < static_cast<int>(GemmStorage::count); ++i) k.pack_wide[i] = k.pack[i];
+  k.pack_wide[static_cast<int>(GemmStorage::i8)] = pack<WideByte<int8_t>>;
+  k.pack_wide[static_cast<int>(GemmStorage::u8)] = pack<WideByte<uint8_t>>;
   k.to_f16 = to_f16;
   k.to_bf16 = to_bf16;
   k.from_f16 = from_f16;
