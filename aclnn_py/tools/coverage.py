@@ -26,7 +26,6 @@ NARROWED: dict[str, tuple[str, ...]] = {
     "aclnnSeluBackward": ("INT32", "INT8"),
     "aclnnForeachExp": ("INT16", "INT8", "UINT8"),
     "aclnnForeachExpm1": ("INT16", "INT8", "UINT8"),
-<<<<<<< HEAD
     # For chips of the 950 series.
     "aclnnConvolution": ("HIFLOAT8", "FLOAT8_E4M3FN"),
     "aclnnIm2col": (
@@ -34,11 +33,9 @@ NARROWED: dict[str, tuple[str, ...]] = {
         *("DOUBLE", "BOOL", "COMPLEX32", "COMPLEX64"),
     ),
     "aclnnMaxPool": ("BFLOAT16", "INT32", "INT64", "UINT8", "INT16", "INT8", "UINT16"),
-=======
     # Quantised forms.
     "aclnnFusedInferAttentionScore": ("INT8",),
     "aclnnFusedInferAttentionScoreV2": ("INT8",),
->>>>>>> c433342 (Attention of inference in the emulator: prompts and steps, groups of heads, masks, bands, lengths and pages of a cache)
     # Formats without conversions of their own.
     "aclnnCast": ("HIFLOAT8", "FLOAT4_E2M1", "FLOAT4_E1M2"),
     "aclnnInplaceZero": ("FLOAT4_E2M1", "FLOAT4_E1M2"),
