@@ -44,6 +44,8 @@ _TYPES = {
     "int | tuple[int, ...]": "int or tuple of int",
     "int | tuple[int, ...] | None": "int or tuple of int, optional",
     "Sequence[int]": "sequence of int",
+    "Sequence[int] | None": "sequence of int, optional",
+    "float | None": "float, optional",
 }
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from aclnn_py import ops
 from aclnn_py.creation import empty
-from aclnn_py.functional import arguments, documentation, results
+from aclnn_py.functional import arguments, documentation, masks, results
 from aclnn_py.operators.expected import expect_tensors
 
 __all__ = ["Call", "Function", "Output", "Row", "build"]
@@ -229,7 +229,11 @@ class Function(functools.partial):  # type: ignore[type-arg]
 def build(row: Row) -> Function:
     """Compile the function of a row."""
     scope: dict[str, Any] = {
-        **{name: getattr(part, name) for part in (results, arguments) for name in part.__all__},
+        **{
+            name: getattr(part, name)
+            for part in (results, arguments, masks)
+            for name in part.__all__
+        },
         "empty": empty,
         "expect_tensors": expect_tensors,
         "ops": ops,

@@ -139,6 +139,29 @@ CALLS: dict[str, list[tuple[str, str]]] = {
                     "* y[:, None, None] + y[:, None, None])")],
     "batch_norm": [("f.batch_norm(images, y, p[0])",
                     "(images - y[:, None, None]) / np.sqrt(p[0][:, None, None] + 1e-5)")],
+    "scaled_dot_product_attention": [
+        ("f.scaled_dot_product_attention(qs, ks, ks, enable_gqa=True)",
+         "attention(qs, ks, ks, 0.25)[0]"),
+        ("f.scaled_dot_product_attention(qs, ks, ks, is_causal=True, scale=2.0, enable_gqa=True)",
+         "attention(qs, ks, ks, 2.0, met=meets(3, 5, after=0))[0]"),
+        ("f.scaled_dot_product_attention(one, ks, ks, is_causal=True, enable_gqa=True)",
+         "attention(one, ks, ks, 0.25, met=meets(1, 5, after=0))[0]"),
+        ("f.scaled_dot_product_attention(qs, ks, ks, taken, enable_gqa=True)",
+         "attention(qs, ks, ks, 0.25, met=taken)[0]"),
+        ("f.scaled_dot_product_attention(one, ks, ks, taken[:1], enable_gqa=True)",
+         "attention(one, ks, ks, 0.25, met=taken[:1])[0]"),
+        ("f.scaled_dot_product_attention(qs, ks, ks, pushed, enable_gqa=True)",
+         "attention(qs, ks, ks, 0.25, added=pushed)[0]"),
+        ("f.scaled_dot_product_attention(qs, ks.transpose(2, 3).contiguous().transpose(2, 3), ks, "
+         "enable_gqa=True)", "attention(qs, ks, ks, 0.25)[0]"),
+    ],
+    "fused_infer_attention_score": [
+        ("f.fused_infer_attention_score(qs, ks, ks, num_heads=4, num_key_value_heads=2, "
+         "input_layout='BNSD_BSND')[0]", "attention(qs, ks, ks, 1.0)[0].swapaxes(1, 2)"),
+        ("f.fused_infer_attention_score(qs, ks, ks, num_heads=4, num_key_value_heads=2, scale=0.5, "
+         "input_layout='BNSD', actual_seq_lengths_kv=[4], softmax_lse_flag=True)[1]",
+         "attention(qs, ks, ks, 0.5, met=np.arange(5) < 4)[1]"),
+    ],
     "matmul": [("f.matmul(x, w)", "x @ w"), ("f.matmul(c, w)", "c @ w")],
     "mm": [("f.mm(x, w)", "x @ w")],
     "bmm": [("f.bmm(c, c.transpose(1, 2))", "c @ c.swapaxes(1, 2)")],

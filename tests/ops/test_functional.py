@@ -18,6 +18,7 @@ from aclnn_py import functional
 from aclnn_py.functional.stubs import STUB_PATH, stub_text
 from aclnn_py.functional.tables import ROWS
 from ops import window_oracle
+from ops.attention_calls import attention, meets
 from ops.functional_table import ABSENT, CALLS
 
 RNG = np.random.default_rng(7)
@@ -37,6 +38,11 @@ HOST: dict[str, npt.NDArray[Any]] = {
     "images": RNG.standard_normal((2, 4, 3, 3)).astype(np.float32),
     "turned": RNG.standard_normal((1, 1, 2, 64)).astype(np.float32),
     "ones": np.ones((1, 1, 2, 64), np.float32),
+    "qs": RNG.standard_normal((2, 4, 3, 16)).astype(np.float16),
+    "one": RNG.standard_normal((2, 4, 1, 16)).astype(np.float16),
+    "ks": RNG.standard_normal((2, 2, 5, 16)).astype(np.float16),
+    "taken": np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1]], np.bool_),
+    "pushed": RNG.standard_normal((4, 1, 5)).astype(np.float16),
 }
 
 
@@ -62,7 +68,15 @@ def oracle(text: str) -> npt.NDArray[Any]:
         name: value.astype(np.float64) if value.dtype.kind == "f" else value
         for name, value in HOST.items()
     }
-    known = {"np": np, "math": math, "normed": normed, "replaced": replaced, **wide}
+    known = {
+        "np": np,
+        "math": math,
+        "attention": attention,
+        "meets": meets,
+        "normed": normed,
+        "replaced": replaced,
+        **wide,
+    }
     known |= {"scattered": scattered, "windows": window_oracle}
     with np.errstate(all="ignore"):
         return np.asarray(eval(text, known))
@@ -155,6 +169,15 @@ def test_signatures_and_errors_are_those_of_a_function() -> None:
         ("f.avg_pool2d(x, 2)", ValueError, "is no image"),
         ("f.avg_pool2d(images, 2, 0)", ValueError, "stride: 0 is less than 1"),
         ("f.max_pool2d(images, 4)", ValueError, "does not fit into 3 elements"),
+        ("f.scaled_dot_product_attention(qs, ks, ks)", ValueError, "enable_gqa=True"),
+        ("f.scaled_dot_product_attention(x, x, x)", ValueError, "batch, heads, tokens, width"),
+        ("f.scaled_dot_product_attention(qs, qs, qs, taken, is_causal=True)", ValueError, "only"),
+        (
+            "f.scaled_dot_product_attention(qs, qs, qs, qs > 0)",
+            ValueError,
+            "one mask for all heads",
+        ),
+        ("f.scaled_dot_product_attention(qs, qs, qs, y > 0)", ValueError, "2 to 4 dimensions"),
         ("f.no_such_function", AttributeError, "no function"),
     ],
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from aclnn_py.functional.row import Row
 from aclnn_py.functional.tables import (
     activation,
+    attention,
     creation,
     elementwise,
     in_place,
@@ -26,6 +27,7 @@ FAMILIES: dict[str, tuple[Row, ...]] = {
         activation,
         reduction,
         linear,
+        attention,
         shape,
         indexing,
         creation,

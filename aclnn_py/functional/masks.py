@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What attention is told about keys: torch's masks as the operator takes them.
+
+In torch a true element takes part; the operator hides where its mask is true. A mask of numbers is
+added to the scores in both.
+"""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.creation import empty
+from aclnn_py.errors import InvalidArgumentError
+from aclnn_py.stream import Stream
+from aclnn_py.tensor import Tensor
+
+__all__ = [
+    "ALL_TOKENS",
+    "added_scores",
+    "attended_shape",
+    "check_attention",
+    "hidden_keys",
+    "lse_shape",
+]
+
+# As preTokens and nextTokens: no token is too far away.
+ALL_TOKENS = 2147483647
+# Side of the triangle that stands for causal masks of any size.
+_TRIANGLE = 2048
+
+
+def check_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    enable_gqa: bool,
+) -> None:
+    """Raise for what would reach the operator as another question."""
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.ndim != 4:
+            raise InvalidArgumentError(
+                f"{name}: shape {tensor.shape} is not (batch, heads, tokens, width)"
+            )
+    if not enable_gqa and query.shape[1] != key.shape[1]:
+        raise InvalidArgumentError(
+            f"key: {key.shape[1]} heads beside {query.shape[1]} of query need enable_gqa=True"
+        )
+    if attn_mask is not None and is_causal:
+        raise InvalidArgumentError("attn_mask, is_causal: only one of them can be given")
+
+
+def hidden_keys(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, stream: Stream | None
+) -> Tensor | None:
+    """The operator's mask for a mask of truth values, or for a causal one."""
+    batch, _, queries, _ = query.shape
+    if is_causal:
+        # A single query has no sparse mode: its mask hides all keys but the first.
+        side = (_TRIANGLE, _TRIANGLE) if queries > 1 else (batch, 1, 1, key.shape[2])
+        hidden = empty(side, "bool", device=query.device)
+        ops.inplace_one(hidden, stream=stream)
+        ops.inplace_triu(hidden, 1, stream=stream)
+        return hidden
+    if attn_mask is None or attn_mask.dtype_name != "bool":
+        return None
+    padded = _four_dimensions(attn_mask)
+    if padded.shape[1] != 1:
+        raise InvalidArgumentError(
+            f"attn_mask: shape {attn_mask.shape} has truth values for each head; the operator takes"
+            " one mask for all heads. Give 0 and -inf to add, in the dtype of query, instead"
+        )
+    # A single query has a row of its own for each sequence.
+    masks = batch if queries == 1 else padded.shape[0]
+    hidden = empty((masks, 1, queries, key.shape[2]), "bool", device=query.device)
+    ops.logical_not(padded.broadcast_to(hidden.shape), hidden, stream=stream)
+    return hidden
+
+
+def added_scores(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, stream: Stream | None
+) -> Tensor | None:
+    """What the operator adds to the scores, for a mask of numbers."""
+    if attn_mask is None or attn_mask.dtype_name == "bool":
+        return None
+    padded = _four_dimensions(attn_mask)
+    wanted = (padded.shape[0], *query.shape[1:3], key.shape[2])
+    return padded.broadcast_to(wanted).contiguous(stream=stream)
+
+
+def _four_dimensions(mask: Tensor) -> Tensor:
+    if not 2 <= mask.ndim <= 4:
+        raise InvalidArgumentError(f"attn_mask: shape {mask.shape} has not 2 to 4 dimensions")
+    for _ in range(4 - mask.ndim):
+        mask = mask.unsqueeze(0)
+    return mask
+
+
+def attended_shape(query: Tensor, input_layout: str) -> tuple[int, ...]:
+    """Shape of the result."""
+    if input_layout != "BNSD_BSND" or query.ndim != 4:
+        return query.shape
+    batch, heads, tokens, width = query.shape
+    return (batch, tokens, heads, width)
+
+
+def lse_shape(query: Tensor, num_heads: int, input_layout: str, wanted: bool) -> tuple[int, ...]:
+    """Shape of the log-sum-exp; without elements where nobody asked for it."""
+    if not wanted:
+        return (0,)
+    tokens = query.shape[2 if input_layout.startswith("BNSD") else 1]
+    return (query.shape[0], num_heads, tokens, 1)
