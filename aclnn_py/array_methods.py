@@ -325,7 +325,7 @@ class ArrayMethods:
 
     def swapaxes(self, axis1: int, axis2: int) -> Tensor:
         """Return a view with two dimensions exchanged."""
-        return _tensor(self).transpose(axis1, axis2)
+        return _tensor(self)._swapped(axis1, axis2)
 
     def tolist(self) -> Any:
         """Wait for the work on this tensor and return its elements as nested lists."""

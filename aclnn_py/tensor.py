@@ -242,9 +242,14 @@ class Tensor(ArrayMethods):
             order: Any = axes[0] if len(axes) == 1 else axes
             return self.T if not order else self.permute(order)
         dim0, dim1 = axes
-        return self._swapped(dim0, dim1)
+        view = self._swapped(dim0, dim1)
+        if self.ndim == 2 and view.strides == self.strides and view.shape == self.shape:
+            # To NumPy these are all dimensions in their new order, so both have to be there.
+            views.permute(self._view, axes)
+        return view
 
     def _swapped(self, dim0: Any, dim1: Any) -> Tensor:
+        """A view with two dimensions exchanged."""
         view = views.swap(self._view, dim0, dim1)
         last = {dim0 % self.ndim, dim1 % self.ndim} == {self.ndim - 2, self.ndim - 1}
         if is_blocked(self._layout.format) and last:

@@ -101,12 +101,10 @@ def permute(view: View, axes: Sequence[object]) -> View:
 
 
 def swap(view: View, first: object, second: object) -> View:
-    """Exchange two dimensions."""
+    """Exchange two dimensions; a dimension with itself changes nothing."""
     rank = len(view.shape)
     order = list(range(rank))
     a, b = _axis(first, rank, "dim0"), _axis(second, rank, "dim1")
-    if a == b:
-        raise ValueError(f"dim0, dim1: both are dimension {a}")
     order[a], order[b] = order[b], order[a]
     return permute(view, order)
 

@@ -28,7 +28,18 @@ from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.functional.results import broadcast
 from aclnn_py.tensor import Tensor
 
-__all__ = ["BINARY", "NAMES", "UNARY", "apply", "binary", "overlaps", "shares_memory", "unary"]
+__all__ = [
+    "BINARY",
+    "NAMES",
+    "UNARY",
+    "apply",
+    "binary",
+    "overlaps",
+    "part",
+    "real_type",
+    "shares_memory",
+    "unary",
+]
 
 Types = tuple[DType, DType]  # of the computation, of the result
 
@@ -71,7 +82,11 @@ def _truth(name: str, kind: DType) -> Types:
 
 def _no_bool(name: str, kind: DType) -> Types:
     if kind is _BOOL:
-        words = {"subtract": "use ^ or logical_xor", "negative": "use ~ or logical_not"}
+        words = {
+            "subtract": "use ^ or logical_xor",
+            "negative": "use ~ or logical_not",
+            "sign": "use astype(np.int8)",
+        }
         raise TypeError(f"{name}: not for booleans; {words[name]} instead")
     return kind, kind
 
@@ -79,6 +94,25 @@ def _no_bool(name: str, kind: DType) -> Types:
 def _number(name: str, kind: DType) -> Types:
     found = dtype_of("int8") if kind is _BOOL else kind
     return found, found
+
+
+def _real_number(name: str, kind: DType) -> Types:
+    if kind.numpy.kind == "c":
+        raise TypeError(f"{name}: not for complex numbers, and an operand is {kind}")
+    return _number(name, kind)
+
+
+def _rounds(name: str, kind: DType) -> Types:
+    return _same(name, kind) if kind is _BOOL else _real_number(name, kind)
+
+
+def _magnitude(name: str, kind: DType) -> Types:
+    return kind, real_type(kind)
+
+
+def _inverse(name: str, kind: DType) -> Types:
+    """As NumPy's: integers give integers, cut off towards zero."""
+    return _real(name, kind)[0], _number(name, kind)[1]
 
 
 def _quotient(name: str, kind: DType) -> Types:
@@ -100,11 +134,39 @@ def _real(name: str, kind: DType) -> Types:
     return kind, kind
 
 
+def _real_only(name: str, kind: DType) -> Types:
+    return _real(name, _real_number(name, kind)[0] if kind.numpy.kind == "c" else kind)
+
+
 def _float_truth(name: str, kind: DType) -> Types:
     return _real(name, kind)[0], _BOOL
 
 
 _SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32"}
+
+
+def real_type(kind: DType) -> DType:
+    """The dtype of the parts of complex numbers; others are their own."""
+    return dtype_of(np.empty(0, kind.numpy).real.dtype) if kind.numpy.kind == "c" else kind
+
+
+def part(tensor: Tensor, number: int) -> Tensor:
+    """A view of the real (0) or the imaginary (1) parts of complex numbers."""
+    if not tensor.count:
+        return empty(tensor.shape, real_type(tensor._layout.dtype), device=tensor.device)
+    return Tensor.wrap(
+        tensor.buffer,
+        tensor.shape,
+        real_type(tensor._layout.dtype),
+        strides=tuple(2 * stride for stride in tensor.strides),
+        offset=2 * tensor.offset + number,
+    )
+
+
+def _conjugate(a: Tensor, out: Tensor) -> None:
+    ops.inplace_copy(out, a)
+    if a.dtype.kind == "c":
+        ops.neg(part(a, 1), part(out, 1))
 
 
 def _compare(name: str, swapped: str) -> Row:
@@ -127,17 +189,17 @@ BINARY: dict[str, Row] = {
                             lambda a, n, out: ops.rsubs(a, n, 1, out)),
     "multiply": Row(_same, ops.mul, ops.muls, "multiply"),
     "divide": Row(_quotient, ops.div, ops.divs),
-    "floor_divide": Row(_number, ops.floor_divide, ops.floor_divides),
-    "remainder": Row(_number, ops.remainder_tensor_tensor, ops.remainder_tensor_scalar,
+    "floor_divide": Row(_real_number, ops.floor_divide, ops.floor_divides),
+    "remainder": Row(_real_number, ops.remainder_tensor_tensor, ops.remainder_tensor_scalar,
                      wider=_SMALL),
-    "fmod": Row(_number, ops.fmod_tensor, ops.fmod_scalar, wider={"int16": "int32"}),
+    "fmod": Row(_real_number, ops.fmod_tensor, ops.fmod_scalar, wider={"int16": "int32"}),
     "power": Row(_number, ops.pow_tensor_tensor, ops.pow_tensor_scalar, "reverse_power"),
     "reverse_power": Row(_number, lambda a, b, out: ops.pow_tensor_tensor(b, a, out),
                          lambda a, n, out: ops.pow_scalar_tensor(n, a, out)),
     "maximum": Row(_same, ops.maximum, swapped="maximum"),
     "minimum": Row(_same, ops.minimum, swapped="minimum"),
-    "arctan2": Row(_real, ops.atan2),
-    "logaddexp": Row(_real, ops.log_add_exp, swapped="logaddexp"),
+    "arctan2": Row(_real_only, ops.atan2),
+    "logaddexp": Row(_real_only, ops.log_add_exp, swapped="logaddexp"),
     "equal": _compare("eq", "equal"),
     "not_equal": _compare("ne", "not_equal"),
     "less": _compare("lt", "greater"),
@@ -159,11 +221,12 @@ UNARY: dict[str, Row] = {
     "negative": Row(_no_bool, lambda a, out: ops.rsubs(a, 0, 1, out)
                     if a.dtype_name in ("int16", "uint8") else ops.neg(a, out)),
     "positive": Row(_same, lambda a, out: ops.inplace_copy(out, a)),
-    "absolute": Row(_same, ops.abs),
-    "sign": Row(_same, ops.sign),
+    "conjugate": Row(_same, _conjugate),
+    "absolute": Row(_magnitude, ops.abs),
+    "sign": Row(_no_bool, ops.sign),
     "square": Row(_number, lambda a, out: ops.mul(a, a, out)),
     "sqrt": Row(_real, ops.sqrt),
-    "reciprocal": Row(_real, ops.reciprocal),
+    "reciprocal": Row(_inverse, ops.reciprocal),
     "exp": Row(_real, ops.exp),
     "exp2": Row(_real, ops.exp2),
     "expm1": Row(_real, ops.expm1),
@@ -183,9 +246,9 @@ UNARY: dict[str, Row] = {
     "arcsinh": Row(_real, ops.asinh),
     "arccosh": Row(_real, ops.acosh),
     "arctanh": Row(_real, ops.atanh),
-    "floor": Row(_same, ops.floor, wider=_NARROW_FLOATS),
-    "ceil": Row(_same, ops.ceil),
-    "trunc": Row(_same, ops.trunc),
+    "floor": Row(_rounds, ops.floor, wider=_NARROW_FLOATS),
+    "ceil": Row(_rounds, ops.ceil),
+    "trunc": Row(_rounds, ops.trunc),
     "rint": Row(_real, ops.round),
     "isnan": Row(_truth, lambda a, out: ops.ne_tensor(a, a, out)),
     "isinf": Row(_float_truth, ops.is_inf),
@@ -201,7 +264,7 @@ _ALIASES = {
     "mod": "remainder",
     "abs": "absolute",
     "bitwise_not": "invert",
-    "conjugate": "positive",
+    "conj": "conjugate",
 }
 
 
@@ -231,7 +294,7 @@ def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
     device = expect_operands(name, operand)
     row = UNARY[name]
     given = operand._layout.dtype
-    if name in _EXACT_INTEGERS and given.numpy.kind in "iu":
+    if name in _EXACT_INTEGERS and given.numpy.kind in "biu":
         row = UNARY["positive"]
     compute, kind = row.types(name, given)
     compute = dtype_of(row.wider.get(compute.name, compute))
@@ -248,7 +311,11 @@ def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     if row.types is _truth:
         a, b = _bounded(a, b), _bounded(b, a)
     compute, kind = row.types(name, result_type(a, b))
-    compute = dtype_of(row.wider.get(compute.name, compute))
+    if compute.name in row.wider:
+        for number in (a, b):
+            if type(number) is int:
+                number_of(number, compute)  # refuses what does not fit, however it is computed
+        compute = dtype_of(row.wider[compute.name])
     if name == "power":
         _check_exponent(compute, b)
     if not isinstance(a, Tensor) and row.swapped:
@@ -295,7 +362,7 @@ def _place(
     """Where the operator writes: ``out`` itself when it has the dtype, else a new tensor."""
     if out is not None:
         _check_out(out, shape, kind, name)
-    written = kind if kind is _BOOL else compute
+    written = kind if kind is _BOOL or compute.numpy.kind == "c" else compute
     if out is not None and out._layout.dtype is written and out.shape == shape:
         return out
     return empty(shape, written, device=device)

@@ -127,6 +127,8 @@ def where(condition: Any, *choices: Any) -> Any:
 
 def nonzero(tensor: Tensor) -> tuple[Tensor, ...]:
     """Indices of the elements that are not zero, one tensor for each dimension."""
+    if not tensor.ndim:
+        raise ValueError("nonzero: not for a tensor without dimensions; reshape it to (1,) first")
     places = functional.nonzero(tensor)
     return tuple(functional.contiguous(places[:, i]) for i in range(tensor.ndim))
 
@@ -134,6 +136,12 @@ def nonzero(tensor: Tensor) -> tuple[Tensor, ...]:
 def clip(tensor: Tensor, a_min: Any = None, a_max: Any = None) -> Tensor:
     """Limit the elements to a range."""
     result = tensor
+    if tensor.dtype.kind in "iu":  # a limit beyond those of the dtype changes nothing
+        limits = np.iinfo(tensor.dtype)
+        if type(a_min) is int:
+            a_min = max(a_min, limits.min)
+        if type(a_max) is int:
+            a_max = min(a_max, limits.max)
     if a_min is not None:
         result = arithmetic.apply("maximum", result, a_min)
     if a_max is not None:
@@ -193,7 +201,7 @@ def sort(tensor: Tensor, axis: int | None = -1) -> Tensor:
     """Sort along a dimension."""
     if axis is None:
         tensor, axis = tensor.reshape(-1), 0
-    return functional.sort(tensor, axis)[0]
+    return functional.sort(tensor, reduction.axes_of(axis, tensor.ndim)[0])[0]
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
@@ -214,6 +222,49 @@ def full_like(tensor: Tensor, fill_value: Any, dtype: Any = None) -> Tensor:
     result = empty_like(tensor, dtype=dtype)
     result[...] = fill_value
     return result
+
+
+def real(tensor: Tensor) -> Tensor:
+    """View of the real parts; of real numbers the tensor itself."""
+    return arithmetic.part(tensor, 0) if tensor.dtype.kind == "c" else tensor
+
+
+def imag(tensor: Tensor) -> Tensor:
+    """View of the imaginary parts; of real numbers zeros."""
+    return arithmetic.part(tensor, 1) if tensor.dtype.kind == "c" else zeros_like(tensor)
+
+
+def outer(a: Any, b: Any) -> Tensor:
+    """Products of each element of one operand with each of the other."""
+    expect_operands("outer", a, b)
+    # As to np.dot, a Python number is an array to np.outer.
+    column = a.reshape(-1, 1) if isinstance(a, Tensor) else np.asarray(a)
+    row = b.reshape(1, -1) if isinstance(b, Tensor) else np.asarray(b)
+    return arithmetic.apply("multiply", column, row).reshape(np.size(a), np.size(b))
+
+
+def ptp(tensor: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Distance from the smallest to the largest element."""
+    largest, smallest = (
+        reduction.reduce(n, tensor, axis, keepdims=keepdims) for n in ("max", "min")
+    )
+    return arithmetic.apply("subtract", largest, smallest)
+
+
+def diff(tensor: Tensor, n: int = 1, axis: int = -1) -> Tensor:
+    """Differences of neighbours along a dimension, ``n`` times."""
+    if not tensor.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    (at,) = reduction.axes_of(axis, tensor.ndim)
+    name = "not_equal" if tensor.dtype == np.bool_ else "subtract"
+    whole = [slice(None)] * at
+    for _ in range(n):
+        later = tensor[tuple([*whole, slice(1, None)])]
+        earlier = tensor[tuple([*whole, slice(None, -1)])]
+        tensor = arithmetic.apply(name, later, earlier)
+    return tensor
 
 
 def moveaxis(tensor: Tensor, source: Any, destination: Any) -> Tensor:
@@ -296,6 +347,11 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.allclose: lambda *args, **kwargs: bool(reduction.reduce("all", isclose(*args, **kwargs))),
     np.array_equal: array_equal,
     np.dot: dot,
+    np.outer: outer,
+    np.ptp: ptp,
+    np.diff: diff,
+    np.real: real,
+    np.imag: imag,
     np.expand_dims: expand_dims,
     np.moveaxis: moveaxis,
     np.zeros_like: lambda tensor, dtype=None: zeros_like(tensor, dtype=dtype),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
-from aclnn_py.array.arithmetic import apply
+from aclnn_py.array.arithmetic import apply, real_type
 from aclnn_py.array.promotion import cast
 from aclnn_py.creation import empty
 from aclnn_py.dtypes import DType, dtype_of
@@ -95,6 +95,8 @@ def reduce(
 ) -> Tensor:
     """Evaluate a reduction."""
     run, type_rule, has_identity = REDUCTIONS[name]
+    if not x.ndim and axis in (0, -1) and name != "mean":
+        axis = None  # NumPy's ufuncs take an element for a row of one
     axes = axes_of(axis, x.ndim)
     if not has_identity and not prod(x.shape[i] for i in axes):
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
@@ -113,12 +115,14 @@ def reduce(
 
 def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Evaluate argmax or argmin; without an axis the tensor counts as one row."""
-    if not x.count:
+    if not (x.count if axis is None else x.shape[axes_of(axis, x.ndim)[0]]):
         raise ValueError(f"attempt to get {name} of an empty sequence")
     kind = x._layout.dtype
     values = cast(x, dtype_of("uint8")) if kind.name == "bool" else x
     shape = reduced_shape(x.shape, () if axis is None else axes_of(axis, x.ndim), keepdims)
     out = empty(shape, "int64", device=x.device)
+    if not out.count:
+        return out
     queue = ops.arg_max if name == "argmax" else ops.arg_min
     if axis is None:
         queue(values.reshape(-1), 0, False, out.reshape(()))
@@ -145,10 +149,12 @@ def variance(x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False
     kind = _mean_type(x._layout.dtype)
     # As NumPy does, half precision is added up in float32.
     work = cast(x, dtype_of("float32") if kind.numpy.itemsize == 2 else kind)
-    centred = apply("subtract", work, reduce("mean", work, axis, keepdims=True))
-    squares = reduce("sum", apply("square", centred), axis, keepdims=keepdims)
+    distances = apply("subtract", work, reduce("mean", work, axis, keepdims=True))
+    if kind.numpy.kind == "c":
+        distances = apply("absolute", distances)
+    squares = reduce("sum", apply("square", distances), axis, keepdims=keepdims)
     count = prod(x.shape[i] for i in axes_of(axis, x.ndim))
-    return cast(apply("divide", squares, float(max(count - ddof, 0))), kind)
+    return cast(apply("divide", squares, float(max(count - ddof, 0))), real_type(kind))
 
 
 def standard_deviation(

@@ -5,7 +5,7 @@ Each is Python text, evaluated once with arrays and once with tensors of the sam
 follows the last semicolon is the result. Names say dtype and form: ``f4`` is a (3, 4) float32
 array, ``f4v`` its first row, ``f4s`` a strided view of shape (3, 4), ``f4t`` a transposed (4, 3)
 one, ``f40`` a single element without dimensions. ``e`` has no elements, ``m`` is a mask, ``k`` are
-indices.
+indices, ``z`` are complex numbers.
 """
 
 from __future__ import annotations
@@ -169,8 +169,34 @@ MISTAKES = [
     "f4.squeeze(3)",
 ]  # fmt: skip
 
+COMPLEX = [
+    "z + z[::-1]", "z - 2", "z * f4", "z / (z + 20)", "-z", "z ** 2", "(z * 0) ** 0", "z * 1j",
+    "f4 + 1j", "z == z",
+    "z != z[:1]", "abs(z)", "abs(z[:, ::2])", "np.abs(z[:0])", "np.conj(z)", "np.conj(z[:, 1::2])",
+    "np.conjugate(f4)", "np.real(z)", "np.imag(z)", "np.imag(z.T)[1:]", "np.real(f4)",
+    "np.imag(f4)", "np.real(z[:0])", "z.sum(0)", "z.mean()", "z.std()", "z.var(axis=1)",
+    "z.prod(1)", "z.astype(bool)", "z.tolist()", "z // 2", "z % f4", "np.floor(z)",
+    "np.arctan2(z, f4)", "np.fmod(z, z)", "np.trunc(z)", "np.logaddexp(z, z)",
+    "x = z.copy(); np.real(x)[...] = 0; x", "x = z.copy(); x *= 2j; x", "x = f4.copy(); x += z; x",
+]  # fmt: skip
+
+MORE = [
+    "np.outer(f4v, i4v)", "np.outer(i4, b1v)", "np.outer(f4, 2)", "np.ptp(f4)",
+    "np.ptp(i4, axis=1)", "np.ptp(i4t, axis=0, keepdims=True)", "np.ptp(e)", "np.diff(f4)",
+    "np.diff(i4s, axis=0)",
+    "np.diff(b1)", "np.diff(f8, n=2)", "np.diff(f8, n=9)", "np.diff(f4, n=0)", "np.diff(f40)",
+    "np.diff(f4, n=-1)", "np.diff(f4, axis=2)", "np.reciprocal(i4 * 0 + 1)",
+    "np.reciprocal(u1 + 1)", "np.reciprocal(i2 * 0 - 1)", "np.reciprocal(f8 + 9)",
+    "f40.sum(0)", "f40.max(-1)", "b10.any(0)", "f40.mean(0)", "f40.sum(1)", "e.argmax(1)",
+    "e.argmax(0)", "e.T.argmin(0)", "c.swapaxes(1, 1)", "f4.swapaxes(0, -2)",
+    "u1 % -1", "i1 % 300", "np.sign(b1)",
+    "np.sort(f40)", "np.nonzero(f40)", "np.clip(u1, -1, 2)", "np.clip(i1, -300, 300)",
+    "np.floor(b1)", "np.ceil(b1)", "np.trunc(i4)",
+]  # fmt: skip
+
 EXPRESSIONS = [
     *ARITHMETIC, *COMPARISONS, *FUNCTIONS, *REDUCTIONS, *INDEXING, *ASSIGNMENTS, *SHAPES, *MISTAKES,
+    *COMPLEX, *MORE,
 ]  # fmt: skip
 
 # What NumPy has and CANN or this package has not: the expression and the error that says so.

@@ -19,7 +19,7 @@ from prompt_table import EXPRESSIONS, REFUSED
 
 import aclnn_py as ap
 
-TOLERANCES = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-11}
+TOLERANCES = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-11, "complex64": 4e-6}
 DTYPES = {
     "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
     "i8": "int64", "u1": "uint8", "b1": "bool",
@@ -40,6 +40,9 @@ def _values() -> dict[str, npt.NDArray[Any]]:
     for name in ("u2", "u4", "u8"):
         names[name] = rng.integers(0, 9, (3, 4)).astype(name)
     names["c"] = rng.integers(-8, 9, (2, 3, 4)).astype(np.float32)
+    names["z"] = (rng.integers(-8, 9, (3, 4)) + 1j * rng.integers(-8, 9, (3, 4))).astype(
+        np.complex64
+    )
     names["e"] = np.zeros((0, 4), np.float32)
     names["m"] = rng.integers(0, 2, (3, 4)).astype(bool)
     names["k"] = np.array([2, 0])

@@ -158,6 +158,8 @@ T power(T x, T y) {
     }
     return result;
   } else {
+    // The logarithm of a complex zero is no number, but anything to the power of zero is one.
+    if (is_complex_v<T> && y == T{}) return T{1};
     return std::pow(x, y);
   }
 }
