@@ -36,6 +36,9 @@ NARROWED: dict[str, tuple[str, ...]] = {
     # Quantised forms.
     "aclnnFusedInferAttentionScore": ("INT8",),
     "aclnnFusedInferAttentionScoreV2": ("INT8",),
+    # The documents take these back for the devices the emulator is one of.
+    "aclnnInplaceNormal": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),
+    "aclnnInplaceNormalTensor": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),
     # Formats without conversions of their own.
     "aclnnCast": ("HIFLOAT8", "FLOAT4_E2M1", "FLOAT4_E1M2"),
     "aclnnInplaceZero": ("FLOAT4_E2M1", "FLOAT4_E1M2"),
@@ -60,7 +63,7 @@ _EXACT = re.compile(
     r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
     r"|Tri[lu]|ChannelShuffle|Im2col|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
     r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
-    r"|Bincount|Histc)"
+    r"|Bincount|Histc|Complex)"
 )
 _HEAD = """\
 # Operators of the emulator

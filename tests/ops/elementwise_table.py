@@ -239,6 +239,8 @@ BINARY = [
     *alphas("Add", lambda x, y, a: x + a * y),
     *alphas("Sub", lambda x, y, a: x - a * y),
     Case("Rsub", lambda x, y, a: y - a * x, "ttso", (2,)),
+    Case("AddRelu", lambda x, y, a: np.maximum(x + a * y, 0), "ttso", (2,)),
+    Case("InplaceAddRelu", lambda x, y, a: np.maximum(x + a * y, 0), "tts", (2,)),
     Case("Rsubs", lambda x, y, a: y - a * x, "tsso", (3, 2)),
     *pair("Mul", lambda x, y: x * y),
     *scalar_pair("Muls", lambda x, y: x * y),

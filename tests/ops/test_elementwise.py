@@ -315,6 +315,53 @@ def test_integer_division_by_zero_gives_zero() -> None:
         assert_same(out.numpy(), np.array([0, 0, 0, last], np.int32))
 
 
+def test_narrow_sums_wrap_before_they_are_compared_with_zero() -> None:
+    for kind, left, right, expected in [
+        (np.int8, 127, 1, 0),
+        (np.int16, -(2**15), -1, 2**15 - 1),
+        (np.uint8, 3, 5, 254),
+        (np.int32, 2**31 - 1, 1, 0),
+    ]:
+        x, out = place(np.array([left], kind)), hollow((1,), kind)
+        alpha = ap.ops.Scalar(-1 if kind == np.uint8 else 1, np.int32)
+        op("aclnnAddRelu")(x, place(np.array([right], kind)), alpha, out)
+        assert_same(out.numpy(), np.array([expected], kind))
+        op("aclnnInplaceAddRelu")(x, place(np.array([right], kind)), alpha)
+        assert_same(x.numpy(), np.array([expected], kind))
+
+
+PARTS = [(np.float32, np.complex64), (np.float64, np.complex128)]
+
+
+@pytest.mark.parametrize(("part", "whole"), PARTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_complex_numbers_of_their_parts(part: Any, whole: Any, layout: str) -> None:
+    rng = np.random.default_rng(3)
+    real = rng.standard_normal((3, 1, 40)).astype(part)
+    imaginary = rng.standard_normal((5, 40)).astype(part)
+    imaginary[0, :2] = -0.0, np.nan
+    out = hollow((3, 5, 40), whole, layout)
+    op("aclnnComplex")(place(real, layout), place(imaginary, layout), out)
+    result = out.numpy()
+    assert_same(result.real, np.broadcast_to(real, result.shape))
+    assert_same(result.imag, np.broadcast_to(imaginary, result.shape))
+    assert np.signbit(result.imag[:, 0, 0]).all()
+
+
+def test_complex_takes_parts_of_one_dtype_and_a_result_twice_as_wide() -> None:
+    single, double = hollow((2,), np.float32), hollow((2,), np.float64)
+    whole = hollow((2,), np.complex64)
+    assert refusal("aclnnComplex", single, double, whole) == 161002
+    assert refusal("aclnnComplex", double, double, whole) == 161002
+    assert refusal("aclnnComplex", single, single, single) == 161002
+    assert refusal("aclnnComplex", single, single, hollow((3,), np.complex64)) == 161002
+    assert refusal("aclnnComplex", single, hollow((3,), np.float32), whole) == 161002
+    assert refusal("aclnnComplex", None, single, whole) == 161001
+    for kind in (np.int32, np.bool_, np.complex64):
+        other = hollow((2,), kind)
+        assert refusal("aclnnComplex", other, other, whole) == 161002
+
+
 PROMOTIONS = [
     ("INT8", "UINT8", "INT16"),
     ("INT32", "INT64", "INT64"),

@@ -56,16 +56,7 @@ def test_there_are_a_hundred() -> None:
     assert len(set(HUNDRED)) == 100
 
 
-WITHOUT = pytest.mark.xfail(reason="has no function yet")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[WITHOUT] if name == "FusedInferAttentionScoreV2" else [])
-        for name in HUNDRED
-    ],
-)
+@pytest.mark.parametrize("name", HUNDRED)
 def test_a_function_calls_the_operator(name: str, called: set[str]) -> None:
     assert f"aclnn{name}" in called
 

@@ -197,6 +197,30 @@ def gated(operator: str, dim: int, approximate: int = 0, left: bool | None = Non
     return Case(operator, build, f"{dim}-{approximate}-{left}")
 
 
+RENORMS = [(0.0, 0), (1.0, 1), (2.0, -1), (3.5, -3), (math.inf, 1)]
+
+
+def renorm(p: float, dim: int, in_place: bool) -> Case:
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        x = normal(rng, (3, 5, 7), dtype)
+        x[1] /= 64
+        size = np.abs(wide(x))
+        axes = tuple(axis for axis in range(3) if axis != dim % 3)
+        if p == 0:
+            length = (size != 0).sum(axes, keepdims=True).astype(np.float64)
+        elif p == math.inf:
+            length = size.max(axes, keepdims=True)
+        else:
+            length = (size**p).sum(axes, keepdims=True) ** (1 / p)
+        limit = float(np.median(length))
+        scaled = wide(x) * np.where(length > limit, limit / length, 1)
+        if in_place:
+            return [Ref(x, scaled, 2), p, dim, limit]
+        return [In(x), p, dim, limit, Out(scaled, dtype, 2)]
+
+    return Case("InplaceRenorm" if in_place else "Renorm", build, f"{p:g}-{dim}")
+
+
 CASES = [
     layer_norm((5, 4, 33), 1, "wbs", "all"),
     layer_norm((5, 4, 33), 2, "wb", "two-dims"),
@@ -232,9 +256,48 @@ CASES = [
     gated("GeGluV3", -1, 0, True),
     gated("GeGluV3", -1, 1, False),
     gated("GeGluV3", 0, 1, True),
+    *(renorm(p, dim, in_place) for p, dim in RENORMS for in_place in (False, True)),
 ]
 
 TestTable = suite(CASES)
+
+
+def test_renorm_scales_to_nothing_and_keeps_what_is_not_too_long() -> None:
+    x = place(np.array([[3.0, 4.0], [0.0, 0.0], [np.nan, 1.0]], np.float32))
+    out = hollow((3, 2), np.float32)
+    ap.ops.renorm(x, 2.0, 0, 0.0, out)
+    assert_same(out.numpy(), np.array([[0, 0], [0, 0], [np.nan, 1]], np.float32))
+    ap.ops.renorm(x, 2.0, 0, 5.0, out)
+    assert_same(out.numpy(), x.numpy())
+    ap.ops.renorm(x, 2.0, 0, 2.5, x)
+    assert_same(x.numpy()[0], np.array([1.5, 2.0], np.float32))
+    ap.ops.renorm(hollow((0, 3), np.float32), 2.0, 0, 1.0, hollow((0, 3), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("p", "dim", "limit", "words"),
+    [
+        (-1.0, 0, 1.0, "p is -1; it must not be negative"),
+        (2.0, 2, 1.0, "dim is 2; allowed: -2 to 1"),
+        (2.0, -3, 1.0, "dim is -3"),
+        (2.0, 0, -0.5, "maxNorm is -0.5; it must not"),
+    ],
+)
+def test_renorm_names_the_number_it_refuses(p: float, dim: int, limit: float, words: str) -> None:
+    x = hollow((2, 3), np.float32)
+    for call in (
+        lambda: ap.ops.renorm(x, p, dim, limit, x),
+        lambda: ap.ops.inplace_renorm(x, p, dim, limit),
+    ):
+        with pytest.raises(ap.errors.AclnnError, match=words) as caught:
+            call()
+        assert caught.value.status == 161002
+
+
+def test_renorm_refuses_vectors_and_mixed_dtypes() -> None:
+    vector, matrix = hollow((3,), np.float32), hollow((2, 3), np.float32)
+    assert refusal("aclnnRenorm", vector, 2.0, 0, 1.0, vector) == 161002
+    assert refusal("aclnnRenorm", matrix, 2.0, 0, 1.0, hollow((2, 3), np.float16)) == 161002
 
 
 def test_softmax_of_a_scalar_is_one() -> None:

@@ -83,8 +83,9 @@ ROWS = (
     Row("triangular_solve", "input: Tensor, A: Tensor, upper: bool = True, "
         "transpose: bool = False, unitriangular: bool = False",
         "Solve ``A x = input`` for a triangular matrix.",
-        (Output("The solution.", "input.shape", name="x"),
-         Output("A copy of ``A``.", "A.shape", "A.dtype_name", "m")),
+        (Output("The solution; batches broadcast.", "matmul_shape(A.shape, input.shape)", name="x"),
+         Output("A copy of ``A`` for every batch.",
+                "(*matmul_shape(A.shape, input.shape)[:-1], A.shape[-1])", "A.dtype_name", "m")),
         ("triangular_solve(input, A, upper, transpose, unitriangular, x, m)",),
         {"input": "Shape ``(..., n, k)``.", "A": "Shape ``(..., n, n)``.",
          "upper": "Whether the upper triangle is read.",

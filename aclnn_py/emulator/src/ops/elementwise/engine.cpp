@@ -151,6 +151,10 @@ bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs, E
     task->result_dtype = ACL_FLOAT;  // the magnitude of a complex number
   } else if (is_complex(dtype) && task->result == Compute::F64) {
     task->result_dtype = ACL_DOUBLE;
+  } else if (!is_complex(dtype) && task->result == Compute::C64) {
+    task->result_dtype = dtype == ACL_FLOAT16 ? ACL_COMPLEX32 : ACL_COMPLEX64;
+  } else if (!is_complex(dtype) && task->result == Compute::C128) {
+    task->result_dtype = ACL_COMPLEX128;
   } else {
     task->result_dtype = dtype;
   }

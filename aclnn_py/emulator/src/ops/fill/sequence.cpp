@@ -3,25 +3,11 @@
 #include <cmath>
 
 #include "aclnnop/math.h"
+#include "ops/fill/generate.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
-
-// Writes value(i) for every element i of `out`, in blocks.
-template <class T, class F>
-void generate(const View &out, F &&value) {
-  const Writer writer(out, compute_of<T>(), ACL_DT_UNDEFINED);
-  parallel_for(out.count(), 32 * kBlock, [&](int64_t begin, int64_t end) {
-    alignas(64) char scratch[kBlock * sizeof(T)];
-    for (int64_t start = begin; start < end; start += kBlock) {
-      const int64_t count = end - start < kBlock ? end - start : kBlock;
-      auto *block = static_cast<T *>(writer.target(start, scratch));
-      for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
-      writer.write(start, count, block);
-    }
-  });
-}
 
 bool is_integral(const aclScalar *scalar) { return is_integer(scalar->dtype) || scalar->dtype == ACL_BOOL; }
 

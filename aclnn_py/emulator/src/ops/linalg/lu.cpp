@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Determinants and inverses by elimination with the largest element of a column as pivot.
+#include <limits>
+
+#include "aclnnop/index.h"
+#include "aclnnop/math.h"
+#include "ops/linalg/matrices.h"
+#include "ops/op.h"
+
+namespace emu {
+namespace {
+
+// The row at or below `k` with the largest element in column `k`; NaN counts as largest.
+template <class T>
+int64_t pivot_row(const Matrix<T> &a, int64_t k) {
+  int64_t best = k;
+  double largest = -1;
+  for (int64_t i = k; i < a.rows; ++i) {
+    const double size = std::abs(a.at(i, k));
+    if (std::isnan(size)) return i;
+    if (size > largest) {
+      largest = size;
+      best = i;
+    }
+  }
+  return best;
+}
+
+template <class T>
+void swap_rows(Matrix<T> *a, int64_t i, int64_t j) {
+  if (i == j) return;
+  for (int64_t c = 0; c < a->columns; ++c) std::swap(a->at(i, c), a->at(j, c));
+}
+
+// Row `i` less `factor` times row `k`, from column `from` on.
+template <class T>
+void subtract_row(Matrix<T> *a, int64_t i, T factor, int64_t k, int64_t from) {
+  if (factor == T{}) return;
+  for (int64_t c = from; c < a->columns; ++c) a->at(i, c) -= factor * a->at(k, c);
+}
+
+template <class T>
+struct Determinant {
+  T sign;            // of magnitude 1; 0 for a singular matrix
+  double logarithm;  // of the magnitude
+};
+
+template <class T>
+Determinant<T> determinant(Matrix<T> a) {
+  Determinant<T> result{T(1), 0};
+  for (int64_t k = 0; k < a.rows; ++k) {
+    const int64_t row = pivot_row(a, k);
+    swap_rows(&a, k, row);
+    const T pivot = a.at(k, k);
+    const double size = std::abs(pivot);
+    if (size == 0) return {T{}, -std::numeric_limits<double>::infinity()};
+    result.sign *= (row == k ? 1.0 : -1.0) * (pivot / size);
+    result.logarithm += std::log(size);
+    for (int64_t i = k + 1; i < a.rows; ++i) subtract_row(&a, i, a.at(i, k) / pivot, k, k + 1);
+  }
+  return result;
+}
+
+// All of it NaN for a singular matrix.
+Matrix<double> inverse(Matrix<double> a) {
+  const int64_t n = a.rows;
+  Matrix<double> result(n, n);
+  for (int64_t i = 0; i < n; ++i) result.at(i, i) = 1;
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t row = pivot_row(a, k);
+    swap_rows(&a, k, row);
+    swap_rows(&result, k, row);
+    const double pivot = a.at(k, k);
+    if (pivot == 0) {
+      std::fill(result.items.begin(), result.items.end(), std::numeric_limits<double>::quiet_NaN());
+      return result;
+    }
+    for (int64_t c = k + 1; c < n; ++c) a.at(k, c) /= pivot;
+    for (int64_t c = 0; c < n; ++c) result.at(k, c) /= pivot;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i == k) continue;
+      const double factor = a.at(i, k);
+      subtract_row(&a, i, factor, k, k + 1);
+      for (int64_t c = 0; c < n; ++c) result.at(i, c) -= factor * result.at(k, c);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *logOut)) {
+  Check check("aclnnSlogdet");
+  check.required("self", self).required("signOut", signOut).required("logOut", logOut);
+  check.dtype("self", self).dtype("signOut", signOut).dtype("logOut", logOut);
+  if (!check.ok()) return check.status();
+  check.castable(self->dtype, "signOut", signOut->dtype).castable(self->dtype, "logOut", logOut->dtype);
+  square(check.rank("self", self, 2, 8), "self", self);
+  if (!check.ok()) return check.status();
+  const Layout in = layout_of(*self);
+  check.shape("signOut", signOut, batch_shape(in, {})).shape("logOut", logOut, batch_shape(in, {}));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnSlogdet");
+  const size_t source = plan.input(self), first = plan.output(signOut), second = plan.output(logOut);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View signs = view_of(context.tensor(first)), logs = view_of(context.tensor(second));
+        const SafeView from(view_of(context.tensor(source)), {signs, logs});
+        const Layout &shape = from.view().layout;
+        const int64_t n = shape.shape[shape.rank - 1];
+        with_wide_type(from.view().dtype, [&](auto zero) {
+          using T = decltype(zero);
+          const MatrixReader<T> reader(from.view());
+          const MatrixWriter<T> write_sign(signs), write_log(logs);
+          for_each_matrix(signs.count(), n, n, [&](int64_t index) {
+            const Determinant<T> result = determinant(reader.read(index));
+            write_sign.put(index, result.sign);
+            write_log.put(index, T(result.logarithm));
+          });
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
+  Check check("aclnnInverse");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.castable(self->dtype, "out", out->dtype).shape("out", out, layout_of(*self));
+  check.rank("self", self, self->numel() == 0 ? 0 : 2, 8);
+  if (check.ok() && self->numel() > 0) square(check, "self", self);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnInverse");
+  const size_t source = plan.input(self), target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View to = view_of(context.tensor(target));
+        if (to.count() == 0) return Status{0};
+        const SafeView from(view_of(context.tensor(source)), {to});
+        const int64_t n = to.layout.shape[to.layout.rank - 1];
+        const MatrixReader<double> reader(from.view());
+        const MatrixWriter<double> write(to);
+        for_each_matrix(batch_count(to.layout), n, n, [&](int64_t index) {
+          write.put(index, inverse(reader.read(index)).items);
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+}  // namespace emu

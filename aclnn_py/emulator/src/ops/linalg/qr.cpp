@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices as an orthogonal (unitary) factor times an upper triangular one.
+#include "aclnnop/math.h"
+#include "ops/linalg/householder.h"
+#include "ops/op.h"
+
+namespace emu {
+namespace {
+
+enum Mode : int64_t { kReduced = 0, kComplete = 1, kTriangleOnly = 2 };
+
+void decompose(const View &in, bool keep_q, const View &q, const View &r) {
+  const SafeView safe(in, {keep_q ? q : r, r});
+  const int64_t m = in.layout.shape[in.layout.rank - 2], n = in.layout.shape[in.layout.rank - 1];
+  const int64_t inner = r.layout.shape[r.layout.rank - 2];
+  with_wide_type(in.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const MatrixReader<T> reader(safe.view());
+    const MatrixWriter<T> write_q(keep_q ? q : r), write_r(r);
+    for_each_matrix(batch_count(in.layout), m, n, [&](int64_t index) {
+      const Reflections<T> factors = reflections(reader.read(index));
+      if (keep_q) write_q.put(index, orthogonal_factor(factors, inner).items);
+      write_r.put(index, triangular_factor(factors, inner).items);
+    });
+  });
+}
+
+}  // namespace
+
+EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTensor *R)) {
+  Check check("aclnnLinalgQr");
+  check.required("self", self).required("Q", Q).required("R", R);
+  check.dtype("self", self).dtype("Q", Q).dtype("R", R);
+  if (check.ok()) {
+    check.same_dtype("Q", Q->dtype, "self", self->dtype).same_dtype("R", R->dtype, "self", self->dtype);
+  }
+  check.rank("self", self, 2, 8);
+  check.that(mode >= kReduced && mode <= kTriangleOnly, "mode is %lld; allowed: 0 (reduced), 1 (complete), 2 (r)",
+             static_cast<long long>(mode));
+  if (!check.ok()) return check.status();
+  const Layout in = layout_of(*self);
+  const int64_t m = in.shape[in.rank - 2], n = in.shape[in.rank - 1];
+  const int64_t inner = mode == kComplete ? m : std::min(m, n);
+  if (mode == kTriangleOnly) {
+    check.that(Q->numel() == 0, "Q has shape %s; it must have no elements with mode 2",
+               shape_text(layout_of(*Q)).c_str());
+  } else {
+    check.shape("Q", Q, batch_shape(in, {m, inner}));
+  }
+  check.shape("R", R, batch_shape(in, {inner, n}));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnLinalgQr");
+  const size_t source = plan.input(self), first = plan.output(Q), second = plan.output(R);
+  const bool keep_q = mode != kTriangleOnly;
+  return plan.finish(
+      [=](PlanContext &context) {
+        decompose(view_of(context.tensor(source)), keep_q, view_of(context.tensor(first)),
+                  view_of(context.tensor(second)));
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+
+}  // namespace emu

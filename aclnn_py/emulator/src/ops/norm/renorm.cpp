@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices along a dimension whose norm exceeds a limit are scaled to it.
+#include <cmath>
+
+#include "aclnnop/norm.h"
+#include "ops/reduce/norms.h"
+#include "ops/reduce/rows.h"
+
+namespace emu {
+namespace {
+
+// (self, p, dim, maxNorm, out); `self` and `out` are one tensor in place.
+Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *limit,
+                   aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  const char *self_name = check.facts().name(0);
+  check.required(self_name, self).required("p", p).required("maxNorm", limit).required("out", out);
+  check.dtype(self_name, self).dtype("out", out);
+  if (check.ok()) check.same_dtype("out", out->dtype, self_name, self->dtype);
+  check.rank(self_name, self, 2, 8);
+  if (check.ok()) check.shape("out", out, layout_of(*self));
+  if (!check.ok()) return check.status();
+  const double order = p->to_double(), highest = limit->to_double();
+  check.that(order >= 0, "p is %g; it must not be negative", order);
+  const int rank = static_cast<int>(self->rank());
+  const AxisSet slices = axis_of(check, "dim", dim, rank);
+  check.that(highest >= 0, "maxNorm is %g; it must not be negative", highest);
+  if (!check.ok()) return check.status();
+  const AxisSet inside = all_axes(rank) & ~slices;
+  PlanBuilder plan(op);
+  const size_t source = plan.input(self), target = self == out ? source : plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        View to = view_of(context.tensor(target));
+        const SafeView from(view_of(context.tensor(source)), {to});
+        const Rows<double> rows(from.view(), inside, to.dtype);
+        const int64_t count = to.count() / std::max<int64_t>(rows.length(), 1);
+        to.layout = reduced_last(to.layout, inside);
+        const RowWriter<double> write(to);
+        for_each_row(count, rows.length(), [&](int64_t row) {
+          const double size = norm(rows, row, order);
+          const double factor = size > highest ? highest / size : 1;
+          rows.each(row, [&](const double *x, int64_t n, int64_t start) {
+            double scaled[kBlock];
+            for (int64_t i = 0; i < n; ++i) scaled[i] = factor == 1 ? x[i] : x[i] * factor;
+            write.put(row * rows.length() + start, n, scaled);
+          });
+        });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+
+EMU_OPERATOR(Renorm, (const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *maxNorm,
+                      aclTensor *out)) {
+  return plan_renorm("aclnnRenorm", self, p, dim, maxNorm, out, workspaceSize, executor);
+}
+EMU_OPERATOR(InplaceRenorm, (aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm)) {
+  return plan_renorm("aclnnInplaceRenorm", selfRef, p, dim, maxNorm, selfRef, workspaceSize, executor);
+}
+
+}  // namespace emu

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uniform and normal numbers into a tensor. Element i is number `offset + i` of the sequence of the seed: equal
+// seeds and offsets give equal numbers on any number of threads, and a larger offset goes on in the same sequence.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "aclnnop/random.h"
+#include "ops/fill/generate.h"
+#include "ops/random/philox.h"
+
+namespace emu {
+namespace {
+
+// A place in a sequence, as arguments or as tensors that are read when the stream gets there.
+struct Place {
+  uint64_t seed, offset;
+};
+
+// Number `position` of the sequence, made of the pair it belongs to by f(pair, index in the pair).
+template <class F>
+double number_at(const Place &place, int64_t i, F &&f) {
+  const uint64_t position = place.offset + static_cast<uint64_t>(i);
+  return f(uniform_pair(place.seed, position / 2), position % 2);
+}
+
+// Numbers of [from, to): the integers of the range equally likely, or numbers of a floating dtype.
+class Range {
+ public:
+  Range(double from, double to, aclDataType dtype) : from_(from), width_(to - from), integer_(is_integer(dtype)) {
+    if (integer_) {
+      from_ = std::ceil(from);
+      width_ = std::max(std::ceil(to) - from_, 1.0);
+      if (from_ >= to) from_ = std::trunc(from);  // no integer in it
+    } else {
+      last_ = below(to, dtype);
+    }
+  }
+
+  double at(double unit) const {
+    if (integer_) return from_ + std::floor(unit * width_);
+    return std::max(from_, std::min(from_ + unit * width_, last_));
+  }
+
+ private:
+  // The largest number of a floating dtype below `limit`, which rounding could reach otherwise.
+  static double below(double limit, aclDataType dtype) {
+    alignas(8) char item[8] = {};
+    store_as(dtype, item, 0, 1, Compute::F64, &limit);
+    const auto value = [&] {
+      double result = 0;
+      load_as(dtype, item, 0, 1, ACL_DOUBLE, &result);
+      return result;
+    };
+    if (value() < limit) return value();
+    const auto size = static_cast<size_t>(item_size(dtype));
+    const uint64_t sign = uint64_t{1} << (8 * size - 1);
+    uint64_t bits = 0;
+    std::memcpy(&bits, item, size);
+    if ((bits & ~sign) == 0) bits = sign | 1;
+    else bits += (bits & sign) != 0 ? 1 : -1;
+    std::memcpy(item, &bits, size);
+    return value();
+  }
+
+  double from_, width_, last_ = 0;
+  bool integer_;
+};
+
+void fill_uniform(const View &out, double from, double to, const Place &place) {
+  const Range range(from, to, out.dtype);
+  generate<double>(out, [&](int64_t i) {
+    return number_at(place, i, [&](const std::array<double, 2> &pair, uint64_t side) { return range.at(pair[side]); });
+  });
+}
+
+// Box and Muller: a pair of uniform numbers makes a pair of normal ones.
+void fill_normal(const View &out, double mean, double deviation, const Place &place) {
+  constexpr double kTurn = 6.283185307179586477;
+  generate<double>(out, [&](int64_t i) {
+    const double z = number_at(place, i, [](const std::array<double, 2> &pair, uint64_t side) {
+      const double radius = std::sqrt(-2 * std::log(1 - pair[0])), angle = kTurn * pair[1];
+      return radius * (side == 0 ? std::cos(angle) : std::sin(angle));
+    });
+    return mean + deviation * z;
+  });
+}
+
+uint64_t first_number(const View &view) {
+  uint64_t result = 0;
+  load_as(view.dtype, view.data, 0, 1, view.dtype, &result);
+  return result;
+}
+
+Check &one_number(Check &check, const char *parameter, const aclTensor *tensor) {
+  check.dtype_in(parameter, tensor->dtype, dtype_set(ACL_INT64, ACL_UINT64));
+  return check.that(tensor->rank() == 1 && tensor->numel() == 1, "%s has shape %s; expected (1)", parameter,
+                    shape_text(layout_of(*tensor)).c_str());
+}
+
+using Fill = void (*)(const View &out, double first, double second, const Place &place);
+
+// The operators differ in what fills the tensor, and in where the seed comes from.
+Status plan_random(Check &check, Fill fill, aclTensor *self, double first, double second, const Place &place,
+                   const aclTensor *seed, const aclTensor *offset, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  // A replay would give the same numbers again, which no program means.
+  plan.not_repeatable();
+  const size_t target = plan.output(self), seeds = plan.input(seed), offsets = plan.input(offset);
+  return plan.finish(
+      [=](PlanContext &context) {
+        Place start = place;
+        if (context.has(seeds)) {
+          start.seed = first_number(view_of(context.tensor(seeds)));
+          start.offset += first_number(view_of(context.tensor(offsets)));
+        }
+        fill(view_of(context.tensor(target)), first, second, start);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+Check check_uniform(const char *op, const aclTensor *self, double from, double to) {
+  Check check(op);
+  check.required("selfRef", self).dtype("selfRef", self).rank("selfRef", self, 0, 8);
+  check.that(from <= to, "from is %g and to is %g; from must not be greater", from, to);
+  return check;
+}
+
+// The documents list integers and BOOL and take them back for this generation of devices.
+Check check_normal(const char *op, const aclTensor *self) {
+  Check check(op);
+  check.required("selfRef", self).dtype("selfRef", self, dt::kInteger | dt::kBool).rank("selfRef", self, 0, 8);
+  return check;
+}
+
+Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset) {
+  check.required("seedTensor", seed).required("offsetTensor", offset);
+  if (check.ok()) one_number(one_number(check, "seedTensor", seed), "offsetTensor", offset);
+  return check;
+}
+
+}  // namespace
+
+EMU_OPERATOR(InplaceUniform, (aclTensor *selfRef, double from, double to, uint64_t seed, uint64_t offset)) {
+  Check check = check_uniform("aclnnInplaceUniform", selfRef, from, to);
+  return plan_random(check, fill_uniform, selfRef, from, to, {seed, offset}, nullptr, nullptr, workspaceSize,
+                     executor);
+}
+
+EMU_OPERATOR(InplaceUniformTensor, (aclTensor *selfRef, double from, double to, const aclTensor *seedTensor,
+                                    const aclTensor *offsetTensor, uint64_t offset)) {
+  Check check = check_uniform("aclnnInplaceUniformTensor", selfRef, from, to);
+  check_place(check, seedTensor, offsetTensor);
+  return plan_random(check, fill_uniform, selfRef, from, to, {0, offset}, seedTensor, offsetTensor, workspaceSize,
+                     executor);
+}
+
+EMU_OPERATOR(InplaceNormal, (aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset)) {
+  Check check = check_normal("aclnnInplaceNormal", selfRef);
+  return plan_random(check, fill_normal, selfRef, mean, std,
+                     {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)}, nullptr, nullptr, workspaceSize,
+                     executor);
+}
+
+EMU_OPERATOR(InplaceNormalTensor, (aclTensor *selfRef, float mean, float std, const aclTensor *seedTensor,
+                                   const aclTensor *offsetTensor, int64_t offset)) {
+  Check check = check_normal("aclnnInplaceNormalTensor", selfRef);
+  check_place(check, seedTensor, offsetTensor);
+  return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)}, seedTensor,
+                     offsetTensor, workspaceSize, executor);
+}
+
+}  // namespace emu
