@@ -260,10 +260,9 @@ def diff(tensor: Tensor, n: int = 1, axis: int = -1) -> Tensor:
     (at,) = reduction.axes_of(axis, tensor.ndim)
     name = "not_equal" if tensor.dtype == np.bool_ else "subtract"
     whole = [slice(None)] * at
+    later, earlier = (*whole, slice(1, None)), (*whole, slice(None, -1))
     for _ in range(n):
-        later = tensor[tuple([*whole, slice(1, None)])]
-        earlier = tensor[tuple([*whole, slice(None, -1)])]
-        tensor = arithmetic.apply(name, later, earlier)
+        tensor = arithmetic.apply(name, tensor[later], tensor[earlier])
     return tensor
 
 
