@@ -320,6 +320,8 @@ def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         _check_exponent(compute, b)
     if not isinstance(a, Tensor) and row.swapped:
         row, a, b = BINARY[row.swapped], b, a
+    if out is not None:
+        _check_kind(out, kind, name)
     shape = broadcast(a, b)
     place = _place(out, shape, kind, name, device, compute)
     if isinstance(b, Tensor) or row.number is None or not isinstance(a, Tensor):
@@ -369,6 +371,12 @@ def _place(
 
 
 def _check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> None:
+    target = _check_kind(out, kind, name)
+    if np.broadcast_shapes(shape, target.shape) != target.shape:
+        raise ValueError(f"{name}: the result has shape {shape}, which does not fit {target.shape}")
+
+
+def _check_kind(out: object, kind: DType, name: str) -> Tensor:
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}: out must be a Tensor, got {type(out).__name__}")
     if not same_kind(kind, out._layout.dtype):
@@ -376,8 +384,7 @@ def _check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> N
             f"{name}: cannot store {kind} in {out.dtype_name} with the rule 'same_kind'; "
             "write the result to a tensor of its own"
         )
-    if np.broadcast_shapes(shape, out.shape) != out.shape:
-        raise ValueError(f"{name}: the result has shape {shape}, which does not fit {out.shape}")
+    return out
 
 
 def _stored(place: Tensor, kind: DType, out: Tensor | None) -> Tensor:

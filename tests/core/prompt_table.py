@@ -191,7 +191,7 @@ MORE = [
     "e.argmax(0)", "e.T.argmin(0)", "c.swapaxes(1, 1)", "f4.swapaxes(0, -2)",
     "u1 % -1", "i1 % 300", "np.sign(b1)",
     "np.sort(f40)", "np.nonzero(f40)", "np.clip(u1, -1, 2)", "np.clip(i1, -300, 300)",
-    "np.floor(b1)", "np.ceil(b1)", "np.trunc(i4)",
+    "np.floor(b1)", "np.ceil(b1)", "np.trunc(i4)", "x = i4.copy(); x += f4t; x",
 ]  # fmt: skip
 
 EXPRESSIONS = [
