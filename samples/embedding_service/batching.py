@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -70,8 +71,9 @@ class Batcher:
 
     A batch has texts of one length bucket. It leaves when it is full, or when its oldest text has
     waited for ``max_wait_s``. No more than ``max_queued`` texts wait. ``make_encoder`` is called on
-    the thread that owns the device from then on. Every ``fail_every``-th batch, if not 0, gets a
-    token that the vocabulary lacks, so that the device reports an error.
+    the thread that owns the device from then on; ``on_failure`` if that thread ends by an error.
+    Every ``fail_every``-th batch, if not 0, gets a token that the vocabulary lacks, so that the
+    device reports an error.
     """
 
     def __init__(
@@ -82,17 +84,20 @@ class Batcher:
         max_wait_s: float = 0.005,
         max_queued: int = 1024,
         fail_every: int = 0,
+        on_failure: Callable[[], None] = lambda: None,
     ) -> None:
         self._make_encoder = make_encoder
         self._metrics = metrics
         self._max_wait_s = max_wait_s
         self._max_queued = max_queued
         self._fail_every = fail_every
+        self._on_failure = on_failure
         self._launched = 0
         self._changed = threading.Condition()
         self._lengths: list[int] = []
         self._waiting: dict[int, deque[_Row]] = {}
         self._queued = 0
+        self._unanswered: set[_Job] = set()
         self._stopping = False
         self.ready = threading.Event()
         self.failure = ""
@@ -108,21 +113,32 @@ class Batcher:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
+    def check_room(self, count: int) -> None:
+        """Raise what ``submit`` would for that many texts now."""
+        with self._changed:
+            self._check_room(count)
+
+    def _check_room(self, count: int) -> None:
+        if self.failure:
+            raise StoppingError(f"the device thread ended: {self.failure}")
+        if self._stopping:
+            raise StoppingError("the service is shutting down")
+        if not self.ready.is_set():
+            raise StoppingError("the model is not loaded yet")
+        if self._queued + count > self._max_queued:
+            raise QueueFullError(
+                f"{self._queued} texts wait, and no more than {self._max_queued} may"
+            )
+
     def submit(self, texts: Sequence[Sequence[int]]) -> Future[Vectors]:
         """Accept all texts of a request, given as token numbers, or none of them."""
         job = _Job(texts, time.monotonic())
-        if not self.ready.is_set():
-            raise StoppingError("the model is not loaded")
         with self._changed:
-            if self._stopping:
-                raise StoppingError("the service is shutting down")
+            self._check_room(len(texts))
             longest = max(map(len, texts))
             if longest > self._lengths[-1]:
                 raise ValueError(f"texts: {longest} tokens; at most {self._lengths[-1]}")
-            if self._queued + len(texts) > self._max_queued:
-                raise QueueFullError(
-                    f"{self._queued} texts wait, and no more than {self._max_queued} may"
-                )
+            self._unanswered.add(job)
             for index, tokens in enumerate(texts):
                 length = next(n for n in self._lengths if n >= len(tokens))
                 self._waiting[length].append(_Row(job, index))
@@ -152,10 +168,10 @@ class Batcher:
                 finally:
                     encoder.close()
         except BaseException as error:
-            log.exception("the device thread ended")
-            self.failure = f"{type(error).__name__}: {error}"
-        finally:
-            self._abandon()
+            # Texts alone: a record that is kept would keep the frames, and with them the model.
+            log.error("the device thread ended:\n%s", traceback.format_exc())
+            self._abandon(error)
+            self._on_failure()
 
     def _serve(self, encoder: Encoder) -> None:
         current: _Batch | None = None
@@ -201,7 +217,10 @@ class Batcher:
             while True:
                 length = self._due(encoder)
                 if length is not None:
-                    return self._pop(length, encoder.most_rows(length))
+                    rows = self._pop(length, encoder.most_rows(length))
+                    if rows:
+                        return rows
+                    continue
                 heads = [queue[0].job.arrived for queue in self._waiting.values() if queue]
                 if heads:
                     self._changed.wait(max(0.0, min(heads) + self._max_wait_s - time.monotonic()))
@@ -235,8 +254,16 @@ class Batcher:
 
     def _pop(self, length: int, most: int) -> list[_Row]:
         queue = self._waiting[length]
-        rows = [queue.popleft() for _ in range(min(most, len(queue)))]
-        self._count(-len(rows))
+        rows: list[_Row] = []
+        waited = len(queue)
+        while queue and len(rows) < most:
+            row = queue.popleft()
+            # Nobody waits for a request that took too long, or that another batch has failed.
+            if row.job.future.done():
+                self._unanswered.discard(row.job)
+            else:
+                rows.append(row)
+        self._count(len(queue) - waited)
         return rows
 
     def _count(self, change: int) -> None:
@@ -248,28 +275,38 @@ class Batcher:
         for row, vector in zip(rows, vectors, strict=True):
             job = row.job
             job.vectors[row.index] = vector
-            if len(job.vectors) == len(job.texts) and job.future.set_running_or_notify_cancel():
+            if len(job.vectors) < len(job.texts):
+                continue
+            if job.future.set_running_or_notify_cancel():
                 job.future.set_result(np.stack([job.vectors[i] for i in range(len(job.texts))]))
+            self._answered(job)
 
     def _fail(self, rows: list[_Row], error: Exception) -> None:
         self._metrics.batch(len(rows), failed=True)
         text = error.explain() if isinstance(error, StatusError) else str(error)
-        # Its text alone: a record that is kept would keep the frames, and with them the model.
         log.error("a batch of %d texts failed: %s", len(rows), str(error))
         for job in {row.job for row in rows}:
-            # Another batch may have failed it before.
-            if not job.future.done() and job.future.set_running_or_notify_cancel():
-                job.future.set_exception(BatchError(text))
+            self._refuse(job, BatchError(text))
 
-    def _abandon(self) -> None:
-        """Nobody will compute what still waits: the thread ended by an error."""
+    def _refuse(self, job: _Job, error: BatchError) -> None:
+        # Another batch may have failed it before.
+        if not job.future.done() and job.future.set_running_or_notify_cancel():
+            job.future.set_exception(error)
+        self._answered(job)
+
+    def _answered(self, job: _Job) -> None:
         with self._changed:
-            self._stopping = True
-            rows = [row for queue in self._waiting.values() for row in queue]
+            self._unanswered.discard(job)
+
+    def _abandon(self, error: BaseException) -> None:
+        """Nobody will compute what was accepted: the thread ended by an error."""
+        with self._changed:
+            self.failure = f"{type(error).__name__}: {error}"
+            jobs = list(self._unanswered)
             self._waiting = {}
-            self._count(-len(rows))
-        if rows:
-            self._fail(rows, RuntimeError(f"the device thread ended: {self.failure}"))
+            self._count(-self._queued)
+        for job in jobs:
+            self._refuse(job, BatchError(f"the device thread ended: {self.failure}"))
 
     def _report_memory(self) -> None:
         stats = ap.memory_stats()

@@ -12,15 +12,9 @@ import argparse
 import asyncio
 import json
 import random
-import re
-import signal
-import socket
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,66 +22,43 @@ import httpx
 import numpy as np
 from comparison import compare
 from corpus import sentence, texts
+from options import at_least
+from process import DEVICE_MEMORY, ServerError, memory, server
 from reference import NumpyEncoder
 from text import TextTokenizer
 from weights import Array, model_directory, read_checkpoint, read_config
 
-HERE = Path(__file__).parent
 LEAST_COSINE = 0.999
 SIZES = (1, 1, 1, 1, 1, 1, 1, 2)
 """Texts per request, one of these at random."""
-DEVICE_MEMORY = ("allocated_bytes", "reserved_bytes", "allocations_total")
+AGAIN = "refused with 503, sent again"
 
 
-@contextmanager
-def server(*arguments: str) -> Iterator[tuple[str, int]]:
-    """A server on a free port: its address and process number."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [sys.executable, str(HERE / "server.py"), "--port", str(port), *arguments]
-    process = subprocess.Popen(words, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process)
-        yield url, process.pid
-        process.send_signal(signal.SIGTERM)
-        status = process.wait(60)
-        # uvicorn raises the signal again once everything is closed.
-        if status not in (0, -signal.SIGTERM):
-            raise RuntimeError(f"the server ended with status {status}")
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+class Progress:
+    """One line about a run: written anew on a terminal, now and then a new one elsewhere."""
 
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._terminal = sys.stderr.isatty()
+        self._pause_s = 0.2 if self._terminal else 10.0
+        self._last = time.monotonic()
 
-def wait_until_ready(url: str, process: subprocess.Popen[bytes], timeout_s: float = 180.0) -> None:
-    """Wait for the model to be loaded."""
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"the server ended with status {process.returncode}")
-        try:
-            if httpx.get(f"{url}/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.2)
-    raise TimeoutError(f"the server was not ready after {timeout_s} s")
-
-
-def memory(url: str, pid: int) -> dict[str, int]:
-    """What the server holds, on the device and on the host."""
-    found = httpx.get(f"{url}/metrics").text
-    values = {
-        name: int(re.findall(rf"^embedding_device_{name} (\d+)$", found, re.MULTILINE)[0])
-        for name in DEVICE_MEMORY
-    }
-    status = Path(f"/proc/{pid}/status")
-    if status.exists():
-        values["resident_bytes"] = 1024 * int(re.findall(r"VmRSS:\s+(\d+)", status.read_text())[0])
-    return values
+    def show(self, done: int, outcomes: Counter[str], seconds: float) -> None:
+        """Write it, unless that has just been done."""
+        now = time.monotonic()
+        if done < self._total and now - self._last < self._pause_s:
+            return
+        self._last = now
+        refused = outcomes[AGAIN]
+        line = (
+            f"{done} of {self._total} requests, {seconds:.0f} s, "
+            f"{done / seconds:.1f} per second, {refused} refused and sent again"
+        )
+        if self._terminal:
+            end = "\n" if done == self._total else ""
+            print(f"\r\x1b[K{line}", end=end, file=sys.stderr, flush=True)
+        else:
+            print(line, file=sys.stderr, flush=True)
 
 
 class Load:
@@ -100,6 +71,8 @@ class Load:
         self._options = options
         self._random = random.Random(options.seed)
         self._left = options.requests
+        self._done = 0
+        self._progress = Progress(options.requests)
         self.outcomes: Counter[str] = Counter()
         self.latencies: list[tuple[float, float]] = []
         self.least_cosine = 1.0
@@ -123,8 +96,8 @@ class Load:
                 self.outcomes["oversized, 413" if answer.status_code == 413 else "wrong"] += 1
             else:
                 await self._ask(client)
-            if self._left % 500 == 0:
-                print(f"{self._left} left, {dict(self.outcomes)}", flush=True)
+            self._done += 1
+            self._progress.show(self._done, self.outcomes, time.monotonic() - self.began)
 
     async def _drop(self) -> None:
         """Go away in the middle of a body, or without waiting for the answer."""
@@ -152,7 +125,7 @@ class Load:
                 return
             if answer.status_code != 503:
                 break
-            self.outcomes["refused with 503, sent again"] += 1
+            self.outcomes[AGAIN] += 1
             await asyncio.sleep(float(answer.headers["Retry-After"]))
         now = time.monotonic()
         if answer.status_code == 200:
@@ -172,12 +145,16 @@ def summary(load: Load, held: list[tuple[float, dict[str, int]]]) -> dict[str, A
     """The figures of a run."""
     seconds = time.monotonic() - load.began
     latencies = np.array([latency for _, latency in load.latencies]) * 1000
-    marks = {f"p{mark}": round(float(np.percentile(latencies, mark)), 1) for mark in (50, 90, 99)}
+    marks = {
+        name: round(float(np.percentile(latencies, mark)), 1)
+        for name, mark in (("p50", 50), ("p90", 90), ("p99", 99), ("max", 100))
+        if latencies.size
+    }
     return {
         "seconds": round(seconds, 1),
         "outcomes": dict(load.outcomes),
         "answers_per_second": round(len(latencies) / seconds, 1),
-        "latency_ms": {**marks, "max": round(float(latencies.max()), 1)},
+        "latency_ms": marks,
         "least_cosine_to_numpy": round(load.least_cosine, 6),
         "memory_first": held[0][1],
         "memory_last": held[-1][1],
@@ -187,8 +164,10 @@ def summary(load: Load, held: list[tuple[float, dict[str, int]]]) -> dict[str, A
 def failures(result: dict[str, Any]) -> list[str]:
     """What must not be in the figures."""
     expected = {"answered", "dropped by the client", "oversized, 413"}
-    expected |= {"refused with 503, sent again", "failed by the device, explained"}
+    expected |= {AGAIN, "failed by the device, explained"}
     found = [f"{n} x {kind}" for kind, n in result["outcomes"].items() if kind not in expected]
+    if not result["outcomes"].get("answered"):
+        found.append("no request was answered")
     for name in DEVICE_MEMORY:
         first, last = result["memory_first"][name], result["memory_last"][name]
         if first != last:
@@ -204,8 +183,8 @@ def plot(load: Load, held: list[tuple[float, dict[str, int]]], path: Path) -> st
         return f"no plot: {error}"
     figure = Figure(figsize=(8, 6), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
-    when, latency = zip(*sorted(load.latencies), strict=True)
-    above.plot(when, np.array(latency) * 1000, ".", markersize=2, alpha=0.4)
+    seen = np.array(load.latencies).reshape(-1, 2)
+    above.plot(seen[:, 0], seen[:, 1] * 1000, ".", markersize=2, alpha=0.4)
     above.set(ylabel="latency, ms", title="Every answer, and what the server holds", ylim=0)
     for name, label in (("allocated_bytes", "device, in use"), ("resident_bytes", "host")):
         points = [(at, values[name] / 2**20) for at, values in held if name in values]
@@ -230,18 +209,31 @@ async def measured(load: Load, url: str, pid: int) -> list[tuple[float, dict[str
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
-    result = argparse.ArgumentParser(description="Load on the embedding server, with faults.")
-    result.add_argument("--requests", type=int, default=10000)
-    result.add_argument("--clients", type=int, default=64)
-    result.add_argument("--drops", type=float, default=0.02, help="share of clients that go away")
-    result.add_argument("--oversized", type=float, default=0.01, help="share of oversized bodies")
-    result.add_argument("--fail-every", type=int, default=100, help="batches per device error")
-    result.add_argument("--max-queued", type=int, default=56, help="of the server; beyond it 503")
-    result.add_argument("--dtype", default="float32")
-    result.add_argument("--seed", type=int, default=0)
-    result.add_argument("--pool", type=int, default=300, help="different texts")
-    result.add_argument("--threads", type=int, default=1, help="of the comparison; 0 leaves it out")
-    result.add_argument("--result", type=Path, default=Path("load.json"))
+    result = argparse.ArgumentParser(
+        description="Load on the embedding server, with faults.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    count, share = at_least(int, 1), at_least(float, 0, 1)
+    result.add_argument("--requests", type=count, default=10000)
+    result.add_argument("--clients", type=count, default=64, help="at the same time")
+    result.add_argument("--drops", type=share, default=0.02, help="share of clients that go away")
+    result.add_argument("--oversized", type=share, default=0.01, help="share of oversized bodies")
+    result.add_argument(
+        "--fail-every", type=at_least(int, 0), default=100, help="batches per device error; 0: none"
+    )
+    result.add_argument("--max-queued", type=count, default=56, help="of the server; beyond it 503")
+    result.add_argument("--dtype", default="float32", help="of the server")
+    result.add_argument("--seed", type=int, default=0, help="of texts and faults")
+    result.add_argument("--pool", type=count, default=300, help="different texts")
+    result.add_argument(
+        "--threads",
+        type=at_least(int, 0),
+        default=1,
+        help="of the comparison behind the load; 0 leaves it out",
+    )
+    result.add_argument(
+        "--result", type=Path, default=Path("load.json"), help="figures; the plot lies beside it"
+    )
     return result
 
 
@@ -254,9 +246,13 @@ def main() -> int:
     reference = NumpyEncoder(read_checkpoint(directory), read_config(directory))
     expected = reference.embed_each(TextTokenizer(directory)(pool))
     words = ["--dtype", options.dtype, "--fail-every", str(options.fail_every)]
-    with server(*words, "--max-queued", str(options.max_queued)) as (url, pid):
-        load = Load(url, pool, expected, options)
-        held = asyncio.run(measured(load, url, pid))
+    try:
+        with server(*words, "--max-queued", str(options.max_queued)) as (url, pid):
+            load = Load(url, pool, expected, options)
+            held = asyncio.run(measured(load, url, pid))
+    except ServerError as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
     result = summary(load, held)
     if options.threads:
         result["comparison"] = compare(options.threads)

@@ -9,49 +9,31 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import logging
+import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import ml_dtypes
 import numpy as np
 import uvicorn
-from batching import Batcher, BatchError, QueueFullError, StoppingError
+from batching import Batcher, BatchError, QueueFullError, StoppingError, Vectors
 from encoder import Encoder, all_shapes
+from intake import Bodies, Limits, RefusalError, texts_of
 from metrics import Metrics
 from model import Model
+from options import at_least
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from text import TextTokenizer
 from weights import model_directory, read_checkpoint, read_config, shard
 
 DTYPES = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one request may ask for."""
-
-    body_nbytes: int = 1 << 20
-    texts: int = 64
-    read_s: float = 10.0
-    answer_s: float = 60.0
-
-
-class RefusalError(Exception):
-    """An answer that is an error."""
-
-    def __init__(self, status: int, text: str, retry_s: int | None = None) -> None:
-        super().__init__(text)
-        self.status = status
-        self.headers = {} if retry_s is None else {"Retry-After": str(retry_s)}
 
 
 class Service:
@@ -64,6 +46,15 @@ class Service:
         self._metrics = metrics
         self._tokenizer = tokenizer
         self._limits = limits
+        self._bodies = Bodies(limits)
+        self._texts_cut = 0
+        # One at a time: the processors are for the device, and memory for one request is enough.
+        self._cutting = ThreadPoolExecutor(1, "tokenizer")
+
+    @property
+    def failure(self) -> str:
+        """Why the device thread ended by itself; empty if it did not."""
+        return self._batcher.failure
 
     def application(self) -> Starlette:
         return Starlette(
@@ -82,25 +73,28 @@ class Service:
         yield
         # The server has ended its connections; what was accepted and is not computed yet is.
         await asyncio.to_thread(self._batcher.close)
+        self._cutting.shutdown()
 
     async def embed(self, request: Request) -> Response:
         began = time.monotonic()
+        status = 500
         try:
             answer = await self._embed(request)
+            status = answer.status_code
         except RefusalError as error:
-            answer = JSONResponse({"error": str(error)}, error.status, error.headers)
-        self._metrics.answered(answer.status_code, time.monotonic() - began)
+            status = error.status
+            answer = JSONResponse({"error": str(error)}, status, error.headers)
+        finally:
+            self._metrics.answered(status, time.monotonic() - began)
         return answer
 
     async def _embed(self, request: Request) -> Response:
-        texts = self._checked(await self._body(request))
-        if not self._batcher.ready.is_set():
-            raise RefusalError(503, "the model is being loaded", retry_s=5)
-        rows = await asyncio.to_thread(self._tokenizer, texts)
         try:
-            future = self._batcher.submit(rows)
-        except (QueueFullError, StoppingError) as error:
+            rows, future = await self._accepted(request)
+        except QueueFullError as error:
             raise RefusalError(503, str(error), retry_s=1) from None
+        except StoppingError as error:
+            raise RefusalError(503, str(error), retry_s=5) from None
         try:
             waited = asyncio.wrap_future(future)
             vectors = await asyncio.wait_for(waited, self._limits.answer_s)
@@ -110,53 +104,24 @@ class Service:
             raise RefusalError(500, str(error)) from None
         return JSONResponse({"vectors": vectors.tolist(), "tokens": [len(row) for row in rows]})
 
-    async def _body(self, request: Request) -> bytes:
-        most = self._limits.body_nbytes
-        too_large = RefusalError(413, f"the body has more than {most} bytes")
-        announced = request.headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > most:
-            raise too_large
-
-        async def read() -> bytes:
-            body = bytearray()
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > most:
-                    raise too_large
-            return bytes(body)
-
+    async def _accepted(self, request: Request) -> tuple[list[list[int]], Future[Vectors]]:
+        """Token numbers of the texts, and what will be their vectors."""
+        refusal: Exception | None = None
         try:
-            return await asyncio.wait_for(read(), self._limits.read_s)
-        except asyncio.TimeoutError:
-            raise RefusalError(408, f"the body took over {self._limits.read_s} s") from None
-        except ClientDisconnect:
-            raise RefusalError(400, "the body is not complete") from None
-
-    def _checked(self, body: bytes) -> list[str]:
-        try:
-            value: Any = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise RefusalError(400, f"the body is not JSON: {error}") from None
-        expected = 'expected {"texts": ["...", ...]}'
-        if not isinstance(value, dict) or set(value) != {"texts"}:
-            raise RefusalError(400, expected)
-        texts = value["texts"]
-        if not isinstance(texts, list) or not texts:
-            raise RefusalError(400, f"texts: {expected}, with at least one text")
-        if len(texts) > self._limits.texts:
-            raise RefusalError(
-                400, f"texts: {len(texts)} in one request; at most {self._limits.texts}"
-            )
-        for index, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise RefusalError(400, f"texts[{index}]: not a string")
+            # Without room nothing is spent on a request: neither memory for its body nor time.
+            self._batcher.check_room(self._texts_cut + 1)
+        except (QueueFullError, StoppingError) as error:
+            refusal = error
+        async with self._bodies.read(request, refusal) as body:
+            texts = texts_of(body, self._limits.texts)
+            self._batcher.check_room(self._texts_cut + len(texts))
+            self._texts_cut += len(texts)
             try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise RefusalError(
-                    400, f"texts[{index}]: half of a surrogate pair, which is no character"
-                ) from None
-        return texts
+                loop = asyncio.get_running_loop()
+                rows = await loop.run_in_executor(self._cutting, self._tokenizer, texts)
+            finally:
+                self._texts_cut -= len(texts)
+        return rows, self._batcher.submit(rows)
 
     async def health(self, _request: Request) -> Response:
         alive = self._batcher.alive
@@ -173,7 +138,9 @@ class Service:
         )
 
 
-def make_service(options: argparse.Namespace, directory: Path) -> Service:
+def make_service(
+    options: argparse.Namespace, directory: Path, on_failure: Callable[[], None]
+) -> Service:
     """The service for the options of the command line."""
 
     def make_encoder() -> Encoder:
@@ -188,31 +155,72 @@ def make_service(options: argparse.Namespace, directory: Path) -> Service:
         max_wait_s=options.max_wait_ms / 1000,
         max_queued=options.max_queued,
         fail_every=options.fail_every,
+        on_failure=on_failure,
     )
-    return Service(batcher, metrics, TextTokenizer(directory), Limits())
+    # A request that the empty queue could not take must not be told to come again.
+    limits = Limits(texts=min(Limits.texts, options.max_queued))
+    return Service(batcher, metrics, TextTokenizer(directory), limits)
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command line."""
     result = argparse.ArgumentParser(description="Sentence embeddings over HTTP.")
     result.add_argument("--host", default="127.0.0.1")
-    result.add_argument("--port", type=int, default=8384, help="0 takes a free one")
+    result.add_argument(
+        "--port", type=at_least(int, 0, 65535), default=8384, help="0 takes a free one"
+    )
     result.add_argument("--dtype", choices=sorted(DTYPES), default="float32")
-    result.add_argument("--max-wait-ms", type=float, default=5.0, help="a text waits for others")
-    result.add_argument("--max-queued", type=int, default=1024, help="texts; more get 503")
+    result.add_argument(
+        "--max-wait-ms", type=at_least(float, 0), default=5.0, help="a text waits for others"
+    )
+    result.add_argument(
+        "--max-queued", type=at_least(int, 1), default=1024, help="texts; more get 503"
+    )
+    result.add_argument(
+        "--drain-s",
+        type=at_least(int, 1),
+        default=int(Limits.read_s + Limits.answer_s),
+        help="after SIGTERM for requests that came before it; by default the most they may take",
+    )
     result.add_argument("--no-capture", action="store_true", help="launch operators one by one")
     result.add_argument(
-        "--fail-every", type=int, default=0, metavar="N", help="let every Nth batch fail (tests)"
+        "--fail-every",
+        type=at_least(int, 0),
+        default=0,
+        metavar="N",
+        help="let every Nth batch fail (tests)",
     )
     return result
 
 
-def main() -> None:
+def main() -> int:
     options = parser().parse_args()
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    service = make_service(options, model_directory())
-    uvicorn.run(service.application(), host=options.host, port=options.port, access_log=False)
+    server: uvicorn.Server
+
+    def stop() -> None:
+        server.should_exit = True
+
+    try:
+        service = make_service(options, model_directory(), stop)
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
+    server = uvicorn.Server(
+        uvicorn.Config(
+            service.application(),
+            host=options.host,
+            port=options.port,
+            access_log=False,
+            # Clients that do not read their answers would keep the server from ending.
+            timeout_graceful_shutdown=options.drain_s,
+        )
+    )
+    server.run()
+    if service.failure:
+        print(f"the device thread ended: {service.failure}", file=sys.stderr)
+    return 0 if server.started and not service.failure else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

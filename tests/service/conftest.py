@@ -50,6 +50,16 @@ def tiny() -> tuple[Any, Any]:
 
 
 @pytest.fixture
+def tiny_directory(requirements: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small model as files, which programs of the sample take for the real one."""
+    from small import write_model
+
+    write_model(tmp_path)
+    monkeypatch.setenv("EMBEDDING_MODEL_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
 def rows() -> list[list[int]]:
     """Token numbers of texts of several lengths, the shortest possible among them."""
     rng = np.random.default_rng(3)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
@@ -41,6 +42,13 @@ def started(tiny: Any, **options: Any) -> Iterator[tuple[Batcher, Metrics]]:
 
 def number(metrics: Metrics, name: str) -> float:
     return float(re.findall(rf"^{re.escape(name)} (\S+)$", metrics.text(), re.MULTILINE)[0])
+
+
+def raises(error: Exception) -> Any:
+    def raising() -> None:
+        raise error
+
+    return raising
 
 
 def check(tiny: Any, texts: list[list[int]], future: Future[Any]) -> None:
@@ -131,6 +139,47 @@ def test_an_answer_nobody_waits_for(device: ap.Device, tiny: Any) -> None:
         check(tiny, [[4]], kept)
 
 
+def test_nothing_is_computed_for_nobody(device: ap.Device, tiny: Any) -> None:
+    with started(tiny, max_wait_s=LONG) as (batcher, metrics):
+        left = batcher.submit([[3], [4], [5] * 16])
+        assert left.cancel()
+        texts = [[6], [7], [8], [9]]
+        check(tiny, texts, batcher.submit(texts))
+        batcher.close()
+        assert number(metrics, "embedding_texts_total") == 4
+        assert number(metrics, "embedding_queue_texts") == 0
+
+
+def test_room_is_told_before_it_is_taken(device: ap.Device, tiny: Any) -> None:
+    with started(tiny, max_wait_s=LONG, max_queued=3) as (batcher, _):
+        batcher.check_room(3)
+        batcher.submit([[3], [4]])
+        batcher.check_room(1)
+        with pytest.raises(QueueFullError, match="2 texts wait, and no more than 3"):
+            batcher.check_room(2)
+    with pytest.raises(StoppingError, match="shutting down"):
+        batcher.check_room(1)
+
+
+def test_a_device_thread_that_ends_leaves_nobody_waiting(
+    device: ap.Device, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = threading.Event()
+    with started(tiny, max_wait_s=LONG, on_failure=told.set) as (batcher, metrics):
+        monkeypatch.setattr(ap, "memory_stats", raises(OSError("the device is gone")))
+        # The first is computed; of the second and the third one is in a batch and one waits.
+        texts = [[3], [4], [5], [6]]
+        requests = [batcher.submit(given) for given in (texts, texts, [[5] * 16])]
+        check(tiny, texts, requests[0])
+        for future in requests[1:]:
+            with pytest.raises(BatchError, match="device thread ended: OSError: the device is"):
+                future.result(60)
+        assert told.wait(60)
+        with pytest.raises(StoppingError, match="device thread ended: OSError"):
+            batcher.submit([[3]])
+        assert number(metrics, "embedding_queue_texts") == 0
+
+
 def test_requests_that_fit_no_batch(device: ap.Device, tiny: Any) -> None:
     with started(tiny) as (batcher, _), pytest.raises(ValueError, match="17 tokens; at most 16"):
         batcher.submit([[3], [3] * 17])
@@ -140,13 +189,15 @@ def test_a_model_that_cannot_be_loaded(device: ap.Device) -> None:
     def fails() -> Encoder:
         raise FileNotFoundError("no such model")
 
-    batcher = Batcher(fails, Metrics())
+    told = threading.Event()
+    batcher = Batcher(fails, Metrics(), on_failure=told.set)
     with pytest.raises(StoppingError, match="not loaded"):
         batcher.submit([[3]])
     batcher.start()
     batcher.close()
     assert not batcher.alive and not batcher.ready.is_set()
     assert batcher.failure == "FileNotFoundError: no such model"
+    assert told.is_set()
 
 
 def test_device_memory_is_flat(device: ap.Device, tiny: Any) -> None:

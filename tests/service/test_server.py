@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from weights import shard
 
 import aclnn_py as ap
 
+LONG = 600.0  # a wait that does not end by itself
 LOAD = Path(__file__).parents[2] / "samples" / "embedding_service" / "load.py"
 
 
@@ -31,9 +34,12 @@ def by_letters(texts: list[str]) -> list[list[int]]:
 
 
 @contextmanager
-def client(tiny: Any, limits: dict[str, Any], **options: Any) -> Iterator[Any]:
+def client(
+    tiny: Any, limits: dict[str, Any], tokenizer: Any = by_letters, **options: Any
+) -> Iterator[Any]:
     """A client of a service with a small model."""
-    from server import Limits, Service
+    from intake import Limits
+    from server import Service
     from starlette.testclient import TestClient
 
     config, arrays = tiny
@@ -43,8 +49,8 @@ def client(tiny: Any, limits: dict[str, Any], **options: Any) -> Iterator[Any]:
         metrics,
         **options,
     )
-    service = Service(batcher, metrics, by_letters, Limits(**limits))
-    with TestClient(service.application()) as opened:
+    service = Service(batcher, metrics, tokenizer, Limits(**limits))
+    with TestClient(service.application(), raise_server_exceptions=False) as opened:
         assert batcher.ready.wait(60)
         yield opened
     assert not batcher.alive
@@ -104,6 +110,49 @@ def test_a_full_queue_is_503_with_a_time(device: ap.Device, tiny: Any) -> None:
         answer = http.post("/embed", json={"texts": ["a", "b"]})
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.usefixtures("requirements")
+def test_a_request_without_room_costs_no_tokens(device: ap.Device, tiny: Any) -> None:
+    cut: list[str] = []
+
+    def tokenizer(texts: list[str]) -> list[list[int]]:
+        cut.extend(texts)
+        return by_letters(texts)
+
+    with ThreadPoolExecutor(1) as pool:
+        with client(tiny, {}, tokenizer, max_queued=2, max_wait_s=LONG) as http:
+            waiting = pool.submit(http.post, "/embed", json={"texts": ["a", "b"]})
+            while "embedding_queue_texts 2" not in http.get("/metrics").text:
+                time.sleep(0.01)
+            # Whatever is in the body: it is not looked at.
+            for body in (b'{"texts": ["c"]}', b"{", b"x" * (2 << 20)):
+                answer = http.post("/embed", content=body)
+                assert answer.status_code == 503, answer.text
+                assert int(answer.headers["Retry-After"]) >= 1
+        assert waiting.result(60).status_code == 200
+    assert cut == ["a", "b"]
+
+
+@pytest.mark.usefixtures("requirements")
+def test_all_bodies_together_are_bounded(device: ap.Device, tiny: Any) -> None:
+    with client(tiny, {"all_bodies_nbytes": 100}) as http:
+        for _ in range(3):  # what one held is free again
+            assert http.post("/embed", json={"texts": ["a" * 60]}).status_code == 200
+            answer = http.post("/embed", json={"texts": ["a" * 100]})
+            assert answer.status_code == 503
+            assert int(answer.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.usefixtures("requirements")
+def test_an_unexpected_error_is_counted(device: ap.Device, tiny: Any) -> None:
+    def tokenizer(texts: list[str]) -> list[list[int]]:
+        raise RuntimeError("a defect")
+
+    with client(tiny, {}, tokenizer) as http:
+        assert http.post("/embed", json={"texts": ["a"]}).status_code == 500
+        assert 'embedding_requests_total{status="500"} 1' in http.get("/metrics").text
+        assert http.get("/health").text == "ok"
 
 
 @pytest.mark.usefixtures("requirements")
