@@ -70,14 +70,14 @@ def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
     return values
 
 
-def channels_first(tensor: Tensor, argument: str = "input") -> Tensor:
+def channels_first(input: Tensor) -> Tensor:
     """The tensor under the name of the format its dimensions have in operators on images."""
-    format = _IMAGES.get(tensor.ndim)
+    format = _IMAGES.get(input.ndim)
     if format is None:
         raise InvalidArgumentError(
-            f"{argument}: shape {tensor.shape} is no image; expected 3 to 5 dimensions"
+            f"input: shape {input.shape} is no image; expected 3 to 5 dimensions"
         )
-    return tensor.with_format(format)
+    return input.with_format(format)
 
 
 def all_axes(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:

@@ -42,6 +42,7 @@ __all__ = [
     "stacked_shape",
     "sum_type",
     "tiled_shape",
+    "transposed_shape",
     "unfolded_shape",
 ]
 
@@ -311,6 +312,25 @@ def conv_shape(
     """Shape of a convolution over (n, channels, ...) with weights (out, in / groups, ...)."""
     windows = pooled_shape(shape, weight[2:], stride, padding, dilation)
     return (shape[0], weight[0], *windows[2:])
+
+
+def transposed_shape(
+    shape: tuple[int, ...],
+    weight: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    more: tuple[int, ...],
+    dilation: tuple[int, ...],
+    groups: int,
+) -> tuple[int, ...]:
+    """Shape of a transposed convolution with weights (in, out / groups, ...)."""
+    sizes = (
+        (size - 1) * step - 2 * margin + spread * (window - 1) + 1 + extra
+        for size, window, step, margin, extra, spread in zip(
+            shape[2:], weight[2:], stride, padding, more, dilation, strict=True
+        )
+    )
+    return (shape[0], weight[1] * groups, *sizes)
 
 
 def arange_length(start: Any, end: Any, step: Any) -> int:

@@ -217,6 +217,25 @@ CALLS: dict[str, list[tuple[str, str]]] = {
          "windows.convolution(images, images, (1, 1), (1, 1), (1, 1)) + y[:2, None, None]"),
         ("f.conv2d(images, images[:, :2], None, (2, 1), (1, 2), (1, 2), 2)",
          "windows.convolution(images, images[:, :2], (2, 1), (1, 2), (1, 2), 2)")],
+    "conv1d": [("f.conv1d(c, c[:, :, :2], None, 2, 1)",
+                "windows.convolution(c, c[:, :, :2], (2,), (1,), (1,))")],
+    "conv3d": [("f.conv3d(volume, volume[:, :, :, :2, :2], y[:2])",
+                "windows.convolution(volume, volume[:, :, :, :2, :2], (1,) * 3, (0,) * 3, (1,) * 3)"
+                " + y[:2, None, None, None]")],
+    "conv_transpose1d": [
+        ("f.conv_transpose1d(c, c.transpose(0, 1)[:, :, :2], None, 2, 1, 1)",
+         "windows.transposed_convolution(c, c.swapaxes(0, 1)[:, :, :2], (2,), (1,), (1,), (1,))")],
+    "conv_transpose2d": [
+        ("f.conv_transpose2d(images, images.transpose(0, 1), y[:2], (1, 2), padding=1)",
+         "windows.transposed_convolution(images, images.swapaxes(0, 1), (1, 2), (1, 1), (1, 1), "
+         "(0, 0)) + y[:2, None, None]"),
+        ("f.conv_transpose2d(images[:, :2], images[:, :1], groups=2, dilation=2)",
+         "windows.transposed_convolution(images[:, :2], images[:, :1], (1, 1), (0, 0), (2, 2), "
+         "(0, 0), 2)")],
+    "conv_transpose3d": [
+        ("f.conv_transpose3d(volume, volume[:1])",
+         "windows.transposed_convolution(volume, volume[:1], (1,) * 3, (0,) * 3, (1,) * 3, "
+         "(0,) * 3)")],
     "avg_pool2d": [
         ("f.avg_pool2d(images, 2)",
          "windows.pooled(images, (2, 2), (2, 2), [(0, 0)] * 2, False, 'mean')"),

@@ -36,6 +36,7 @@ HOST: dict[str, npt.NDArray[Any]] = {
     "b": RNG.integers(0, 2, (3, 4)).astype(np.bool_),
     "k": np.array([2, 0]),
     "images": RNG.standard_normal((2, 4, 3, 3)).astype(np.float32),
+    "volume": RNG.standard_normal((2, 1, 2, 3, 3)).astype(np.float32),
     "turned": RNG.standard_normal((1, 1, 2, 64)).astype(np.float32),
     "ones": np.ones((1, 1, 2, 64), np.float32),
     "qs": RNG.standard_normal((2, 4, 3, 16)).astype(np.float16),

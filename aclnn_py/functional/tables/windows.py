@@ -18,21 +18,62 @@ _ABOUT = {
 }
 _STEP = "each(kernel_size if stride is None else stride, 2)"
 
-ROWS = (
-    Row("conv2d", "input: Tensor, weight: Tensor, bias: Tensor | None = None, "
+_SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
+_FILTERS = {
+    "stride": "How far the filters move.",
+    "padding": "Elements added on each side.",
+    "dilation": "Distance of neighbours in a filter.",
+    "bias": "Shape ``(filters,)``.",
+    "groups": "Groups of channels that do not mix.",
+}
+
+
+def _convolution(spatial: int) -> Row:
+    lengths = _SHAPES[spatial]
+    three = ", ".join(f"each({name}, {spatial})" for name in ("stride", "padding", "dilation"))
+    return Row(
+        f"conv{spatial}d",
+        "input: Tensor, weight: Tensor, bias: Tensor | None = None, "
         f"stride: {_PAIR} = 1, padding: {_PAIR} = 0, dilation: {_PAIR} = 1, "
         "groups: int = 1, *, cube_math_type: int = 0",
-        "Convolve images with filters.",
-        (Output("Shape ``(n, filters, rows, columns)``; the promoted dtype.",
-                "conv_shape(input.shape, weight.shape, each(stride, 2), each(padding, 2), "
-                "each(dilation, 2))", "promote(input, weight)"),),
-        ("convolution(channels_first(input), channels_first(weight, 'weight'), bias, "
-         "each(stride, 2), each(padding, 2), each(dilation, 2), False, (0, 0), groups, "
-         "channels_first(out), cube_math_type)",),
-        {**_ABOUT, "stride": "How far the filters move.",
-         "weight": "Shape ``(filters, channels / groups, height, width)``.",
-         "bias": "Shape ``(filters,)``.", "groups": "Groups of channels that do not mix."},
-        checks=("check_filters(input, weight, 2)",)),
+        f"Convolve in {spatial} dimension{'s'[: spatial > 1]}.",
+        (Output(f"Shape ``(n, filters, {lengths})``; the promoted dtype.",
+                f"conv_shape(input.shape, weight.shape, {three})", "promote(input, weight)"),),
+        (f"convolution(channels_first(input), channels_first(weight), bias, {three}, False, "
+         f"(0,) * {spatial}, groups, channels_first(out), cube_math_type)",),
+        {**_FILTERS, "input": f"Shape ``(n, channels, {lengths})``.",
+         "weight": f"Shape ``(filters, channels / groups, {lengths})``."},
+        checks=(f"check_filters(input, weight, {spatial})",),
+    )  # fmt: skip
+
+
+def _transposed(spatial: int) -> Row:
+    lengths = _SHAPES[spatial]
+    stride, padding, more, dilation = (
+        f"each({name}, {spatial})" for name in ("stride", "padding", "output_padding", "dilation")
+    )
+    return Row(
+        f"conv_transpose{spatial}d",
+        "input: Tensor, weight: Tensor, bias: Tensor | None = None, "
+        f"stride: {_PAIR} = 1, padding: {_PAIR} = 0, output_padding: {_PAIR} = 0, "
+        f"groups: int = 1, dilation: {_PAIR} = 1, *, cube_math_type: int = 0",
+        f"Convolve transposed in {spatial} dimension{'s'[: spatial > 1]}.",
+        (Output(f"Shape ``(n, filters, {lengths})``; the dtype of ``input``.",
+                f"transposed_shape(input.shape, weight.shape, {stride}, {padding}, {more}, "
+                f"{dilation}, groups)"),),
+        (f"convolution(channels_first(input), channels_first(weight), bias, {stride}, {padding}, "
+         f"{dilation}, True, {more}, groups, channels_first(out), cube_math_type)",),
+        {**_FILTERS, "input": f"Shape ``(n, channels, {lengths})``.",
+         "weight": f"Shape ``(channels, filters / groups, {lengths})``.",
+         "padding": "Elements taken off each side of the result.",
+         "output_padding": "Elements added behind the result; less than stride or dilation."},
+        checks=(f"check_filters(input, weight, {spatial})",),
+    )  # fmt: skip
+
+
+ROWS = (
+    *map(_convolution, _SHAPES),
+    *map(_transposed, _SHAPES),
     Row("avg_pool2d", f"input: Tensor, kernel_size: {_PAIR}, stride: {_PAIR} | None = None, "
         f"padding: {_PAIR} = 0, ceil_mode: bool = False, count_include_pad: bool = True, "
         "divisor_override: int = 0", "Average over a moving window.",

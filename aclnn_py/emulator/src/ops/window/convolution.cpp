@@ -44,7 +44,7 @@ EMU_OPERATOR(Convolution,
              (const aclTensor *input, const aclTensor *weight, const aclTensor *biasOptional,
               const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation, bool transposed,
               const aclIntArray *outputPadding, int64_t groups, aclTensor *output, int8_t cubeMathType)) {
-  return emu::plan_convolution({"aclnnConvolution", input, weight, biasOptional, stride, padding, dilation, transposed,
-                                outputPadding, groups, output, cubeMathType},
+  return emu::plan_convolution({"aclnnConvolution", input, weight, biasOptional, stride, padding, dilation,
+                                transposed, outputPadding, groups, output, cubeMathType},
                                workspaceSize, executor);
 }

@@ -85,12 +85,14 @@ void check_values(Check &check, const ConvolutionCall &c) {
   if (!check.ok()) return;
   const int64_t channels = c.input->shape[1];
   if (c.transposed) {
-    check.that(c.weight->shape[0] == channels, "weight has shape %s; its first dimension must be the %lld channels of input",
+    check.that(c.weight->shape[0] == channels,
+               "weight has shape %s; its first dimension must be the %lld channels of input",
                shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(channels));
     for (size_t d = 0; check.ok() && d < c.output_padding->values.size(); ++d) {
       const int64_t more = c.output_padding->values[d];
       check.that(more >= 0 && (more < c.stride->values[d] || more < c.dilation->values[d]),
-                 "outputPadding has the value %lld; it must not be negative and less than the stride %lld or the dilation %lld",
+                 "outputPadding has the value %lld; it must not be negative and less than the stride %lld or "
+                 "the dilation %lld",
                  static_cast<long long>(more), static_cast<long long>(c.stride->values[d]),
                  static_cast<long long>(c.dilation->values[d]));
     }
@@ -102,7 +104,8 @@ void check_values(Check &check, const ConvolutionCall &c) {
                static_cast<long long>(c.weight->shape[1]), static_cast<long long>(c.groups),
                static_cast<long long>(channels));
   }
-  check.that(c.weight->shape[0] % c.groups == 0, "weight has shape %s; its first dimension is no multiple of groups, %lld",
+  check.that(c.weight->shape[0] % c.groups == 0,
+             "weight has shape %s; its first dimension is no multiple of groups, %lld",
              shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(c.groups));
   if (check.ok() && c.bias != nullptr) {
     const int64_t wanted = c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0];
@@ -180,7 +183,8 @@ void check_margins(Check &check, const ConvolutionCall &c, const Windows &window
     const Axis &axis = windows.axes[d];
     const int64_t margin = (axis.window - 1) * axis.spread - axis.before;
     check.that(margin <= kWidest && (spatial < 3 || margin >= 0),
-               "weight and dilation cover %lld elements beside the first, padding takes %lld; the difference may be %s255",
+               "weight and dilation cover %lld elements beside the first, padding takes %lld; the difference "
+               "may be %s255",
                static_cast<long long>((axis.window - 1) * axis.spread), static_cast<long long>(axis.before),
                spatial < 3 ? "at most " : "0 to ");
   }

@@ -30,7 +30,8 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
     axis = {self->shape[lead + d],  kernelSize->values[d], stride->values[d],
             dilation->values[d],    padding->values[d],    padding->values[d]};
     axis.count = window_count(axis, false);
-    check.that(axis.count >= 1, "kernelSize %lld with dilation %lld does not fit into %lld elements with padding %lld",
+    check.that(axis.count >= 1,
+               "kernelSize %lld with dilation %lld does not fit into %lld elements with padding %lld",
                static_cast<long long>(axis.window), static_cast<long long>(axis.spread),
                static_cast<long long>(axis.extent), static_cast<long long>(axis.before));
   }

@@ -43,7 +43,10 @@ class Plane {
           std::copy(from, from + a[2].extent, to + a[2].before);
           continue;
         }
-        for (int64_t x = 0; x < a[2].extent; ++x) to[place(x + a[2].before)] = from[x];
+        for (int64_t x = 0; x < std::min(a[2].step, a[2].extent); ++x) {
+          T *lane = to + place(x + a[2].before);
+          for (int64_t i = x; i < a[2].extent; i += a[2].step) *lane++ = from[i];
+        }
       }
     }
   }

@@ -184,7 +184,8 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
     const bool four = pads->values.size() == 4;
     axis.before = four ? pads->values[d] : value_of(pads, d, 0);
     axis.after = four ? pads->values[2 + d] : axis.before;
-    check.that(axis.before + axis.after <= axis.window, "pads has %lld and %lld around one dimension; together at most the kernelShape %lld",
+    check.that(axis.before + axis.after <= axis.window,
+               "pads has %lld and %lld around one dimension; together at most the kernelShape %lld",
                static_cast<long long>(axis.before), static_cast<long long>(axis.after),
                static_cast<long long>(axis.window));
   }
