@@ -63,13 +63,19 @@ def test_uniform_numbers_are_those_of_the_sequence(seed: int, offset: int) -> No
         assert_same(x.numpy(), units(seed, offset, 10).reshape(2, 5) * 4 - 1, layout)
 
 
+def normals(seed: int, offset: int, count: int) -> Array:
+    """Box and Muller: two normal numbers of every pair."""
+    before = offset % 2
+    pairs = units(seed, offset - before, count + 2 - count % 2 + before * 2).reshape(-1, 2)
+    radius, angle = np.sqrt(-2 * np.log1p(-pairs[:, 0])), 2 * np.pi * pairs[:, 1]
+    both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1)
+    return np.asarray(both.ravel()[before : before + count])
+
+
 def test_normal_numbers_are_made_of_pairs_of_the_sequence() -> None:
     x = hollow((3, 7), np.float64, "transposed")
     op("aclnnInplaceNormal")(x, 2.0, 0.5, 9, 3)
-    pairs = units(9, 2, 24).reshape(-1, 2)
-    radius, angle = np.sqrt(-2 * np.log1p(-pairs[:, 0])), 2 * np.pi * pairs[:, 1]
-    z = np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1).ravel()[1:22]
-    assert_close(x.numpy(), (2 + 0.5 * z).reshape(3, 7), scale=4)
+    assert_close(x.numpy(), (2 + 0.5 * normals(9, 3, 21)).reshape(3, 7), scale=4)
 
 
 def test_equal_seeds_give_equal_numbers_and_an_offset_moves_on() -> None:
@@ -92,7 +98,8 @@ def test_the_number_of_threads_changes_nothing() -> None:
     code = (
         "import zlib, aclnn_py as ap; f = ap.functional\n"
         "for make in (f.normal, f.uniform):\n"
-        "    print(zlib.crc32(make(0.0, 1.0, (200_001,), seed=5).numpy().tobytes()))"
+        "    x = make(0.0, 1.0, (200_001,), seed=5).numpy()\n"
+        "    print(zlib.crc32(x.tobytes()), x.std().round(1))"
     )
     texts = {
         subprocess.run(
@@ -106,6 +113,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
         for threads in ("1", "3")
     }
     assert len(texts) == 1
+    assert [line.split()[1] for line in texts.pop().splitlines()] == ["1.0", "0.3"]
 
 
 def largest_gap(sorted_values: Array, distribution: Array) -> float:
@@ -174,11 +182,10 @@ def test_ranges_without_width() -> None:
 
 
 def test_numbers_are_rounded_to_the_dtype() -> None:
-    wide = functional.normal(0.0, 1.0, (500,), seed=8, dtype="float64").numpy()
     for name in FLOATS[:3]:
         x = hollow((500,), NUMPY[name])
         op("aclnnInplaceNormal")(x, 0.0, 1.0, 8, 0)
-        assert_same(x.numpy(), wide.astype(NUMPY[name]), name)
+        assert_close(x.numpy(), normals(8, 0, 500), what=name)
 
 
 def test_nothing_and_one_number_are_filled() -> None:
@@ -198,6 +205,14 @@ def test_seeds_in_tensors_are_read_when_the_stream_gets_there() -> None:
         y = hollow((9,), np.float32)
         op("aclnnInplaceNormalTensor")(y, 0.0, 1.0, seed, offset, 2)
         assert_same(y.numpy(), functional.normal(0.0, 1.0, (9,), seed=6, offset=6).numpy())
+
+
+def test_executors_with_random_steps_do_not_become_repeatable() -> None:
+    x = hollow((3,), np.float32)
+    for operator in ("inplace_uniform", "inplace_normal"):
+        with pytest.raises(ap.errors.AclnnError) as caught:
+            ap.plan(getattr(ap.ops, operator), x, 0.0, 1.0, 0, 0, repeatable=True)
+        assert caught.value.status == 561000
 
 
 def test_refusals() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from aclnn_py.functional.row import Output, Row
 
-__all__ = ["ROWS"]
+__all__ = ["NUMBERS", "ROWS", "SEED"]
 
 _PLACE = "dtype: DTypeLike | None = None, device: Device | int | None = None"
 _LIKE = Output("Of the shape and dtype of ``input``.")
 _SIZED = Output("The tensor.", "size", "'float32' if dtype is None else dtype")
 _DTYPE = {"dtype": "Of the result; float32 by default."}
-_SEED = {"seed": "The same seed and offset give the same numbers.", "offset": "See ``seed``."}
+NUMBERS = ("Number ``i`` of the result is number ``offset + i`` of the sequence of the seed. The "
+            "emulator's sequence is Philox 4x32-10; a device has another.")  # fmt: skip
+SEED = {"seed": "The same seed and offset give the same numbers.", "offset": "See ``seed``."}
 
 ROWS = (
     Row("arange", f"start: Number, end: Number, step: Number = 1, *, {_PLACE}",
@@ -40,10 +42,11 @@ ROWS = (
         f"offset: int = 0, {_PLACE}", "Random numbers of a normal distribution.", (_SIZED,),
         ("inplace_normal(out, mean, std, seed, offset)",),
         {"mean": "Middle of the distribution.", "std": "Standard deviation.",
-         "size": "Shape of the result.", **_SEED, **_DTYPE}, device="device"),
+         "size": "Shape of the result.", **SEED, **_DTYPE}, device="device",
+        notes=NUMBERS),
     Row("uniform", "low: float, high: float, size: tuple[int, ...], *, seed: int = 0, "
         f"offset: int = 0, {_PLACE}", "Random numbers, all of one range equally likely.",
         (_SIZED,), ("inplace_uniform(out, low, high, seed, offset)",),
-        {"low": "Lower bound.", "high": "Upper bound.", "size": "Shape of the result.", **_SEED,
-         **_DTYPE}, device="device"),
+        {"low": "Lower bound.", "high": "Upper bound, not reached.",
+         "size": "Shape of the result.", **SEED, **_DTYPE}, device="device", notes=NUMBERS),
 )  # fmt: skip

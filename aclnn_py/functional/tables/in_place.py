@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from aclnn_py.functional.row import Call, Row
 from aclnn_py.functional.tables import activation, elementwise
+from aclnn_py.functional.tables.creation import NUMBERS, SEED
 
 __all__ = ["ROWS"]
 
@@ -39,7 +40,6 @@ def _inplace_call(call: str) -> str:
 
 
 _KNOWN = {row.name: row for row in (*elementwise.ROWS, *activation.ROWS)}
-_SEED = {"seed": "The same seed and offset give the same numbers.", "offset": "See ``seed``."}
 
 ROWS = (
     *(_in_place(_KNOWN[name]) for name in _DERIVED),
@@ -63,9 +63,11 @@ ROWS = (
     Row("normal_", "input: Tensor, mean: float = 0.0, std: float = 1.0, *, seed: int = 0, "
         "offset: int = 0", "Fill with random numbers of a normal distribution.", (),
         ("inplace_normal(input, mean, std, seed, offset)",),
-        {"mean": "Middle of the distribution.", "std": "Standard deviation.", **_SEED}),
+        {"mean": "Middle of the distribution.", "std": "Standard deviation.", **SEED},
+        notes=NUMBERS),
     Row("uniform_", "input: Tensor, low: float = 0.0, high: float = 1.0, *, seed: int = 0, "
         "offset: int = 0", "Fill with random numbers, all of one range equally likely.", (),
         ("inplace_uniform(input, low, high, seed, offset)",),
-        {"low": "Lower bound.", "high": "Upper bound, not reached.", **_SEED}),
+        {"low": "Lower bound.", "high": "Upper bound, not reached.", **SEED},
+        notes=NUMBERS),
 )  # fmt: skip

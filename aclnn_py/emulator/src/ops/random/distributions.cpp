@@ -106,7 +106,7 @@ Status plan_random(Check &check, Fill fill, aclTensor *self, double first, doubl
                    aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
-  // A replay would give the same numbers again, which no program means.
+  // CANN makes no executor with a random step repeatable.
   plan.not_repeatable();
   const size_t target = plan.output(self), seeds = plan.input(seed), offsets = plan.input(offset);
   return plan.finish(
