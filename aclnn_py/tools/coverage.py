@@ -36,6 +36,9 @@ NARROWED: dict[str, tuple[str, ...]] = {
     # Quantised forms.
     "aclnnFusedInferAttentionScore": ("INT8",),
     "aclnnFusedInferAttentionScoreV2": ("INT8",),
+    "aclnnFusedInferAttentionScoreV3": ("INT8", "HIFLOAT8", "FLOAT8_E4M3FN"),
+    "aclnnPromptFlashAttentionV2": ("INT8",),
+    "aclnnPromptFlashAttentionV3": ("INT8",),
     # The documents take these back for the devices the emulator is one of.
     "aclnnInplaceNormal": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),
     "aclnnInplaceNormalTensor": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),

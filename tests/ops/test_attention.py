@@ -56,7 +56,7 @@ def agree(results: tuple[Array, Array], oracles: tuple[Array, Array]) -> None:
 @DTYPES
 @pytest.mark.parametrize("kv_heads", [0, 2, 1])
 @pytest.mark.parametrize("layout", ["BNSD", "BSND", "BSH", "BNSD_BSND"])
-@pytest.mark.parametrize("version", ["", "V2"])
+@pytest.mark.parametrize("version", ["", "V2", "V3"])
 def test_layouts_and_groups_of_heads(version: str, layout: str, kv_heads: int, dtype: Any) -> None:
     q, k, v = operands(4, kv_heads=kv_heads, dtype=dtype)
     side = [arranged(x, layout) for x in (q, k, v)]
@@ -320,6 +320,73 @@ def test_a_wrong_triangle_is_a_fault(wrong: Array) -> None:
     q, k, v = operands()
     with pytest.raises(DeviceError, match=r"row \d+ of the mask is not 0 up to its diagonal"):
         call(FUSED, q, k, v, num_heads=2, atten_mask=wrong.copy(), sparse_mode=3)
+
+
+@pytest.mark.parametrize("version", ["", "V2", "V3"])
+@pytest.mark.parametrize("queries", [1, 5])
+def test_prompts_take_keys_and_values_as_tensors(queries: int, version: str) -> None:
+    q, k, v = operands(4, queries, 7, kv_heads=2)
+    hidden = np.random.default_rng(4).random((queries, 7)) < 0.4
+    hidden[:, 0] = False
+    given = {"key": place(k), "value": place(v), "num_heads": 4, "num_key_value_heads": 2}
+    out, _ = call(
+        "PromptFlashAttention" + version, q, k, v, **given, atten_mask=hidden, next_tokens=4,
+        actual_seq_lengths=[queries], scale_value=0.25,
+    )  # fmt: skip
+    met = ~hidden & meets(queries, 7, after=4)
+    assert_close(out, attention(q, k, v, 0.25, met=met)[0])
+
+
+@pytest.mark.parametrize("queries", [1, 3])
+def test_prompts_of_any_length_have_sparse_modes(queries: int) -> None:
+    q, k, v = operands(2, queries, 7)
+    given = {"key": place(k), "value": place(v), "num_heads": 2, "atten_mask": TRIANGLE}
+    out, _ = call("PromptFlashAttentionV3", q, k, v, **given, sparse_mode=2)
+    assert_close(out, attention(q, k, v, 1.0, met=meets(queries, 7, after=0))[0])
+
+
+@pytest.mark.parametrize("version", ["", "V2", "V3", "V4"])
+def test_steps_take_the_lengths_of_keys(version: str) -> None:
+    q, k, v = operands(4, 1, 7, kv_heads=2)
+    hidden = np.arange(14).reshape(2, 7) % 3 == 1
+    out, _ = call(
+        "IncreFlashAttention" + version, q, k, v, num_heads=4, num_key_value_heads=2,
+        atten_mask=hidden, actual_seq_lengths=[6, 7], scale_value=0.5,
+    )  # fmt: skip
+    met = ~hidden[:, None, None] & (np.arange(7) < np.array([6, 7])[:, None, None, None])
+    assert_close(out, attention(q, k, v, 0.5, met=met)[0])
+
+
+@pytest.mark.parametrize("version", ["V3", "V4"])
+def test_steps_read_pages(version: str) -> None:
+    q, k, v = operands(2, 1, 16)
+    out, _ = call(
+        "IncreFlashAttention" + version, q, k, v, num_heads=2, block_size=16,
+        blocktable=np.array([[1], [0]], np.int32), actual_seq_lengths=[16],
+    )  # fmt: skip
+    assert_close(out, attention(q, k[::-1], v[::-1], 1.0)[0])
+
+
+OTHERS: list[tuple[str, dict[str, Any], int, str]] = [
+    ("IncreFlashAttentionV4", {}, 561002, "query has 5 tokens per sequence; a step has 1"),
+    ("IncreFlashAttentionV4", {"kv_padding_size": np.zeros(1, np.int64)}, 161002, "kvPaddingSize"),
+    ("IncreFlashAttention", {"key": None}, 161001, "key is null"),
+    ("PromptFlashAttentionV3", {"key": None, "value": None}, 161001, "key is null"),
+    ("PromptFlashAttentionV3", {"deq_scale1": np.zeros(1, np.float32)}, 161002, "deqScale1"),
+    (FUSED[:-1] + "3", {"query_rope": np.zeros((2, 2, 5, 64), F16)}, 161002, "no rotary parts"),
+]
+
+
+@pytest.mark.parametrize(("operator", "changed", "status", "words"), OTHERS)
+def test_refusals_of_other_versions(
+    operator: str, changed: dict[str, Any], status: int, words: str
+) -> None:
+    q, k, v = operands()
+    sides = {"key": place(k), "value": place(v)} if operator.startswith("Prompt") else {}
+    with pytest.raises(AclnnError) as caught:
+        call(operator, q, k, v, **{"num_heads": 2, **sides, **changed})
+    assert caught.value.status == status, caught.value
+    assert words in str(caught.value), caught.value
 
 
 def zeros(*shape: int, dtype: Any = F16) -> Array:

@@ -20,10 +20,20 @@ struct Named {
   const T *operator->() const { return given; }
 };
 
+// What an operator takes its query for.
+enum class AttentionKind { kEither, kPrompt, kStep };  // one token is a step; always a prompt; always one token
+
+// Keys or values: a list, or the one tensor of an operator that takes no list.
+struct AttentionSide {
+  const aclTensorList *list = nullptr;
+  const aclTensor *tensor = nullptr;
+};
+
 struct AttentionCall {
   const char *op;
+  AttentionKind kind;
   const aclTensor *query;
-  const aclTensorList *key, *value;
+  AttentionSide key, value;
   Named<aclTensor> pse, mask;
   Named<aclIntArray> query_lengths, key_lengths;
   // What belongs to forms that the emulator does not compute, in the order of the operator: the arguments
@@ -40,6 +50,9 @@ struct AttentionCall {
   const aclTensor *out;
   Named<aclTensor> lse;
 };
+
+// An argument of the operator's definition as a Named.
+#define ARGUMENT(NAME) {#NAME, NAME}
 
 // Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last one.
 enum class Arrangement { kHidden, kTokensFirst, kHeadsFirst };

@@ -45,10 +45,12 @@ class Checker {
 
  private:
   bool ok() const { return check_.ok(); }
-  bool prompt() const { return a_.queries > 1; }
+  bool prompt() const { return a_.queries > 1 || c_.kind == AttentionKind::kPrompt; }
 
   void nulls() {
-    check_.required("query", c_.query).required("key", c_.key).required("value", c_.value);
+    check_.required("query", c_.query);
+    side("key", c_.key);
+    side("value", c_.value);
     check_.required("attentionOut", c_.out).required_text("inputLayout", c_.layout);
     if (c_.with_lse) check_.required(c_.lse.name, c_.lse.given);
     for (const auto *tensor : {&c_.pse, &c_.mask, &c_.block_table}) check_.optional(tensor->name, tensor->given);
@@ -58,16 +60,22 @@ class Checker {
     for (const auto *tensors : {&c_.absent, &c_.later_absent}) {
       for (const auto &tensor : *tensors) check_.optional(tensor.name, tensor.given);
     }
-    members("key", c_.key);
-    members("value", c_.value);
+    if (ok()) keys_ = members("key", c_.key);
+    if (ok()) values_ = members("value", c_.value);
   }
 
-  void members(const char *name, const aclTensorList *list) {
-    if (!ok()) return;
-    check_.that(!list->members.empty(), "%s is an empty list", name);
-    for (size_t i = 0; ok() && i < list->members.size(); ++i) {
-      check_.that(list->members[i] && live(list->members[i]), "%s[%zu] is null or was destroyed", name, i);
+  void side(const char *name, const AttentionSide &given) {
+    given.tensor ? check_.required(name, given.tensor) : check_.required(name, given.list);
+  }
+
+  std::vector<const aclTensor *> members(const char *name, const AttentionSide &given) {
+    if (given.tensor) return {given.tensor};
+    const auto &members = given.list->members;
+    check_.that(!members.empty(), "%s is an empty list", name);
+    for (size_t i = 0; ok() && i < members.size(); ++i) {
+      check_.that(members[i] && live(members[i]), "%s[%zu] is null or was destroyed", name, i);
     }
+    return {members.begin(), members.end()};
   }
 
   void half(const char *name, const aclTensor *tensor) {
@@ -81,8 +89,8 @@ class Checker {
 
   void dtypes() {
     half("query", c_.query);
-    for (const auto &[name, list] : {std::pair{"key", c_.key}, std::pair{"value", c_.value}}) {
-      for (const aclTensor *tensor : list->members) {
+    for (const auto &[name, tensors] : {std::pair{"key", &keys_}, std::pair{"value", &values_}}) {
+      for (const aclTensor *tensor : *tensors) {
         half(name, tensor);
         check_.same_dtype(name, tensor->dtype, "query", c_.query->dtype);
       }
@@ -100,8 +108,8 @@ class Checker {
       check_.that(!tensor || tensor->contiguous(), "%s is a strided view; it must be contiguous", name);
     };
     whole("query", c_.query);
-    for (const aclTensor *tensor : c_.key->members) whole("key", tensor);
-    for (const aclTensor *tensor : c_.value->members) whole("value", tensor);
+    for (const aclTensor *tensor : keys_) whole("key", tensor);
+    for (const aclTensor *tensor : values_) whole("value", tensor);
     whole(c_.pse.name, c_.pse.given);
     whole(c_.mask.name, c_.mask.given);
   }
@@ -109,8 +117,8 @@ class Checker {
   void unsupported() {
     for (const auto *tensors : {&c_.absent, &c_.later_absent}) {
       for (const auto &tensor : *tensors) {
-        check_.that(!tensor, "%s is given; the emulator computes no quantised forms, no shared prefixes and no sequences "
-                    "padded on the left: pass null", tensor.name);
+        check_.that(!tensor, "%s is given; the emulator computes no quantised forms, no shared prefixes, no sequences "
+                    "padded on the left and no rotary parts: pass null", tensor.name);
       }
     }
     check_.that(!c_.prefix_length, "%s is given; the emulator computes no shared prefixes: pass null", c_.prefix_length.name);
@@ -166,13 +174,14 @@ class Checker {
     a_.batch = q.batch;
     a_.queries = q.tokens;
     a_.width = q.width;
+    check_.that(c_.kind != AttentionKind::kStep || q.tokens == 1, "query has %" PRId64 " tokens per sequence; a step has 1", q.tokens);
   }
 
   const char *kv_heads_name() const { return c_.kv_heads == 0 ? "numHeads" : "numKeyValueHeads"; }
 
   // Keys and values beside the query: one tensor of all sequences, or one tensor of each.
   void sequences() {
-    const auto &keys = c_.key->members, &values = c_.value->members;
+    const auto &keys = keys_, &values = values_;
     check_.that(keys.size() == values.size(), "key has %zu tensors and value %zu; they have as many each", keys.size(), values.size());
     a_.listed = keys.size() > 1;
     const int64_t count = static_cast<int64_t>(keys.size());
@@ -193,7 +202,7 @@ class Checker {
 
   // Keys and values in the pages of a cache; the rank of the cache says how a page is arranged.
   void pages() {
-    const auto &keys = c_.key->members, &values = c_.value->members;
+    const auto &keys = keys_, &values = values_;
     check_.that(keys.size() == 1 && values.size() == 1, "key has %zu tensors and value %zu; with %s each has one", keys.size(), values.size(),
                 c_.block_table.name);
     const aclTensor &cache = *keys[0];
@@ -339,6 +348,7 @@ class Checker {
   const AttentionCall &c_;
   Attention &a_;
   Check check_;
+  std::vector<const aclTensor *> keys_, values_;
   bool turned_ = false;  // the result has its tokens before its heads, unlike the query
 };
 

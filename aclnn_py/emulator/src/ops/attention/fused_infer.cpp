@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The versions of aclnnFusedInferAttentionScore: the second adds separate factors of keys and values and a shared
-// prefix, which the emulator refuses.
+// The versions of aclnnFusedInferAttentionScore. The second adds separate factors of keys and values and a shared
+// prefix, the third rotary parts; the emulator computes none of these and refuses them.
 #include "aclnnop/attention.h"
 #include "ops/attention/attention.h"
 
-#define ARGUMENT(NAME) {#NAME, NAME}
+namespace emu {
+namespace {
+
+void append(std::vector<Named<aclTensor>> *to, std::initializer_list<Named<aclTensor>> more) {
+  to->insert(to->end(), more);
+}
+
+}  // namespace
+}  // namespace emu
 
 #define FUSED_INFER_TENSORS                                                                                            \
   const aclTensor *query, const aclTensorList *key, const aclTensorList *value, const aclTensor *pseShiftOptional,     \
@@ -25,8 +33,8 @@
   emu::AttentionCall call{};                                                                                        \
   call.op = OP;                                                                                                     \
   call.query = query;                                                                                               \
-  call.key = key;                                                                                                   \
-  call.value = value;                                                                                               \
+  call.key.list = key;                                                                                              \
+  call.value.list = value;                                                                                          \
   call.pse = ARGUMENT(pseShiftOptional);                                                                            \
   call.mask = ARGUMENT(attenMaskOptional);                                                                          \
   call.query_lengths = ARGUMENT(actualSeqLengthsOptional);                                                          \
@@ -55,20 +63,34 @@ EMU_OPERATOR(FusedInferAttentionScore,
   return emu::plan_attention(call, workspaceSize, executor);
 }
 
-EMU_OPERATOR(FusedInferAttentionScoreV2,
-             (FUSED_INFER_TENSORS, const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,
-              const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
-              const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
-              const aclIntArray *actualSharedPrefixLenOptional, FUSED_INFER_ATTRIBUTES, int64_t keyAntiquantMode,
-              int64_t valueAntiquantMode, aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
-  static_cast<void>(keyAntiquantMode);
-  static_cast<void>(valueAntiquantMode);
-  FUSED_INFER_CALL("aclnnFusedInferAttentionScoreV2");
-  for (const emu::Named<aclTensor> &argument : std::initializer_list<emu::Named<aclTensor>>{
-           ARGUMENT(keyAntiquantScaleOptional), ARGUMENT(keyAntiquantOffsetOptional), ARGUMENT(valueAntiquantScaleOptional),
-           ARGUMENT(valueAntiquantOffsetOptional), ARGUMENT(keySharedPrefixOptional), ARGUMENT(valueSharedPrefixOptional)}) {
-    call.later_absent.push_back(argument);
-  }
-  call.prefix_length = ARGUMENT(actualSharedPrefixLenOptional);
+#define FUSED_INFER_SECOND                                                                                            \
+  const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,                           \
+      const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,                   \
+      const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,                          \
+      const aclIntArray *actualSharedPrefixLenOptional
+#define FUSED_INFER_SECOND_ATTRIBUTES int64_t keyAntiquantMode, int64_t valueAntiquantMode
+
+#define FUSED_INFER_SECOND_CALL(OP)                                                                                  \
+  FUSED_INFER_CALL(OP);                                                                                              \
+  static_cast<void>(keyAntiquantMode);                                                                               \
+  static_cast<void>(valueAntiquantMode);                                                                             \
+  emu::append(&call.later_absent, {ARGUMENT(keyAntiquantScaleOptional), ARGUMENT(keyAntiquantOffsetOptional),        \
+                                   ARGUMENT(valueAntiquantScaleOptional), ARGUMENT(valueAntiquantOffsetOptional),    \
+                                   ARGUMENT(keySharedPrefixOptional), ARGUMENT(valueSharedPrefixOptional)});         \
+  call.prefix_length = ARGUMENT(actualSharedPrefixLenOptional)
+
+EMU_OPERATOR(FusedInferAttentionScoreV2, (FUSED_INFER_TENSORS, FUSED_INFER_SECOND, FUSED_INFER_ATTRIBUTES,
+                                          FUSED_INFER_SECOND_ATTRIBUTES, aclTensor *attentionOut,
+                                          aclTensor *softmaxLseOptional)) {
+  FUSED_INFER_SECOND_CALL("aclnnFusedInferAttentionScoreV2");
+  return emu::plan_attention(call, workspaceSize, executor);
+}
+
+EMU_OPERATOR(FusedInferAttentionScoreV3,
+             (FUSED_INFER_TENSORS, FUSED_INFER_SECOND, const aclTensor *queryRopeOptional, const aclTensor *keyRopeOptional,
+              const aclTensor *keyRopeAntiquantScaleOptional, FUSED_INFER_ATTRIBUTES, FUSED_INFER_SECOND_ATTRIBUTES,
+              aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
+  FUSED_INFER_SECOND_CALL("aclnnFusedInferAttentionScoreV3");
+  emu::append(&call.later_absent, {ARGUMENT(queryRopeOptional), ARGUMENT(keyRopeOptional), ARGUMENT(keyRopeAntiquantScaleOptional)});
   return emu::plan_attention(call, workspaceSize, executor);
 }

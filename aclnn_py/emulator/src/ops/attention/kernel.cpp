@@ -270,15 +270,16 @@ Status plan_attention(const AttentionCall &call, uint64_t *workspace_size, aclOp
   if (Status s = check_attention(call, attention.get())) return s;
   PlanBuilder plan(call.op);
   attention->query_at = plan.input(call.query);
-  attention->key_at = plan.input_list(call.key);
-  attention->value_at = plan.input_list(call.value);
+  const auto side = [&](const AttentionSide &given) { return given.tensor ? plan.input(given.tensor) : plan.input_list(given.list); };
+  attention->key_at = side(call.key);
+  attention->value_at = side(call.value);
   attention->pse_at = plan.input(call.pse.given);
   attention->mask_at = plan.input(call.mask.given);
   for (const auto &argument : call.absent) plan.input(argument.given);
   attention->table_at = plan.input(call.block_table.given);
   for (const auto &argument : call.later_absent) plan.input(argument.given);
   attention->out_at = plan.output(call.out);
-  attention->lse_at = plan.output(call.with_lse ? call.lse.given : nullptr);
+  attention->lse_at = plan.output(call.with_lse ? call.lse.given : nullptr);  // behind all others, so that its absence moves none
   if (attention->nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
   const std::shared_ptr<const Attention> kept = attention;
   return plan.finish([kept](PlanContext &context) { return run_attention(*kept, context); }, workspace_size, executor);
