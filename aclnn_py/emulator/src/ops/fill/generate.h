@@ -6,18 +6,26 @@
 
 namespace emu {
 
-// Writes value(i) for every element i of `out`, in blocks.
+// Has fill(start, count, block) make the elements [start, start + count) of `out`, in blocks.
 template <class T, class F>
-void generate(const View &out, F &&value) {
+void generate_blocks(const View &out, F &&fill) {
   const Writer writer(out, compute_of<T>(), ACL_DT_UNDEFINED);
   parallel_for(out.count(), 32 * kBlock, [&](int64_t begin, int64_t end) {
     alignas(64) char scratch[kBlock * sizeof(T)];
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t count = end - start < kBlock ? end - start : kBlock;
       auto *block = static_cast<T *>(writer.target(start, scratch));
-      for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
+      fill(start, count, block);
       writer.write(start, count, block);
     }
+  });
+}
+
+// Writes value(i) for every element i of `out`.
+template <class T, class F>
+void generate(const View &out, F &&value) {
+  generate_blocks<T>(out, [&](int64_t start, int64_t count, T *block) {
+    for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
   });
 }
 

@@ -17,11 +17,18 @@ struct Place {
   uint64_t seed, offset;
 };
 
-// Number `position` of the sequence, made of the pair it belongs to by f(pair, index in the pair).
+using Pair = std::array<double, 2>;
+
+// Elements from the place on, two of each pair of the sequence: make(pair) turns uniform numbers into what is drawn.
 template <class F>
-double number_at(const Place &place, int64_t i, F &&f) {
-  const uint64_t position = place.offset + static_cast<uint64_t>(i);
-  return f(uniform_pair(place.seed, position / 2), position % 2);
+void draw(const View &out, const Place &place, F &&make) {
+  generate_blocks<double>(out, [&](int64_t start, int64_t count, double *block) {
+    for (int64_t i = 0; i < count;) {
+      const uint64_t position = place.offset + static_cast<uint64_t>(start + i);
+      const Pair drawn = make(uniform_pair(place.seed, position / 2));
+      for (uint64_t side = position % 2; side < 2 && i < count; ++side) block[i++] = drawn[side];
+    }
+  });
 }
 
 // Numbers of [from, to): the integers of the range equally likely, or numbers of a floating dtype.
@@ -69,20 +76,15 @@ class Range {
 
 void fill_uniform(const View &out, double from, double to, const Place &place) {
   const Range range(from, to, out.dtype);
-  generate<double>(out, [&](int64_t i) {
-    return number_at(place, i, [&](const std::array<double, 2> &pair, uint64_t side) { return range.at(pair[side]); });
-  });
+  draw(out, place, [&](const Pair &pair) { return Pair{range.at(pair[0]), range.at(pair[1])}; });
 }
 
 // Box and Muller: a pair of uniform numbers makes a pair of normal ones.
 void fill_normal(const View &out, double mean, double deviation, const Place &place) {
   constexpr double kTurn = 6.283185307179586477;
-  generate<double>(out, [&](int64_t i) {
-    const double z = number_at(place, i, [](const std::array<double, 2> &pair, uint64_t side) {
-      const double radius = std::sqrt(-2 * std::log(1 - pair[0])), angle = kTurn * pair[1];
-      return radius * (side == 0 ? std::cos(angle) : std::sin(angle));
-    });
-    return mean + deviation * z;
+  draw(out, place, [&](const Pair &pair) {
+    const double radius = deviation * std::sqrt(-2 * std::log(1 - pair[0])), angle = kTurn * pair[1];
+    return Pair{mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
   });
 }
 
