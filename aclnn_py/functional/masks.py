@@ -20,12 +20,15 @@ __all__ = [
     "check_attention",
     "hidden_keys",
     "lse_shape",
+    "sparse_mode",
 ]
 
 # As preTokens and nextTokens: no token is too far away.
 ALL_TOKENS = 2147483647
-# Side of the triangle that stands for causal masks of any size.
+# Side of the triangle that stands for causal masks of any size, and the elements from which on it
+# takes the place of the mask itself.
 _TRIANGLE = 2048
+_LARGEST_MASK = _TRIANGLE * _TRIANGLE
 
 
 def check_attention(
@@ -56,8 +59,10 @@ def hidden_keys(
     """The operator's mask for a mask of truth values, or for a causal one."""
     batch, _, queries, _ = query.shape
     if is_causal:
-        # A single query has no sparse mode: its mask hides all keys but the first.
-        side = (_TRIANGLE, _TRIANGLE) if queries > 1 else (batch, 1, 1, key.shape[2])
+        # A single query has a row for each sequence and no sparse mode.
+        side = (batch, 1, 1, key.shape[2]) if queries == 1 else (queries, key.shape[2])
+        if sparse_mode(query, key, is_causal):
+            side = (_TRIANGLE, _TRIANGLE)
         hidden = empty(side, "bool", device=query.device)
         ops.inplace_one(hidden, stream=stream)
         ops.inplace_triu(hidden, 1, stream=stream)
@@ -75,6 +80,12 @@ def hidden_keys(
     hidden = empty((masks, 1, queries, key.shape[2]), "bool", device=query.device)
     ops.logical_not(padded.broadcast_to(hidden.shape), hidden, stream=stream)
     return hidden
+
+
+def sparse_mode(query: Tensor, key: Tensor, is_causal: bool) -> int:
+    """The operator's causal mode where the mask itself would be large."""
+    queries = query.shape[2]
+    return 2 if is_causal and queries > 1 and queries * key.shape[2] > _LARGEST_MASK else 0
 
 
 def added_scores(

@@ -15,6 +15,7 @@ from helpers.numerics import assert_close
 
 import aclnn_py as ap
 from aclnn_py import functional
+from aclnn_py.functional import masks
 from aclnn_py.functional.stubs import STUB_PATH, stub_text
 from aclnn_py.functional.tables import ROWS
 from ops import window_oracle
@@ -116,6 +117,15 @@ def test_an_underscore_writes_and_returns_the_first_argument(name: str) -> None:
 def test_every_function_of_the_table_is_tested() -> None:
     tested = {*CALLS, "weight_quant_batchmatmul"}
     assert set(ROWS) - tested == set()
+
+
+def test_long_causal_masks_are_a_triangle(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = "f.scaled_dot_product_attention(qs, ks, ks, is_causal=True, enable_gqa=True)"
+    short = device_side(call).numpy()
+    monkeypatch.setattr(masks, "_LARGEST_MASK", 14)
+    np.testing.assert_array_equal(device_side(call).numpy(), short)
+    wanted = "attention(qs, ks, ks, 0.25, met=meets(3, 5, after=0))[0]"
+    assert_close(short, oracle(wanted))
 
 
 def test_weight_quant_batchmatmul() -> None:

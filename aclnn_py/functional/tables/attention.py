@@ -21,8 +21,9 @@ ROWS = (
          "added_scores(query, key, attn_mask, stream), "
          f"hidden_keys(query, key, attn_mask, is_causal, stream), None, None, {_ABSENT}, {_LATER}, "
          "None, query.shape[1], query.shape[3] ** -0.5 if scale is None else scale, ALL_TOKENS, "
-         "ALL_TOKENS, 'BNSD', key.shape[1], 2 if is_causal and query.shape[2] > 1 else 0, "
-         "2 if query.shape[2] > 1 else 0, 0, 0, False, 0, 0, out, None)",),
+         "0 if is_causal else ALL_TOKENS, 'BNSD', key.shape[1], "
+         "sparse_mode(query, key, is_causal), 2 if query.shape[2] > 1 else 0, 0, 0, False, 0, 0, "
+         "out, None)",),
         {"query": "Shape ``(batch, heads, tokens, width)``.",
          "key": "Shape ``(batch, heads, keys, width)``.",
          "value": "The shape of ``key``.",
