@@ -4,7 +4,8 @@
 Both multiply on one thread, in turns, so that a busy machine slows both alike: read the ratios, not
 the times; one below 1 means that the emulator was faster. NumPy has no fast product of the 16-bit
 kinds and of int8; it gets the conversion to float32 that a NumPy program would write, and its time
-includes it.
+includes it. Not so with a single row, as in decoding token by token: there NumPy multiplies a
+matrix that was converted to float32 before, since a program converts its weights once.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def measure(
     left, right = ap.from_numpy(x), ap.from_numpy(y)
     if turned:
         right, y = right.permute(1, 0), y.T
+    if m == 1:
+        x, y = x.astype(np.float32), y.astype(np.float32)
     out = ap.empty((m, n), dtype)
 
     def ours() -> None:
@@ -71,7 +74,7 @@ def rows(quick: bool) -> list[dict[str, object]]:
     """One row per shape, dtype and side of the right matrix."""
     found: list[dict[str, object]] = []
     with ap.Device(0):
-        for shape in SHAPES[:1] if quick else SHAPES:
+        for shape in SHAPES[::2] if quick else SHAPES:
             for dtype in DTYPES:
                 for turned in (False, True):
                     ours, numpys = measure(shape, dtype, turned, 5 if quick else 9)
@@ -85,7 +88,7 @@ def rows(quick: bool) -> list[dict[str, object]]:
                             "baseline_name": "NumPy" if name == "float32" else "NumPy in float32",
                             "ratio": ours / numpys,
                             "unit": "ms",
-                            "aim": "<= 1" if shape == SHAPES[0] else "",
+                            "aim": "" if shape == SHAPES[1] else "<= 1",
                         }
                     )
     return found

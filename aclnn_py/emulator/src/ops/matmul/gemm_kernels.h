@@ -58,7 +58,7 @@ struct GemmKernels {
 
 // A few rows times a matrix that is read once, where it lies. Sums are made in the order of the tiles: one product
 // after the other for `gemm_depth_step` depths, then these sums one after the other.
-constexpr int gemm_few_rows = 6;
+constexpr int gemm_few_rows = 8;
 constexpr int64_t gemm_depth_step = 256;
 
 struct GemmStream {

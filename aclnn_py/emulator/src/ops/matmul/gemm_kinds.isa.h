@@ -121,36 +121,45 @@ struct WideByte {
   }
 };
 
-// Neighbours in memory as one vector of `bytes`.
+// As many neighbours as fit a vector of `bytes`.
 template <class K, int bytes = vector_bytes>
 inline typename Vec<typename K::Packed, bytes>::type lanes_of(const typename K::Stored *s) {
-  using S = typename K::Stored;
   using V = Vec<typename K::Packed, bytes>;
-  using Bits = typename Vec<uint32_t, bytes>::type;
-  if constexpr (std::is_same_v<S, typename K::Packed>) {
+  if constexpr (std::is_same_v<typename K::Stored, typename K::Packed>) {
     return *reinterpret_cast<const typename V::loose *>(s);
-  } else if constexpr (std::is_same_v<K, Half>) {
-#if defined(__AVX512F__)
-    if constexpr (bytes == 64)  // masked, with no lane masked out: the plain form reads an unset register in GCC 12
-      return (typename V::type)_mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(s)));
-#endif
-#if defined(__F16C__)
-    if constexpr (bytes == 32)
-      return (typename V::type)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(s)));
-#endif
-    typename V::type wide;
-    for (int i = 0; i < V::lanes; ++i) wide[i] = half_to_float(s[i]);
-    return wide;
   } else {
-    typedef S Short __attribute__((vector_size(V::lanes * sizeof(S))));
-    Short packed;
-    memcpy(&packed, s, sizeof packed);
-    if constexpr (std::is_same_v<K, Brain>) {
-      return (typename V::type)(__builtin_convertvector(packed, Bits) << 16);
-    } else {
-      return __builtin_convertvector(__builtin_convertvector(packed, typename Vec<int32_t, bytes>::type),
-                                     typename V::type);
+#if defined(__AVX512F__)
+    if constexpr (bytes == 64) {
+      // Masked, with no lane masked out: the plain forms read an unset register in GCC 12.
+      constexpr __mmask16 all = 0xffff;
+      const auto *from = reinterpret_cast<const __m128i *>(s);
+      const auto *from_two = reinterpret_cast<const __m256i *>(s);
+      if constexpr (std::is_same_v<K, Half>)
+        return (typename V::type)_mm512_maskz_cvtph_ps(all, _mm256_loadu_si256(from_two));
+      if constexpr (std::is_same_v<K, Brain>)
+        return (typename V::type)_mm512_maskz_slli_epi32(
+            all, _mm512_maskz_cvtepu16_epi32(all, _mm256_loadu_si256(from_two)), 16);
+      if constexpr (std::is_same_v<K, WideByte<int8_t>>)
+        return (typename V::type)_mm512_maskz_cvtepi32_ps(all, _mm512_maskz_cvtepi8_epi32(all, _mm_loadu_si128(from)));
+      if constexpr (std::is_same_v<K, WideByte<uint8_t>>)
+        return (typename V::type)_mm512_maskz_cvtepi32_ps(all, _mm512_maskz_cvtepu8_epi32(all, _mm_loadu_si128(from)));
     }
+#endif
+#if defined(__AVX2__)
+    if constexpr (bytes == 32) {
+      const auto *from = reinterpret_cast<const __m128i *>(s);
+      if constexpr (std::is_same_v<K, Half>) return (typename V::type)_mm256_cvtph_ps(_mm_loadu_si128(from));
+      if constexpr (std::is_same_v<K, Brain>)
+        return (typename V::type)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(from)), 16);
+      if constexpr (std::is_same_v<K, WideByte<int8_t>>)
+        return (typename V::type)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from)));
+      if constexpr (std::is_same_v<K, WideByte<uint8_t>>)
+        return (typename V::type)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
+    }
+#endif
+    alignas(bytes) typename K::Packed wide[V::lanes];
+    K::run(s, wide, V::lanes);
+    return *reinterpret_cast<const typename V::loose *>(wide);
   }
 }
 

@@ -12,10 +12,10 @@ namespace emu {
 namespace {
 
 constexpr int64_t piece = 256;  // columns that are finished at a time
-// Columns of one task where columns are neighbours: long pieces of memory, sums in the first-level cache. The sums
-// of all depth steps are kept for `broad` columns at a time.
+// Columns of one task where columns are neighbours: memory is read in long pieces, and the sums stay near. Those of
+// all depth steps are kept for `broad` columns at a time.
 constexpr int64_t block = 2048, broad = 8 * block;
-constexpr int64_t lines = 8;  // columns taken at once where depths are neighbours
+constexpr int64_t lines = 16;  // columns taken at once where depths are neighbours
 
 // few (rows, k) @ many (k, n). Mirrored, the result is handed over by its columns.
 template <class C>

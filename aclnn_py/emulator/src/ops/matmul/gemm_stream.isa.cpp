@@ -20,26 +20,29 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   constexpr int lanes = Vec<T>::lanes;
   T factors[deep * rows];
   memcpy(factors, a, sizeof factors);
+  const int64_t columns = s.columns, stride = s.sums_stride;
+  const typename K::Stored *row[deep];
+  for (int p = 0; p < deep; ++p) row[p] = b + p * s.step;
   T *sums = static_cast<T *>(s.sums);
   int64_t j = 0;
-  for (; j + lanes <= s.columns; j += lanes) {
+  for (; j + lanes <= columns; j += lanes) {
     V sum[rows] = {};
 #pragma GCC unroll 16
-    for (int i = 0; i < rows && !first; ++i) sum[i] = *reinterpret_cast<const L *>(sums + i * s.sums_stride + j);
+    for (int i = 0; i < rows && !first; ++i) sum[i] = *reinterpret_cast<const L *>(sums + i * stride + j);
 #pragma GCC unroll 16
     for (int p = 0; p < deep; ++p) {
-      const V values = lanes_of<K>(b + p * s.step + j);
+      const V values = lanes_of<K>(row[p] + j);
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) sum[i] += factors[p * rows + i] * values;
     }
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) *reinterpret_cast<L *>(sums + i * s.sums_stride + j) = sum[i];
+    for (int i = 0; i < rows; ++i) *reinterpret_cast<L *>(sums + i * stride + j) = sum[i];
   }
-  for (; j < s.columns; ++j) {
+  for (; j < columns; ++j) {
     for (int i = 0; i < rows; ++i) {
-      T sum = first ? T() : sums[i * s.sums_stride + j];
-      for (int p = 0; p < deep; ++p) sum += factors[p * rows + i] * T(K::one(b[p * s.step + j]));
-      sums[i * s.sums_stride + j] = sum;
+      T sum = first ? T() : sums[i * stride + j];
+      for (int p = 0; p < deep; ++p) sum += factors[p * rows + i] * T(K::one(row[p][j]));
+      sums[i * stride + j] = sum;
     }
   }
 }
@@ -59,52 +62,79 @@ void across(const GemmStream &s) {
 template <class K>
 using Total = std::conditional_t<sizeof(typename K::Stored) == 1, uint32_t, float>;  // int32 wraps as the device's
 
-// Eight columns at a time, whose next eight depths are turned in registers.
+constexpr int lines = 8;  // columns whose next depths are turned in registers, as many at once
+
 template <class K, int rows>
-void along(const GemmStream &s) {
-  constexpr int lines = 8;
-  using V = Vec<float, 32>::type;
+inline void add_turned(const typename K::Stored *const (&line)[lines], int64_t p, const float *a,
+                       Vec<float, 32>::type (&sum)[rows]) {
+  __m256 turned[lines];
+#pragma GCC unroll 8
+  for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(line[i] + p);
+  turn_eight(turned);
+#pragma GCC unroll 8
+  for (int q = 0; q < lines; ++q)
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i) sum[i] += a[(p + q) * rows + i] * (Vec<float, 32>::type)turned[q];
+}
+
+// The columns from `j` on, `groups` times eight. With one or two rows a single group would wait for each of its
+// additions. A group is a depth step behind the one before it: their lines would share cache sets otherwise, since
+// strides tend to be powers of two.
+template <class K, int rows, int groups>
+inline void along_groups(const GemmStream &s, int64_t j) {
+  using S = typename K::Stored;
   using Sum = typename Vec<Total<K>, 32>::type;
   const auto *a = static_cast<const float *>(s.a);
-  for (int64_t j = 0; j < s.columns; j += lines) {
-    const int64_t count = s.columns - j < lines ? s.columns - j : lines;
-    const typename K::Stored *line[lines];
-    for (int i = 0; i < lines; ++i)
-      line[i] = static_cast<const typename K::Stored *>(s.b) + (j + (i < count ? i : 0)) * s.step;
-    Sum totals[rows];
-    for (int64_t begin = 0; begin < s.depth; begin += gemm_depth_step) {
-      const int64_t end = s.depth - begin < gemm_depth_step ? s.depth : begin + gemm_depth_step;
-      V sum[rows] = {};
-      int64_t p = begin;
-      for (; p + lines <= end; p += lines) {
-        __m256 turned[lines];
-#pragma GCC unroll 8
-        for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(line[i] + p);
-        turn_eight(turned);
-#pragma GCC unroll 8
-        for (int q = 0; q < lines; ++q)
-#pragma GCC unroll 16
-          for (int i = 0; i < rows; ++i) sum[i] += a[(p + q) * rows + i] * (V)turned[q];
+  const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
+  const S *line[groups][lines];
+  for (int c = 0; c < groups * lines; ++c)
+    line[c / lines][c % lines] = static_cast<const S *>(s.b) + (j + c < s.columns ? j + c : j) * s.step;
+  Sum totals[groups][rows];
+  for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
+    Vec<float, 32>::type sum[groups][rows] = {};
+    int64_t begin[groups], end[groups], common = gemm_depth_step;
+    for (int g = 0; g < groups; ++g) {
+      const int64_t step = d - g * lag;
+      begin[g] = step * gemm_depth_step;
+      end[g] = begin[g] + gemm_depth_step < s.depth ? begin[g] + gemm_depth_step : s.depth;
+      if (step < 0 || step >= steps) end[g] = begin[g];
+      if (end[g] - begin[g] < common) common = (end[g] - begin[g]) / lines * lines;
+    }
+    for (int64_t p = 0; p < common; p += lines)
+#pragma GCC unroll 2
+      for (int g = 0; g < groups; ++g) add_turned<K>(line[g], begin[g] + p, a, sum[g]);
+#pragma GCC unroll 2
+    for (int g = 0; g < groups; ++g) {
+      int64_t p = begin[g] + common;
+      for (; p + lines <= end[g]; p += lines) add_turned<K>(line[g], p, a, sum[g]);
+      for (; p < end[g]; ++p) {
+        Vec<float, 32>::type values;
+        for (int i = 0; i < lines; ++i) values[i] = K::one(line[g][i][p]);
+        for (int i = 0; i < rows; ++i) sum[g][i] += a[p * rows + i] * values;
       }
-      for (; p < end; ++p) {
-        V values;
-        for (int i = 0; i < lines; ++i) values[i] = K::one(line[i][p]);
-        for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;
-      }
-      for (int i = 0; i < rows; ++i) {
+      for (int i = 0; i < rows && end[g] > begin[g]; ++i) {
         Sum part;
         if constexpr (std::is_same_v<Total<K>, float>) {
-          part = sum[i];
+          part = sum[g][i];
         } else {
-          part = (Sum)__builtin_convertvector(sum[i], Vec<int32_t, 32>::type);
+          part = (Sum)__builtin_convertvector(sum[g][i], Vec<int32_t, 32>::type);
         }
-        totals[i] = begin ? totals[i] + part : part;
+        totals[g][i] = begin[g] ? totals[g][i] + part : part;
       }
     }
-    for (int i = 0; i < rows; ++i)
-      memcpy(static_cast<Total<K> *>(s.sums) + i * s.sums_stride + j, &totals[i],
+  }
+  for (int g = 0; g < groups; ++g) {
+    const int64_t at = j + g * lines, count = s.columns - at < lines ? s.columns - at : lines;
+    for (int i = 0; i < rows && count > 0; ++i)
+      memcpy(static_cast<Total<K> *>(s.sums) + i * s.sums_stride + at, &totals[g][i],
              static_cast<size_t>(count) * sizeof(Total<K>));
   }
+}
+
+template <class K, int rows>
+void along(const GemmStream &s) {
+  constexpr int groups = rows <= 3 ? 2 : 1;
+  for (int64_t j = 0; j < s.columns; j += groups * lines) along_groups<K, rows, groups>(s, j);
 }
 #endif
 
