@@ -279,14 +279,14 @@ def pooled_shape(
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
     padding: tuple[int, ...],
-    dilation: tuple[int, ...] = (1, 1),
+    dilation: tuple[int, ...] | None = None,
     ceil_mode: bool = False,
 ) -> tuple[int, ...]:
     """Shape after a window moved over the last dimensions, one window length for each."""
     result = []
     sizes = shape[-len(kernel) :]
     for size, window, step, margin, spread in zip(
-        sizes, kernel, stride, padding, dilation, strict=True
+        sizes, kernel, stride, padding, dilation or (1,) * len(kernel), strict=True
     ):
         if step < 1:
             raise InvalidArgumentError(f"stride: {step} is less than 1")

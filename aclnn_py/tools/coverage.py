@@ -64,7 +64,8 @@ _EXACT = re.compile(
     r"|Minimum\w*|Max\w*|Min\w*|A(min|max)\w*|Arg\w+|Any|All|Cummax|Cummin|Cast|Copy|Fill\w+"
     r"|Zero|ZeroInplace|One|Eye|SWhere|Masked(Fill\w+|Select|Scatter)|NanToNum|Heaviside|Gcd"
     r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
-    r"|Tri[lu]|ChannelShuffle|Im2col|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
+    r"|Tri[lu]|ChannelShuffle|Im2col|AdaptiveMaxPool\w*"
+    r"|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
     r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
     r"|Bincount|Histc|Complex)"
 )

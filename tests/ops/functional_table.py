@@ -248,6 +248,23 @@ CALLS: dict[str, list[tuple[str, str]]] = {
          "windows.pooled(images, (2, 2), (2, 2), [(1, 1)] * 2, True, 'max')"),
         ("f.max_pool2d(images, (2, 3), 1, (0, 1))",
          "windows.pooled(images, (2, 3), (1, 1), [(0, 0), (1, 1)], False, 'max')")],
+    "adaptive_avg_pool2d": [("f.adaptive_avg_pool2d(images, (2, 1))",
+                             "windows.adaptively_pooled(images, (2, 1), 'mean')")],
+    "adaptive_avg_pool3d": [("f.adaptive_avg_pool3d(volume, 2)",
+                             "windows.adaptively_pooled(volume, (2, 2, 2), 'mean')")],
+    "avg_pool3d": [("f.avg_pool3d(volume, 2, 1, (0, 1, 1), count_include_pad=False)",
+                    "windows.pooled(volume, (2,) * 3, (1,) * 3, [(0, 0), (1, 1), (1, 1)], False, "
+                    "'mean', False)")],
+    "max_pool2d_with_indices": [
+        ("f.max_pool2d_with_indices(images, 2, 1)[0]",
+         "windows.pooled(images, (2, 2), (1, 1), [(0, 0)] * 2, False, 'max')"),
+        ("f.max_pool2d_with_indices(images, 2, 1)[1]",
+         "windows.pooled(images, (2, 2), (1, 1), [(0, 0)] * 2, False, 'place')")],
+    "max_pool3d_with_indices": [
+        ("f.max_pool3d_with_indices(volume, 2)[0]",
+         "windows.pooled(volume, (2,) * 3, (2,) * 3, [(0, 0)] * 3, False, 'max')"),
+        ("f.max_pool3d_with_indices(volume, 2)[1]",
+         "windows.pooled(volume, (2,) * 3, (2,) * 3, [(0, 0)] * 3, False, 'place')")],
     "unfold": [
         ("f.unfold(images, 2)", "windows.columns(images, (2, 2), (1, 1), (0, 0), (1, 1))"),
         ("f.unfold(images, (2, 1), (2, 1), (1, 0), (1, 2))",

@@ -22,6 +22,7 @@ import aclnn_py as ap
 from .problems import Case, In, Out, Problem, suite
 from .window_oracle import (
     FORMATS,
+    adaptively_pooled,
     columns,
     convolution,
     count_windows,
@@ -155,6 +156,55 @@ def maximum(
     return Case("MaxPool", build, note, dtypes=frozenset({"FLOAT", "FLOAT16"}))
 
 
+def volume_average(note: str, x: Sequence[int], *choices: Any) -> Case:
+    """AvgPool3d; the choices are window, step, padding, ceil, whether margins count and divisor."""
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        image = normal(rng, x, dtype)
+        window, step, padding, ceil, margins, divisor = choices
+        size, sides = spread_out(window), [(p, p) for p in spread_out(padding)]
+        moved = spread_out(step) or size
+        y = pooled(wide(image), size, moved, sides, ceil, "mean", margins, divisor)
+        return [In(image), window, step, padding, ceil, margins, divisor, Out(y, dtype)]
+
+    return Case("AvgPool3d", build, note)
+
+
+def spread_out(values: list[int]) -> list[int]:
+    return values * 3 if len(values) == 1 else values
+
+
+def with_places(
+    operator: str, note: str, x: Sequence[int], *choices: Any, places: Any = np.int32
+) -> Case:
+    """A maximum pool that returns places; the choices are window, step, padding and ceil."""
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        # Few different values: of equal ones the first is the place.
+        image = rng.integers(-3, 4, tuple(x)).astype(dtype)
+        window, step, padding, ceil = choices
+        sides, moved = [(p, p) for p in padding], step or window
+        best, at = (
+            pooled(wide(image), window, moved, sides, ceil, kind) for kind in ("max", "place")
+        )
+        ones = [1] * len(window)
+        return [In(image), window, step, padding, ones, ceil, Out(best, dtype), Out(at, places)]
+
+    return Case(operator, build, note)
+
+
+def adaptive(operator: str, note: str, x: Sequence[int], counts: list[int], form: str) -> Case:
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        image = normal(rng, x, dtype)
+        if "Avg" in operator:
+            y = adaptively_pooled(wide(image), counts, "mean")
+            return [In(image, form), counts, Out(y, dtype, 1, form)]
+        best, at = (adaptively_pooled(wide(image), counts, kind) for kind in ("max", "place"))
+        return [In(image, form), counts, Out(best, dtype, 1, form), Out(at, np.int64, 1, form)]
+
+    return Case(operator, build, note)
+
+
 def im2col(
     note: str,
     x: Sequence[int],
@@ -186,6 +236,26 @@ POOLS = [
     maximum("ceil", (1, 2, 8, 9), [3, 2], [2, 2], [1, 0], 1, "NCHW"),
     maximum("3d", (3, 5, 4), [2, 3], [1, 2], [1]),
     maximum("no-samples", (0, 3, 5, 4), [2], [2], [0]),
+    volume_average("5d", (2, 2, 4, 5, 6), [2, 3, 2], [1, 2, 3], [1, 1, 0], True, False, 0),
+    volume_average("4d", (3, 5, 5, 5), [3], [2], [1], False, True, 0),
+    volume_average("divisor", (1, 2, 2, 4, 4), [2], [], [0], False, True, 5),
+    with_places("MaxPool2dWithIndices", "4d", (2, 3, 7, 8), [3, 2], [2, 3], [1, 1], True),
+    with_places(
+        "MaxPool2dWithIndices", "3d", (3, 6, 6), [2, 2], [], [0, 0], False, places=np.int64
+    ),
+    with_places(
+        "MaxPool3dWithArgmax", "5d", (2, 2, 4, 5, 6), [2, 3, 2], [1, 2, 2], [1, 0, 1], False
+    ),
+    with_places("MaxPool3dWithArgmax", "4d", (3, 5, 5, 5), [2, 2, 2], [], [0, 1, 1], True),
+    adaptive("AdaptiveAvgPool2d", "4d", (2, 3, 7, 5), [3, 4], "NCHW"),
+    adaptive("AdaptiveAvgPool2d", "whole", (3, 6, 6), [1, 1], "NCL"),
+    adaptive("AdaptiveAvgPool2d", "larger", (1, 2, 3, 3), [5, 3], "NCHW"),
+    adaptive("AdaptiveAvgPool2d", "no-samples", (0, 2, 3, 3), [2, 2], "NCHW"),
+    adaptive("AdaptiveAvgPool3d", "5d", (2, 2, 4, 5, 6), [2, 3, 4], "NCDHW"),
+    adaptive("AdaptiveAvgPool3d", "4d", (2, 4, 4, 4), [3, 1, 2], "ND"),
+    adaptive("AdaptiveMaxPool2d", "4d", (2, 3, 7, 5), [3, 4], "NCHW"),
+    adaptive("AdaptiveMaxPool2d", "3d", (3, 6, 6), [1, 4], "NCL"),
+    adaptive("AdaptiveMaxPool3d", "5d", (2, 2, 4, 5, 6), [2, 3, 4], "NCDHW"),
     im2col("4d", (2, 3, 5, 6), [2, 3], [2, 1], [1, 2], [1, 2]),
     im2col("3d", (2, 4, 7), [3, 2], [1, 3], [0, 0], [1, 1]),
     im2col("one-window", (1, 2, 3, 3), [3, 3], [1, 1], [0, 0], [5, 5]),
@@ -425,6 +495,15 @@ def test_convolution_refuses(change: dict[str, Any], status: int, words: str) ->
         ("top(auto=1)", "autoPad is 1; allowed: 0"),
         ("top(step=[0, 1])", "strides has the value 0"),
         ("top(ceil=1, step=[3])", r"expected \(2, 3, 3, 3\)|expected \(2, 3, 2, 2\)"),
+        ("best(spread=[2])", "dilation has the value 2; allowed: 1"),
+        ("best(pad=[2])", "padding has the value 2; at most half of the kernelSize 2"),
+        ("best(window=[2, 2, 2])", "kernelSize has 3 values; allowed: 1, 2"),
+        ("best(x.with_format('NHWC'))", "self has format NHWC"),
+        ("best(places=np.int16)", "indices has dtype INT16; allowed: INT32, INT64"),
+        ("adapt([0, 2])", "outputSize has the value 0; allowed: 1"),
+        ("adapt([2])", "outputSize has 1 values; allowed: 2"),
+        ("adapt([2, 3])", r"expected \(2, 3, 2, 3\)"),
+        ("adapt([2, 2], x.with_format('ND'))", "self has format ND"),
         ("cols(x.astype('int32'))", "self has dtype INT32"),
         ("cols(window=[2])", "kernelSize has 1 values; allowed: 2"),
         ("cols(spread=[0, 1])", "dilation has the value 0"),
@@ -450,6 +529,15 @@ def test_pools_and_columns_refuse(call: str, words: str) -> None:
         kind = x.dtype if out is None else np.float16
         made = ap.zeros((2, 3, 3, 3), kind, format="NCHW")
         ap.ops.max_pool(x, window, step, auto, pad, spread, ceil, made)
+
+    def best(
+        x: Any = x, window: Any = (2,), pad: Any = (0,), spread: Any = (1,), places: Any = np.int32
+    ) -> None:
+        out, found = (ap.zeros((2, 3, 3, 3), k, format=x.format) for k in (x.dtype, places))
+        ap.ops.max_pool2d_with_indices(x, window, [], pad, spread, False, out, found)
+
+    def adapt(counts: Any, x: Any = x) -> None:
+        ap.ops.adaptive_avg_pool2d(x, counts, ap.zeros((2, 3, 2, 2), x.dtype, format=x.format))
 
     def cols(
         x: Any = x,

@@ -92,22 +92,46 @@ def pooled(
     count_margins: bool = True,
     divisor: int = 0,
 ) -> Array:
-    """Maximum ("max") or average ("mean") over the last two dimensions."""
-    counts = [count_windows(x.shape[-2 + d], window[d], step[d], sides[d], ceil) for d in (0, 1)]
-    y = np.zeros((*x.shape[:-2], *counts))
+    """Maximum ("max"), its place ("place") or average ("mean") over the last dimensions."""
+    axes, shape = range(len(window)), x.shape[-len(window) :]
+    counts = [count_windows(shape[d], window[d], step[d], sides[d], ceil) for d in axes]
+    y = np.zeros((*x.shape[: -len(window)], *counts))
     for place in np.ndindex(*counts):
-        begin = [place[d] * step[d] - sides[d][0] for d in (0, 1)]
-        end = [min(begin[d] + window[d], x.shape[-2 + d] + sides[d][1]) for d in (0, 1)]
-        low = [max(b, 0) for b in begin]
-        high = [min(end[d], x.shape[-2 + d]) for d in (0, 1)]
-        part = x[..., low[0] : high[0], low[1] : high[1]]
-        if kind == "max":
-            y[(..., *place)] = part.max((-2, -1), initial=-np.inf)
-            continue
-        bounds = (begin, end) if count_margins else (low, high)
-        area = int(np.prod([b - a for a, b in zip(*bounds, strict=True)]))
-        y[(..., *place)] = part.sum((-2, -1)) / (divisor or area)
+        begin = [place[d] * step[d] - sides[d][0] for d in axes]
+        end = [min(begin[d] + window[d], shape[d] + sides[d][1]) for d in axes]
+        cell = [(max(begin[d], 0), min(end[d], shape[d])) for d in axes]
+        bounds = list(zip(begin, end, strict=True)) if count_margins else cell
+        area = divisor or int(np.prod([high - low for low, high in bounds]))
+        y[(..., *place)] = reduced(x, cell, kind, area)
     return y
+
+
+def adaptively_pooled(x: Array, counts: Ints, kind: str) -> Array:
+    """The same over cells that share the last dimensions as evenly as they can."""
+    shape = x.shape[-len(counts) :]
+    y = np.zeros((*x.shape[: -len(counts)], *counts))
+    for place in np.ndindex(*counts):
+        cell = [
+            (i * size // count, -(-(i + 1) * size // count))
+            for i, size, count in zip(place, shape, counts, strict=True)
+        ]
+        area = int(np.prod([high - low for low, high in cell]))
+        y[(..., *place)] = reduced(x, cell, kind, area)
+    return y
+
+
+def reduced(x: Array, cell: Sequence[tuple[int, int]], kind: str, area: int) -> Array:
+    """Maximum, its place in the whole, or sum by area of one cell of the last dimensions."""
+    axes = tuple(range(-len(cell), 0))
+    part = x[(..., *(slice(low, high) for low, high in cell))]
+    if kind == "mean":
+        return np.asarray(part.sum(axes) / area)
+    if kind == "max":
+        return np.asarray(part.max(axes, initial=-np.inf))
+    inner = part.reshape(*part.shape[: -len(cell)], -1).argmax(-1)
+    places = np.unravel_index(inner, part.shape[-len(cell) :])
+    whole = [place + low for place, (low, _) in zip(places, cell, strict=True)]
+    return np.asarray(np.ravel_multi_index(whole, x.shape[-len(cell) :]))
 
 
 def columns(x: Array, window: Ints, spread: Ints, padding: Ints, step: Ints) -> Array:

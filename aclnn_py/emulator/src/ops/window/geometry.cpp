@@ -107,6 +107,11 @@ Check &format_in(Check &check, const char *name, const aclTensor *tensor,
                     format_name(tensor->format), tensor->rank(), allowed.c_str());
 }
 
+Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self) {
+  return check.that(tensor->format == self->format, "%s has format %s; it must have that of self, %s", name,
+                    format_name(tensor->format), format_name(self->format));
+}
+
 Check &only_batch_empty(Check &check, const char *name, const aclTensor *tensor, int spatial) {
   for (size_t d = tensor->rank() - static_cast<size_t>(spatial) - 1; d < tensor->rank(); ++d) {
     check.that(tensor->shape[d] > 0, "%s has shape %s; only the batch may be empty", name,

@@ -66,6 +66,8 @@ Check &length_in(Check &check, const char *name, const aclIntArray *array, std::
 Check &values_from(Check &check, const char *name, const aclIntArray *array, int64_t lowest);
 Check &format_in(Check &check, const char *name, const aclTensor *tensor,
                  std::initializer_list<aclFormat> formats);
+// The result has the format of self.
+Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self);
 // No dimension but the batch may be empty.
 Check &only_batch_empty(Check &check, const char *name, const aclTensor *tensor, int spatial);
 
