@@ -33,7 +33,7 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "le": [("f.le(i, 3)", "i <= 3"), ("f.le(x, y)", "x <= y")],
     "isclose": [("f.isclose(x, f.round(x), 0.2)", "np.isclose(x, np.round(x), 0.2)")],
     "logical_and": [("f.logical_and(b, i)", "np.logical_and(b, i)")],
-    "logical_or": [("f.logical_or(b, i)", "np.logical_or(b, i)")],
+    "logical_or": [("f.logical_or(b, f.gt(x, 1))", "b | (x > 1)")],
     "logical_xor": [("f.logical_xor(b, i)", "np.logical_xor(b, i)")],
     "logical_not": [("f.logical_not(b)", "~b")],
     "bitwise_and": [("f.bitwise_and(i, j)", "i & j"), ("f.bitwise_and(i, 6)", "i & 6")],

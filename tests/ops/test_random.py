@@ -232,3 +232,29 @@ def test_refusals() -> None:
         with pytest.raises(ap.errors.AclnnError, match="from must not be greater") as caught:
             op("aclnnInplaceUniform")(x, low, high, 0, 0)
         assert caught.value.status == 161002
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "words"),
+    [
+        ("INT8", 0.0, 128.0, "INT8 holds -128 to 127"),
+        ("UINT8", -1.0, 5.0, "UINT8 holds 0 to 255"),
+        ("FLOAT16", 0.0, 65505.0, "FLOAT16 holds -65504 to 65504"),
+        ("FLOAT", -np.inf, 0.0, "FLOAT holds -3.40282e[+]38"),
+    ],
+)
+def test_bounds_the_dtype_does_not_hold_are_refused(
+    name: str, low: float, high: float, words: str
+) -> None:
+    with pytest.raises(ap.errors.AclnnError, match=words) as caught:
+        op("aclnnInplaceUniform")(hollow((3,), NUMPY[name]), low, high, 0, 0)
+    assert caught.value.status == 161002
+
+
+def test_the_whole_range_of_a_dtype_can_be_drawn() -> None:
+    for kind, low, high in [(np.int8, -128, 127), (np.uint8, 0, 255), (np.float16, -65504, 65504)]:
+        x = hollow((COUNT,), kind)
+        op("aclnnInplaceUniform")(x, float(low), float(high), 1, 0)
+        values = x.numpy().astype(np.float64)
+        assert low <= values.min() < low + 600
+        assert high - 600 < values.max() < high

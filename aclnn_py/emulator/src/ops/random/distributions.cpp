@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
@@ -124,10 +125,28 @@ Status plan_random(Check &check, Fill fill, aclTensor *self, double first, doubl
       workspace_size, executor);
 }
 
+// Lowest and highest number of a dtype that uniform numbers are drawn in.
+std::pair<double, double> limits_of(aclDataType dtype) {
+  if (dtype == ACL_UINT8) return {0, 255};
+  if (is_integer(dtype)) {
+    const double half = std::ldexp(1.0, static_cast<int>(8 * item_size(dtype)) - 1);
+    return {-half, half - 1};
+  }
+  const double highest = dtype == ACL_FLOAT16 ? 65504
+                         : dtype == ACL_BF16  ? 0x1.FEp127
+                         : dtype == ACL_FLOAT ? std::numeric_limits<float>::max()
+                                              : std::numeric_limits<double>::max();
+  return {-highest, highest};
+}
+
 Check check_uniform(const char *op, const aclTensor *self, double from, double to) {
   Check check(op);
   check.required("selfRef", self).dtype("selfRef", self).rank("selfRef", self, 0, 8);
   check.that(from <= to, "from is %g and to is %g; from must not be greater", from, to);
+  if (!check.ok()) return check;
+  const auto [lowest, highest] = limits_of(self->dtype);
+  check.that(from >= lowest && to <= highest, "from is %g and to is %g; %s holds %g to %g", from, to,
+             dtype_name(self->dtype), lowest, highest);
   return check;
 }
 
