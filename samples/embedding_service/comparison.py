@@ -1,87 +1,211 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder beside the same model elsewhere: `python samples/embedding_service/comparison.py`.
 
-All compute the same batches in turns, with the same number of threads, so that a busy machine slows
-all alike: read the ratios, not the times. A ratio below 1 means that this package was faster.
+NumPy, and torch and onnxruntime (with onnx) where they are installed. All compute the same batches
+in turns, with the same number of threads, so that a busy machine slows all alike: read the ratios,
+not the times. Below 1 this package was faster. Before a model is timed, its vectors are compared
+with NumPy's.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from encoder import Encoder, Shape
+from model import Model
+from options import at_least
+from reference import NumpyEncoder
+from weights import Array, Config, model_directory, read_checkpoint, read_config, shard
+
+import aclnn_py as ap
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "ACLNN_PY_THREADS")
 BATCHES = ((1, 16), (32, 16), (32, 64), (8, 256))
+OURS, NUMPY = "aclnn_py", "numpy"
+OTHERS = {
+    "torch": (("torch",), "reference_torch", "TorchEncoder"),
+    "onnxruntime": (("onnxruntime", "onnx"), "reference_onnx", "OnnxEncoder"),
+}
+"""By name: the packages it needs, and where its encoder is."""
+LEAST_COSINE = 0.9999
+SETTLE_S = 0.02
+"""Threads of the model before may look for more work that long."""
+
+Texts = Sequence[Sequence[int]]
+
+
+class Embedder(Protocol):
+    """Whatever turns token numbers into unit vectors."""
+
+    def embed(self, texts: Texts) -> Array: ...
+
+
+def missing(packages: Sequence[str]) -> str:
+    """The first of these packages that is not installed; one that is but fails raises."""
+    for name in packages:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            return name
+    return ""
+
+
+@contextmanager
+def models(
+    checkpoint: dict[str, Array], config: Config, threads: int, shapes: list[Shape]
+) -> Iterator[tuple[dict[str, Embedder], dict[str, str]]]:
+    """The encoder and all others by name, and why some are not there."""
+    found: dict[str, Embedder] = {NUMPY: NumpyEncoder(checkpoint, config)}
+    absent = {}
+    for name, (packages, module, kind) in OTHERS.items():
+        package = missing(packages)
+        if package:
+            absent[name] = f"{package} is not installed"
+        else:
+            found[name] = getattr(importlib.import_module(module), kind)(
+                checkpoint, config, threads
+            )
+    with ap.Device(0):
+        encoder = Encoder(Model(shard(checkpoint, config), np.float32), shapes)
+        try:
+            yield {OURS: encoder, **found}, absent
+        finally:
+            encoder.close()
+
+
+def agree(name: str, vectors: Array, expected: Array) -> None:
+    """Raise if these are not NumPy's vectors."""
+    least = float((vectors * expected).sum(axis=1).min())
+    if not least >= LEAST_COSINE:
+        raise ValueError(f"{name}: cosine to NumPy {least:.6f}, expected {LEAST_COSINE} or more")
+
+
+def timed(work: Callable[[Texts], Array], batch: Texts) -> tuple[float, float]:
+    """CPU time of the whole process, which other programs do not add to, and wall time, in ms."""
+    time.sleep(SETTLE_S)
+    cpu, wall = time.process_time(), time.perf_counter()
+    work(batch)
+    return (time.process_time() - cpu) * 1000, (time.perf_counter() - wall) * 1000
+
+
+def measure(
+    checkpoint: dict[str, Array],
+    config: Config,
+    *,
+    threads: int,
+    rounds: int,
+    batches: Sequence[tuple[int, int]] = BATCHES,
+) -> dict[str, Any]:
+    """Least times of each model per batch, and ours by theirs."""
+    rng = np.random.default_rng(0)
+    words = len(checkpoint["embeddings.word_embeddings.weight"])
+    shapes = [Shape(*batch) for batch in batches]
+    rows = []
+    with models(checkpoint, config, threads, shapes) as (embedders, absent):
+        for count, length in batches:
+            print(f"{count} x {length}: {', '.join(embedders)}", file=sys.stderr)
+            batch = rng.integers(0, words, (count, length)).tolist()
+            expected = embedders[NUMPY].embed(batch)
+            for name, embedder in embedders.items():
+                agree(name, embedder.embed(batch), expected)
+            turns = [
+                {name: timed(embedder.embed, batch) for name, embedder in embedders.items()}
+                for _ in range(rounds)
+            ]
+            least = {name: np.min([turn[name] for turn in turns], axis=0) for name in embedders}
+            rows.append({"texts": count, "tokens": length, "models": figures(least)})
+    used = {name: importlib.import_module(name).__version__ for name in embedders}
+    return {"threads": threads, "versions": used, "absent": absent, "batches": rows}
+
+
+def figures(least: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """The times of a batch as they are shown."""
+    found = {}
+    for name, (cpu, wall) in least.items():
+        found[name] = {"cpu_ms": round(float(cpu), 1), "wall_ms": round(float(wall), 1)}
+        if name != OURS:
+            ours_cpu, ours_wall = least[OURS]
+            found[name]["cpu_ratio"] = round(float(ours_cpu / cpu), 2)
+            found[name]["wall_ratio"] = round(float(ours_wall / wall), 2)
+    return found
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result as a table of Markdown, and a line for each model that is not there."""
+    others = [name for name in result["versions"] if name != OURS]
+    heads = ["texts x tokens", f"{OURS}, ms"]
+    heads += [text for name in others for text in (f"{name}, ms", "ratio")]
+    lines = [heads, ["---"] * len(heads)]
+    for row in result["batches"]:
+        cells = [f"{row['texts']} x {row['tokens']}"]
+        for name in (OURS, *others):
+            times = row["models"][name]
+            cells.append(f"{times['cpu_ms']} ({times['wall_ms']})")
+            if name != OURS:
+                cells.append(f"{times['cpu_ratio']} ({times['wall_ratio']})")
+        lines.append(cells)
+    text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    used = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    notes = [f"CPU time (wall time), float32, threads: {result['threads']}; {used}"]
+    notes += [f"{name}: left out, {reason}" for name, reason in result["absent"].items()]
+    return "\n".join([text, "", *notes])
+
+
+def threads_for(threads: int) -> dict[str, str]:
+    """The environment of a process whose libraries, which read it when they load, use so many."""
+    return {**os.environ, **{name: str(threads) for name in THREADS}}
 
 
 def compare(threads: int) -> dict[str, Any]:
-    """The comparison, in a process of its own: libraries read their threads when they load."""
-    environment = {**os.environ, **{name: str(threads) for name in THREADS}}
+    """The comparison with the real weights, in a process of its own."""
+    words = [sys.executable, __file__, "--threads", str(threads), "--json"]
     done = subprocess.run(
-        [sys.executable, __file__], env=environment, stdout=subprocess.PIPE, text=True, check=True
+        words, env=threads_for(threads), stdout=subprocess.PIPE, text=True, check=True
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def cpu_ms(work: Callable[[Any], Any], batch: Any) -> float:
-    """CPU time of the whole process: another program's share of the processor is not counted."""
-    start = time.process_time()
-    work(batch)
-    return (time.process_time() - start) * 1000
+def parser() -> argparse.ArgumentParser:
+    """The options of the command line."""
+    result = argparse.ArgumentParser(
+        description="The encoder beside the same model in NumPy, torch and onnxruntime.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    count = at_least(int, 1)
+    result.add_argument("--threads", type=count, default=1, help="of each model")
+    result.add_argument("--rounds", type=count, default=5, help="of which the least time counts")
+    result.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return result
 
 
-def measure(rounds: int) -> dict[str, Any]:
-    """Least CPU time of both per batch, and their ratio."""
-    import numpy as np
-    from encoder import Encoder, Shape
-    from model import Model
-    from reference import NumpyEncoder
-    from weights import model_directory, read_checkpoint, read_config, shard
-
-    import aclnn_py as ap
-
+def main() -> int:
+    options = parser().parse_args()
+    environment = threads_for(options.threads)
+    if os.environ != environment:
+        os.execve(sys.executable, [sys.executable, *sys.argv], environment)
     directory = model_directory()
-    config, checkpoint = read_config(directory), read_checkpoint(directory)
-    rng, reference = np.random.default_rng(0), NumpyEncoder(checkpoint, config)
-    rows = []
-    with ap.Device(0):
-        shapes = [Shape(*batch) for batch in BATCHES]
-        encoder = Encoder(Model(shard(checkpoint, config), np.float32), shapes)
-        for count, length in BATCHES:
-            batch = [rng.integers(1000, 20000, length).tolist() for _ in range(count)]
-            pairs = [
-                (cpu_ms(encoder.embed, batch), cpu_ms(reference.embed, batch))
-                for _ in range(rounds)
-            ]
-            ours, theirs = (min(times) for times in zip(*pairs, strict=True))
-            rows.append(
-                {
-                    "texts": count,
-                    "tokens": length,
-                    "cpu_ms": round(ours, 1),
-                    "numpy_cpu_ms": round(theirs, 1),
-                    "ratio_to_numpy": round(ours / theirs, 2),
-                }
-            )
-        encoder.close()
-    return {"threads": os.environ.get("ACLNN_PY_THREADS", "all"), "batches": rows}
-
-
-def main() -> None:
-    options = argparse.ArgumentParser(description="The encoder beside NumPy.")
-    options.add_argument("--threads", type=int, default=0, help="set for all; 0: as they are")
-    options.add_argument("--rounds", type=int, default=4)
-    given = options.parse_args()
-    found = compare(given.threads) if given.threads else measure(given.rounds)
-    print(json.dumps(found, indent=2))
+    result = measure(
+        read_checkpoint(directory),
+        read_config(directory),
+        threads=options.threads,
+        rounds=options.rounds,
+    )
+    print(json.dumps(result, indent=2) if options.json else table(result))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

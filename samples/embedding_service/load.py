@@ -88,16 +88,22 @@ class Load:
     async def _client(self, client: httpx.AsyncClient) -> None:
         while self._left > 0:
             self._left -= 1
-            kind = self._random.random()
-            if kind < self._options.drops:
-                await self._drop()
-            elif kind < self._options.drops + self._options.oversized:
-                answer = await client.post("/embed", content=b"x" * (2 << 20))
-                self.outcomes["oversized, 413" if answer.status_code == 413 else "wrong"] += 1
-            else:
-                await self._ask(client)
+            try:
+                await self._request(client)
+            except (httpx.TransportError, OSError) as error:
+                self.outcomes[f"lost: {type(error).__name__}"] += 1
             self._done += 1
             self._progress.show(self._done, self.outcomes, time.monotonic() - self.began)
+
+    async def _request(self, client: httpx.AsyncClient) -> None:
+        kind = self._random.random()
+        if kind < self._options.drops:
+            await self._drop()
+        elif kind < self._options.drops + self._options.oversized:
+            answer = await client.post("/embed", content=b"x" * (2 << 20))
+            self.outcomes["oversized, 413" if answer.status_code == 413 else "wrong"] += 1
+        else:
+            await self._ask(client)
 
     async def _drop(self) -> None:
         """Go away in the middle of a body, or without waiting for the answer."""
@@ -118,11 +124,7 @@ class Load:
         body = {"texts": [self._pool[index] for index in chosen]}
         while True:
             began = time.monotonic()
-            try:
-                answer = await client.post("/embed", json=body)
-            except httpx.TransportError as error:
-                self.outcomes[f"lost: {type(error).__name__}"] += 1
-                return
+            answer = await client.post("/embed", json=body)
             if answer.status_code != 503:
                 break
             self.outcomes[AGAIN] += 1
@@ -214,7 +216,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     count, share = at_least(int, 1), at_least(float, 0, 1)
-    result.add_argument("--requests", type=count, default=10000)
+    result.add_argument("--requests", type=count, default=10000, help="faults among them")
     result.add_argument("--clients", type=count, default=64, help="at the same time")
     result.add_argument("--drops", type=share, default=0.02, help="share of clients that go away")
     result.add_argument("--oversized", type=share, default=0.01, help="share of oversized bodies")
@@ -239,6 +241,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = parser().parse_args()
+    if not options.result.parent.is_dir():  # better now than after the load
+        print(f"--result: there is no directory {options.result.parent}", file=sys.stderr)
+        return 2
     directory = model_directory()
     rng = random.Random(options.seed)
     short = [sentence(rng) for _ in range(options.pool - options.pool // 10)]

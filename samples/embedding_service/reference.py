@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from weights import Array, Config
 
 
@@ -50,6 +51,17 @@ def softmax(x: Array) -> Array:
     np.exp(x, out=x)
     x /= x.sum(axis=-1, keepdims=True)
     return x
+
+
+def padded(texts: Sequence[Sequence[int]]) -> tuple[npt.NDArray[np.int64], Array]:
+    """Token numbers in rows of one length, and a mask that is 1 where there is a token."""
+    length = max(map(len, texts))
+    tokens = np.zeros((len(texts), length), np.int64)
+    mask = np.zeros((len(texts), length), np.float32)
+    for row, text in enumerate(texts):
+        tokens[row, : len(text)] = text
+        mask[row, : len(text)] = 1
+    return tokens, mask
 
 
 class NumpyEncoder:
@@ -102,13 +114,7 @@ class NumpyEncoder:
 
     def embed(self, texts: Sequence[Sequence[int]]) -> Array:
         """Unit vectors of texts given as token numbers, computed together."""
-        length = max(map(len, texts))
-        tokens = np.zeros((len(texts), length), np.int64)
-        mask = np.zeros((len(texts), length), np.float32)
-        for row, text in enumerate(texts):
-            tokens[row, : len(text)] = text
-            mask[row, : len(text)] = 1
-        return self.forward(tokens, mask)
+        return self.forward(*padded(texts))
 
     def embed_each(self, texts: Sequence[Sequence[int]]) -> Array:
         """Unit vectors of texts in their order, without padding: equal lengths go together."""

