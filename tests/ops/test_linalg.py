@@ -152,6 +152,7 @@ SINGULAR = {
     "rank 2 of 5": np.random.default_rng(1).standard_normal((6, 2)) @ np.arange(10.0).reshape(2, 5),
     "equal values": np.diag([2.0, 2.0, 2.0])[[2, 0, 1]],
     "far apart": np.diag([1e-100, 1.0, 1e150]),
+    "graded": np.random.default_rng(2).standard_normal((6, 5)) * np.logspace(0, -280, 5),
     "tiny": np.full((3, 2), 5e-324),
     "huge": np.array([[1e308, 1e308], [1e308, -1e308]]),
     "nearly dependent": np.vander([1.0, 1.0 + 1e-9, 1.0 + 2e-9, 2.0]),

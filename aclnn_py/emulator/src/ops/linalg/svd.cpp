@@ -15,6 +15,9 @@ namespace {
 
 constexpr Status kDeviceFault = 507015;
 constexpr int kMostSweeps = 100;  // a dozen do for anything but a defect
+// Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares near the end of
+// the range of double, where angles between them mean nothing.
+constexpr double kNegligible = 1e-140;
 
 // A = U diag(values) V^H.
 template <class T>
@@ -46,6 +49,7 @@ bool turn(Matrix<T> *columns, Matrix<T> *turns, int64_t p, int64_t q, double tol
     b += squared(y[i]);
     product += conjugate(x[i]) * y[i];
   }
+  if (std::min(a, b) < kNegligible * kNegligible) return false;
   const double size = std::abs(product);
   if (size == 0 || size <= tolerance * std::sqrt(a) * std::sqrt(b)) return false;
   const double zeta = (b - a) / (2 * size);
@@ -58,14 +62,14 @@ bool turn(Matrix<T> *columns, Matrix<T> *turns, int64_t p, int64_t q, double tol
   return true;
 }
 
-// Orthonormal columns in the order of `order`, scaled from those that have a length; the others, and more up to
+// Orthonormal columns in the order of `order`, scaled from those that are not negligible; the others, and more up to
 // `wanted`, complete the basis.
 template <class T>
 Matrix<T> basis(const Matrix<T> &columns, const std::vector<int64_t> &order, const std::vector<double> &lengths,
                 int64_t wanted) {
   const int64_t height = columns.columns;
   int64_t known = 0;
-  while (known < static_cast<int64_t>(order.size()) && lengths[static_cast<size_t>(known)] > 0) ++known;
+  while (known < static_cast<int64_t>(order.size()) && lengths[static_cast<size_t>(known)] > kNegligible) ++known;
   Matrix<T> result(height, wanted);
   Matrix<T> found(height, known);
   for (int64_t j = 0; j < known; ++j) {
