@@ -42,6 +42,14 @@ NARROWED: dict[str, tuple[str, ...]] = {
     # The documents take these back for the devices the emulator is one of.
     "aclnnInplaceNormal": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),
     "aclnnInplaceNormalTensor": ("INT32", "INT64", "INT16", "INT8", "UINT8", "BOOL"),
+    **{
+        f"aclnn{kind}Pad{count}d": (
+            *("UINT16", "UINT32", "UINT64"),
+            *("HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN", "FLOAT8_E8M0"),
+        )
+        for kind in ("Reflection", "Replication")
+        for count in (1, 2, 3)
+    },
     # Formats without conversions of their own.
     "aclnnCast": ("HIFLOAT8", "FLOAT4_E2M1", "FLOAT4_E1M2"),
     "aclnnInplaceZero": ("FLOAT4_E2M1", "FLOAT4_E1M2"),
@@ -65,6 +73,7 @@ _EXACT = re.compile(
     r"|Zero|ZeroInplace|One|Eye|SWhere|Masked(Fill\w+|Select|Scatter)|NanToNum|Heaviside|Gcd"
     r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
     r"|Tri[lu]|ChannelShuffle|Im2col|AdaptiveMaxPool\w*"
+    r"|(Reflection|Replication)Pad[123]d|UpsampleNearest\w*"
     r"|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
     r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
     r"|Bincount|Histc|Complex)"

@@ -66,8 +66,8 @@ void highest_with_places(const Image &from, const Image &to, const Image &places
   const auto pool = [&](const std::vector<const float *> &taps, int64_t z, int64_t y, Found<float> &found,
                         int64_t at) {
     // Where nothing is above the lowest number, the first element inside is the place.
-    const int64_t first = (std::max<int64_t>(0, place(0, z, 0)) * a[1].extent + std::max<int64_t>(0, place(1, y, 0))) *
-                          a[2].extent;
+    const int64_t slice = std::max<int64_t>(0, place(0, z, 0)), row = std::max<int64_t>(0, place(1, y, 0));
+    const int64_t first = (slice * a[1].extent + row) * a[2].extent;
     for (int64_t i = 0; i < a[2].count; ++i) {
       found.values[static_cast<size_t>(at + i)] = lowest<float>();
       found.places[static_cast<size_t>(at + i)] = first + std::max<int64_t>(0, place(2, i, 0));

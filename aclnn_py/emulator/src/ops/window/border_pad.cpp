@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Margins made of the image itself: ReflectionPad1d to 3d mirror it at its outermost elements, ReplicationPad1d to 3d
+// repeat these.
+#include <algorithm>
+
+#include "aclnnop/conversion.h"
+#include "ops/norm/rows.h"
+#include "ops/window/picking.h"
+
+namespace emu {
+namespace {
+
+enum class Border { kReflected, kRepeated };
+
+int64_t source_of(int64_t place, int64_t extent, Border border) {
+  if (border == Border::kRepeated) return std::clamp<int64_t>(place, 0, extent - 1);
+  if (place < 0) return -place;
+  return place < extent ? place : 2 * (extent - 1) - place;
+}
+
+Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *padding, const aclTensor *out, int spatial,
+                Border border, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  // Chips before the 950 lack the wide unsigned integers and the floats of 8 bits.
+  constexpr DtypeSet kUsual = dt::kFloating | dt::kSigned | dt::kBool |
+                              dtype_set(ACL_UINT8, ACL_COMPLEX64, ACL_COMPLEX128);
+  check.required("self", self).required("padding", padding).required("out", out);
+  check.dtype("self", self, chip_is_950() ? 0 : ~kUsual);
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, spatial + 1, spatial + 2);
+  if (!check.ok()) return check.status();
+  only_batch_empty(check, "self", self, spatial);
+  length_in(check, "padding", padding, {2 * static_cast<size_t>(spatial)});
+  values_from(check, "padding", padding, 0);
+  if (!check.ok()) return check.status();
+  Layout shape = layout_of(*self);
+  auto picks = std::make_shared<Picks>();
+  for (int d = 0; d < spatial; ++d) {
+    // The numbers count from the last dimension: before and behind it, then those of the one before it.
+    const auto pair = static_cast<size_t>(2 * (spatial - 1 - d));
+    const int64_t before = padding->values[pair], after = padding->values[pair + 1];
+    int64_t &extent = shape.shape[shape.rank - spatial + d];
+    check.that(border == Border::kRepeated || (before < extent && after < extent),
+               "padding has %lld and %lld around %lld elements; a reflection needs less than there are",
+               static_cast<long long>(before), static_cast<long long>(after), static_cast<long long>(extent));
+    if (!check.ok()) return check.status();
+    auto &table = picks->axes[kAxes - spatial + d];
+    table.clear();
+    for (int64_t i = -before; i < extent + after; ++i) table.push_back(source_of(i, extent, border));
+    extent += before + after;
+  }
+  check.shape("out", out, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        const View source = operands.safe(view_of(c.tensor(from)), {result});
+        pick(image_of(source, spatial), image_of(result, spatial), *picks);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+#define EMU_PAD(NAME, SPATIAL, BORDER)                                                                 \
+  EMU_OPERATOR(NAME, (const aclTensor *self, const aclIntArray *padding, aclTensor *out)) {            \
+    return emu::plan_pad("aclnn" #NAME, self, padding, out, SPATIAL, emu::Border::BORDER, workspaceSize, \
+                         executor);                                                                    \
+  }
+
+EMU_PAD(ReflectionPad1d, 1, kReflected)
+EMU_PAD(ReflectionPad2d, 2, kReflected)
+EMU_PAD(ReflectionPad3d, 3, kReflected)
+EMU_PAD(ReplicationPad1d, 1, kRepeated)
+EMU_PAD(ReplicationPad2d, 2, kRepeated)
+EMU_PAD(ReplicationPad3d, 3, kRepeated)

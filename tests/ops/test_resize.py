@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images with margins of their own and of another size against NumPy in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.numerics import assert_same, sample
+from helpers.operators import NUMPY, wide
+
+import aclnn_py as ap
+
+from .problems import Case, In, Out, Problem, suite
+from .window_oracle import FORMATS
+
+pytestmark = pytest.mark.usefixtures("device")
+
+Rng = np.random.Generator
+Dtype = np.dtype[Any]
+Array = np.ndarray[Any, Any]
+USUAL = frozenset(NUMPY) - {"UINT16", "UINT32", "UINT64"}
+
+
+def padded(kind: str, note: str, x: Sequence[int], padding: list[int]) -> Case:
+    spatial = len(padding) // 2
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        image = sample(rng, tuple(x), dtype)
+        # The numbers of the operator begin with the last dimension.
+        pairs = [(padding[2 * d], padding[2 * d + 1]) for d in reversed(range(spatial))]
+        mode: Any = {"Reflection": "reflect", "Replication": "edge"}[kind]
+        y = np.pad(image, [(0, 0)] * (len(x) - spatial) + pairs, mode=mode)
+        return [In(image), padding, Out(y)]
+
+    return Case(f"{kind}Pad{spatial}d", build, note, dtypes=USUAL)
+
+
+def nearest(x: Array, counts: Sequence[int], scales: Sequence[float], shift: float) -> Array:
+    for d, count in enumerate(counts):
+        axis = x.ndim - len(counts) + d
+        size = x.shape[axis]
+        ratio = np.float32(1 / scales[d] if scales and scales[d] > 0 else size / count)
+        places = (np.arange(count, dtype=np.float32) + np.float32(shift)) * ratio
+        x = x.take(np.minimum(np.floor(places).astype(np.int64), size - 1), axis)
+    return x
+
+
+def linear(x: Array, counts: Sequence[int], scales: Sequence[float], align: bool) -> Array:
+    for d, count in enumerate(counts):
+        axis = x.ndim - len(counts) + d
+        size, i = x.shape[axis], np.arange(count)
+        if align:
+            places = i * ((size - 1) / max(count - 1, 1))
+        else:
+            ratio = 1 / scales[d] if scales[d] > 0 else size / count
+            places = np.clip((i + 0.5) * ratio - 0.5, 0, size - 1)
+        weights = np.maximum(0, 1 - abs(places[:, None] - np.arange(size)))
+        x = np.moveaxis(np.tensordot(x, weights, (axis, 1)), -1, axis)
+    return x
+
+
+def picked(
+    operator: str, note: str, x: Sequence[int], counts: list[int], *scales: float, form: str = ""
+) -> Case:
+    form = form or FORMATS[len(x)]
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        image = sample(rng, tuple(x), dtype)
+        shift = 0.5 if "Exact" in operator else 0.0
+        if form.endswith("C"):
+            y = np.moveaxis(nearest(np.moveaxis(image, -1, 1), counts, scales, shift), 1, -1)
+        else:
+            y = nearest(image, counts, scales, shift)
+        return [In(image, form), counts, *scales, Out(y, None, 1, form)]
+
+    return Case(f"UpsampleNearest{operator}", build, note)
+
+
+def weighed(
+    operator: str,
+    note: str,
+    x: Sequence[int],
+    counts: list[int],
+    align: bool,
+    *scales: float,
+    form: str = "",
+) -> Case:
+    form = form or FORMATS[len(x)]
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        image = sample(rng, tuple(x), dtype, 1.0)
+        y = linear(wide(image), counts, scales, align)
+        return [In(image, form), counts, align, *scales, Out(y, dtype, 2, form)]
+
+    return Case(f"Upsample{operator}", build, note)
+
+
+TestTable = suite(
+    [
+        *(
+            padded(kind, note, x, padding)
+            for kind in ("Reflection", "Replication")
+            for note, x, padding in [
+                ("2d", (3, 5), [2, 4]),
+                ("3d", (2, 3, 4), [3, 0]),
+                ("3d", (2, 4, 5), [1, 2, 3, 0]),
+                ("4d", (2, 2, 3, 4), [0, 3, 2, 1]),
+                ("no-samples", (0, 2, 3, 4), [1, 1, 1, 1]),
+                ("4d", (2, 3, 2, 4), [1, 3, 1, 0, 0, 2]),
+                ("5d", (1, 2, 2, 3, 4), [2, 1, 0, 2, 1, 1]),
+            ]
+        ),
+        padded("Replication", "wider-than-the-image", (1, 2, 2), [5, 7]),
+        picked("1d", "larger", (2, 3, 5), [12]),
+        picked("2d", "larger", (2, 3, 4, 5), [7, 10]),
+        picked("2d", "smaller", (2, 3, 7, 9), [3, 4]),
+        picked("2d", "no-samples", (0, 3, 4, 4), [2, 2]),
+        picked("2d", "channels-last", (2, 4, 5, 3), [7, 10], form="NHWC"),
+        picked("3d", "scales", (1, 2, 3, 4, 5), [5, 6, 7], 1.7, 0.0, 1.4),
+        picked("1dV2", "scale", (2, 3, 5), [8], 1.6),
+        picked("2dV2", "scales", (2, 3, 4, 5), [6, 9], 0.0, 2.5),
+        picked("Exact1d", "larger", (2, 3, 5), [13], 0.0),
+        picked("Exact2d", "both", (2, 3, 4, 7), [9, 3], 0.0, 0.0),
+        picked("Exact3d", "scales", (1, 2, 3, 4, 5), [4, 9, 2], 0.0, 2.1, 0.5, form="ND"),
+        weighed("Linear1d", "larger", (2, 3, 5), [12], False, 0.0),
+        weighed("Linear1d", "aligned", (2, 3, 5), [12], True, 0.0, form="ND"),
+        weighed("Bilinear2d", "both", (2, 3, 4, 9), [7, 4], False, 0.0, 0.0),
+        weighed("Bilinear2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 1.3),
+        weighed("Bilinear2d", "aligned", (2, 3, 4, 5), [1, 7], True, 0.0, 0.0),
+        weighed("Bilinear2d", "no-samples", (0, 3, 4, 5), [2, 2], True, 0.0, 0.0),
+        weighed("Trilinear3d", "both", (1, 2, 3, 4, 5), [5, 3, 8], False, 0.0, 0.0, 0.0),
+        weighed("Trilinear3d", "aligned", (1, 2, 3, 4, 5), [5, 3, 8], True, 0.0, 0.0, 0.0),
+    ]
+)
+
+
+def test_bilinear_reads_channels_last() -> None:
+    x = np.random.default_rng(3).standard_normal((2, 4, 5, 3)).astype(np.float64)
+    out = ap.empty((2, 7, 6, 3), np.float64, format="NHWC")
+    ap.ops.upsample_bilinear2d(ap.from_numpy(x, format="NHWC"), [7, 6], False, 0.0, 0.0, out)
+    oracle = np.moveaxis(linear(np.moveaxis(x, -1, 1), [7, 6], [0.0, 0.0], False), 1, -1)
+    np.testing.assert_allclose(out.numpy(), oracle, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 5e-324, 1e300])
+def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
+    x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+    out = ap.zeros((1, 1, 4), np.float32, format="NCL")
+    ap.ops.upsample_nearest_exact1d(ap.from_numpy(x, format="NCL"), [4], scale, out)
+    assert_same(out.numpy()[0, 0], np.full(4, 0.0 if scale > 1 else 5.0, np.float32))
+    ap.ops.upsample_linear1d(ap.from_numpy(x, format="NCL"), [4], False, scale, out)
+    assert_same(out.numpy()[0, 0], np.full(4, 0.0 if scale > 1 else 5.0, np.float32))
+
+
+@pytest.mark.emulator_only(reason="compares the emulator's own words")
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("ap.ops.reflection_pad2d(x, [1, 1], y)", "padding has 2 values; allowed: 4"),
+        ("ap.ops.reflection_pad2d(x, [-1, 1, 1, 1], y)", "padding has the value -1"),
+        ("ap.ops.reflection_pad2d(x, [4, 0, 0, 0], y)", "a reflection needs less than there are"),
+        ("ap.ops.reflection_pad1d(x, [1, 1], y)", "self has 4 dimensions; allowed: 2 to 3"),
+        ("ap.ops.replication_pad2d(x, [1, 0, 0, 0], y)", r"expected \(2, 3, 4, 5\)"),
+        ("ap.ops.replication_pad2d(x, [1] * 4, y.astype('int8'))", "out has dtype INT8"),
+        ("ap.ops.replication_pad2d(x.astype('uint16'), [1] * 4, y)", "self has dtype UINT16"),
+        ("ap.ops.upsample_nearest2d(x, [6], y)", "outputSize has 1 values; allowed: 2"),
+        ("ap.ops.upsample_nearest2d(x, [0, 6], y)", "outputSize has the value 0"),
+        ("ap.ops.upsample_nearest2d(x, [6, 5], y)", "outputSize asks for 5, not 6"),
+        ("ap.ops.upsample_nearest2d(x.with_format('ND'), [6, 6], y)", "self has format ND"),
+        ("ap.ops.upsample_nearest2d(x, [6, 6], y.with_format('NHWC'))", "out has format NHWC"),
+        ("ap.ops.upsample_nearest2d(x[:1], [6, 6], y)", "batch and channels must be those of self"),
+        ("ap.ops.upsample_bilinear2d(x.astype('uint8'), [6, 6], False, 0, 0, y)", "dtype UINT8"),
+        (
+            "ap.ops.upsample_bilinear2d(x[:, :0], [6, 6], False, 0, 0, y)",
+            "only the batch may be empty",
+        ),
+    ],
+)
+def test_attributes_outside_their_range_are_refused(call: str, words: str) -> None:
+    x = ap.zeros((2, 3, 4, 4), np.float32, format="NCHW")
+    y = ap.zeros((2, 3, 6, 6), np.float32, format="NCHW")
+    with pytest.raises(ap.errors.AclnnError, match=words) as caught:
+        eval(call, {"ap": ap, "x": x, "y": y})
+    assert caught.value.status == 161002
