@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write `docs/functional.md`: `python -m aclnn_py.functional.page`."""
+"""The text of `docs/functional.md`, which `python -m aclnn_py.functional.stubs` writes."""
 
 from __future__ import annotations
 
 import re
-import sys
 from importlib import import_module
 from pathlib import Path
 
 from aclnn_py.functional.tables import FAMILIES, WRITTEN
-from aclnn_py.operators.stub_file import write_or_check
 from aclnn_py.operators.table import operator_named
 
 __all__ = ["PAGE_PATH", "page_text"]
@@ -18,7 +16,7 @@ PAGE_PATH = Path(__file__).resolve().parents[2] / "docs" / "functional.md"
 _HEAD = """\
 # Functions of `aclnn_py.functional`
 
-Written by `python -m aclnn_py.functional.page` from the function table. \
+Written by `python -m aclnn_py.functional.stubs` from the function table. \
 `help(ap.functional.add)` has the parameters, shapes and dtypes of a function. Where a function \
 names several operators, the first one is preferred; the others serve numbers in the place of \
 tensors, or older libraries. Names that end in an underscore write their first argument and \
@@ -56,7 +54,3 @@ def _described(module: object, name: str) -> tuple[list[str], str]:
     source = text[text.index("Source\n") :]
     operators = dict.fromkeys(re.findall(r"aclnn[A-Z]\w+", source))
     return list(operators), text.split("\n\n")[0]
-
-
-if __name__ == "__main__":
-    sys.exit(write_or_check(PAGE_PATH, page_text(), "python -m aclnn_py.functional.page"))

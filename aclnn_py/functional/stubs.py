@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write `functional/__init__.pyi`: `python -m aclnn_py.functional.stubs`."""
+"""Write `functional/__init__.pyi` and `docs/functional.md`: `python -m aclnn_py.functional.stubs`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from aclnn_py.functional.documentation import stub_line
+from aclnn_py.functional.page import PAGE_PATH, page_text
 from aclnn_py.functional.tables import ROWS, WRITTEN
 from aclnn_py.operators.stub_file import write_or_check
 
@@ -43,4 +44,6 @@ def stub_text() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(write_or_check(STUB_PATH, stub_text(), "python -m aclnn_py.functional.stubs"))
+    written = ((STUB_PATH, stub_text()), (PAGE_PATH, page_text()))
+    command = "python -m aclnn_py.functional.stubs"
+    sys.exit(max([write_or_check(path, text, command) for path, text in written]))
