@@ -84,7 +84,8 @@ def may_be_kept(parameters: Sequence[Parameter]) -> bool:
 def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
     """Launch with a kept executor that has not proved itself, and with a fresh one beside it."""
     kept_nbytes = int(lib.ap_last_failure().workspace_nbytes)
-    if stream._queue.capturing():
+    # A stream that was captured is lent once more when inputs are exchanged.
+    if stream._queue.capture is not None or stream._queue.capturing():
         _replay(op, values, stream)  # nobody may wait now, so nothing can be compared
         return
     written = _written(op, values)

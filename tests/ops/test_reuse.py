@@ -158,6 +158,19 @@ print(reuse_counts())
     assert "hits=4, made=1" in outcome.out
 
 
+def test_verify_does_not_wait_where_inputs_of_a_graph_are_exchanged(always):
+    lib.ap_set_reuse(lib.AP_REUSE_ALWAYS, 1)
+    x, out = filled(1), filled(0)
+    ops.muls(x, 3.0, out)  # leaves an executor that has not proved itself
+    with ap.Graph() as graph:
+        with graph.capture(inputs={"x": x}):
+            ops.muls(x, 3.0, out)
+        for value in (2, 4):
+            graph.rebind(x=filled(value))
+            graph.replay()
+            assert set(out.numpy().ravel().tolist()) == {3.0 * value}
+
+
 def test_verify_reports_an_executor_that_does_something_else(device):
     script = """
 import numpy as np, pytest, aclnn_py as ap

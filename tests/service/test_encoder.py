@@ -16,6 +16,7 @@ from reference import NumpyEncoder, erf
 from weights import shard
 
 import aclnn_py as ap
+from aclnn_py.allocator import device_allocator
 from aclnn_py.errors import DeviceError
 
 DTYPES = {np.float32: 0.99999, np.float16: 0.999, ml_dtypes.bfloat16: 0.99}
@@ -71,8 +72,13 @@ def test_a_vector_does_not_depend_on_its_bucket(device: ap.Device, tiny: Any) ->
 
 @pytest.mark.parametrize("capture", [True, False], ids=["captured", "launched"])
 def test_requests_take_no_device_memory(
-    device: ap.Device, tiny: Any, rows: list[list[int]], capture: bool
+    device: ap.Device,
+    tiny: Any,
+    rows: list[list[int]],
+    capture: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(device_allocator(device), "caching", True)
     with opened(tiny, capture=capture) as encoder:
         before = ap.memory_stats()
         for _ in range(3):
