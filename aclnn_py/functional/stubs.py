@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write `functional/__init__.pyi` and `docs/functional.md`: `python -m aclnn_py.functional.stubs`."""
+"""Write the stub file and the page of functions: `python -m aclnn_py.functional.stubs`."""
 
 from __future__ import annotations
 
