@@ -117,7 +117,9 @@ def attended_shape(query: Tensor, input_layout: str) -> tuple[int, ...]:
 
 def lse_shape(query: Tensor, num_heads: int, input_layout: str, wanted: bool) -> tuple[int, ...]:
     """Shape of the log-sum-exp; without elements where nobody asked for it."""
-    if not wanted:
+    if not wanted or query.ndim < 3:
         return (0,)
+    if input_layout == "TND":
+        return (query.shape[0], num_heads, 1)
     tokens = query.shape[2 if input_layout.startswith("BNSD") else 1]
     return (query.shape[0], num_heads, tokens, 1)

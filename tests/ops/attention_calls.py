@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 from helpers.operators import hollow, op, place
@@ -17,8 +18,27 @@ import aclnn_py as ap
 
 Array = npt.NDArray[Any]
 ALL = 2147483647
+FUSED = "FusedInferAttentionScoreV2"
+F16, BF16 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
 ORDER = {"BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "BNSD": (0, 1, 2, 3), "BNSD_BSND": (0, 1, 2, 3)}
 TRIANGLE = np.triu(np.ones((2048, 2048), np.bool_), 1)
+
+
+def operands(
+    heads: int = 2,
+    queries: int = 5,
+    keys: int = 7,
+    *,
+    batch: int = 2,
+    kv_heads: int = 0,
+    width: int = 16,
+    dtype: Any = F16,
+) -> tuple[Array, Array, Array]:
+    """Query, key and value as (batch, heads, tokens, width)."""
+    rng = np.random.default_rng(heads * 1000 + queries * 100 + keys)
+    shapes = ((batch, heads, queries, width), *[(batch, kv_heads or heads, keys, width)] * 2)
+    query, key, value = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
+    return query, key, value
 
 
 def arranged(array: Array, layout: str) -> Array:
@@ -81,7 +101,7 @@ def call(
     tokens = middle[1] if layout.startswith("BNSD") else middle[0]
     shape = (first, *reversed(middle), last) if layout == "BNSD_BSND" else query.shape
     out = hollow(shape, query.dtype)
-    lse = hollow((first, heads, tokens, 1), np.float32)
+    lse = hollow((first, heads, 1) if layout == "TND" else (first, heads, tokens, 1), np.float32)
     given: dict[str, Any] = {
         "query": place(query),
         "key": listed(key),

@@ -171,6 +171,11 @@ CALLS: dict[str, list[tuple[str, str]]] = {
         ("f.fused_infer_attention_score(qs, ks, ks, num_heads=4, num_key_value_heads=2, scale=0.5, "
          "input_layout='BNSD', actual_seq_lengths_kv=[4], softmax_lse_flag=True)[1]",
          "attention(qs, ks, ks, 0.5, met=np.arange(5) < 4)[1]"),
+        ("f.fused_infer_attention_score(*(x[0].transpose(0, 1).contiguous() "
+         "for x in (qs, ks, ks)), num_heads=4, num_key_value_heads=2, input_layout='TND', "
+         "actual_seq_lengths=[3], "
+         "actual_seq_lengths_kv=[5], softmax_lse_flag=True)[1]",
+         "attention(qs[:1], ks[:1], ks[:1], 1.0)[1][0].swapaxes(0, 1)"),
     ],
     "matmul": [("f.matmul(x, w)", "x @ w"), ("f.matmul(c, w)", "c @ w")],
     "mm": [("f.mm(x, w)", "x @ w")],

@@ -5,47 +5,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import hollow, place
 
-from aclnn_py.errors import AclnnError, DeviceError
+from aclnn_py.errors import DeviceError
 from ops.attention_calls import (
     ALL,
+    BF16,
+    F16,
+    FUSED,
     TRIANGLE,
+    Array,
     arranged,
     attention,
     call,
     meets,
+    operands,
     restored,
 )
 
 pytestmark = pytest.mark.usefixtures("device")
 
-Array = npt.NDArray[Any]
-FUSED = "FusedInferAttentionScoreV2"
-F16, BF16 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
 DTYPES = pytest.mark.parametrize("dtype", [F16, BF16], ids=str)
-
-
-def operands(
-    heads: int = 2,
-    queries: int = 5,
-    keys: int = 7,
-    *,
-    batch: int = 2,
-    kv_heads: int = 0,
-    width: int = 16,
-    dtype: Any = F16,
-) -> tuple[Array, Array, Array]:
-    """Query, key and value as (batch, heads, tokens, width)."""
-    rng = np.random.default_rng(heads * 1000 + queries * 100 + keys)
-    shapes = ((batch, heads, queries, width), *[(batch, kv_heads or heads, keys, width)] * 2)
-    query, key, value = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
-    return query, key, value
 
 
 def agree(results: tuple[Array, Array], oracles: tuple[Array, Array]) -> None:
@@ -322,6 +305,71 @@ def test_a_wrong_triangle_is_a_fault(wrong: Array) -> None:
         call(FUSED, q, k, v, num_heads=2, atten_mask=wrong.copy(), sparse_mode=3)
 
 
+# Tokens of packed sequences: one of several, one of a single token, one of none, the longest.
+PACKED = [4, 1, 0, 7]
+PACKED_KEYS = [6, 9, 3, 7]
+
+
+def packed(arrays: list[Array]) -> Array:
+    """(heads, tokens, width) of each sequence behind each other, and three tokens of nobody."""
+    rest = np.full((3, arrays[0].shape[0], arrays[0].shape[2]), np.nan).astype(arrays[0].dtype)
+    return np.concatenate([*(x.transpose(1, 0, 2) for x in arrays), rest])
+
+
+def pieces(dtype: Any) -> tuple[list[Array], list[Array], list[Array]]:
+    rng = np.random.default_rng(8)
+
+    def some(heads: int, tokens: list[int]) -> list[Array]:
+        return [rng.standard_normal((heads, n, 16)).astype(dtype) for n in tokens]
+
+    return some(4, PACKED), some(2, PACKED_KEYS), some(2, PACKED_KEYS)
+
+
+@DTYPES
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("mode", [0, 3, 4])
+@pytest.mark.parametrize("version", ["V2", "V3"])
+def test_packed_sequences(version: str, mode: int, cached: bool, dtype: Any) -> None:
+    q, k, v = pieces(dtype)
+    sides: list[Any] = [packed(k), packed(v)]
+    given: dict[str, Any] = {"actual_seq_lengths_kv": list(np.cumsum(PACKED_KEYS))}
+    if cached:
+        table = np.array([[3], [0], [4], [1]], np.int32)
+        whole = [
+            [np.pad(x, ((0, 0), (0, 9 - x.shape[1]), (0, 0))) for x in side] for side in (k, v)
+        ]
+        sides = [paged(np.stack(side), table, 128, 5, True) for side in whole]
+        given = {
+            "actual_seq_lengths_kv": PACKED_KEYS, "block_table": table, "block_size": 128,
+        }  # fmt: skip
+    out, lse = call(
+        FUSED[:-2] + version, packed(q), *sides, num_heads=4, num_key_value_heads=2,
+        input_layout="TND", sparse_mode=mode, atten_mask=TRIANGLE if mode else None, pre_tokens=3,
+        next_tokens=1, actual_seq_lengths=list(np.cumsum(PACKED)), **given,
+    )  # fmt: skip
+    start = 0
+    for i, (queries, keys) in enumerate(zip(PACKED, PACKED_KEYS, strict=True)):
+        at = {0: (ALL, ALL, 0), 3: (ALL, 0, keys - queries), 4: (3, 1, keys - queries)}[mode]
+        oracle = attention(q[i][None], k[i][None], v[i][None], 1.0, met=meets(queries, keys, *at))
+        part = slice(start, start + queries)
+        agree((out[part], lse[part]), tuple(x[0].transpose(1, 0, 2) for x in oracle))
+        start += queries
+    # what belongs to nobody stays
+    assert_same(out[start:], np.full((3, 4, 16), 77).astype(dtype))
+    assert_same(lse[start:], np.full((3, 4, 1), 77, np.float32))
+
+
+def test_packed_sequences_may_all_be_empty() -> None:
+    q, k, v = (packed(x) for x in pieces(F16))
+    given = {"num_heads": 4, "num_key_value_heads": 2, "input_layout": "TND"}
+    ends = {"actual_seq_lengths": [0, 0], "actual_seq_lengths_kv": [0, 5]}
+    out, _ = call(FUSED, q, k, v, **given, **ends)
+    assert_same(out, np.full(q.shape, 77).astype(F16))
+    out, lse = call(FUSED, q, k, v, **given, actual_seq_lengths=[15], actual_seq_lengths_kv=[0])
+    assert_same(out, np.zeros_like(q))
+    assert np.isinf(lse).all()
+
+
 @pytest.mark.parametrize("version", ["", "V2", "V3"])
 @pytest.mark.parametrize("queries", [1, 5])
 def test_prompts_take_keys_and_values_as_tensors(queries: int, version: str) -> None:
@@ -365,107 +413,6 @@ def test_steps_read_pages(version: str) -> None:
         blocktable=np.array([[1], [0]], np.int32), actual_seq_lengths=[16],
     )  # fmt: skip
     assert_close(out, attention(q, k[::-1], v[::-1], 1.0)[0])
-
-
-OTHERS: list[tuple[str, dict[str, Any], int, str]] = [
-    ("IncreFlashAttentionV4", {}, 561002, "query has 5 tokens per sequence; a step has 1"),
-    ("IncreFlashAttentionV4", {"kv_padding_size": np.zeros(1, np.int64)}, 161002, "kvPaddingSize"),
-    ("IncreFlashAttention", {"key": None}, 161001, "key is null"),
-    ("PromptFlashAttentionV3", {"key": None, "value": None}, 161001, "key is null"),
-    ("PromptFlashAttentionV3", {"deq_scale1": np.zeros(1, np.float32)}, 161002, "deqScale1"),
-    (FUSED[:-1] + "3", {"query_rope": np.zeros((2, 2, 5, 64), F16)}, 161002, "no rotary parts"),
-]
-
-
-@pytest.mark.parametrize(("operator", "changed", "status", "words"), OTHERS)
-def test_refusals_of_other_versions(
-    operator: str, changed: dict[str, Any], status: int, words: str
-) -> None:
-    q, k, v = operands()
-    sides = {"key": place(k), "value": place(v)} if operator.startswith("Prompt") else {}
-    with pytest.raises(AclnnError) as caught:
-        call(operator, q, k, v, **{"num_heads": 2, **sides, **changed})
-    assert caught.value.status == status, caught.value
-    assert words in str(caught.value), caught.value
-
-
-def zeros(*shape: int, dtype: Any = F16) -> Array:
-    return np.zeros(shape, dtype)
-
-
-TABLE = zeros(2, 1, dtype=np.int32)
-PAGES = {"key": [zeros(3, 2, 128, 16)], "value": [zeros(3, 2, 128, 16)], "block_table": TABLE,
-         "block_size": 128, "actual_seq_lengths_kv": [7]}  # fmt: skip
-REFUSALS: list[tuple[dict[str, Any], int, str]] = [
-    ({"query": None}, 161001, "query is null"),
-    ({"key": None}, 161001, "key is null"),
-    ({"attention_out": None}, 161001, "attentionOut is null"),
-    ({"softmax_lse": None}, 161001, "softmaxLseOptional is null"),
-    ({"query": zeros(2, 2, 5, 16, dtype=np.float32)}, 161002, "query has dtype FLOAT"),
-    ({"query": zeros(2, 2, 5, 16, dtype=np.int8)}, 161002, "a quantised form that the emulator"),
-    ({"key": [zeros(2, 2, 7, 16, dtype=np.int8)]}, 161002, "key has dtype INT8, a quantised form"),
-    ({"value": [zeros(2, 2, 7, 16, dtype=BF16)]}, 161002, "value has dtype BFLOAT16; it must have"),
-    ({"pse_shift": zeros(1, 2, 5, 7, dtype=BF16)}, 161002, "pseShiftOptional has dtype BFLOAT16"),
-    ({"atten_mask": zeros(5, 7)}, 161002, "attenMaskOptional has dtype FLOAT16"),
-    ({"attention_out": zeros(2, 2, 5, 16, dtype=np.int8)}, 161002, "attentionOut has dtype INT8"),
-    ({"softmax_lse": zeros(2, 2, 5, 1)}, 161002, "softmaxLseOptional has dtype FLOAT16"),
-    ({"key": []}, 161002, "key is an empty list"),
-    ({"quant_scale2": zeros(1, dtype=np.float32)}, 161002, "quantScale2Optional is given"),
-    ({"antiquant_scale": zeros(2)}, 161002, "antiquantScaleOptional is given"),
-    ({"key_antiquant_scale": zeros(1)}, 161002, "keyAntiquantScaleOptional is given"),
-    ({"key_shared_prefix": zeros(1, 2, 3, 16)}, 161002, "keySharedPrefixOptional is given"),
-    ({"actual_shared_prefix_len": [1]}, 161002, "actualSharedPrefixLenOptional is given"),
-    ({"kv_padding_size": zeros(1, dtype=np.int64)}, 161002, "kvPaddingSizeOptional is given"),
-    ({"input_layout": "TND"}, 561002, 'inputLayout is "TND"; allowed: BSH, BSND, BNSD, BNSD_BSND'),
-    ({"num_heads": 0}, 561002, "numHeads is 0; allowed: 1 to 256"),
-    ({"num_heads": 3}, 561002, "dimension 1 of query is 2; it must be numHeads, 3"),
-    ({"num_key_value_heads": 3}, 561002, "numKeyValueHeads is 3; allowed: 0 to numHeads, 2"),
-    ({"num_key_value_heads": -1}, 561002, "numKeyValueHeads is -1"),
-    ({"num_key_value_heads": 1}, 561002, "of key is 2; it must be numKeyValueHeads, 1"),
-    ({"inner_precise": 4}, 561002, "innerPrecise is 4; allowed: 0 to 3"),
-    ({"query": zeros(2, 5, 32)}, 561002, "query has 3 dimensions; allowed: 4"),
-    ({"query": zeros(2, 2, 5, 20)}, 561002, "heads of 16 elements; those of query have 20"),
-    ({"key": [zeros(3, 2, 7, 16)], "value": [zeros(3, 2, 7, 16)]}, 561002, "3 sequences"),
-    ({"value": [zeros(2, 2, 8, 16)]}, 561002, "value has shape (2, 2, 8, 16)"),
-    ({"value": [zeros(2, 2, 7, 16)] * 2}, 561002, "key has 1 tensors and value 2"),
-    ({"key": [zeros(1, 2, 7, 16)] * 3, "value": [zeros(1, 2, 7, 16)] * 3}, 561002, "3 tensors"),
-    ({"actual_seq_lengths": [6]}, 561002, "actualSeqLengthsOptional[0] is 6; allowed: 0 to 5"),
-    ({"actual_seq_lengths_kv": [7, -1]}, 561002, "actualSeqLengthsKvOptional[1] is -1"),
-    ({"pse_shift": zeros(1, 2, 5, 6)}, 561002, "pseShiftOptional has shape (1, 2, 5, 6)"),
-    ({"atten_mask": zeros(4, 7, dtype=np.bool_)}, 561002, "attenMaskOptional has shape (4, 7)"),
-    ({"atten_mask": zeros(2, 2, 5, 7, dtype=np.bool_)}, 561002, "shape (2, 2, 5, 7)"),
-    ({"sparse_mode": 5}, 561002, "sparseMode is 5; allowed: 0 to 4"),
-    ({"sparse_mode": 1}, 561002, "attenMaskOptional is null; sparseMode 1 needs it"),
-    ({"sparse_mode": 2, "atten_mask": zeros(5, 7, dtype=np.bool_)}, 561002, "(2048, 2048)"),
-    ({"sparse_mode": 4, "atten_mask": TRIANGLE, "pre_tokens": 1, "next_tokens": -2}, 561002,
-     "preTokens is 1 and nextTokens -2; their sum must not be negative"),
-    ({"attention_out": zeros(2, 5, 2, 16)}, 561002, "attentionOut has shape (2, 5, 2, 16)"),
-    ({"softmax_lse": zeros(2, 2, 5, dtype=np.float32)}, 561002, "expected (2, 2, 5, 1)"),
-    ({**PAGES, "block_size": 64}, 561002, "blockSize is 64; with 5 tokens per query"),
-    ({**PAGES, "block_size": 256}, 561002, "key has pages of 128 tokens; blockSize is 256"),
-    ({**PAGES, "actual_seq_lengths_kv": None}, 561002, "actualSeqLengthsKvOptional is missing"),
-    ({**PAGES, "actual_seq_lengths_kv": [129]}, 561002, "[0] is 129; allowed: 0 to 128"),
-    ({**PAGES, "block_table": TABLE[:1]}, 561002, "blockTableOptional has 1 rows"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("changed", "status", "words"), REFUSALS, ids=[r[2] for r in REFUSALS])
-def test_refusals(changed: dict[str, Any], status: int, words: str) -> None:
-    sides = [zeros(2, 2, 5, 16), zeros(2, 2, 7, 16), zeros(2, 2, 7, 16)]
-    given = {
-        name: [place(x) for x in value] if name in ("key", "value") and value is not None else value
-        for name, value in changed.items()
-    }
-    with pytest.raises(AclnnError) as caught:
-        call(FUSED, *sides, **{"num_heads": 2, **given})
-    assert caught.value.status == status, caught.value
-    assert words in str(caught.value), caught.value
-
-
-def test_a_strided_operand_is_refused() -> None:
-    q, k, v = operands()
-    with pytest.raises(AclnnError, match="query is a strided view; it must be contiguous"):
-        call(FUSED, q, k, v, num_heads=2, query=place(q, "transposed"))
 
 
 def test_a_kept_plan_takes_the_tensors_of_each_launch() -> None:

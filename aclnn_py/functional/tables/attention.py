@@ -47,8 +47,9 @@ ROWS = (
         "Attend with the operator's own layouts, masks, lengths and pages.",
         (Output("Shape and dtype of ``query``; ``BNSD_BSND`` turns heads and tokens.",
                 "attended_shape(query, input_layout)", "query.dtype_name", "attention_out"),
-         Output("Logarithm of the sum of powers, shape ``(batch, heads, tokens, 1)``, float32; "
-                "without elements unless ``softmax_lse_flag``.",
+         Output("Logarithm of the sum of powers, shape ``(batch, heads, tokens, 1)``, or "
+                "``(tokens, heads, 1)`` with 'TND', float32; without elements unless "
+                "``softmax_lse_flag``.",
                 "lse_shape(query, num_heads, input_layout, softmax_lse_flag)", "'float32'",
                 "softmax_lse")),
         ("fused_infer_attention_score_v2(query, [key], [value], pse_shift, atten_mask, "
@@ -60,13 +61,16 @@ ROWS = (
          "value": "The shape of ``key``.",
          "pse_shift": "Added to the scores, shape ``(batch or 1, heads, tokens, keys)``.",
          "atten_mask": "Hides keys where it is true.",
-         "actual_seq_lengths": "Tokens of each query; one number serves all.",
-         "actual_seq_lengths_kv": "Keys of each sequence; one number serves all.",
+         "actual_seq_lengths": "Tokens of each query; one number serves all. Where each query ends "
+         "with 'TND'.",
+         "actual_seq_lengths_kv": "Keys of each sequence; one number serves all. Where the keys of "
+         "each sequence end with 'TND', unless they are in pages.",
          "block_table": "Pages of each sequence, int32, shape ``(batch, pages)``.",
          "num_heads": "Heads of ``query``.", "scale": "Factor of the products.",
          "pre_tokens": "How far back of a token its keys begin, with a mask.",
          "next_tokens": "How far beyond a token its keys end, with a mask.",
-         "input_layout": "'BSH', 'BSND', 'BNSD' or 'BNSD_BSND'.",
+         "input_layout": "'BSH', 'BSND', 'BNSD', 'BNSD_BSND', or 'TND' for sequences that follow "
+         "each other.",
          "num_key_value_heads": "Heads of ``key``; 0 for those of ``query``.",
          "sparse_mode": "0 takes mask and band, 1 the mask, 2 is causal from the first token, 3 "
          "from the last, 4 is a band from the last. 2 to 4 take a triangle of 2048 rows as mask.",

@@ -46,16 +46,17 @@ struct AttentionCall {
   int64_t before, after;  // preTokens, nextTokens
   const char *layout;
   int64_t sparse_mode, inner_precise, block_size;
-  bool with_lse;
+  bool with_lse, takes_packed;
   const aclTensor *out;
   Named<aclTensor> lse;
 };
 
 // An argument of the operator's definition as a Named.
-#define ARGUMENT(NAME) {#NAME, NAME}
+#define EMU_ARGUMENT(NAME) {#NAME, NAME}
 
-// Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last one.
-enum class Arrangement { kHidden, kTokensFirst, kHeadsFirst };
+// Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last one; in kPacked
+// (TND) the tokens of all sequences follow each other.
+enum class Arrangement { kHidden, kTokensFirst, kHeadsFirst, kPacked };
 
 // The keys that token s of the query meets are those from s - before to s + after, both included.
 struct Band {
@@ -76,6 +77,7 @@ struct Attention {
   bool listed = false;     // keys and values are one tensor per sequence
   int64_t block_size = 0;  // tokens of a page of the cache; 0 without pages
   std::vector<int64_t> query_lengths, key_lengths;
+  std::vector<int64_t> query_starts, key_starts;  // where sequences begin that are packed; else empty
   std::vector<Band> bands;
   PairStrides pse, mask;
   bool triangle = false;  // the mask is the triangle that stands for any causal mask or band
@@ -87,6 +89,7 @@ struct Attention {
   size_t query_at, key_at, value_at, pse_at, mask_at, table_at, out_at, lse_at;
 
   int64_t group() const { return heads / kv_heads; }
+  bool packed() const { return query_form == Arrangement::kPacked; }
 };
 
 // Phase one without the plan: 161001 for nulls, 161002 for dtypes, formats and strides, 561002 for the rest.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kMostBatches = 65536, kMostHeads = 256, kWidestHead = 512, kMostTokens = 20971520;
 constexpr int64_t kLargestGroup = 64, kMostListed = 256, kWidthUnit = 16;
+constexpr int64_t kMostPacked = 4096, kWidestPacked = 256;
 constexpr int64_t kTriangle = 2048;
 constexpr int64_t kMostBlockSize = 512, kPromptBlockUnit = 128, kStepBlockUnit = 16, kWidestPage = 65535;
 constexpr int64_t kFarthest = 2147483647;  // what stands for "all tokens"; larger values mean no more
@@ -32,7 +33,7 @@ class Checker {
     if (ok()) query();
     if (ok()) a_.nothing = c_.query->numel() == 0;
     if (!ok() || a_.nothing) return check_.status();
-    if (ok()) c_.block_table ? pages() : sequences();
+    if (ok()) c_.block_table ? pages() : a_.packed() ? packed() : sequences();
     if (ok()) lengths();
     if (ok() && c_.block_table) table();
     if (ok()) limits();
@@ -45,7 +46,7 @@ class Checker {
 
  private:
   bool ok() const { return check_.ok(); }
-  bool prompt() const { return a_.queries > 1 || c_.kind == AttentionKind::kPrompt; }
+  bool prompt() const { return a_.queries > 1 || a_.packed() || c_.kind == AttentionKind::kPrompt; }
 
   void nulls() {
     check_.required("query", c_.query);
@@ -128,13 +129,15 @@ class Checker {
     const std::pair<const char *, Arrangement> forms[] = {{"BSH", Arrangement::kHidden},
                                                           {"BSND", Arrangement::kTokensFirst},
                                                           {"BNSD", Arrangement::kHeadsFirst},
-                                                          {"BNSD_BSND", Arrangement::kHeadsFirst}};
+                                                          {"BNSD_BSND", Arrangement::kHeadsFirst},
+                                                          {"TND", Arrangement::kPacked}};
     const auto *form = std::find_if(std::begin(forms), std::end(forms),
                                     [&](const auto &f) { return std::strcmp(f.first, c_.layout) == 0; });
-    check_.that(form != std::end(forms), "inputLayout is \"%.40s\"; allowed: BSH, BSND, BNSD, BNSD_BSND", c_.layout);
+    check_.that(form != std::end(forms) && (form->second != Arrangement::kPacked || c_.takes_packed),
+                "inputLayout is \"%.40s\"; allowed: BSH, BSND, BNSD, BNSD_BSND%s", c_.layout, c_.takes_packed ? ", TND" : "");
     if (!ok()) return;
     a_.query_form = a_.key_form = a_.out_form = form->second;
-    turned_ = form == std::end(forms) - 1;
+    turned_ = std::strcmp(c_.layout, "BNSD_BSND") == 0;
     if (turned_) a_.out_form = Arrangement::kTokensFirst;
     a_.heads = c_.heads;
     a_.kv_heads = c_.kv_heads == 0 ? c_.heads : c_.kv_heads;
@@ -156,7 +159,7 @@ class Checker {
 
   // What a tensor of the arrangement holds, for `heads` heads.
   Sizes measure(const char *name, const aclTensor &t, Arrangement form, const char *heads_name, int64_t heads) {
-    const int rank = form == Arrangement::kHidden ? 3 : 4;
+    const int rank = form == Arrangement::kHidden || form == Arrangement::kPacked ? 3 : 4;
     check_.rank(name, &t, rank, rank);
     if (!ok()) return {};
     if (form == Arrangement::kHidden) {
@@ -164,9 +167,28 @@ class Checker {
                   heads_name, heads);
       return {t.shape[0], t.shape[1], t.shape[2] / heads};
     }
-    const size_t n = form == Arrangement::kHeadsFirst ? 1 : 2;
+    const size_t n = form == Arrangement::kTokensFirst ? 2 : 1;
     check_.that(t.shape[n] == heads, "dimension %zu of %s is %" PRId64 "; it must be %s, %" PRId64, n, name, t.shape[n], heads_name, heads);
+    if (form == Arrangement::kPacked) return {1, t.shape[0], t.shape[2]};
     return {t.shape[0], t.shape[3 - n], t.shape[3]};
+  }
+
+  // Packed sequences: the list has the tokens of each sequence and of all before it. Tokens behind the last one
+  // belong to nobody; their part of the result is left as it is.
+  int64_t unpack(const Named<aclIntArray> &ends, const char *name, int64_t tokens, std::vector<int64_t> *starts,
+                 std::vector<int64_t> *lengths) {
+    check_.that(ends && !ends->values.empty(), "%s is missing; with inputLayout TND it is needed", ends.name);
+    int64_t last = 0, longest = 0;
+    for (size_t i = 0; ok() && i < ends->values.size(); ++i) {
+      const int64_t end = ends->values[i];
+      check_.that(end >= last && end <= tokens, "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64 ", from the end before it to the tokens of %s",
+                  ends.name, i, end, last, tokens, name);
+      starts->push_back(last);
+      lengths->push_back(end - last);
+      longest = std::max(longest, end - last);
+      last = end;
+    }
+    return longest;
   }
 
   void query() {
@@ -174,6 +196,14 @@ class Checker {
     a_.batch = q.batch;
     a_.queries = q.tokens;
     a_.width = q.width;
+    if (ok() && a_.packed()) {
+      a_.queries = unpack(c_.query_lengths, "query", q.tokens, &a_.query_starts, &a_.query_lengths);
+      a_.batch = static_cast<int64_t>(a_.query_lengths.size());
+      check_.that(a_.batch <= kMostPacked, "%s has %" PRId64 " sequences; at most %" PRId64 " are allowed", c_.query_lengths.name, a_.batch,
+                  kMostPacked);
+      check_.that(a_.width <= kWidestPacked, "query has heads of %" PRId64 " elements; with inputLayout TND at most %" PRId64 " are allowed",
+                  a_.width, kWidestPacked);
+    }
     check_.that(c_.kind != AttentionKind::kStep || q.tokens == 1, "query has %" PRId64 " tokens per sequence; a step has 1", q.tokens);
   }
 
@@ -200,6 +230,18 @@ class Checker {
     if (!a_.listed) a_.key_lengths.assign(static_cast<size_t>(a_.batch), a_.keys);
   }
 
+  // Keys and values of all sequences behind each other.
+  void packed() {
+    check_.that(keys_.size() == 1 && values_.size() == 1, "key has %zu tensors and value %zu; with inputLayout TND each has one", keys_.size(),
+                values_.size());
+    check_.shape("value", values_[0], layout_of(*keys_[0]));
+    const Sizes k = measure("key", *keys_[0], a_.key_form, kv_heads_name(), a_.kv_heads);
+    check_.that(k.width == a_.width, "key has heads of %" PRId64 " elements; those of query have %" PRId64, k.width, a_.width);
+    if (ok()) a_.keys = unpack(c_.key_lengths, "key", k.tokens, &a_.key_starts, &a_.key_lengths);
+    check_.that(a_.key_lengths.size() == a_.query_lengths.size(), "%s has %zu sequences and %s %zu; they have as many each", c_.key_lengths.name,
+                a_.key_lengths.size(), c_.query_lengths.name, a_.query_lengths.size());
+  }
+
   // Keys and values in the pages of a cache; the rank of the cache says how a page is arranged.
   void pages() {
     const auto &keys = keys_, &values = values_;
@@ -209,7 +251,7 @@ class Checker {
     check_.rank("key", &cache, 3, 4).shape("value", values[0], layout_of(cache));
     if (!ok()) return;
     a_.key_form = cache.rank() == 3 ? Arrangement::kHidden : Arrangement::kHeadsFirst;
-    check_.that(cache.rank() == 3 || a_.query_form == Arrangement::kHeadsFirst,
+    check_.that(cache.rank() == 3 || a_.query_form == Arrangement::kHeadsFirst || a_.packed(),
                 "key has 4 dimensions; with inputLayout %s a cache of pages is (pages, blockSize, H)", c_.layout);
     const Sizes k = measure("key", cache, a_.key_form, kv_heads_name(), a_.kv_heads);
     const int64_t unit = prompt() ? kPromptBlockUnit : kStepBlockUnit;
@@ -246,9 +288,11 @@ class Checker {
   }
 
   void lengths() {
-    a_.query_lengths.assign(static_cast<size_t>(a_.batch), a_.queries);
-    if (prompt()) shorten(c_.query_lengths, &a_.query_lengths);  // one token is its own length
-    shorten(c_.key_lengths, &a_.key_lengths);
+    if (!a_.packed()) {
+      a_.query_lengths.assign(static_cast<size_t>(a_.batch), a_.queries);
+      if (prompt()) shorten(c_.query_lengths, &a_.query_lengths);  // one token is its own length
+    }
+    if (a_.key_starts.empty()) shorten(c_.key_lengths, &a_.key_lengths);
   }
 
   // A mask or an encoding reaches over whole pages.
@@ -270,6 +314,7 @@ class Checker {
 
   void pse() {
     if (!c_.pse) return;
+    check_.that(!a_.packed(), "%s is given; with inputLayout TND it must be null", c_.pse.name);
     const aclTensor &t = *c_.pse.given;
     check_.rank(c_.pse.name, &t, 4, 4);
     if (!ok()) return;
@@ -284,6 +329,8 @@ class Checker {
     if (prompt()) {
       check_.that(c_.sparse_mode >= 0 && c_.sparse_mode <= 4, "sparseMode is %" PRId64 "; allowed: 0 to 4", c_.sparse_mode);
       check_.that(c_.mask || c_.sparse_mode == 0, "%s is null; sparseMode %" PRId64 " needs it", c_.mask.name, c_.sparse_mode);
+      check_.that(!a_.packed() || (c_.mask ? c_.sparse_mode >= 3 : c_.sparse_mode == 0),
+                  "sparseMode is %" PRId64 "; with inputLayout TND it is 0 without a mask, 3 or 4 with one", c_.sparse_mode);
       a_.triangle = c_.sparse_mode >= 2;
     }
     if (!ok() || !c_.mask) return;
@@ -341,7 +388,11 @@ class Checker {
     check_.shape("attentionOut", c_.out, expected);
     if (!c_.with_lse) return;
     Layout rows;
-    for (const int64_t size : {a_.batch, a_.heads, a_.queries, int64_t{1}}) rows.push(size, 0);
+    if (a_.packed()) {
+      for (const int64_t size : {c_.query->shape[0], a_.heads, int64_t{1}}) rows.push(size, 0);
+    } else {
+      for (const int64_t size : {a_.batch, a_.heads, a_.queries, int64_t{1}}) rows.push(size, 0);
+    }
     check_.shape(c_.lse.name, c_.lse.given, rows);
   }
 

@@ -35,15 +35,15 @@ void append(std::vector<Named<aclTensor>> *to, std::initializer_list<Named<aclTe
   call.query = query;                                                                                               \
   call.key.list = key;                                                                                              \
   call.value.list = value;                                                                                          \
-  call.pse = ARGUMENT(pseShiftOptional);                                                                            \
-  call.mask = ARGUMENT(attenMaskOptional);                                                                          \
-  call.query_lengths = ARGUMENT(actualSeqLengthsOptional);                                                          \
-  call.key_lengths = ARGUMENT(actualSeqLengthsKvOptional);                                                          \
-  call.absent = {ARGUMENT(deqScale1Optional),      ARGUMENT(quantScale1Optional),    ARGUMENT(deqScale2Optional),   \
-                 ARGUMENT(quantScale2Optional),    ARGUMENT(quantOffset2Optional),   ARGUMENT(antiquantScaleOptional), \
-                 ARGUMENT(antiquantOffsetOptional)};                                                                \
-  call.block_table = ARGUMENT(blockTableOptional);                                                                  \
-  call.later_absent = {ARGUMENT(queryPaddingSizeOptional), ARGUMENT(kvPaddingSizeOptional)};                        \
+  call.pse = EMU_ARGUMENT(pseShiftOptional);                                                                            \
+  call.mask = EMU_ARGUMENT(attenMaskOptional);                                                                          \
+  call.query_lengths = EMU_ARGUMENT(actualSeqLengthsOptional);                                                          \
+  call.key_lengths = EMU_ARGUMENT(actualSeqLengthsKvOptional);                                                          \
+  call.absent = {EMU_ARGUMENT(deqScale1Optional),      EMU_ARGUMENT(quantScale1Optional),    EMU_ARGUMENT(deqScale2Optional),   \
+                 EMU_ARGUMENT(quantScale2Optional),    EMU_ARGUMENT(quantOffset2Optional),   EMU_ARGUMENT(antiquantScaleOptional), \
+                 EMU_ARGUMENT(antiquantOffsetOptional)};                                                                \
+  call.block_table = EMU_ARGUMENT(blockTableOptional);                                                                  \
+  call.later_absent = {EMU_ARGUMENT(queryPaddingSizeOptional), EMU_ARGUMENT(kvPaddingSizeOptional)};                        \
   call.heads = numHeads;                                                                                            \
   call.kv_heads = numKeyValueHeads;                                                                                 \
   call.scale = scaleValue;                                                                                          \
@@ -55,7 +55,7 @@ void append(std::vector<Named<aclTensor>> *to, std::initializer_list<Named<aclTe
   call.block_size = blockSize;                                                                                      \
   call.with_lse = softmaxLseFlag;                                                                                   \
   call.out = attentionOut;                                                                                          \
-  call.lse = ARGUMENT(softmaxLseOptional)
+  call.lse = EMU_ARGUMENT(softmaxLseOptional)
 
 EMU_OPERATOR(FusedInferAttentionScore,
              (FUSED_INFER_TENSORS, FUSED_INFER_ATTRIBUTES, aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
@@ -72,12 +72,13 @@ EMU_OPERATOR(FusedInferAttentionScore,
 
 #define FUSED_INFER_SECOND_CALL(OP)                                                                                  \
   FUSED_INFER_CALL(OP);                                                                                              \
+  call.takes_packed = true;                                                                                          \
   static_cast<void>(keyAntiquantMode);                                                                               \
   static_cast<void>(valueAntiquantMode);                                                                             \
-  emu::append(&call.later_absent, {ARGUMENT(keyAntiquantScaleOptional), ARGUMENT(keyAntiquantOffsetOptional),        \
-                                   ARGUMENT(valueAntiquantScaleOptional), ARGUMENT(valueAntiquantOffsetOptional),    \
-                                   ARGUMENT(keySharedPrefixOptional), ARGUMENT(valueSharedPrefixOptional)});         \
-  call.prefix_length = ARGUMENT(actualSharedPrefixLenOptional)
+  emu::append(&call.later_absent, {EMU_ARGUMENT(keyAntiquantScaleOptional), EMU_ARGUMENT(keyAntiquantOffsetOptional),        \
+                                   EMU_ARGUMENT(valueAntiquantScaleOptional), EMU_ARGUMENT(valueAntiquantOffsetOptional),    \
+                                   EMU_ARGUMENT(keySharedPrefixOptional), EMU_ARGUMENT(valueSharedPrefixOptional)});         \
+  call.prefix_length = EMU_ARGUMENT(actualSharedPrefixLenOptional)
 
 EMU_OPERATOR(FusedInferAttentionScoreV2, (FUSED_INFER_TENSORS, FUSED_INFER_SECOND, FUSED_INFER_ATTRIBUTES,
                                           FUSED_INFER_SECOND_ATTRIBUTES, aclTensor *attentionOut,
@@ -91,6 +92,6 @@ EMU_OPERATOR(FusedInferAttentionScoreV3,
               const aclTensor *keyRopeAntiquantScaleOptional, FUSED_INFER_ATTRIBUTES, FUSED_INFER_SECOND_ATTRIBUTES,
               aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
   FUSED_INFER_SECOND_CALL("aclnnFusedInferAttentionScoreV3");
-  emu::append(&call.later_absent, {ARGUMENT(queryRopeOptional), ARGUMENT(keyRopeOptional), ARGUMENT(keyRopeAntiquantScaleOptional)});
+  emu::append(&call.later_absent, {EMU_ARGUMENT(queryRopeOptional), EMU_ARGUMENT(keyRopeOptional), EMU_ARGUMENT(keyRopeAntiquantScaleOptional)});
   return emu::plan_attention(call, workspaceSize, executor);
 }

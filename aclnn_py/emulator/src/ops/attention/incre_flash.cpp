@@ -19,9 +19,9 @@
   call.query = query;                                                  \
   call.key.list = key;                                                 \
   call.value.list = value;                                             \
-  call.pse = ARGUMENT(pseShiftOptional);                                       \
-  call.mask = ARGUMENT(attenMaskOptional);                                     \
-  call.key_lengths = ARGUMENT(actualSeqLengthsOptional);                       \
+  call.pse = EMU_ARGUMENT(pseShiftOptional);                                       \
+  call.mask = EMU_ARGUMENT(attenMaskOptional);                                     \
+  call.key_lengths = EMU_ARGUMENT(actualSeqLengthsOptional);                       \
   call.heads = numHeads;                                               \
   call.kv_heads = numKeyValueHeads;                                    \
   call.scale = scaleValue;                                             \
@@ -29,11 +29,11 @@
   call.out = attentionOut
 
 #define STEP_SCALES_ABSENT                                                                             \
-  ARGUMENT(dequantScale1Optional), ARGUMENT(quantScale1Optional), ARGUMENT(dequantScale2Optional), ARGUMENT(quantScale2Optional),      \
-      ARGUMENT(quantOffset2Optional)
+  EMU_ARGUMENT(dequantScale1Optional), EMU_ARGUMENT(quantScale1Optional), EMU_ARGUMENT(dequantScale2Optional), EMU_ARGUMENT(quantScale2Optional),      \
+      EMU_ARGUMENT(quantOffset2Optional)
 #define STEP_PAGES                                                                                     \
-  call.absent = {STEP_SCALES_ABSENT, ARGUMENT(antiquantScaleOptional), ARGUMENT(antiquantOffsetOptional)};             \
-  call.block_table = ARGUMENT(blocktableOptional);                                                             \
+  call.absent = {STEP_SCALES_ABSENT, EMU_ARGUMENT(antiquantScaleOptional), EMU_ARGUMENT(antiquantOffsetOptional)};             \
+  call.block_table = EMU_ARGUMENT(blocktableOptional);                                                             \
   call.block_size = blockSize;                                                                         \
   call.inner_precise = innerPrecise
 
@@ -60,6 +60,6 @@ EMU_OPERATOR(IncreFlashAttentionV4,
               int64_t innerPrecise, aclTensor *attentionOut)) {
   STEP_CALL("aclnnIncreFlashAttentionV4");
   STEP_PAGES;
-  call.later_absent = {ARGUMENT(kvPaddingSizeOptional)};
+  call.later_absent = {EMU_ARGUMENT(kvPaddingSizeOptional)};
   return emu::plan_attention(call, workspaceSize, executor);
 }

@@ -95,6 +95,7 @@ class Worker {
   void run(int64_t task) {
     const int64_t block = task % blocks_, kv_head = task / blocks_ % a_.kv_heads, batch = task / blocks_ / a_.kv_heads;
     start(batch, kv_head, block * kRows);
+    if (rows_.empty()) return;
     const int64_t keys = a_.key_lengths[static_cast<size_t>(batch)];
     int64_t low = keys, high = 0;
     for (const Row &row : rows_) {
@@ -117,13 +118,21 @@ class Worker {
     return std::clamp<int64_t>(row.token + a_.bands[b].after + 1, 0, a_.key_lengths[b]);
   }
 
+  int64_t at(const Heads &heads, int64_t batch, const Row &row) const {
+    const int64_t start = a_.packed() ? a_.query_starts[static_cast<size_t>(batch)] : 0;
+    return heads.at(batch, row.head, start + row.token);
+  }
+
   void start(int64_t batch, int64_t kv_head, int64_t first) {
-    const int64_t group = a_.group(), end = std::min(first + kRows, a_.queries * group);
+    const int64_t group = a_.group();
+    // Behind the tokens of a packed sequence are those of the next.
+    const int64_t tokens = a_.packed() ? a_.query_lengths[static_cast<size_t>(batch)] : a_.queries;
+    const int64_t end = std::min(first + kRows, tokens * group);
     rows_.clear();
     for (int64_t i = first; i < end; ++i) rows_.push_back({kv_head * group + i % group, i / group, kNothing, 1.0f, 0.0});
     std::fill(result_.begin(), result_.end(), 0.0f);
     for (size_t i = 0; i < rows_.size(); ++i) {
-      load_f32(o_.query.data, o_.query.dtype, o_.query.at(batch, rows_[i].head, rows_[i].token), o_.query.item, a_.width,
+      load_f32(o_.query.data, o_.query.dtype, at(o_.query, batch, rows_[i]), o_.query.item, a_.width,
                query_.data() + static_cast<int64_t>(i) * a_.width);
     }
   }
@@ -175,10 +184,10 @@ class Worker {
     const bool empty = first_key(batch, row) >= end_of_keys(batch, row) || (a_.clear_masked_rows && row.highest == kMasked);
     const float factor = static_cast<float>(1.0 / row.sum);
     for (int64_t i = 0; i < a_.width; ++i) result[i] = empty ? 0.0f : result[i] * factor;
-    store_f32(result, const_cast<char *>(o_.out.data), o_.out.dtype, o_.out.at(batch, row.head, row.token), o_.out.item, a_.width);
+    store_f32(result, const_cast<char *>(o_.out.data), o_.out.dtype, at(o_.out, batch, row), o_.out.item, a_.width);
     if (!o_.lse.data) return;
     const float lse = empty ? std::numeric_limits<float>::infinity() : static_cast<float>(row.highest + std::log(row.sum));
-    store_f32(&lse, const_cast<char *>(o_.lse.data), ACL_FLOAT, o_.lse.at(batch, row.head, row.token), 1, 1);
+    store_f32(&lse, const_cast<char *>(o_.lse.data), ACL_FLOAT, at(o_.lse, batch, row), 1, 1);
   }
 
   const Attention &a_;
@@ -242,7 +251,8 @@ Status run_attention(const Attention &a, PlanContext &c) {
   Operand operand;
   operand.query = heads_of(safe(a.query_at), a.query_form, a.width);
   operand.out = heads_of(out, a.out_form, a.width);
-  if (lse) operand.lse = {lse->data, ACL_FLOAT, lse->layout.stride[0], lse->layout.stride[1], lse->layout.stride[2], 1};
+  // A row of one element each, arranged like heads whose tokens come last, or first where sequences are packed.
+  if (lse) operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
   if (c.has(a.pse_at)) operand.pse = safe(a.pse_at).data;
   if (c.has(a.mask_at) && a.triangle) {
     if (Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
@@ -257,6 +267,7 @@ Status run_attention(const Attention &a, PlanContext &c) {
   const int64_t pages_per_sequence = a.block_size != 0 ? c.tensor(a.table_at).shape[1] : 0;
   const Tokens key_tokens(a, keys, pages, pages_per_sequence), value_tokens(a, values, pages, pages_per_sequence);
   const int64_t tasks = a.batch * a.kv_heads * Worker::blocks_of(a);
+  if (tasks == 0) return 0;  // packed sequences without tokens
   const int64_t work = std::max<int64_t>(1, a.queries * a.heads * a.batch / tasks * a.keys * a.width * 2);
   parallel_for(tasks, std::max<int64_t>(1, kWorthATask / work), [&](int64_t begin, int64_t end) {
     Worker worker(a, operand, key_tokens, value_tokens);

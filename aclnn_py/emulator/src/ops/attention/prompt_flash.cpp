@@ -14,16 +14,16 @@
 // Without innerPrecise rows of which all keys are masked are not cleared.
 #define PROMPT_CALL(OP)                                                                                                \
   emu::AttentionCall call = emu::prompt(OP, query, key, value, PROMPT_ATTRIBUTE_VALUES);                               \
-  call.pse = ARGUMENT(pseShiftOptional);                                                                               \
-  call.mask = ARGUMENT(attenMaskOptional);                                                                             \
-  call.query_lengths = ARGUMENT(actualSeqLengthsOptional);                                                             \
+  call.pse = EMU_ARGUMENT(pseShiftOptional);                                                                               \
+  call.mask = EMU_ARGUMENT(attenMaskOptional);                                                                             \
+  call.query_lengths = EMU_ARGUMENT(actualSeqLengthsOptional);                                                             \
   call.out = attentionOut
 
 #define PROMPT_SECOND_CALL(OP)                                                                                         \
   PROMPT_CALL(OP);                                                                                                     \
-  call.key_lengths = ARGUMENT(actualSeqLengthsKvOptional);                                                             \
-  call.absent = {ARGUMENT(deqScale1Optional), ARGUMENT(quantScale1Optional), ARGUMENT(deqScale2Optional),              \
-                 ARGUMENT(quantScale2Optional), ARGUMENT(quantOffset2Optional)};                                       \
+  call.key_lengths = EMU_ARGUMENT(actualSeqLengthsKvOptional);                                                             \
+  call.absent = {EMU_ARGUMENT(deqScale1Optional), EMU_ARGUMENT(quantScale1Optional), EMU_ARGUMENT(deqScale2Optional),              \
+                 EMU_ARGUMENT(quantScale2Optional), EMU_ARGUMENT(quantOffset2Optional)};                                       \
   call.sparse_mode = sparseMode
 
 namespace emu {

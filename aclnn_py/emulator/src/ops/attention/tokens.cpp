@@ -9,7 +9,12 @@ namespace emu {
 Heads heads_of(const View &view, Arrangement form, int64_t width) {
   const int64_t *stride = view.layout.stride;
   Heads heads{view.data, view.dtype, stride[0]};
-  if (form == Arrangement::kHidden) {
+  if (form == Arrangement::kPacked) {
+    heads.batch = 0;
+    heads.token = stride[0];
+    heads.head = stride[1];
+    heads.item = stride[2];
+  } else if (form == Arrangement::kHidden) {
     heads.token = stride[1];
     heads.item = stride[2];
     heads.head = width * stride[2];
@@ -23,7 +28,8 @@ Heads heads_of(const View &view, Arrangement form, int64_t width) {
 }
 
 Tokens::Tokens(const Attention &attention, const std::vector<View> &tensors, const std::vector<int64_t> &pages, int64_t pages_per_sequence)
-    : listed_(attention.listed),
+    : starts_(attention.key_starts),
+      listed_(attention.listed),
       width_(attention.width),
       block_size_(attention.block_size),
       pages_per_sequence_(pages_per_sequence),
@@ -39,7 +45,8 @@ Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, c
   const Heads &from = listed_ ? heads_[static_cast<size_t>(batch)] : heads_[0];
   const int64_t size = item_size(from.dtype);
   if (block_size_ == 0) {
-    return {from.data + from.at(listed_ ? 0 : batch, head, first) * size, from.dtype, count, width_, {from.token}, {from.item}};
+    const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
+    return {from.data + from.at(listed_ ? 0 : batch, head, start + first) * size, from.dtype, count, width_, {from.token}, {from.item}};
   }
   for (int64_t done = 0; done < count;) {
     const int64_t token = first + done, within = token % block_size_;

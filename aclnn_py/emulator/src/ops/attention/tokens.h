@@ -35,6 +35,7 @@ class Tokens {
 
  private:
   std::vector<Heads> heads_;
+  const std::vector<int64_t> &starts_;  // of packed sequences
   bool listed_;
   int64_t width_, block_size_, pages_per_sequence_;
   const std::vector<int64_t> &pages_;
