@@ -65,51 +65,50 @@ using Total = std::conditional_t<sizeof(typename K::Stored) == 1, uint32_t, floa
 constexpr int lines = 8;  // columns whose next depths are turned in registers, as many at once
 
 template <class K, int rows>
-inline void add_turned(const typename K::Stored *const (&line)[lines], int64_t p, const float *a,
-                       Vec<float, 32>::type (&sum)[rows]) {
+inline void add_turned(const typename K::Stored *b, int64_t step, const float *a, Vec<float, 32>::type (&sum)[rows]) {
   __m256 turned[lines];
 #pragma GCC unroll 8
-  for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(line[i] + p);
+  for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(b + i * step);
   turn_eight(turned);
 #pragma GCC unroll 8
   for (int q = 0; q < lines; ++q)
 #pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i) sum[i] += a[(p + q) * rows + i] * (Vec<float, 32>::type)turned[q];
+    for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
 }
 
-// The columns from `j` on, `groups` times eight. With one or two rows a single group would wait for each of its
-// additions. A group is a depth step behind the one before it: their lines would share cache sets otherwise, since
-// strides tend to be powers of two.
+// Columns `first[g]` to that plus eight, of each group. With one or two rows a single group would wait for each of
+// its additions. A group is a depth step behind the one before it: their lines would share cache sets otherwise,
+// since strides tend to be powers of two.
 template <class K, int rows, int groups>
-inline void along_groups(const GemmStream &s, int64_t j) {
+inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], int64_t step, int64_t width) {
   using S = typename K::Stored;
   using Sum = typename Vec<Total<K>, 32>::type;
   const auto *a = static_cast<const float *>(s.a);
   const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
-  const S *line[groups][lines];
-  for (int c = 0; c < groups * lines; ++c)
-    line[c / lines][c % lines] = static_cast<const S *>(s.b) + (j + c < s.columns ? j + c : j) * s.step;
+  const S *b[groups];
+  for (int g = 0; g < groups; ++g) b[g] = static_cast<const S *>(s.b) + first[g] * s.step;
   Sum totals[groups][rows];
   for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
     Vec<float, 32>::type sum[groups][rows] = {};
     int64_t begin[groups], end[groups], common = gemm_depth_step;
     for (int g = 0; g < groups; ++g) {
-      const int64_t step = d - g * lag;
-      begin[g] = step * gemm_depth_step;
+      const int64_t at = d - g * lag;
+      begin[g] = at * gemm_depth_step;
       end[g] = begin[g] + gemm_depth_step < s.depth ? begin[g] + gemm_depth_step : s.depth;
-      if (step < 0 || step >= steps) end[g] = begin[g];
+      if (at < 0 || at >= steps) end[g] = begin[g];
       if (end[g] - begin[g] < common) common = (end[g] - begin[g]) / lines * lines;
     }
     for (int64_t p = 0; p < common; p += lines)
 #pragma GCC unroll 2
-      for (int g = 0; g < groups; ++g) add_turned<K>(line[g], begin[g] + p, a, sum[g]);
+      for (int g = 0; g < groups; ++g)
+        add_turned<K>(b[g] + begin[g] + p, step, a + (begin[g] + p) * rows, sum[g]);
 #pragma GCC unroll 2
     for (int g = 0; g < groups; ++g) {
       int64_t p = begin[g] + common;
-      for (; p + lines <= end[g]; p += lines) add_turned<K>(line[g], p, a, sum[g]);
+      for (; p + lines <= end[g]; p += lines) add_turned<K>(b[g] + p, step, a + p * rows, sum[g]);
       for (; p < end[g]; ++p) {
         Vec<float, 32>::type values;
-        for (int i = 0; i < lines; ++i) values[i] = K::one(line[g][i][p]);
+        for (int i = 0; i < lines; ++i) values[i] = K::one(b[g][i * step + p]);
         for (int i = 0; i < rows; ++i) sum[g][i] += a[p * rows + i] * values;
       }
       for (int i = 0; i < rows && end[g] > begin[g]; ++i) {
@@ -123,18 +122,24 @@ inline void along_groups(const GemmStream &s, int64_t j) {
       }
     }
   }
-  for (int g = 0; g < groups; ++g) {
-    const int64_t at = j + g * lines, count = s.columns - at < lines ? s.columns - at : lines;
-    for (int i = 0; i < rows && count > 0; ++i)
-      memcpy(static_cast<Total<K> *>(s.sums) + i * s.sums_stride + at, &totals[g][i],
-             static_cast<size_t>(count) * sizeof(Total<K>));
-  }
+  for (int g = 0; g < groups; ++g)
+    for (int i = 0; i < rows; ++i)
+      memcpy(static_cast<Total<K> *>(s.sums) + i * s.sums_stride + first[g], &totals[g][i],
+             static_cast<size_t>(width) * sizeof(Total<K>));
 }
 
 template <class K, int rows>
 void along(const GemmStream &s) {
   constexpr int groups = rows <= 3 ? 2 : 1;
-  for (int64_t j = 0; j < s.columns; j += groups * lines) along_groups<K, rows, groups>(s, j);
+  // The last group begins early where it would reach beyond the end; fewer than eight columns are taken one by one,
+  // as eight times the same.
+  const int64_t width = s.columns < lines ? 1 : lines, step = s.columns < lines ? 0 : s.step;
+  for (int64_t j = 0; j < s.columns; j += groups * width) {
+    int64_t first[groups];
+    for (int g = 0; g < groups; ++g)
+      first[g] = j + (g + 1) * width <= s.columns ? j + g * width : s.columns - width;
+    along_groups<K, rows, groups>(s, first, step, width);
+  }
 }
 #endif
 
