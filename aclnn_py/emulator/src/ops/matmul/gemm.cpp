@@ -116,14 +116,21 @@ class Product {
   // First row of panel `i` of `panels` about as high as each other: low ones do not keep the processor busy.
   int64_t share(int64_t i, int64_t panels) const { return a_.rows * i / panels; }
 
-  // While the columns at `col` of one block are multiplied, their share of the next block is on its way.
-  void await(int64_t begin, int64_t col, int64_t end, int64_t depth_begin) const {
+  // Rows of `b` from `depth_begin` on and columns from `begin` to `end` that are unpacked together.
+  struct Block {
+    int64_t begin, end, depth_begin, depth;
+  };
+  Block block(int64_t g, int64_t depth_begin) const {
+    return {g * group, std::min((g + 1) * group, b_.cols), depth_begin, std::min(depth_step, a_.cols - depth_begin)};
+  }
+
+  // While panel `i` of `panels` of one block is multiplied, its share of the next block is on its way.
+  void await(const Block &next, int64_t i, int64_t panels) const {
     if (b_.col.stride != 1 || b_.col.block || b_.row.block) return;
-    const int64_t size = item_size(b_.dtype), count = std::min(depth_step, a_.cols - depth_begin);
-    const int64_t rows = ceil_div(count * width_, end - begin), first = (col - begin) / width_ * rows;
-    for (int64_t p = first; p < std::min(first + rows, count); ++p) {
-      const char *row = static_cast<const char *>(b_.data) + (b_.row.at(depth_begin + p) + begin) * size;
-      for (int64_t at = 0; at < (end - begin) * size; at += cache_line) __builtin_prefetch(row + at, 0, 2);
+    const int64_t size = item_size(b_.dtype), first = next.depth * i / panels, last = next.depth * (i + 1) / panels;
+    for (int64_t p = first; p < last; ++p) {
+      const char *row = static_cast<const char *>(b_.data) + (b_.row.at(next.depth_begin + p) + next.begin) * size;
+      for (int64_t at = 0; at < (next.end - next.begin) * size; at += cache_line) __builtin_prefetch(row + at, 0, 2);
     }
   }
 
@@ -145,12 +152,14 @@ class Product {
       thread_local Scratch mine;
       P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
-        const int64_t begin = g * group, end = std::min(begin + group, b_.cols);
+        const int64_t begin = g * group, end = std::min(begin + group, b_.cols), across = ceil_div(end - begin, width_);
         for (int64_t p = 0; p < k; p += depth_step) {
           const int64_t depth = std::min(depth_step, k - p);
+          // Further down, or at the top of the next group.
+          const Block next = p + depth < k ? block(g, p + depth) : g + 1 < last ? block(g + 1, 0) : Block{};
           unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
-            await(begin, j, end, p + depth);
+            await(next, (j - begin) / width_, across);
             for (int64_t i = 0; i < panels; ++i)
               tiles_[share(i + 1, panels) - share(i, panels) - 1](
                   packed + panels * height_ * p + i * height_ * room(depth), unpacked + (j - begin) * room(depth),

@@ -187,6 +187,10 @@ void store_f32(const float *values, void *target, aclDataType dtype, int64_t fir
     case ACL_DOUBLE:
       return scatter<double>(values, target, first, stride, count);
     default:
+      if (stride == 1) {
+        std::copy_n(values, count, static_cast<float *>(target) + first);
+        return;
+      }
       return scatter<float>(values, target, first, stride, count);
   }
 }
