@@ -266,6 +266,27 @@ def diff(tensor: Tensor, n: int = 1, axis: int = -1) -> Tensor:
     return tensor
 
 
+def norm(tensor: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Norm of vectors; without an axis and an order, of all elements as one vector."""
+    axes = reduction.axes_of(axis, tensor.ndim)
+    if ord is not None and (len(axes) > 1 or not isinstance(ord, (int, float)) or ord == 0):
+        raise TypeError(
+            f"np.linalg.norm: the order {ord!r} over {len(axes)} dimensions does not run on the "
+            f"device; {_ADVICE}"
+        )
+    if tensor.dtype.kind in "biu":
+        tensor = cast(tensor, dtype_of("float64"))
+    lengths = arithmetic.apply("absolute", tensor)
+    if ord in (np.inf, -np.inf):
+        return reduction.reduce("max" if ord > 0 else "min", lengths, axes, keepdims=keepdims)
+    if ord in (None, 2):
+        squares = arithmetic.apply("square", lengths)
+        return arithmetic.apply("sqrt", reduction.reduce("sum", squares, axes, keepdims=keepdims))
+    powers = arithmetic.apply("power", lengths, float(ord))
+    total = reduction.reduce("sum", powers, axes, keepdims=keepdims)
+    return arithmetic.apply("power", total, 1.0 / ord)
+
+
 def moveaxis(tensor: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to other places."""
     places = reduction.axes_of(source, tensor.ndim)
@@ -349,6 +370,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.outer: outer,
     np.ptp: ptp,
     np.diff: diff,
+    np.linalg.norm: norm,
+    np.linalg.inv: functional.inverse,
     np.real: real,
     np.imag: imag,
     np.expand_dims: expand_dims,

@@ -191,6 +191,12 @@ MORE = [
     "e.argmax(0)", "e.T.argmin(0)", "c.swapaxes(1, 1)", "f4.swapaxes(0, -2)",
     "u1 % -1", "i1 % 300", "np.sign(b1)",
     "np.sort(f40)", "np.nonzero(f40)", "np.clip(u1, -1, 2)", "np.clip(i1, -300, 300)",
+    "np.linalg.norm(f4)", "np.linalg.norm(i4, axis=1)",
+    "np.linalg.norm(f8t, axis=0, keepdims=True)",
+    "np.linalg.norm(z)", "np.linalg.norm(f4v, 1)", "np.linalg.norm(f4, 3, axis=-1)",
+    "np.linalg.norm(f4v, np.inf)", "np.linalg.norm(i4, -np.inf, 0)", "np.linalg.norm(c)",
+    "np.linalg.norm(e, axis=1)", "np.linalg.norm(f4, axis=2)",
+    "np.linalg.inv(p4[:, :3] + np.float32(4) * f4[:, :3])", "np.linalg.inv(f4)",
     "np.floor(b1)", "np.ceil(b1)", "np.trunc(i4)", "x = i4.copy(); x += f4t; x",
 ]  # fmt: skip
 
@@ -205,7 +211,9 @@ REFUSED = {
     "i4 @ i4.T": TypeError,
     "np.tanh(f8)": ValueError,
     "np.cbrt(f4)": TypeError,
-    "np.linalg.inv(f4[:, :3])": TypeError,
+    "np.linalg.norm(f4, 'nuc')": TypeError,
+    "np.linalg.norm(f4, 2)": TypeError,
+    "np.linalg.eigh(f4[:, :3])": TypeError,
     "np.unique(f4)": TypeError,
     "np.add.outer(f4, f4)": TypeError,
     "f4 + np.ones((3, 4))": TypeError,
