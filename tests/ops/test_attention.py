@@ -128,6 +128,15 @@ def test_encodings_are_added_to_the_scores(shared: bool, dtype: Any) -> None:
     agree(result, attention(q, k, v, 0.5, added=pse[:, :, :5, :7]))
 
 
+def test_strides_of_single_elements_mean_nothing() -> None:
+    q, k, v = operands(2, 1, 7)
+    pse = np.random.default_rng(6).standard_normal((2, 2, 1, 7)).astype(F16)
+    flat = place(pse).broadcast_to((2, 2, 3, 7))[:, :, :1]
+    assert flat.strides[2] == 0
+    result = call(FUSED, q, k, v, num_heads=2, pse_shift=flat)
+    agree(result, attention(q, k, v, 1.0, added=pse))
+
+
 @DTYPES
 @pytest.mark.parametrize("layout", ["BSND", "BNSD"])
 def test_a_list_has_keys_and_values_of_each_sequence(layout: str, dtype: Any) -> None:

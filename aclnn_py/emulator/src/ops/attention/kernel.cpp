@@ -86,7 +86,7 @@ class Worker {
     query_.resize(static_cast<size_t>(rows * a_.width));
     result_.resize(query_.size());
     scores_.resize(static_cast<size_t>(rows * kTile));
-    pse_.resize(a_.pse.token != 0 ? static_cast<size_t>(tile) : 0);
+    pse_.resize(o_.pse ? static_cast<size_t>(tile) : 0);
     room_.resize(keys_.room(tile));
   }
 
