@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -39,7 +40,7 @@ class Graph:
         """A constant number."""
         return self.constant(f"number {value}", np.array(value, np.float32))
 
-    def node(self, operator: str, *inputs: str, outputs: int = 1, **attributes: object) -> str:
+    def node(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """The first output of a new node; others are called ``_1``, ``_2`` behind it."""
         name = f"{operator} {len(self._nodes)}"
         names = [name, *(f"{name}_{number}" for number in range(1, outputs))]

@@ -46,9 +46,8 @@ class TorchEncoder:
             base = f"encoder.layer.{number}"
             parts = self._linear(f"{base}.attention.self", x)
             parts = parts.view(rows, length, 3, config.heads, config.head_size)
-            attended = functional.scaled_dot_product_attention(
-                *(part.transpose(1, 2) for part in parts.unbind(2)), attn_mask=seen
-            )
+            query, key, value = (part.transpose(1, 2) for part in parts.unbind(2))
+            attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
             attended = attended.transpose(1, 2).reshape(rows, length, config.hidden)
             attended = self._linear(f"{base}.attention.output.dense", attended)
             x = self._norm(f"{base}.attention.output.LayerNorm", attended + x)

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import ml_dtypes
@@ -216,7 +216,9 @@ def main() -> int:
             timeout_graceful_shutdown=options.drain_s,
         )
     )
-    server.run()
+    # Control-C ends it as SIGTERM does; uvicorn raises it again when everything is closed.
+    with suppress(KeyboardInterrupt):
+        server.run()
     if service.failure:
         print(f"the device thread ended: {service.failure}", file=sys.stderr)
     return 0 if server.started and not service.failure else 1

@@ -128,7 +128,8 @@ def shard(checkpoint: dict[str, Array], config: Config, rank: int = 0, ranks: in
     inner = slice(rank * config.inner // ranks, (rank + 1) * config.inner // ranks)
 
     def matrix(name: str) -> Array:
-        return checkpoint[f"{name}.weight"].T
+        transposed: Array = checkpoint[f"{name}.weight"].T
+        return transposed
 
     def bias(name: str) -> Array:
         return checkpoint[f"{name}.bias"]

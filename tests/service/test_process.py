@@ -130,6 +130,21 @@ def test_sigterm_answers_what_was_accepted(tiny_directory: Path) -> None:
         assert statuses(waiting) == [200]
 
 
+def test_control_c_ends_it_quietly(tiny_directory: Path, tmp_path: Path) -> None:
+    words = [sys.executable, str(SAMPLE / "server.py"), "--port", "0"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any("running on" in line for line in lines)
+        process.send_signal(signal.SIGINT)
+        assert not [line for line in lines if "Traceback" in line]
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def queued(url: str, count: int) -> None:
     import httpx
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,23 +37,29 @@ def by_letters(texts: list[str]) -> list[list[int]]:
 
 @contextmanager
 def client(
-    tiny: Any, limits: dict[str, Any], tokenizer: Any = by_letters, **options: Any
+    tiny: Any,
+    limits: dict[str, Any],
+    tokenizer: Any = by_letters,
+    loads: threading.Event | None = None,
+    **options: Any,
 ) -> Iterator[Any]:
-    """A client of a service with a small model."""
+    """A client of a service with a small model, which is there once ``loads`` is set."""
     from intake import Limits
     from server import Service
     from starlette.testclient import TestClient
 
     config, arrays = tiny
     metrics = Metrics()
-    batcher = Batcher(
-        lambda: Encoder(Model(shard(arrays, config), np.float32), [Shape(1, 8), Shape(4, 8)]),
-        metrics,
-        **options,
-    )
+
+    def make_encoder() -> Encoder:
+        if loads is not None:
+            assert loads.wait(60)
+        return Encoder(Model(shard(arrays, config), np.float32), [Shape(1, 8), Shape(4, 8)])
+
+    batcher = Batcher(make_encoder, metrics, **options)
     service = Service(batcher, metrics, tokenizer, Limits(**limits))
     with TestClient(service.application(), raise_server_exceptions=False) as opened:
-        assert batcher.ready.wait(60)
+        assert loads is not None or batcher.ready.wait(60)
         yield opened
     assert not batcher.alive
 
@@ -133,6 +140,20 @@ def test_a_request_without_room_costs_no_tokens(device: ap.Device, tiny: Any) ->
                 assert int(answer.headers["Retry-After"]) >= 1
         assert waiting.result(60).status_code == 200
     assert cut == ["a", "b"]
+
+
+@pytest.mark.usefixtures("requirements")
+def test_before_the_model_is_loaded_nothing_is_ready(device: ap.Device, tiny: Any) -> None:
+    loads = threading.Event()
+    with client(tiny, {}, loads=loads) as http:
+        answer = http.post("/embed", json={"texts": ["a"]})
+        assert (answer.status_code, "not loaded" in answer.text) == (503, True)
+        assert int(answer.headers["Retry-After"]) >= 1
+        assert (http.get("/ready").status_code, http.get("/health").status_code) == (503, 200)
+        loads.set()
+        while http.get("/ready").status_code != 200:
+            time.sleep(0.01)
+        assert http.post("/embed", json={"texts": ["a"]}).status_code == 200
 
 
 @pytest.mark.usefixtures("requirements")
