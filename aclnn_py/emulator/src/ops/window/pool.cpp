@@ -27,6 +27,8 @@ Layout place_windows(Check &check, const aclTensor *self, int spatial, bool ceil
     check.that(axis.count > 0, "self has %lld elements along dimension %d; a window of %lld does not fit",
                static_cast<long long>(axis.extent), at, static_cast<long long>(axis.window));
     shape.shape[at] = axis.count;
+    // In ceil mode a window may be larger than what there is; what lies beyond never counts.
+    axis.window = std::min(axis.window, axis.extent + axis.before + axis.after);
   }
   return shape;
 }
