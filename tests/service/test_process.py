@@ -123,7 +123,12 @@ def test_connections_that_misbehave(tiny_directory: Path) -> None:
 def test_sigterm_answers_what_was_accepted(tiny_directory: Path) -> None:
     from process import server
 
-    with server("--max-wait-ms", "3000") as (url, pid), connected(url) as waiting:
+    words = ("--max-wait-ms", "3000", "--max-queued", "3")
+    with server(*words) as (url, pid), connected(url) as waiting:
+        with connected(url) as large:
+            # Not 503: no queue would ever have room for these.
+            large.sendall(post(texts(4), None, "Connection: close"))
+            assert statuses(large) == [400]
         waiting.sendall(post(texts(3)))
         queued(url, 3)
         os.kill(pid, signal.SIGTERM)
