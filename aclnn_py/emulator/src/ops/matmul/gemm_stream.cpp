@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task where columns are neighbours: memory is read in long pieces, and the sums stay near. Those of
 // all depth steps are kept for `broad` columns at a time.
-constexpr int64_t block = 2048, broad = 8 * block;
+constexpr int64_t widest_block = 2048, broad = 8 * widest_block;
 constexpr int64_t lines = 16;  // columns taken at once where depths are neighbours
 
 // few (rows, k) @ many (k, n). Mirrored, the result is handed over by its columns.
@@ -86,7 +86,10 @@ class Streamed {
   // The depth steps are tasks of their own, however few columns there are; their sums are added up in order.
   void across(int64_t col, int64_t cols) const {
     const int64_t rows = few_.rows, k = few_.cols;
-    const int64_t steps = ceil_div(k, gemm_depth_step), blocks = ceil_div(cols, block);
+    const int64_t steps = ceil_div(k, gemm_depth_step);
+    // A product of few steps has narrower blocks, or there would be none for some of the threads.
+    const int64_t fair = ceil_div(steps * cols, 2 * parallel_width() * piece) * piece;
+    const int64_t block = std::min(fair, widest_block), blocks = ceil_div(cols, block);
     T *partial = packed(steps * rows * cols);
     const T *panel = partial + steps * rows * cols;
     const GemmStreamFn kernel = across_kernel();
