@@ -342,3 +342,16 @@ def test_storage_beyond_four_gibibytes_is_counted_in_full():
     assert layout.span == 1 << 34
     assert layout.dtype.nbytes(layout.span) == 1 << 36
     assert layout.cdata.strides[0] == 1 << 17
+
+
+def test_a_plain_format_can_be_named_and_moves_nothing(device):
+    tensor = ap.from_numpy(np.arange(24, dtype=np.float32).reshape(2, 3, 4))[:, ::2]
+    named = tensor.with_format("NCL")
+    assert (named.format, named.shape, named.strides) == (ap.Format.NCL, (2, 2, 4), (12, 8, 1))
+    assert named.address == tensor.address and tensor.format is ap.Format.ND
+    with pytest.raises(ValueError, match="NCHW needs 4 dimensions"):
+        tensor.with_format("NCHW")
+    with pytest.raises(ValueError, match="not both plain"):
+        tensor.with_format("FRACTAL_NZ")
+    with pytest.raises(ValueError, match="not both plain"):
+        ap.zeros((32, 32), np.float16, format="FRACTAL_NZ").with_format("ND")

@@ -98,8 +98,64 @@ def weighed(
     return Case(f"Upsample{operator}", build, note)
 
 
+def sampled(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    """The image at the places of a grid, one axis after the other as a matrix of weights."""
+    height, width = x.shape[2:]
+    rows = weights(grid[..., 1], height, mode, padding, align)
+    columns = weights(grid[..., 0], width, mode, padding, align)
+    return np.einsum("nchw,nijh,nijw->ncij", x, rows, columns)
+
+
+def weights(place: Array, size: int, mode: int, padding: int, align: bool) -> Array:
+    x = (place + 1) / 2 * (size - 1) if align else ((place + 1) * size - 1) / 2
+
+    def moved(x: Array) -> Array:
+        if padding == 2:
+            begin, span = (0, size - 1) if align else (-0.5, size)
+            turn = abs(x - begin) % (2 * span) if span else x * 0
+            x = begin + np.minimum(turn, 2 * span - turn)
+        return x if padding == 0 else np.clip(x, 0, size - 1)
+
+    def keys(t: Array) -> Array:
+        a, t = -0.75, abs(t)
+        near = (a + 2) * t**3 - (a + 3) * t**2 + 1
+        return np.where(t <= 1, near, a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a)
+
+    if mode != 2:
+        x = moved(x)
+    if mode == 1:
+        taps = [(np.rint(x), np.ones_like(x))]
+    elif mode == 0:
+        taps = [(np.floor(x) + k, 1 - abs(x - np.floor(x) - k)) for k in (0, 1)]
+    else:
+        low = np.floor(x)
+        taps = [(moved(low + k), keys(x - low - k)) for k in (-1, 0, 1, 2)]
+    found = np.zeros((*place.shape, size))
+    for at, share in taps:
+        found += np.where(at[..., None] == np.arange(size), share[..., None], 0)
+    return found
+
+
+def grid_sample(mode: int, padding: int, align: bool) -> Case:
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        x = rng.standard_normal((2, 3, 4, 5)).astype(dtype)
+        grid = (rng.standard_normal((2, 3, 7, 2)) * 1.2).astype(dtype)
+        y = sampled(wide(x), wide(grid), mode, padding, align)
+        return [In(x), In(grid), mode, padding, align, Out(y, dtype, 8)]
+
+    note = f"{mode}-{padding}-{align}"
+    dtypes = frozenset({"FLOAT", "FLOAT16", "BFLOAT16"}) | ({"DOUBLE"} if mode < 2 else set())
+    return Case("GridSampler2D", build, note, dtypes=dtypes)
+
+
 TestTable = suite(
     [
+        *(
+            grid_sample(mode, padding, align)
+            for mode in (0, 1, 2)
+            for padding in (0, 1, 2)
+            for align in (False, True)
+        ),
         *(
             padded(kind, note, x, padding)
             for kind in ("Reflection", "Replication")
@@ -185,3 +241,16 @@ def test_attributes_outside_their_range_are_refused(call: str, words: str) -> No
     with pytest.raises(ap.errors.AclnnError, match=words) as caught:
         eval(call, {"ap": ap, "x": x, "y": y})
     assert caught.value.status == 161002
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_places_that_are_no_numbers_read_outside_the_image(mode: int) -> None:
+    x = np.ones((1, 1, 3, 3), np.float32)
+    grid = np.full((1, 1, 4, 2), 0, np.float32)
+    grid[0, 0, :3, 0] = [np.nan, np.inf, -np.inf]
+    out = ap.zeros((1, 1, 1, 4), np.float32)
+    ap.ops.grid_sampler2_d(ap.from_numpy(x), ap.from_numpy(grid), mode, 0, True, out)
+    np.testing.assert_array_equal(out.numpy()[0, 0, 0], [0, 0, 0, 1])
+    for padding in (1, 2):
+        ap.ops.grid_sampler2_d(ap.from_numpy(x), ap.from_numpy(grid), mode, padding, True, out)
+        np.testing.assert_allclose(out.numpy()[0, 0, 0], np.ones(4), rtol=1e-6)
