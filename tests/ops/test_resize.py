@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_same, sample
-from helpers.operators import NUMPY, wide
+from helpers.operators import NUMPY, hollow, wide
 
 import aclnn_py as ap
 
@@ -204,9 +204,10 @@ def test_bilinear_reads_channels_last() -> None:
 @pytest.mark.parametrize("scale", [1e-300, 5e-324, 1e300])
 def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
     x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
-    out = ap.zeros((1, 1, 4), np.float32, format="NCL")
+    out = hollow((1, 1, 4), np.float32).with_format("NCL")
     ap.ops.upsample_nearest_exact1d(ap.from_numpy(x, format="NCL"), [4], scale, out)
     assert_same(out.numpy()[0, 0], np.full(4, 0.0 if scale > 1 else 5.0, np.float32))
+    out = hollow((1, 1, 4), np.float32).with_format("NCL")
     ap.ops.upsample_linear1d(ap.from_numpy(x, format="NCL"), [4], False, scale, out)
     assert_same(out.numpy()[0, 0], np.full(4, 0.0 if scale > 1 else 5.0, np.float32))
 
@@ -248,7 +249,7 @@ def test_places_that_are_no_numbers_read_outside_the_image(mode: int) -> None:
     x = np.ones((1, 1, 3, 3), np.float32)
     grid = np.full((1, 1, 4, 2), 0, np.float32)
     grid[0, 0, :3, 0] = [np.nan, np.inf, -np.inf]
-    out = ap.zeros((1, 1, 1, 4), np.float32)
+    out = hollow((1, 1, 1, 4), np.float32)
     ap.ops.grid_sampler2_d(ap.from_numpy(x), ap.from_numpy(grid), mode, 0, True, out)
     np.testing.assert_array_equal(out.numpy()[0, 0, 0], [0, 0, 0, 1])
     for padding in (1, 2):
