@@ -76,9 +76,9 @@ inline void add_turned(const typename K::Stored *b, int64_t step, const float *a
     for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
 }
 
-// Columns `first[g]` to that plus eight, of each group. With one or two rows a single group would wait for each of
-// its additions. A group is a depth step behind the one before it: their lines would share cache sets otherwise,
-// since strides tend to be powers of two.
+// Columns `first[g]` to that plus eight, of each group. With up to three rows a single group would wait for each of
+// its additions; more than two groups are more streams of memory than the processor foresees. A group is a depth
+// step behind the one before it: their lines would share cache sets otherwise, since strides tend to be powers of two.
 template <class K, int rows, int groups>
 inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], int64_t step, int64_t width) {
   using S = typename K::Stored;
