@@ -132,7 +132,7 @@ class OnnxEncoder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        # A thread that waits in a loop would count as work, its own and that of whoever is next.
+        # As comparison.WAITING does for the others.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(
             encoder_model(checkpoint, config).SerializeToString(),
