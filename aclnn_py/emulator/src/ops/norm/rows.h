@@ -101,6 +101,23 @@ class Operands {
   std::vector<std::unique_ptr<Snapshot>> kept_;
 };
 
+// Plans an operator that makes one tensor of another: body(source, result) gets a source that may be read while
+// the result is written.
+template <class F>
+Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *out, F body, uint64_t *workspace_size,
+                       aclOpExecutor **executor) {
+  PlanBuilder plan(op);
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [from, to, body](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        body(operands.safe(view_of(c.tensor(from)), {result}), result);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 // Sums with a rounding error that does not grow with the row: pairs of partial sums in double.
 template <class T>
 double sum_of(const T *values, int64_t count) {

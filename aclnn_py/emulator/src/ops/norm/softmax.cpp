@@ -67,20 +67,15 @@ Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const ac
              static_cast<long long>(dim), self->rank());
   check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t from = plan.input(self), to = plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        const View source = operands.safe(view_of(c.tensor(from)), {result});
+  return plan_one_to_one(
+      op, self, out,
+      [=](const View &source, const View &result) {
         const View rows = rows_along(source, axis), target = rows_along(result, axis);
         if (source.dtype == ACL_DOUBLE || result.dtype == ACL_DOUBLE) {
           soften_rows<double>(rows, target, logarithm);
         } else {
           soften_rows<float>(rows, target, logarithm);
         }
-        return Status{0};
       },
       workspace_size, executor);
 }

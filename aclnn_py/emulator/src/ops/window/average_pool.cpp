@@ -81,17 +81,12 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   const int64_t divisor = a.divisor;
   const int spatial = a.spatial;
   const auto shared = std::make_shared<const Windows>(windows);
-  PlanBuilder plan(a.op);
-  const size_t from = plan.input(a.self), to = plan.output(a.out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        View source = operands.safe(view_of(c.tensor(from)), {result});
+  return plan_one_to_one(
+      a.op, a.self, a.out,
+      [=](const View &source, const View &result) {
         std::unique_ptr<char[]> memory;
-        if (through_half) source = dense_as(source, ACL_FLOAT16, &memory);
-        averages(image_of(source, spatial), image_of(result, spatial), *shared, margins, divisor);
-        return Status{0};
+        const View values = through_half ? dense_as(source, ACL_FLOAT16, &memory) : source;
+        averages(image_of(values, spatial), image_of(result, spatial), *shared, margins, divisor);
       },
       workspace_size, executor);
 }
@@ -129,15 +124,10 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
   if (!check.ok()) return check.status();
   check.shape("out", out, adaptive_shape(check, self, spatial, output_size));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t from = plan.input(self), to = plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        const View source = operands.safe(view_of(c.tensor(from)), {result});
+  return plan_one_to_one(
+      op, self, out,
+      [=](const View &source, const View &result) {
         adaptive_averages(image_of(source, spatial), image_of(result, spatial));
-        return Status{0};
       },
       workspace_size, executor);
 }

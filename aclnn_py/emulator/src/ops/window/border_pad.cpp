@@ -51,15 +51,10 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
   }
   check.shape("out", out, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t from = plan.input(self), to = plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        const View source = operands.safe(view_of(c.tensor(from)), {result});
+  return plan_one_to_one(
+      op, self, out,
+      [=](const View &source, const View &result) {
         pick(image_of(source, spatial), image_of(result, spatial), *picks);
-        return Status{0};
       },
       workspace_size, executor);
 }

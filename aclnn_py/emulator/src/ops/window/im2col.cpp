@@ -44,14 +44,11 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
   if (!check.ok()) return check.status();
   check.castable(self->dtype, "out", out->dtype);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnIm2col");
-  const size_t from = plan.input(self), to = plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        if (result.count() == 0) return Status{0};
-        const Image image = image_of(operands.safe(view_of(c.tensor(from)), {result}), 2);
+  return plan_one_to_one(
+      "aclnnIm2col", self, out,
+      [=](const View &source, const View &result) {
+        if (result.count() == 0) return;
+        const Image image = image_of(source, 2);
         std::unique_ptr<char[]> memory;
         const bool direct = result.dtype == image.dtype && result.layout.is_dense();
         const View target = direct ? result : dense_as(result, image.dtype, &memory, false);
@@ -61,7 +58,6 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
                  target.data + n * rows * width * item_size(image.dtype), width);
         }
         if (!direct) copy_view(target, result);
-        return Status{0};
       },
       workspaceSize, executor);
 }

@@ -247,20 +247,15 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
   check.shape("out", out, place_windows(check, self, 2, ceilMode != 0, &windows));
   if (!check.ok()) return check.status();
   const auto shared = std::make_shared<const Windows>(windows);
-  PlanBuilder plan("aclnnMaxPool");
-  const size_t from = plan.input(self), to = plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(to));
-        const View source = operands.safe(view_of(c.tensor(from)), {result});
+  return plan_one_to_one(
+      "aclnnMaxPool", self, out,
+      [=](const View &source, const View &result) {
         const Image input = image_of(source, 2), output = image_of(result, 2);
         switch (compute_for(source.dtype)) {
           case Compute::I32: highest<int32_t>(input, output, *shared); break;
           case Compute::I64: highest<int64_t>(input, output, *shared); break;
           default: highest<float>(input, output, *shared);
         }
-        return Status{0};
       },
       workspaceSize, executor);
 }

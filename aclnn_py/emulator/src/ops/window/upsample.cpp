@@ -87,17 +87,13 @@ Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExe
       table.push_back(place < static_cast<float>(extent) ? static_cast<int64_t>(place) : extent - 1);
     }
   }
-  PlanBuilder plan(r.op);
-  const size_t from = plan.input(r.self), to = plan.output(r.out);
   const int spatial = r.spatial;
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const aclTensor &result = c.tensor(to);
-        const View target = view_of(result), source = operands.safe(view_of(c.tensor(from)), {target});
-        pick(image_of(channels_first(source, result.format), spatial),
-             image_of(channels_first(target, result.format), spatial), *picks);
-        return Status{0};
+  const aclFormat format = r.out->format;
+  return plan_one_to_one(
+      r.op, r.self, r.out,
+      [=](const View &source, const View &result) {
+        pick(image_of(channels_first(source, format), spatial), image_of(channels_first(result, format), spatial),
+             *picks);
       },
       workspace_size, executor);
 }
@@ -172,22 +168,18 @@ Status plan_linear(const Resize &r, bool align_corners, uint64_t *workspace_size
     const int d = axis - (kAxes - r.spatial);
     neighbours->axes[axis] = places(input.extent[axis], output.extent[axis], align_corners, d < 0 ? 0 : r.scales[d]);
   }
-  PlanBuilder plan(r.op);
-  const size_t from = plan.input(r.self), to = plan.output(r.out);
   const int spatial = r.spatial;
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const aclTensor &result = c.tensor(to);
-        const View target = view_of(result), source = operands.safe(view_of(c.tensor(from)), {target});
-        const Image in = image_of(channels_first(source, result.format), spatial),
-                    made = image_of(channels_first(target, result.format), spatial);
+  const aclFormat format = r.out->format;
+  return plan_one_to_one(
+      r.op, r.self, r.out,
+      [=](const View &source, const View &result) {
+        const Image in = image_of(channels_first(source, format), spatial),
+                    made = image_of(channels_first(result, format), spatial);
         if (source.dtype == ACL_DOUBLE) {
           interpolate<double>(in, made, *neighbours);
         } else {
           interpolate<float>(in, made, *neighbours);
         }
-        return Status{0};
       },
       workspace_size, executor);
 }
