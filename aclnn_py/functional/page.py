@@ -12,7 +12,8 @@ from aclnn_py.operators.table import operator_named
 
 __all__ = ["PAGE_PATH", "page_text"]
 
-PAGE_PATH = Path(__file__).resolve().parents[2] / "docs" / "functional.md"
+PAGE_PATH = Path("docs", "functional.md")
+"""Below the root of the repository, which is the current directory of whoever writes it."""
 _HEAD = """\
 # Functions of `aclnn_py.functional`
 
