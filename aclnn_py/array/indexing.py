@@ -145,8 +145,11 @@ def _select(tensor: Tensor, key: Any) -> Selection:
     basic: list[Any] = []
     flipped: list[int] = []
     indices: list[Tensor | None] = []
-    axis = 0
+    axis = apart = 0
     for item in items:
+        if item is Ellipsis:
+            apart = len(indices)
+            continue
         if item is None:
             basic.append(None)
             indices.append(None)
@@ -171,11 +174,24 @@ def _select(tensor: Tensor, key: Any) -> Selection:
             basic.append(item)
         axis += 1
     view = tensor[tuple(basic)]
-    return Selection(view, tuple(flipped), tuple(indices) if gathers else ())
+    if not gathers:
+        return Selection(view, tuple(flipped), ())
+    before, behind = ([i is not None for i in part] for part in (indices[:apart], indices[apart:]))
+    if any(before) and any(behind):
+        # Separate index arrays come first in the result: so they do when their dimensions do.
+        order = sorted(range(len(indices)), key=lambda i: indices[i] is None)
+        view = view.permute(*order)
+        flipped = [order.index(i) for i in flipped]
+        indices = [indices[i] for i in order]
+    return Selection(view, tuple(flipped), tuple(indices))
 
 
 def _expanded(items: list[Any], rank: int) -> list[Any]:
-    """The key with lists as arrays and one entry for every dimension."""
+    """The key with lists as arrays and one entry for every dimension.
+
+    An ellipsis that stands for no dimension is left in: NumPy takes index arrays on its two sides
+    for separate ones.
+    """
     items = [np.asarray(item) if isinstance(item, (list, tuple)) else item for item in items]
     items = [item.astype(np.int64) if _is_array(item) and item.size == 0 and item.dtype.kind == "f"
              and isinstance(item, np.ndarray) else item for item in items]  # fmt: skip
@@ -188,6 +204,8 @@ def _expanded(items: list[Any], rank: int) -> list[Any]:
             f"too many indices for array: array is {rank}-dimensional, but {used} were indexed"
         )
     full = [slice(None)] * (rank - used)
+    if dots and not full:
+        return items
     at = dots[0] if dots else len(items)
     return [*items[:at], *full, *items[at + bool(dots) :]]
 
