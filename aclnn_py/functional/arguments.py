@@ -21,6 +21,7 @@ __all__ = [
     "check_filters",
     "check_limits",
     "check_linear",
+    "check_margins",
     "check_matrix",
     "check_normalized",
     "each",
@@ -153,6 +154,18 @@ def check_filters(input: Tensor, weight: Tensor, spatial: int) -> None:
             raise InvalidArgumentError(
                 f"{name}: shape {tensor.shape} has {tensor.ndim} dimensions; expected {spatial + 2}"
             )
+
+
+def check_margins(pad: Sequence[int], mode: str) -> None:
+    """Raise for a mode of padding that is not known, or not for so many numbers."""
+    if mode not in ("constant", "reflect", "replicate"):
+        raise InvalidArgumentError(
+            f"mode: expected 'constant', 'reflect' or 'replicate', got {mode!r}"
+        )
+    if mode != "constant" and len(pad) not in (2, 4, 6):
+        raise InvalidArgumentError(
+            f"pad: the mode {mode!r} takes 2, 4 or 6 numbers, got {len(pad)}"
+        )
 
 
 def check_linear(weight: Tensor, bias: Tensor | None) -> None:

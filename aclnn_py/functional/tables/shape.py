@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from aclnn_py.functional.row import Output, Row
+from aclnn_py.functional.row import Call, Output, Row
 
 __all__ = ["ROWS"]
 
@@ -21,12 +21,20 @@ ROWS = (
                 "promote(*tensors)"),),
         ("stack(tensors, dim, out)",),
         {"tensors": "Of one shape.", "dim": "Where the new dimension stands in the result."}),
-    Row("pad", "input: Tensor, pad: Sequence[int], value: Number = 0",
-        "Add elements of one value around a tensor.",
+    Row("pad", "input: Tensor, pad: Sequence[int], mode: str = 'constant', value: Number = 0",
+        "Add elements around a tensor.",
         (Output("The padded tensor; the same dtype.", "pad_shape(input.shape, pad)"),),
-        ("constant_pad_nd(input, pad, value, out)",),
+        (*(Call(f"mode == '{mode}' and len(pad) == {2 * n}",
+                (f"{operator}_pad{n}d(input, pad, out)",))
+           for mode, operator in (("reflect", "reflection"), ("replicate", "replication"))
+           for n in (1, 2, 3)),
+         "constant_pad_nd(input, pad, value, out)"),
         {"pad": "Elements before and after, in pairs, for the last dimension first.",
-         "value": "What is added."}),
+         "mode": "'constant'; 'reflect' repeats the elements next to the border backwards, "
+         "'replicate' those at the border, both for one to three dimensions behind batch and "
+         "channels.",
+         "value": "What is added in the mode 'constant'."},
+        checks=("check_margins(pad, mode)",)),
     Row("narrow_copy", "input: Tensor, dim: int, start: int, length: int",
         "Copy a range of one dimension.",
         (Output("The copy; ``length`` long in the dimension.",
