@@ -28,7 +28,7 @@ from aclnn_py.errors import (
 from aclnn_py.graph_memory import GraphMemory
 from aclnn_py.pending import NEVER, StreamState, leave, pending_streams
 from aclnn_py.status import check_acl, recent_message
-from aclnn_py.stream import Stream
+from aclnn_py.stream import Stream, follow
 
 __all__ = ["MODES", "Capture", "CaptureState", "CapturedGraph", "Point", "address_of"]
 
@@ -210,11 +210,7 @@ def _follow(stream: Stream, before: StreamState) -> None:
             "the capture",
             call="Graph.replay",
         )
-    from aclnn_py.event import Event
-
-    event = Event(stream.device, timing=False)
-    event.record_state(before)
-    event.wait(stream)
+    follow(stream, before)
 
 
 class Point:

@@ -224,6 +224,7 @@ def pack(values: npt.NDArray[Any], dtype: DType) -> npt.NDArray[np.uint8]:
 def unpack(packed: npt.NDArray[np.uint8], dtype: DType, count: int) -> npt.NDArray[Any]:
     """Undo ``pack``: return ``count`` elements, one to a byte, in the host type."""
     packed = np.ascontiguousarray(packed).reshape(-1)
+    codes: npt.NDArray[np.uint8]
     if dtype.bits == 4:
         codes = np.empty(packed.size * 2, np.uint8)
         codes[0::2] = packed & 0x0F

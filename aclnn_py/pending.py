@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -71,6 +72,7 @@ class StreamState:
         "context",
         "deferred",
         "device",
+        "ending",
         "fence",
         "fence_at",
         "notes",
@@ -87,6 +89,9 @@ class StreamState:
         self.borrowed = borrowed
         self.context = new_context(device)
         self.context.raw = raw
+        # Held by who ends the stream, and by other threads that give it something to record.
+        # Reentrant: the collector may end a stream in between.
+        self.ending = threading.RLock()
         # (sequence, callable or None, objects): a deque because appending and popping cannot be
         # torn by a finalizer that runs in between, and a lock would deadlock there.
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
@@ -231,7 +236,8 @@ def destroy(state: StreamState) -> None:
         attempt(lambda: state.synchronize(_CLOSE_TIMEOUT_S))
     finally:
         # Also when the wait was interrupted: the finalizer runs once.
-        state.context.closed = lib.AP_STREAM_ENDED
+        with state.ending:
+            state.context.closed = lib.AP_STREAM_ENDED
         leave(state)
         with state.device.as_active():
             attempt(lambda: _destroy_raw(state, failures))

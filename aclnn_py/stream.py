@@ -288,8 +288,6 @@ def order(stream: Stream, uses: Iterable[Any]) -> None:
 
 
 def _await_guard(stream: Stream, use: Any) -> None:
-    from aclnn_py.event import Event
-
     before = [state for state, _ in pending_streams(use) if state.context.id == use.guard]
     if not before:
         use.guard = 0
@@ -306,10 +304,20 @@ def _await_guard(stream: Stream, use: Any) -> None:
         before[0].synchronize()
         use.guard = 0
         return
-    event = Event(stream.device, timing=False)
-    event.record_state(before[0])
-    event.wait(stream)
+    follow(stream, before[0])
     mark(stream, [use])
+
+
+def follow(stream: Stream, before: StreamState) -> None:
+    """Let ``stream`` wait for what another one has been given, on whatever thread that may end."""
+    from aclnn_py.event import Event
+
+    event = Event(stream.device, timing=False)
+    with before.ending:
+        if before.context.closed == lib.AP_STREAM_ENDED:
+            return  # the device is done with all of it
+        event.record_state(before)
+    event.wait(stream)
 
 
 def current_stream() -> Stream:

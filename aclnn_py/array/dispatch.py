@@ -22,6 +22,8 @@ from aclnn_py.tensor import Tensor
 __all__ = ["FUNCTIONS", "array_function", "array_ufunc"]
 
 _ADVICE = "np.asarray(t) copies a tensor to the host"
+# What NumPy hands on for an argument that was not given; not every release declares it.
+_NO_VALUE: Any = getattr(np, "_NoValue", None)
 # Reductions of ufuncs that stand for a function of their own.
 _REDUCING = {
     "add": "sum",
@@ -65,7 +67,7 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     if found is None:
         name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
         raise TypeError(f"{name} does not run on the device; {_ADVICE}")
-    return found(*args, **{name: v for name, v in kwargs.items() if v is not np._NoValue})
+    return found(*args, **{name: v for name, v in kwargs.items() if v is not _NO_VALUE})
 
 
 def matmul(a: Any, b: Any) -> Tensor:

@@ -31,7 +31,7 @@ __all__ = ["Launches"]
 # Memory that the runtime has never heard of: what malloc gives.
 _UNREGISTERED = 2
 # Overlaps that are harder to decide than this are passed over.
-_OVERLAP_WORK = 10_000
+_OVERLAP_WORK: Any = 10_000
 _REMEMBERED_PLANS = 1024
 # NumPy 1.25 gave it a home of its own.
 _TooHardError = getattr(np, "exceptions", np).TooHardError
@@ -227,7 +227,7 @@ def _hazard(a: _Argument, b: _Argument) -> bool:
     if mine is None or theirs is None:
         return True
     try:
-        return bool(np.shares_memory(mine, theirs, max_work=_OVERLAP_WORK))  # type: ignore[arg-type]
+        return bool(np.shares_memory(mine, theirs, max_work=_OVERLAP_WORK))
     except _TooHardError:
         return False
 
