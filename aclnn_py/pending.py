@@ -73,11 +73,13 @@ class StreamState:
         "deferred",
         "device",
         "ending",
+        "epilogue",
         "fence",
         "fence_at",
         "notes",
         "raw",
         "replays",
+        "visitors",
     )
 
     # The capture that records the work of the stream.
@@ -89,9 +91,11 @@ class StreamState:
         self.borrowed = borrowed
         self.context = new_context(device)
         self.context.raw = raw
-        # Held by who ends the stream, and by other threads that give it something to record.
-        # Reentrant: the collector may end a stream in between.
+        # Threads that use the C stream now, and what the last of them has to do if it was ended
+        # meanwhile. The lock is reentrant: the collector may end a stream in between.
         self.ending = threading.RLock()
+        self.visitors = 0
+        self.epilogue: Callable[[], None] | None = None
         # (sequence, callable or None, objects): a deque because appending and popping cannot be
         # torn by a finalizer that runs in between, and a lock would deadlock there.
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
@@ -148,14 +152,42 @@ class StreamState:
         if len(self.deferred) >= _PRUNE_AT:
             self.poll()
 
+    def enter(self) -> bool:
+        """Whether the C stream is there; if so, it is until ``exit``, whoever closes it.
+
+        Whatever waits for the work of a stream, or asks about it, may do so on another thread than
+        the one that owns and ends it.
+        """
+        with self.ending:
+            if self.context.closed == lib.AP_STREAM_ENDED:
+                return False
+            self.visitors += 1
+            return True
+
+    def exit(self) -> None:
+        """End what ``enter`` began."""
+        with self.ending:
+            self.visitors -= 1
+            last = None if self.visitors else self.epilogue
+            if last is not None:
+                self.epilogue = None
+        if last is not None:
+            last()
+
     def poll(self) -> None:
         """Ask the device how far it is, without waiting."""
         if self.context.sequence == self.context.completed:
             return
         if self.context.closed or not C.has("aclrtQueryEventStatus"):
             return
-        if not guard.waits_are_safe():
+        if not guard.waits_are_safe() or not self.enter():
             return
+        try:
+            self._poll()
+        finally:
+            self.exit()
+
+    def _poll(self) -> None:
         with self.device.as_active():
             if self.capturing():
                 return  # an event recorded now would become part of the captured graph
@@ -199,11 +231,15 @@ class StreamState:
     def synchronize(self, timeout_s: float | None = None) -> None:
         """Wait for the work queued so far."""
         target = int(self.context.sequence)
+        if not self.enter():
+            return  # whoever ended it has waited for its work
         try:
             self._wait(timeout_s)
         except StatusError as error:
             name_launches(error, [self])
             raise
+        finally:
+            self.exit()
         self.checked = max(self.checked, target)
         self.passed(target)
 
@@ -232,15 +268,22 @@ def destroy(state: StreamState) -> None:
         except AclnnPyError as error:
             failures.append(error)
 
+    def end() -> None:
+        with state.device.as_active():
+            _destroy_raw(state, failures)
+
     try:
         attempt(lambda: state.synchronize(_CLOSE_TIMEOUT_S))
     finally:
         # Also when the wait was interrupted: the finalizer runs once.
         with state.ending:
             state.context.closed = lib.AP_STREAM_ENDED
+            visited = state.visitors > 0
+            if visited:
+                state.epilogue = end
         leave(state)
-        with state.device.as_active():
-            attempt(lambda: _destroy_raw(state, failures))
+        if not visited:
+            attempt(end)
         state.arena = None
         state.passed(NEVER)
         lib.ap_pools_forget(state.context)

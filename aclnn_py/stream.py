@@ -313,10 +313,12 @@ def follow(stream: Stream, before: StreamState) -> None:
     from aclnn_py.event import Event
 
     event = Event(stream.device, timing=False)
-    with before.ending:
-        if before.context.closed == lib.AP_STREAM_ENDED:
-            return  # the device is done with all of it
+    if not before.enter():
+        return  # the device is done with all of it
+    try:
         event.record_state(before)
+    finally:
+        before.exit()
     event.wait(stream)
 
 

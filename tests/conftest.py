@@ -114,6 +114,15 @@ def unchecked(device_kind: str) -> Iterator[None]:
 
 
 @pytest.fixture
+def eager_switches() -> Iterator[None]:
+    """Threads take turns after every few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.fixture
 def second_device(device: ap.Device) -> ap.Device:
     """Another device, not current."""
     import aclnn_py

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -160,15 +158,6 @@ def test_replays_on_several_streams_run_one_after_the_other(device: ap.Device) -
         assert total.numpy().tolist() == [480], "reading waits for all of them"
     for stream in streams:
         stream.close()
-
-
-@pytest.fixture
-def eager_switches() -> Iterator[None]:
-    """Threads take turns after every few instructions."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
 
 
 @pytest.mark.usefixtures("eager_switches")

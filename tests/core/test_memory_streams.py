@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from helpers.gates import held
@@ -89,3 +91,28 @@ def test_work_of_another_stream_waits_for_the_one_before(device, stream, how):
     expected = 0.0 if how == "fill" else 3.0
     np.testing.assert_array_equal(new.numpy(), np.full(shape, expected, np.float32))
     other.close()
+
+
+@pytest.mark.usefixtures("eager_switches")
+def test_threads_read_what_streams_work_on_that_others_are_closing(device):
+    shared = [ap.full((64,), value, np.float32) for value in range(4)]
+    failures = []
+
+    def work(seed):
+        try:
+            for turn in range(30):
+                with device.create_stream() as own, own.use():
+                    operand = shared[(seed + turn) % 4]
+                    result = ap.functional.mul(ap.functional.add(operand, 1.0), 2.0)
+                    # Waits for the streams of the other threads that read it.
+                    assert set(operand.numpy().tolist()) == {(seed + turn) % 4}
+                    assert set(result.numpy().tolist()) == {((seed + turn) % 4 + 1) * 2}
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
