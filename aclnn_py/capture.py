@@ -25,7 +25,7 @@ from aclnn_py.errors import (
     StatusError,
     SymbolNotFoundError,
 )
-from aclnn_py.graph_memory import GraphMemory
+from aclnn_py.graph_memory import GraphMemory, Moment, pending
 from aclnn_py.pending import NEVER, StreamState, leave, pending_streams
 from aclnn_py.status import check_acl, recent_message
 from aclnn_py.stream import Stream, follow
@@ -132,6 +132,8 @@ class CapturedGraph:
         The aclmdlRI, once the capture has ended well.
     memory : GraphMemory
         What the graph keeps, alone or with others, and where one of them was used last.
+    last : Moment or None
+        Where this graph was used last: others may go on when it is released.
     states : list of CaptureState
         One per captured stream.
     queue : Stream or None
@@ -142,11 +144,12 @@ class CapturedGraph:
         Streams whose work on captured memory the next replay has to wait for.
     """
 
-    __slots__ = ("communicators", "device", "memory", "model", "prior", "queue", "states")
+    __slots__ = ("communicators", "device", "last", "memory", "model", "prior", "queue", "states")
 
     def __init__(self, device: Device, memory: GraphMemory) -> None:
         self.device = device
         self.memory = memory
+        self.last: Moment | None = None
         self.model: Any = None
         self.states: list[CaptureState] = []
         self.queue: Stream | None = None
@@ -159,15 +162,19 @@ class CapturedGraph:
             self.queue = Stream(self.device)
         return self.queue
 
+    def used(self, state: StreamState, sequence: int) -> None:
+        """Note the last use of the graph, which is that of its memory as well."""
+        self.last = self.memory.last = state, sequence
+
     def settle(self, timeout_s: float | None) -> None:
         """Wait for the replays queued so far."""
-        before = self.memory.pending()
+        before = pending(self.last)
         if before is not None:
             before[0].synchronize(timeout_s)
 
     def follow(self, stream: Stream) -> None:
         """Let ``stream`` wait for the last use of the memory, on whatever stream that was."""
-        before = self.memory.pending()
+        before = pending(self.memory.last)
         if before is not None:
             _follow(stream, before[0])
         while self.prior:
@@ -176,7 +183,7 @@ class CapturedGraph:
 
     def release(self) -> None:
         """Destroy the graph, or leave that to the stream that still replays it."""
-        before = self.memory.pending()
+        before = pending(self.last)
         if before is not None:
             before[0].defer(before[1], self.release)
             return

@@ -225,7 +225,7 @@ class Graph(Handle):
                 self._settle(status, state, where)
             sequence = queue.context.sequence
             queue.replays.append((sequence, state))
-            state.memory.last = queue, sequence
+            state.used(queue, sequence)
 
     def _settle(self, status: int, state: CapturedGraph, stream: Stream) -> None:
         """Deal with a replay that did not go through at once."""
@@ -313,7 +313,7 @@ class Graph(Handle):
                 self._failure = error
                 raise
             finally:
-                state.memory.last = (queue._queue, mark(queue, ()))
+                state.used(queue._queue, mark(queue, ()))
 
     def close(self) -> None:
         """Release the graph and what only it kept alive, once the device has done its replays."""

@@ -19,7 +19,10 @@ from aclnn_py.pending import StreamState, new_context
 if TYPE_CHECKING:
     from aclnn_py.memory import Buffer
 
-__all__ = ["GraphMemory"]
+__all__ = ["GraphMemory", "Moment", "pending"]
+
+Moment = tuple[StreamState, int]
+"""When a graph was used: the state of a stream, and the number of the work on it."""
 
 
 class GraphMemory:
@@ -29,7 +32,7 @@ class GraphMemory:
     ----------
     context : cdata
         The ap_stream that stands for the graphs in the allocator; it never gets any work.
-    last : (StreamState, int) or None
+    last : Moment or None
         Where one of the graphs was used last. Every use waits for the one before, so when the
         device has passed this one it has passed all.
     lock : Lock
@@ -42,7 +45,7 @@ class GraphMemory:
 
     def __init__(self, device: Device) -> None:
         self.context = new_context(device)
-        self.last: tuple[StreamState, int] | None = None
+        self.last: Moment | None = None
         self.lock = threading.Lock()
         self.arenas: dict[int, Buffer] = {}
         # The numbers of the graphs that keep memory here: finalizers leave, and sets need no lock.
@@ -59,7 +62,7 @@ class GraphMemory:
             self.arenas.clear()
             lib.ap_pools_release(self.context)
 
-    def pending(self) -> tuple[StreamState, int] | None:
-        """Where one of the graphs was used last, unless the device is known to have passed that."""
-        last = self.last
-        return None if last is None or last[1] <= last[0].context.completed else last
+
+def pending(moment: Moment | None) -> Moment | None:
+    """The moment itself, or None if there is none or the device is known to have passed it."""
+    return None if moment is None or moment[1] <= moment[0].context.completed else moment

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from helpers.gates import held
 
 import aclnn_py as ap
 from aclnn_py import errors
@@ -142,6 +143,25 @@ def test_graphs_that_share_need_as_much_as_the_largest(device: ap.Device) -> Non
     device.synchronize()
     ap.trim_memory(device)
     assert reserved(device) <= before
+
+
+def test_a_closed_graph_does_not_wait_for_those_it_shared_with(device: ap.Device) -> None:
+    x, out = ones(1), ones(0)
+    first = ap.Graph()
+    second = ap.Graph(memory_of=first)
+    for graph in (first, second):
+        with graph.capture():
+            chain(x, 3, out)
+    first.replay()
+    device.synchronize()
+    state = first.raw
+    with device.create_stream() as side, held(side):
+        second.replay(side)
+        first.close()
+        assert state.model is None
+    second.replay()
+    assert float(out.numpy()[0]) == 4.0
+    second.close()
 
 
 def test_relaxed_captures_keep_what_the_host_writes(device: ap.Device) -> None:
