@@ -63,7 +63,7 @@ class Row:
     summary : str
         First sentence of the documentation.
     outputs : tuple of Output
-        None for a function that works in place: it writes its first argument and returns it.
+        Empty for a function that works in place: it writes its first argument and returns it.
     calls : tuple
         Texts such as ``"add(input, other, alpha, out)"``, queued one after the other; or ``Call``
         objects, of which the first that fits is taken.
