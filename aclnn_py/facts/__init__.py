@@ -12,11 +12,14 @@ from importlib.resources import files
 from typing import Any, Literal, TypedDict
 
 __all__ = [
+    "EmulatedFact",
     "OperatorFact",
     "ParameterFact",
     "RuleRow",
     "StatusFact",
     "advice",
+    "dtypes",
+    "emulated",
     "message",
     "operator",
     "operators",
@@ -61,6 +64,18 @@ class OperatorFact(TypedDict):
     params: list[ParameterFact]
 
 
+class EmulatedFact(TypedDict, total=False):
+    """What phase one of the emulator takes, which is what CANN's source takes on a 910B.
+
+    ``accepts`` has the dtypes of each tensor; ``why`` says for a tensor whose dtypes are not the
+    documented ones where they come from. A reason that starts with ``exception:`` marks a departure
+    from CANN's source.
+    """
+
+    accepts: dict[str, list[str]]
+    why: dict[str, str]
+
+
 class _CodedStatus(TypedDict):
     domain: Domain
     code: int | str
@@ -92,6 +107,31 @@ def operators() -> dict[str, OperatorFact]:
 def operator(name: str) -> OperatorFact | None:
     """The facts of one operator by C name; None for an operator the documents do not have."""
     return operators().get(name)
+
+
+@lru_cache(maxsize=1)
+def emulated() -> dict[str, EmulatedFact]:
+    """What phase one of the emulator takes, by the C names of the operators that it has.
+
+    Every file is about one folder of the emulator's operators and has its name.
+    """
+    table: dict[str, EmulatedFact] = {}
+    for file in files(__name__).joinpath("emulator").iterdir():
+        table.update(json.loads(file.read_text(encoding="utf-8")))
+    return table
+
+
+@lru_cache(maxsize=4096)
+def dtypes(name: str, parameter: str) -> tuple[str, ...]:
+    """The dtypes of a parameter: those the documents name, then others that the source takes.
+
+    Empty where nothing is known.
+    """
+    fact = operator(name)
+    rows = fact["params"] if fact else []
+    named = next((row.get("dtypes", []) for row in rows if row["name"] == parameter), [])
+    taken = emulated().get(name, {}).get("accepts", {}).get(parameter, [])
+    return (*named, *(dtype for dtype in taken if dtype not in named))
 
 
 # A row of rules.json: "for" the operators, "rule" its kind, "status" the refusal where it is not

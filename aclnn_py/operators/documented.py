@@ -58,7 +58,7 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
         BrokenRule(name, text, call.status_of(parameter.c_name, kind), _FIXES.get(kind, ""))
         for parameter, known, value in zip(op.parameters, fact["params"], values, strict=True)
         for name, tensor in _tensors(parameter, value)
-        for kind, text in _against(known, tensor)
+        for kind, text in _against(facts.dtypes(op.c_name, known["name"]), known, tensor)
     ]
     return [*single, *broken_relations(call)]
 
@@ -82,7 +82,8 @@ def documented_rules(op: Op) -> list[str]:
         if _required(parameter):
             rules.append(f"{parameter.name}: must not be None")
         if parameter.is_tensor:
-            rules += [f"{parameter.name}: {text}" for text in _sentences(known)]
+            dtypes = facts.dtypes(op.c_name, known["name"])
+            rules += [f"{parameter.name}: {text}" for text in _sentences(dtypes, known)]
     return rules + [str(relation) for relation in relations_of(op.c_name)]
 
 
@@ -98,9 +99,9 @@ def _required(parameter: Parameter) -> bool:
     return parameter.kind in _POINTERS and not parameter.nullable
 
 
-def _sentences(known: facts.ParameterFact) -> Iterator[str]:
-    if known.get("dtypes"):
-        yield f"dtype {_dtypes(known)}"
+def _sentences(dtypes: tuple[str, ...], known: facts.ParameterFact) -> Iterator[str]:
+    if dtypes:
+        yield f"dtype {_listed(dtypes)}"
     if known.get("dims"):
         yield f"{known['dims']} dimensions"
     if known.get("formats"):
@@ -118,9 +119,11 @@ def _tensors(parameter: Parameter, value: object) -> Iterator[tuple[str, Tensor]
                 yield f"{parameter.name}[{index}]", item
 
 
-def _against(known: facts.ParameterFact, tensor: Tensor) -> Iterator[tuple[str, str]]:
-    if known.get("dtypes") and tensor.dtype_name not in _dtype_set(tuple(known["dtypes"])):
-        yield "dtype", f"dtype {tensor.dtype_name} is not among {_dtypes(known)}"
+def _against(
+    dtypes: tuple[str, ...], known: facts.ParameterFact, tensor: Tensor
+) -> Iterator[tuple[str, str]]:
+    if dtypes and tensor.dtype_name not in _dtype_set(dtypes):
+        yield "dtype", f"dtype {tensor.dtype_name} is not among {_listed(dtypes)}"
     ranks = rank_set(known.get("dims", ""))
     if ranks and tensor.ndim not in ranks:
         yield "dims", f"{tensor.ndim} dimensions; documented are {known['dims']}"
@@ -130,8 +133,8 @@ def _against(known: facts.ParameterFact, tensor: Tensor) -> Iterator[tuple[str, 
         yield "strided", f"strides {tensor.strides} are not those of a contiguous tensor"
 
 
-def _dtypes(known: facts.ParameterFact) -> str:
-    return ", ".join(python_dtype(name) for name in known["dtypes"])
+def _listed(dtypes: tuple[str, ...]) -> str:
+    return ", ".join(python_dtype(name) for name in dtypes)
 
 
 @lru_cache(maxsize=1024)

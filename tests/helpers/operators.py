@@ -33,16 +33,18 @@ NUMPY = {
     "COMPLEX64": np.dtype(np.complex64),
     "COMPLEX128": np.dtype(np.complex128),
 }
-# What an operator takes of which the documents name no dtype.
+# What an operator takes of which the facts name no dtype.
 UNDOCUMENTED = frozenset(NUMPY) - {"UINT16", "UINT32", "UINT64"}
 LAYOUTS = ("dense", "transposed", "stepped")
 
 
-def documented(operator: str, position: int) -> frozenset[str]:
-    """Return the documented dtypes of the parameter at a position, of those NumPy has."""
+def accepted_dtypes(operator: str, position: int) -> frozenset[str]:
+    """Return the dtypes that the facts name for the parameter at a position, of those NumPy has."""
     fact = facts.operator(operator)
     assert fact is not None, operator
-    names = frozenset(fact["params"][position].get("dtypes", ()))
+    known = fact["params"][position]
+    taken = facts.emulated()[operator].get("accepts", {}).get(known["name"])
+    names = frozenset(known.get("dtypes", ()) if taken is None else taken)
     return names & frozenset(NUMPY) if names else UNDOCUMENTED
 
 

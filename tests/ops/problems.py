@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import LAYOUTS, NUMPY, Array, documented, hollow, op, place, refusal
+from helpers.operators import LAYOUTS, NUMPY, Array, accepted_dtypes, hollow, op, place, refusal
 
 import aclnn_py as ap
 
@@ -65,7 +65,7 @@ class Case:
         return f"{self.operator}-{self.note}" if self.note else self.operator
 
     def accepted(self) -> list[str]:
-        names = documented("aclnn" + self.operator, self.decides)
+        names = accepted_dtypes("aclnn" + self.operator, self.decides)
         return sorted(names if self.dtypes is None else self.dtypes & frozenset(NUMPY))
 
     def problem(self, name: str) -> Problem:
@@ -138,7 +138,7 @@ def suite(cases: Sequence[Case]) -> type:
 
         @choosy
         def test_refuses_other_dtypes(self, case: Case) -> None:
-            allowed = documented("aclnn" + case.operator, case.decides)
+            allowed = accepted_dtypes("aclnn" + case.operator, case.decides)
             strangers = frozenset(NUMPY) - allowed
             problem = case.problem(case.accepted()[0])
             for name in sorted(strangers):

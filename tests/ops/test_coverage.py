@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.numerics import TOLERANCES
-from helpers.operators import NUMPY, documented
+from helpers.operators import NUMPY, accepted_dtypes
 
 from aclnn_py.tools.coverage import (
     NARROWED,
@@ -69,4 +69,8 @@ def first_documented(case: object) -> frozenset[str]:
     position = min(form.index(kind) for kind in "tl" if kind in form)
     fact = facts.operator(operator)
     assert fact is not None
-    return documented(operator, position) if fact["params"][position].get("dtypes") else frozenset()
+    return (
+        accepted_dtypes(operator, position)
+        if fact["params"][position].get("dtypes")
+        else frozenset()
+    )

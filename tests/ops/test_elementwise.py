@@ -12,7 +12,7 @@ from helpers.numerics import assert_close, assert_same, tolerance
 from helpers.operators import (
     LAYOUTS,
     NUMPY,
-    documented,
+    accepted_dtypes,
     hollow,
     op,
     place,
@@ -41,7 +41,7 @@ def supported(case: Case) -> frozenset[str]:
     names = frozenset(NUMPY) - case.refused
     for position, kind in enumerate(case.form):
         if kind == "t":
-            names &= documented(operator, position)
+            names &= accepted_dtypes(operator, position)
     out = result_documented(case)
     return frozenset(name for name in names if result_dtype(case, name) in out)
 
@@ -49,8 +49,8 @@ def supported(case: Case) -> frozenset[str]:
 def result_documented(case: Case) -> frozenset[str]:
     operator = "aclnn" + case.operator
     if case.in_place:
-        return documented(operator, first_tensor(case))
-    return documented(operator, case.form.index("o"))
+        return accepted_dtypes(operator, first_tensor(case))
+    return accepted_dtypes(operator, case.form.index("o"))
 
 
 def result_dtype(case: Case, name: str) -> str:
@@ -196,7 +196,7 @@ def refuses_other_dtypes(case: Case) -> None:
                 arguments.append(hollow((2, 3), NUMPY[out]))
             else:
                 arguments.append(scalar_for(case, position, next(numbers), name))
-        if name in documented(operator, first_tensor(case)) and name not in case.refused:
+        if name in accepted_dtypes(operator, first_tensor(case)) and name not in case.refused:
             continue  # taken with a result of another dtype, which the promotion tests cover
         assert refusal(operator, *arguments) == 161002, f"{case.operator} {name}"
 

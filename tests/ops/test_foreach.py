@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import NUMPY, documented, hollow, op, place, refusal, values, wide
+from helpers.operators import NUMPY, accepted_dtypes, hollow, op, place, refusal, values, wide
 
 from .foreach_table import FOREACH, Foreach
 
@@ -23,13 +23,13 @@ def supported(case: Foreach) -> frozenset[str]:
     names = frozenset(NUMPY) - case.refused
     for position, kind in enumerate(case.form):
         if kind in "lo":
-            names &= documented("aclnn" + case.operator, position)
+            names &= accepted_dtypes("aclnn" + case.operator, position)
     return names
 
 
 def scalar_dtype(case: Foreach, position: int, name: str) -> np.dtype[Any]:
     """A documented dtype of the scalar tensor that holds the number and suits the members."""
-    takes = documented("aclnn" + case.operator, position)
+    takes = accepted_dtypes("aclnn" + case.operator, position)
     if NUMPY[name].kind in "iu":
         return NUMPY["INT32"] if "INT32" in takes else NUMPY[min(takes)]
     return NUMPY["FLOAT"]

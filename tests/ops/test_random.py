@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import LAYOUTS, NUMPY, documented, hollow, op, place, refusal
+from helpers.operators import LAYOUTS, NUMPY, accepted_dtypes, hollow, op, place, refusal
 
 import aclnn_py as ap
 from aclnn_py import functional
@@ -225,7 +225,7 @@ def test_refusals() -> None:
         assert refusal(tensors, x, *rest, one, None, 0) == 161001
         assert refusal(tensors, x, *rest, place(np.array([1, 2])), one, 0) == 161002
         assert refusal(tensors, x, *rest, one, place(np.array([1], np.int32)), 0) == 161002
-        accepted = documented(f"aclnnInplace{name}", 0) if name == "Uniform" else set(FLOATS)
+        accepted = accepted_dtypes(f"aclnnInplace{name}", 0) if name == "Uniform" else set(FLOATS)
         for kind in sorted(set(NUMPY) - set(accepted)):
             assert refusal(f"aclnnInplace{name}", hollow((3,), NUMPY[kind]), *rest, 0, 0) == 161002
     for low, high in [(1.0, 0.5), (float("nan"), 1.0), (0.0, float("nan"))]:

@@ -64,7 +64,7 @@ ISA_FLAGS = {
 
 def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path:
     """Compile and link the emulator; return its path."""
-    write_op_facts(FACTS / "operators.json", INCLUDE, GENERATED / "op_facts.inc")
+    write_op_facts(FACTS, INCLUDE, GENERATED / "op_facts.inc")
     build_id = GENERATED / "contract_id.cpp"
     write_if_changed(
         build_id,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documented dtypes and ranks of operator parameters, as a table the emulator compiles in."""
+"""Dtypes and ranks of operator parameters, as a table the emulator compiles in."""
 
 from __future__ import annotations
 
@@ -17,19 +17,26 @@ RANK_ONE = re.compile(r"^(\d)$")
 def write_op_facts(facts: Path, include: Path, target: Path) -> None:
     """Write rows `{"aclnnAdd", "self", dtype mask, lowest rank, highest rank},`.
 
-    Every parameter has a row, in C order: the emulator names parameters by position. The mask has
-    bit N set for aclDataType N; 0 means the documents name no dtype. Rank -1 means that the
-    documents give no plain range.
+    `facts` is the folder of the data files. Every parameter has a row, in C order: the emulator
+    names parameters by position. The mask has bit N set for aclDataType N: the dtypes that the
+    emulator's own facts give, else the documented ones; 0 means that no dtype is named. Rank -1
+    means that the documents give no plain range.
     """
     numbers = dtype_numbers(include)
+    emulated = {}
+    for path in sorted((facts / "emulator").glob("*.json")):
+        emulated.update(json.loads(path.read_text(encoding="utf-8")))
+    documented = json.loads((facts / "operators.json").read_text(encoding="utf-8"))
     rows = []
-    for operator, entry in sorted(json.loads(facts.read_text(encoding="utf-8")).items()):
+    for operator, entry in sorted(documented.items()):
+        accepts = emulated.get(operator, {}).get("accepts", {})
         for parameter in entry["params"]:
-            mask = dtype_mask(parameter.get("dtypes", ()), numbers)
-            low, high = rank_range(parameter.get("dims", ""))
             name = parameter["name"]
+            mask = dtype_mask(accepts.get(name, parameter.get("dtypes", ())), numbers)
+            low, high = rank_range(parameter.get("dims", ""))
             rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
-    write_if_changed(target, "// Generated from facts/operators.json.\n" + "\n".join(rows) + "\n")
+    head = "// Generated from the data files of facts/.\n"
+    write_if_changed(target, head + "\n".join(rows) + "\n")
 
 
 def dtype_numbers(include: Path) -> dict[str, int]:
