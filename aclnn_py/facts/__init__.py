@@ -69,11 +69,13 @@ class EmulatedFact(TypedDict, total=False):
 
     ``accepts`` has the dtypes of each tensor; ``why`` says for a tensor whose dtypes are not the
     documented ones where they come from. A reason that starts with ``exception:`` marks a departure
-    from CANN's source.
+    from CANN's source. ``strided`` names the tensors that are taken as strided views though the
+    documents ask for contiguous ones: the kernel copies them.
     """
 
     accepts: dict[str, list[str]]
     why: dict[str, str]
+    strided: list[str]
 
 
 class _CodedStatus(TypedDict):

@@ -88,15 +88,13 @@ def sparse_mode(query: Tensor, key: Tensor, is_causal: bool) -> int:
     return 2 if is_causal and queries > 1 and queries * key.shape[2] > _LARGEST_MASK else 0
 
 
-def added_scores(
-    query: Tensor, key: Tensor, attn_mask: Tensor | None, stream: Stream | None
-) -> Tensor | None:
-    """What the operator adds to the scores, for a mask of numbers."""
+def added_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None) -> Tensor | None:
+    """What the operator adds to the scores, for a mask of numbers; heads may share one."""
     if attn_mask is None or attn_mask.dtype_name == "bool":
         return None
     padded = _four_dimensions(attn_mask)
     wanted = (padded.shape[0], *query.shape[1:3], key.shape[2])
-    return padded.broadcast_to(wanted).contiguous(stream=stream)
+    return padded.broadcast_to(wanted)
 
 
 def _four_dimensions(mask: Tensor) -> Tensor:

@@ -58,7 +58,7 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
         BrokenRule(name, text, call.status_of(parameter.c_name, kind), _FIXES.get(kind, ""))
         for parameter, known, value in zip(op.parameters, fact["params"], values, strict=True)
         for name, tensor in _tensors(parameter, value)
-        for kind, text in _against(facts.dtypes(op.c_name, known["name"]), known, tensor)
+        for kind, text in _against(op.c_name, known, tensor)
     ]
     return [*single, *broken_relations(call)]
 
@@ -82,8 +82,7 @@ def documented_rules(op: Op) -> list[str]:
         if _required(parameter):
             rules.append(f"{parameter.name}: must not be None")
         if parameter.is_tensor:
-            dtypes = facts.dtypes(op.c_name, known["name"])
-            rules += [f"{parameter.name}: {text}" for text in _sentences(dtypes, known)]
+            rules += [f"{parameter.name}: {text}" for text in _sentences(op.c_name, known)]
     return rules + [str(relation) for relation in relations_of(op.c_name)]
 
 
@@ -99,14 +98,15 @@ def _required(parameter: Parameter) -> bool:
     return parameter.kind in _POINTERS and not parameter.nullable
 
 
-def _sentences(dtypes: tuple[str, ...], known: facts.ParameterFact) -> Iterator[str]:
+def _sentences(operator: str, known: facts.ParameterFact) -> Iterator[str]:
+    dtypes = facts.dtypes(operator, known["name"])
     if dtypes:
         yield f"dtype {_listed(dtypes)}"
     if known.get("dims"):
         yield f"{known['dims']} dimensions"
     if known.get("formats"):
         yield f"format {', '.join(known['formats'])}"
-    if known.get("strided") is False:
+    if _contiguous(operator, known):
         yield "contiguous"
 
 
@@ -119,9 +119,15 @@ def _tensors(parameter: Parameter, value: object) -> Iterator[tuple[str, Tensor]
                 yield f"{parameter.name}[{index}]", item
 
 
+def _contiguous(operator: str, known: facts.ParameterFact) -> bool:
+    copied = facts.emulated().get(operator, {}).get("strided", ())
+    return known.get("strided") is False and known["name"] not in copied
+
+
 def _against(
-    dtypes: tuple[str, ...], known: facts.ParameterFact, tensor: Tensor
+    operator: str, known: facts.ParameterFact, tensor: Tensor
 ) -> Iterator[tuple[str, str]]:
+    dtypes = facts.dtypes(operator, known["name"])
     if dtypes and tensor.dtype_name not in _dtype_set(dtypes):
         yield "dtype", f"dtype {tensor.dtype_name} is not among {_listed(dtypes)}"
     ranks = rank_set(known.get("dims", ""))
@@ -129,7 +135,7 @@ def _against(
         yield "dims", f"{tensor.ndim} dimensions; documented are {known['dims']}"
     if known.get("formats") and tensor.format.name not in known["formats"]:
         yield "format", f"format {tensor.format.name} is not among {', '.join(known['formats'])}"
-    if known.get("strided") is False and not tensor.is_contiguous:
+    if _contiguous(operator, known) and not tensor.is_contiguous:
         yield "strided", f"strides {tensor.strides} are not those of a contiguous tensor"
 
 

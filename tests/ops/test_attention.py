@@ -438,3 +438,97 @@ def test_a_kept_plan_takes_the_tensors_of_each_launch() -> None:
         )  # fmt: skip
         order = table[:, 0]
         agree(result, attention(q, k[order], v[order], 1.0, met=~hidden[:, None, None, :]))
+
+
+@pytest.mark.parametrize("operator", [FUSED, "IncreFlashAttentionV4"])
+@pytest.mark.parametrize("view", ["transposed", "stepped"])
+@pytest.mark.parametrize("layout", ["BNSD", "BSND", "BSH"])
+def test_operands_may_be_strided_views(layout: str, view: str, operator: str) -> None:
+    q, k, v = operands(4, 1 if "Incre" in operator else 5, 9, kv_heads=2)
+    q_side, k_side, v_side = (place(arranged(x, layout), view) for x in (q, k, v))
+    assert not k_side.is_contiguous
+    out, lse = call(
+        operator,
+        *(arranged(x, layout) for x in (q, k, v)),
+        query=q_side,
+        key=[k_side],
+        value=[v_side],
+        num_heads=4,
+        num_key_value_heads=2,
+        input_layout=layout,
+    )
+    oracle = attention(q, k, v, 1.0)
+    assert_close(restored(out, layout, 4), oracle[0])
+    if operator == FUSED:
+        assert_close(lse, oracle[1], scale=4.0)
+
+
+@pytest.mark.parametrize("queries", [1, 5])
+@pytest.mark.parametrize("view", ["transposed", "stepped"])
+def test_masks_and_encodings_may_be_strided_views(view: str, queries: int) -> None:
+    q, k, v = operands(2, queries, 9)
+    rng = np.random.default_rng(3)
+    hidden = rng.integers(0, 2, (2, 1, queries, 9)).astype(np.bool_)
+    hidden[..., 0] = False
+    added = rng.standard_normal((2, 2, queries, 9)).astype(q.dtype)
+    out, lse = call(
+        FUSED,
+        q,
+        k,
+        v,
+        num_heads=2,
+        atten_mask=place(hidden, view),
+        pse_shift=place(added, view),
+    )
+    agree((out, lse), attention(q, k, v, 1.0, met=~hidden, added=added))
+
+
+def test_one_encoding_and_one_mask_may_stand_for_all_heads_and_tokens() -> None:
+    q, k, v = operands(2, 5, 9)
+    added = np.linspace(-1, 1, 9).astype(q.dtype).reshape(1, 1, 1, 9)
+    hidden = (np.arange(9) % 4 == 3).reshape(1, 9)
+    out, lse = call(
+        FUSED,
+        q,
+        k,
+        v,
+        num_heads=2,
+        pse_shift=place(added).broadcast_to((2, 2, 5, 9)),
+        atten_mask=place(hidden).broadcast_to((5, 9)),
+    )
+    agree((out, lse), attention(q, k, v, 1.0, met=~hidden, added=added))
+
+
+@pytest.mark.parametrize("view", ["transposed", "stepped"])
+def test_a_strided_triangle_is_read_where_it_lies(view: str) -> None:
+    q, k, v = operands(2, 5, 9)
+    met = meets(5, 9, ALL, 0)
+    out, lse = call(FUSED, q, k, v, num_heads=2, atten_mask=place(TRIANGLE, view), sparse_mode=2)
+    agree((out, lse), attention(q, k, v, 1.0, met=met))
+    wrong = TRIANGLE.copy()
+    wrong[700, 3] = True
+    with pytest.raises(DeviceError, match="row 700 of the mask"):
+        call(FUSED, q, k, v, num_heads=2, atten_mask=place(wrong, view), sparse_mode=2)
+
+
+@pytest.mark.parametrize("view", ["transposed", "stepped"])
+def test_pages_of_a_cache_may_be_strided(view: str) -> None:
+    q, k, v = operands(2, 1, 32)
+    # Page 2 i + j has the tokens 16 j to 16 j + 15 of sequence i, as (pages, heads, tokens, width).
+    key, value = (
+        x.reshape(2, 2, 2, 16, 16).transpose(0, 2, 1, 3, 4).reshape(4, 2, 16, 16) for x in (k, v)
+    )
+    out, lse = call(
+        FUSED,
+        q,
+        key,
+        value,
+        key=[place(key, view)],
+        value=[place(value, view)],
+        num_heads=2,
+        block_table=np.arange(4, dtype=np.int32).reshape(2, 2),
+        actual_seq_lengths_kv=[32, 20],
+        block_size=16,
+    )
+    met = np.arange(32) < np.array([32, 20]).reshape(2, 1, 1, 1)
+    agree((out, lse), attention(q, k, v, 1.0, met=met))

@@ -140,7 +140,9 @@ def test_refusals_of_other_versions(
     assert words in str(caught.value), caught.value
 
 
-def test_a_strided_operand_is_refused() -> None:
+def test_a_strided_operand_is_refused_where_the_kernel_copies_none() -> None:
     q, k, v = operands()
+    sides = {"key": place(k), "value": place(v)}
     with pytest.raises(AclnnError, match="query is a strided view; it must be contiguous"):
-        call(FUSED, q, k, v, num_heads=2, query=place(q, "transposed"))
+        prompt = "PromptFlashAttentionV3"
+        call(prompt, q, k, v, num_heads=2, query=place(q, "transposed"), **sides)

@@ -16,9 +16,8 @@ ROWS = (
         "enable_gqa: bool = False",
         "Average values by the softmax of scaled products of queries and keys.",
         (Output("Shape and dtype of ``query``.", "query.shape", "query.dtype_name"),),
-        ("fused_infer_attention_score_v2(query.contiguous(stream=stream), "
-         "[key.contiguous(stream=stream)], [value.contiguous(stream=stream)], "
-         "added_scores(query, key, attn_mask, stream), "
+        ("fused_infer_attention_score_v2(query, [key], [value], "
+         "added_scores(query, key, attn_mask), "
          f"hidden_keys(query, key, attn_mask, is_causal, stream), None, None, {_ABSENT}, {_LATER}, "
          "None, query.shape[1], query.shape[3] ** -0.5 if scale is None else scale, ALL_TOKENS, "
          "0 if is_causal else ALL_TOKENS, 'BNSD', key.shape[1], "
@@ -34,8 +33,8 @@ ROWS = (
          "scale": "Factor of the products; ``width ** -0.5`` by default.",
          "enable_gqa": "Whether several heads of ``query`` may share one of ``key``."},
         checks=("check_attention(query, key, value, attn_mask, is_causal, enable_gqa)",),
-        notes="Operands that are strided views are copied first. A query of several tokens that "
-        "takes no key gives zeros."),
+        notes="Operands may be strided views. A query of several tokens that takes no key gives "
+        "zeros."),
     Row("fused_infer_attention_score", "query: Tensor, key: Tensor, value: Tensor, *, "
         "pse_shift: Tensor | None = None, atten_mask: Tensor | None = None, "
         "actual_seq_lengths: Sequence[int] | None = None, "

@@ -63,11 +63,6 @@ struct Band {
   int64_t before, after;
 };
 
-// Strides of a tensor that has an entry per pair of a query's and a key's token; the keys lie side by side.
-struct PairStrides {
-  int64_t batch = 0, head = 0, token = 0;
-};
-
 // A valid call without addresses.
 struct Attention {
   const char *op;
@@ -79,8 +74,8 @@ struct Attention {
   std::vector<int64_t> query_lengths, key_lengths;
   std::vector<int64_t> query_starts, key_starts;  // where sequences begin that are packed; else empty
   std::vector<Band> bands;
-  PairStrides pse, mask;
-  bool triangle = false;  // the mask is the triangle that stands for any causal mask or band
+  bool one_mask_row = false;  // the mask has one row per sequence, whatever its rank
+  bool triangle = false;      // the mask is the triangle that stands for any causal mask or band
   bool clear_masked_rows = false;
   float scale = 1.0f;
   bool nothing = false;  // there is no result to compute

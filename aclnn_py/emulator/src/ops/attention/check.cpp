@@ -104,7 +104,9 @@ class Checker {
     if (c_.with_lse) check_.dtype(c_.lse.name, c_.lse.given);
   }
 
+  // The kernel of PromptFlashAttention alone takes its tensors as they lie; those of the others copy strided ones.
   void contiguous() {
+    if (c_.kind != AttentionKind::kPrompt) return;
     const auto whole = [&](const char *name, const aclTensor *tensor) {
       check_.that(!tensor || tensor->contiguous(), "%s is a strided view; it must be contiguous", name);
     };
@@ -321,7 +323,6 @@ class Checker {
     check_.that((t.shape[0] == a_.batch || t.shape[0] == 1) && t.shape[1] == a_.heads && t.shape[2] >= a_.queries && t.shape[3] >= a_.keys,
                 "%s has shape %s; expected (%" PRId64 " or 1, %" PRId64 ", at least %" PRId64 ", at least %" PRId64 ")", c_.pse.name,
                 shape_text(layout_of(t)).c_str(), a_.batch, a_.heads, a_.queries, a_.keys);
-    a_.pse = {t.shape[0] == 1 ? 0 : t.strides[0], t.strides[1], t.strides[2]};
   }
 
   // A step has one row per sequence, whatever the rank; a prompt may share its rows between sequences.
@@ -348,11 +349,10 @@ class Checker {
       check_.that((batch == 1 || batch == a_.batch) && (last < 3 || t.shape[1] == 1) && t.shape[last - 1] >= a_.queries && t.shape[last] >= a_.keys,
                   "%s has shape %s; expected at least (%" PRId64 ", %" PRId64 "), or such a matrix for each of the %" PRId64 " sequences",
                   c_.mask.name, shape.c_str(), a_.queries, a_.keys, a_.batch);
-      a_.mask = {batch == 1 ? 0 : t.strides[0], 0, t.strides[last - 1]};
     } else {
       check_.that(t.shape[0] == a_.batch && t.numel() == t.shape[0] * t.shape[last] && t.shape[last] >= a_.keys,
                   "%s has shape %s; with one token per query expected (%" PRId64 ", at least %" PRId64 ")", c_.mask.name, shape.c_str(), a_.batch, a_.keys);
-      a_.mask = {t.strides[0], 0, 0};
+      a_.one_mask_row = true;
     }
   }
 

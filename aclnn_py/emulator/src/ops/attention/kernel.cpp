@@ -35,11 +35,32 @@ constexpr float kMasked = std::numeric_limits<float>::lowest();
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr int64_t kWorthATask = int64_t{1} << 18;  // multiplications
 
+// A tensor that has an entry per pair of a query's and a key's token, with its strides in elements.
+struct Pairs {
+  const char *data = nullptr;
+  int64_t batch = 0, head = 0, token = 0, key = 0;
+
+  int64_t at(int64_t b, int64_t n, int64_t s, int64_t k) const { return b * batch + n * head + s * token + k * key; }
+};
+
 struct Operand {
   Heads query, out, lse;
-  const char *pse = nullptr;
-  const unsigned char *mask = nullptr;
+  Pairs pse, mask;
 };
+
+// A matrix of pairs, or one for each sequence, perhaps with dimensions of 1 between.
+Pairs mask_of(const View &view, bool one_row) {
+  const int last = view.layout.rank - 1;
+  const int64_t *stride = view.layout.stride;
+  if (one_row) return {view.data, stride[0], 0, 0, stride[last]};
+  const bool shared = last == 1 || view.layout.shape[0] == 1;
+  return {view.data, shared ? 0 : stride[0], 0, stride[last - 1], stride[last]};
+}
+
+Pairs encoding_of(const View &view) {
+  const int64_t *stride = view.layout.stride;
+  return {view.data, view.layout.shape[0] == 1 ? 0 : stride[0], stride[1], stride[2], stride[3]};
+}
 
 // The state of one row while its keys pass by.
 struct Row {
@@ -86,7 +107,7 @@ class Worker {
     query_.resize(static_cast<size_t>(rows * a_.width));
     result_.resize(query_.size());
     scores_.resize(static_cast<size_t>(rows * kTile));
-    pse_.resize(o_.pse ? static_cast<size_t>(tile) : 0);
+    pse_.resize(o_.pse.data ? static_cast<size_t>(tile) : 0);
     room_.resize(keys_.room(tile));
   }
 
@@ -166,16 +187,21 @@ class Worker {
   }
 
   void shift(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) {
-    if (!o_.pse) return;
-    const int64_t at = batch * a_.pse.batch + row.head * a_.pse.head + row.token * a_.pse.token + first;
-    load_f32(o_.pse, o_.query.dtype, at, 1, count, pse_.data());
+    if (!o_.pse.data) return;
+    const int64_t at = o_.pse.at(batch, row.head, row.token, first);
+    load_f32(o_.pse.data, o_.query.dtype, at, o_.pse.key, count, pse_.data());
     for (int64_t i = 0; i < count; ++i) scores[i] += pse_[static_cast<size_t>(i)];
   }
 
   void hide(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) const {
-    if (!o_.mask) return;
-    const unsigned char *mask = o_.mask + batch * a_.mask.batch + row.token * a_.mask.token + first;
-    for (int64_t i = 0; i < count; ++i) scores[i] = mask[i] != 0 ? kMasked : scores[i];
+    if (!o_.mask.data) return;
+    const char *mask = o_.mask.data + o_.mask.at(batch, row.head, row.token, first);
+    const int64_t step = o_.mask.key;
+    if (step == 1) {  // the usual case, in a loop that vectorises
+      for (int64_t i = 0; i < count; ++i) scores[i] = mask[i] != 0 ? kMasked : scores[i];
+    } else {
+      for (int64_t i = 0; i < count; ++i) scores[i] = mask[i * step] != 0 ? kMasked : scores[i];
+    }
   }
 
   void finish(int64_t batch, int64_t index) {
@@ -221,15 +247,22 @@ Status read_pages(const Attention &a, PlanContext &c, std::vector<int64_t> *page
 // The one mask that stands for all causal ones is not read where it could be computed; but a program that passes
 // another one, an inverted one for instance, gets wrong results from the NPU and has to hear of it.
 Status check_triangle(const Attention &a, const aclTensor &mask) {
-  const int64_t side = mask.shape[mask.rank() - 1];
+  const size_t last = mask.rank() - 1;
+  const int64_t side = mask.shape[last], row = mask.strides[last - 1], step = mask.strides[last];
   const auto *data = static_cast<const unsigned char *>(mask.view_data());
   std::vector<unsigned char> line(static_cast<size_t>(2 * side), 0);
   std::fill(line.begin() + side, line.end(), 1);
   std::atomic<int64_t> wrong{side};
   parallel_for(side, side / 8, [&](int64_t begin, int64_t end) {
+    std::vector<unsigned char> gathered(step == 1 ? 0 : static_cast<size_t>(side));
     for (int64_t i = begin; i < end; ++i) {
+      const unsigned char *given = data + i * row;
+      if (step != 1) {
+        for (int64_t j = 0; j < side; ++j) gathered[static_cast<size_t>(j)] = given[j * step];
+        given = gathered.data();
+      }
       // Row i has i + 1 zeros before its ones.
-      if (std::memcmp(data + i * side, line.data() + side - 1 - i, static_cast<size_t>(side)) != 0) wrong = i;
+      if (std::memcmp(given, line.data() + side - 1 - i, static_cast<size_t>(side)) != 0) wrong = i;
     }
   });
   if (wrong == side) return 0;
@@ -253,11 +286,11 @@ Status run_attention(const Attention &a, PlanContext &c) {
   operand.out = heads_of(out, a.out_form, a.width);
   // A row of one element each, arranged like heads whose tokens come last, or first where sequences are packed.
   if (lse) operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
-  if (c.has(a.pse_at)) operand.pse = safe(a.pse_at).data;
+  if (c.has(a.pse_at)) operand.pse = encoding_of(safe(a.pse_at));
   if (c.has(a.mask_at) && a.triangle) {
     if (Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
   } else if (c.has(a.mask_at)) {
-    operand.mask = reinterpret_cast<const unsigned char *>(safe(a.mask_at).data);
+    operand.mask = mask_of(safe(a.mask_at), a.one_mask_row);
   }
   std::vector<View> keys, values;
   for (size_t i = 0; i < (a.listed ? static_cast<size_t>(a.batch) : 1); ++i) {

@@ -54,7 +54,13 @@ Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, c
     const int64_t page = pages_[static_cast<size_t>(batch * pages_per_sequence_ + token / block_size_)];
     const char *at = from.data + from.at(page, head, within) * size;
     for (int64_t i = 0; i < n; ++i) {
-      std::memcpy(room + (done + i) * width_ * size, at + i * from.token * size, static_cast<size_t>(width_ * size));
+      char *to = room + (done + i) * width_ * size;
+      const char *token_at = at + i * from.token * size;
+      if (from.item == 1) {
+        std::memcpy(to, token_at, static_cast<size_t>(width_ * size));
+      } else {
+        for (int64_t j = 0; j < width_; ++j) std::memcpy(to + j * size, token_at + j * from.item * size, static_cast<size_t>(size));
+      }
     }
     done += n;
   }
