@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The corpus of accepted calls against the library: every operator is there, every call runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+
+import pytest
+from helpers.accepted_calls import (
+    PATH,
+    TensorSpec,
+    calls,
+    operators,
+    read_argument,
+    write_argument,
+)
+
+import aclnn_py as ap
+from aclnn_py.tools.coverage import implemented
+
+pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator implements")
+
+
+def test_every_operator_has_an_accepted_call(device: ap.Device) -> None:
+    advice = "add a call to tests/helpers/accepted_calls.json"
+    assert operators() == implemented(), advice
+    assert all(calls(operator) for operator in operators()), advice
+
+
+def test_what_is_read_is_written_the_same() -> None:
+    for operator, rows in json.loads(PATH.read_text(encoding="utf-8")).items():
+        for row in rows:
+            again = [write_argument(read_argument(argument)) for argument in row]
+            assert repr(again) == repr(row), operator  # by its text: a NaN is not equal to itself
+
+
+def test_a_changed_call_leaves_the_other_alone() -> None:
+    call = calls("aclnnRelu")[0]
+    before = call.arguments[0]
+    assert isinstance(before, TensorSpec)
+    assert call.changed(0, offset=7).arguments[0].offset == 7
+    assert call.changed(0).arguments[0] is None
+    assert call.arguments[0] is before
+
+
+@contextlib.contextmanager
+def places(ranks: int) -> Iterator[list[tuple[ap.Device, dict[int, str]]]]:
+    """Where a call is made: each device with the name of its communicator, if there is one."""
+    from aclnn_py.distributed import Communicator
+
+    comms = Communicator.init_all(ranks) if ranks else []
+    try:
+        yield [(comm.device, {ranks: comm.name}) for comm in comms] or [(ap.Device(0), {})]
+    finally:
+        for comm in comms:
+            comm.close()
+
+
+@pytest.mark.parametrize("operator", operators())
+def test_accepted_calls_are_accepted_and_run(operator: str, device: ap.Device) -> None:
+    for call in calls(operator):
+        with places(call.ranks) as found:
+            for place, groups in found:
+                with place:
+                    call.op(*call.build(groups))
+            for place, _ in found:
+                place.synchronize()
