@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acl/acl_program_macros.h"
+
 #include "aclnn_py/c_begin.h"
 
 /* Status of an AscendCL call: 0 is success, every other value is one of the codes below. */
@@ -24,6 +26,7 @@ typedef struct aclDataBuffer aclDataBuffer;
 typedef struct aclTensorDesc aclTensorDesc;
 
 #define ACL_SUCCESS 0
+#define ACL_RT_SUCCESS 0
 #define ACL_ERROR_NONE 0
 #define ACL_ERROR_INVALID_PARAM 100000
 #define ACL_ERROR_UNINITIALIZE 100001

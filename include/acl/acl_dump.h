@@ -10,6 +10,7 @@
 
 #define ACL_DUMP_MAX_FILE_PATH_LENGTH 4096
 #define ACL_DUMP_MAX_SHAPE_NUM 25
+#define ACL_OP_DUMP_OP_AICORE_ARGS 1U
 
 /* Since 9.0.0. */
 typedef enum acldumpType {

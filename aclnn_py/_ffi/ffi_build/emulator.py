@@ -28,6 +28,7 @@ LIBRARY = "libaclnn_py_emulator.so"
 CANN_NAMES = [
     "ascendcl",
     "acl_rt",
+    "acl_rt_impl",
     "acl_mdl",
     "acl_op_executor",
     "acl_op_compiler",
@@ -49,10 +50,13 @@ CANN_NAMES = [
     "ge_runner",
     "graph",
     "msprofiler",
+    "profapi",
     "ascend_dump",
     "ascend_protobuf",
     "platform",
     "ms_tools_ext",
+    "c_sec",
+    "ascend_hal",
 ]
 # The baseline of each level is also what a machine must have for the dispatcher to pick it.
 ISA_FLAGS = {

@@ -115,7 +115,7 @@ class Parser {
 
 }  // namespace
 
-Status read_configuration(const char *path, const char *routine, Configuration *configuration) {
+Status read_configuration(const char *path, const char *routine, Configuration *configuration, std::string *whole) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
@@ -125,6 +125,7 @@ Status read_configuration(const char *path, const char *routine, Configuration *
   if (!Parser(text.str(), configuration).run()) {
     return fail(ACL_ERROR_PARSE_FILE, "%s: %s is not JSON of at most %d levels.", routine, path, kMaxNesting);
   }
+  if (whole != nullptr) *whole = text.str();
   return 0;
 }
 

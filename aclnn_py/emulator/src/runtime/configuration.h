@@ -12,7 +12,7 @@ namespace emu {
 using Configuration = std::map<std::string, std::string>;
 
 // Reads and checks a file. 100003 when it cannot be read, 100006 when it is not JSON or is nested deeper than
-// ten brackets of a kind.
-Status read_configuration(const char *path, const char *routine, Configuration *configuration);
+// ten brackets of a kind. `text` (may be null) gets the file as it is.
+Status read_configuration(const char *path, const char *routine, Configuration *configuration, std::string *text = nullptr);
 
 }  // namespace emu

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 
 #include "acl/acl_rt.h"
 #include "aclnn/aclnn_base.h"
@@ -11,6 +12,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "runtime/configuration.h"
+#include "runtime/init_callbacks.h"
 
 namespace emu {
 namespace {
@@ -26,10 +28,10 @@ InitState &state() {
   return *instance;
 }
 
-Status apply(const char *path, const char *routine) {
+Status apply(const char *path, const char *routine, std::string *text = nullptr) {
   if (path == nullptr || *path == '\0') return 0;
   Configuration configuration;
-  if (const Status s = read_configuration(path, routine, &configuration)) return s;
+  if (const Status s = read_configuration(path, routine, &configuration, text)) return s;
   if (const auto mode = configuration.find("err_msg_mode"); mode != configuration.end()) {
     if (mode->second != "0" && mode->second != "1") {
       return fail(ACL_ERROR_INVALID_PARAM, "%s: err_msg_mode is \"%s\"; \"0\" (thread) and \"1\" (process) are known.",
@@ -48,39 +50,58 @@ Status apply(const char *path, const char *routine) {
 
 using emu::fail;
 
-EMU_EXPORT aclError aclInit(const char *configPath) {
-  EMU_ENTER();
-  emu::watch_process();
+namespace {
+
+// The part of aclInit under the lock: functions of the program are called without it.
+emu::Status initialize(const char *routine, const char *path, std::string *text) {
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references > 0) {
     ++emu::state().references;
-    return fail(ACL_ERROR_REPEAT_INITIALIZE, "aclInit: called before in this process (%llu times by now).",
+    return fail(ACL_ERROR_REPEAT_INITIALIZE, "%s: called before in this process (%llu times by now).", routine,
                 static_cast<unsigned long long>(emu::state().references));
   }
-  if (const emu::Status s = emu::apply(configPath, __func__)) return s;
+  if (const emu::Status s = emu::apply(path, routine, text)) return s;
   emu::state().references = 1;
   return 0;
 }
 
-EMU_EXPORT aclError aclFinalize(void) {
-  EMU_ENTER();
+// Takes `count` references back (0: all of them); *left is what remains.
+emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references == 0) {
-    return fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize: not initialized, or finalized before.");
+    return fail(ACL_ERROR_REPEAT_FINALIZE, "%s: not initialized, or finalized before.", routine);
   }
-  emu::state().references = 0;
+  emu::state().references -= count == 0 ? emu::state().references : count;
+  *left = emu::state().references;
   return 0;
+}
+
+}  // namespace
+
+EMU_EXPORT aclError aclInit(const char *configPath) {
+  EMU_ENTER();
+  emu::watch_process();
+  std::string text;
+  if (const emu::Status s = initialize(__func__, configPath, &text)) return s;
+  const emu::Status told = emu::tell_initialized(text);
+  uint64_t left = 0;
+  if (told != 0) (void)finalize(__func__, 0, &left);  // somebody else may have done it meanwhile
+  return told;
+}
+
+EMU_EXPORT aclError aclFinalize(void) {
+  EMU_ENTER();
+  uint64_t left = 0;
+  if (const emu::Status s = finalize(__func__, 0, &left)) return s;
+  return emu::tell_finalizing();
 }
 
 EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) {
   EMU_ENTER();
-  std::lock_guard<std::mutex> lock(emu::state().mutex);
-  if (emu::state().references == 0) {
-    return fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalizeReference: not initialized, or finalized before.");
-  }
-  --emu::state().references;
-  if (refCount != nullptr) *refCount = emu::state().references;
-  return 0;
+  uint64_t left = 0;
+  if (const emu::Status s = finalize(__func__, 1, &left)) return s;
+  if (refCount != nullptr) *refCount = left;
+  return left == 0 ? emu::tell_finalizing() : 0;
 }
 
 EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) {

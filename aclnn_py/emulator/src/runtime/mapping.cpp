@@ -16,6 +16,7 @@
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/slots.h"
+#include "runtime/mapping.h"
 #include "runtime/sharing.h"
 
 namespace emu {
@@ -30,7 +31,8 @@ struct Physical {
   const int file;
   const bool charged;                 // counts against this process's device memory (not imported)
   const aclrtPhysicalMemProp properties;
-  int users = 1;                      // the handle and each mapping; guarded by the table's mutex
+  int users = 1;                      // each handle and each mapping; guarded by the table's mutex
+  int handles = 1;                    // how often aclrtFreePhysical is due; guarded by the same
   OwnTicket ticket;
 };
 
@@ -132,6 +134,28 @@ Status adopt(const char *routine, int device, size_t size, int file, bool charge
   return 0;
 }
 
+// One more handle for what is mapped; under the table's mutex.
+Status retain(const char *routine, Physical *physical, aclrtDrvMemHandle *handle) {
+  if (!physicals().live(physical)) {
+    // Its handles were given back and cannot come alive again: the mappings move to a new one.
+    Physical *fresh = physicals().create(physical->device, physical->size, physical->file, physical->charged,
+                                         physical->properties);
+    if (fresh == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
+    fresh->users = physical->users;
+    fresh->handles = 0;
+    fresh->ticket = physical->ticket;
+    for (auto &[address, mapping] : table().mapped) {
+      if (mapping.physical == physical) mapping.physical = fresh;
+    }
+    physicals().destroy(physical);
+    physical = fresh;
+  }
+  ++physical->users;
+  ++physical->handles;
+  *handle = physical;
+  return 0;
+}
+
 Status find_physical(const char *routine, aclrtDrvMemHandle handle, Physical **physical) {
   *physical = physicals().find(handle);
   if (*physical != nullptr) return 0;
@@ -139,6 +163,12 @@ Status find_physical(const char *routine, aclrtDrvMemHandle handle, Physical **p
 }
 
 }  // namespace
+
+bool reserved_address(const void *address) {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  return reservation_of(table(), reinterpret_cast<uintptr_t>(address)) != nullptr;
+}
+
 }  // namespace emu
 
 using emu::fail;
@@ -206,7 +236,7 @@ EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   std::lock_guard<std::mutex> lock(emu::table().mutex);
   Physical *physical = nullptr;
   if (const Status s = emu::find_physical(__func__, handle, &physical)) return s;
-  if (!emu::physicals().retire(physical)) return emu::find_physical(__func__, handle, &physical);
+  if (--physical->handles == 0) emu::physicals().retire(physical);
   emu::unuse(physical);  // what is mapped stays until it is unmapped
   return 0;
 }
@@ -273,6 +303,44 @@ EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessD
     if (id != owner) emu::set_peer_access(id, owner, true);
   }
   return 0;
+}
+
+EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag) {
+  EMU_ENTER();
+  if (virPtr == nullptr || location == nullptr || flag == nullptr) {
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAccess: %s is null.",
+                virPtr == nullptr ? "virPtr" : location == nullptr ? "location" : "flag");
+  }
+  std::lock_guard<std::mutex> lock(emu::table().mutex);
+  const auto at = emu::table().mapped.find(reinterpret_cast<uintptr_t>(virPtr));
+  if (at == emu::table().mapped.end()) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAccess: nothing is mapped at %p.", virPtr);
+  }
+  if (location->type == ACL_MEM_LOCATION_TYPE_HOST) {
+    *flag = ACL_RT_MEM_ACCESS_FLAGS_NONE;  // memory of a device is copied, never read through its address
+    return 0;
+  }
+  if (location->type != ACL_MEM_LOCATION_TYPE_DEVICE || !emu::valid_device(static_cast<int>(location->id))) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAccess: location type %d, id %u; a host (0) or an existing device (1) "
+                "is asked for.", static_cast<int>(location->type), location->id);
+  }
+  const bool open = emu::reachable(static_cast<int>(location->id), at->second.physical->device);
+  *flag = open ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
+  return 0;
+}
+
+// The handle counts each call: every one wants an aclrtFreePhysical of its own.
+EMU_EXPORT aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle) {
+  EMU_ENTER();
+  if (virPtr == nullptr || handle == nullptr) {
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemRetainAllocationHandle: %s is null.", virPtr == nullptr ? "virPtr" : "handle");
+  }
+  std::lock_guard<std::mutex> lock(emu::table().mutex);
+  const auto at = emu::table().mapped.find(reinterpret_cast<uintptr_t>(virPtr));
+  if (at == emu::table().mapped.end()) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemRetainAllocationHandle: nothing is mapped at %p.", virPtr);
+  }
+  return emu::retain(__func__, at->second.physical, handle);
 }
 
 EMU_EXPORT aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop) {

@@ -102,3 +102,15 @@ EMU_EXPORT aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outpu
 
 EMU_EXPORT aclError aclrtResetOverflowStatus(aclrtStream stream) { return reset_status(__func__, stream); }
 EMU_EXPORT aclError aclrtResetFloatOverflowStatus(aclrtStream stream) { return reset_status(__func__, stream); }
+
+// The forms with a mode: 0 is the only one.
+EMU_EXPORT aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode,
+                                                   aclrtStream stream) {
+  if (checkMode != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtNpuGetFloatOverFlowStatus: checkMode is %u, not 0.", checkMode);
+  return get_status(__func__, outputAddr, outputSize, stream);
+}
+
+EMU_EXPORT aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream) {
+  if (checkMode != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtNpuClearFloatOverFlowStatus: checkMode is %u, not 0.", checkMode);
+  return reset_status(__func__, stream);
+}

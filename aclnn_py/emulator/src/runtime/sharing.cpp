@@ -30,27 +30,24 @@ uint64_t fresh_nonce() {
   return value | 1;
 }
 
-// A memory file of this process with `size` bytes mapped; -1 when the host refuses.
-int make_file(const char *name, size_t size, void **mapped) {
+}  // namespace
+
+int make_shared_file(const char *name, size_t size, const char *routine, void **mapped) {
   const int file = memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) return -1;
-  if (ftruncate(file, static_cast<off_t>(size)) == 0) {
+  if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) == 0) {
     *mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (*mapped != MAP_FAILED) return file;
   }
-  close(file);
+  fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: the host gave no memory file: %s.", routine, std::strerror(errno));
+  if (file >= 0) close(file);
   return -1;
 }
-
-}  // namespace
 
 Status make_ticket(int backing, uint64_t offset, uint64_t size, int device, bool any_process, const char *routine,
                    OwnTicket *made) {
   void *mapped = nullptr;
-  const int file = make_file("aclnn_py_ticket", sizeof(Ticket), &mapped);
-  if (file < 0) {
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: the host gave no memory file: %s.", routine, std::strerror(errno));
-  }
+  const int file = make_shared_file("aclnn_py_ticket", sizeof(Ticket), routine, &mapped);
+  if (file < 0) return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
   auto *ticket = ::new (mapped) Ticket{};
   ticket->nonce = fresh_nonce();
   ticket->offset = offset;
@@ -143,10 +140,8 @@ static_assert(sizeof(EventHandle) <= sizeof(aclrtIpcEventHandle), "the handle ha
 
 Status share_event(Event &event, const char *routine) {
   void *mapped = nullptr;
-  const int file = make_file("aclnn_py_event", sizeof(SharedEvent), &mapped);
-  if (file < 0) {
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: the host gave no memory file: %s.", routine, std::strerror(errno));
-  }
+  const int file = make_shared_file("aclnn_py_event", sizeof(SharedEvent), routine, &mapped);
+  if (file < 0) return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
   auto *shared = ::new (mapped) SharedEvent{};
   shared->nonce = fresh_nonce();
   shared->magic = kEventMagic;

@@ -40,6 +40,9 @@ Status allow_pids(OwnTicket &ticket, const int32_t *pids, size_t count, const ch
 // behind it. 207006 without permission, 107017 when it is gone.
 Status open_ticket(int32_t pid, int32_t file, uint64_t nonce, const char *routine, Ticket *copy, int *backing);
 
+// A memory file of this process with `size` bytes mapped at *mapped; -1 with a message when the host refuses.
+int make_shared_file(const char *name, size_t size, const char *routine, void **mapped);
+
 // Moves the state of an event into memory another process can open.
 Status share_event(Event &event, const char *routine);
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that signal each other: notifies, and values in device memory.
+// Streams that signal each other through values in device memory.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <thread>
 
 #include "acl/acl_rt.h"
@@ -18,47 +14,6 @@
 
 namespace emu {
 namespace {
-
-struct NotifyState {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool set = false;
-};
-
-struct Notify {
-  explicit Notify(uint32_t number) : id(number), state(std::make_shared<NotifyState>()) {}
-  const uint32_t id;
-  const std::shared_ptr<NotifyState> state;   // shared with queued work
-};
-
-Slots<Notify> &notifies() {
-  static auto *const all = new Slots<Notify>(1 << 16);
-  return *all;
-}
-
-std::atomic<uint32_t> g_next_notify{0};
-
-Status find_notify(const char *routine, aclrtNotify raw, Notify **notify) {
-  EMU_ENTER_AS(routine);
-  if (raw == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: notify is null.", routine);
-  *notify = notifies().find(raw);
-  if (*notify != nullptr) return 0;
-  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live notify.", routine, raw);
-}
-
-Status wait_and_reset(NotifyState &state, uint32_t timeout_ms) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-  std::unique_lock<std::mutex> lock(state.mutex);
-  while (!state.set) {
-    if (wait_cancelled()) return 0;
-    if (timeout_ms != 0 && std::chrono::steady_clock::now() > deadline) {
-      return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtWaitAndResetNotify: nothing came within %u ms.", timeout_ms);
-    }
-    state.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms == 0 ? 50 : std::min(timeout_ms, 50u)));
-  }
-  state.set = false;
-  return 0;
-}
 
 bool satisfied(uint64_t seen, uint64_t value, uint32_t flag) {
   switch (flag) {
@@ -100,52 +55,6 @@ Status wait_value(void *address, uint64_t value, uint32_t flag) {
 
 using emu::fail;
 using emu::Status;
-
-EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) {
-  EMU_ENTER();
-  if (notify == nullptr || flag > ACL_NOTIFY_DEVICE_USE_ONLY) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateNotify: notify is null or flag is not known.");
-  }
-  int device = 0;
-  if (const Status s = emu::current_device(__func__, &device)) return s;
-  *notify = emu::notifies().create(emu::g_next_notify.fetch_add(1));
-  return *notify != nullptr ? 0 : fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, "aclrtCreateNotify: too many notifies.");
-}
-
-EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) {
-  emu::Notify *found = nullptr;
-  if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  if (!emu::notifies().retire(found)) return emu::find_notify(__func__, notify, &found);
-  emu::notifies().destroy(found);
-  return 0;
-}
-
-EMU_EXPORT aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) {
-  emu::Notify *found = nullptr;
-  if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  if (notifyId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetNotifyId: notifyId is null.");
-  *notifyId = found->id;
-  return 0;
-}
-
-EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
-  emu::Notify *found = nullptr;
-  if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  return emu::enqueue(stream, "aclrtRecordNotify", [state = found->state]() -> Status {
-    std::lock_guard<std::mutex> lock(state->mutex);
-    state->set = true;
-    state->changed.notify_all();
-    return 0;
-  });
-}
-
-EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) {
-  emu::Notify *found = nullptr;
-  if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  return emu::enqueue(stream, "aclrtWaitAndResetNotify", [state = found->state, timeout]() -> Status {
-    return emu::wait_and_reset(*state, timeout);
-  });
-}
 
 EMU_EXPORT aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) {
   emu::Stream *found = nullptr;

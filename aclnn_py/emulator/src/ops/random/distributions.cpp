@@ -8,15 +8,13 @@
 
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
-#include "ops/random/philox.h"
+#include "ops/random/draw.h"
 
 namespace emu {
 namespace {
 
-// A place in a sequence, as arguments or as tensors that are read when the stream gets there.
-struct Place {
-  uint64_t seed, offset;
-};
+// As arguments, or as tensors that are read when the stream gets there.
+using Place = RandomPlace;
 
 using Pair = std::array<double, 2>;
 
@@ -32,7 +30,7 @@ void draw(const View &out, const Place &place, F &&make) {
   });
 }
 
-// Numbers of [from, to): the integers of the range equally likely, or numbers of a floating dtype.
+// What fill_uniform draws from.
 class Range {
  public:
   Range(double from, double to, aclDataType dtype) : from_(from), width_(to - from), integer_(is_integer(dtype)) {
@@ -75,6 +73,8 @@ class Range {
   bool integer_;
 };
 
+}  // namespace
+
 void fill_uniform(const View &out, double from, double to, const Place &place) {
   const Range range(from, to, out.dtype);
   draw(out, place, [&](const Pair &pair) { return Pair{range.at(pair[0]), range.at(pair[1])}; });
@@ -88,6 +88,8 @@ void fill_normal(const View &out, double mean, double deviation, const Place &pl
     return Pair{mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
   });
 }
+
+namespace {
 
 uint64_t first_number(const View &view) {
   uint64_t result = 0;

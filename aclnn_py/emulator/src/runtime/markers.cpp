@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Markers and ranges (mstx). They speak to a profiler that is attached to the process. Nothing can be attached to
+// this device, so they answer as CANN's library does without a profiler: no range has a number, no domain and no
+// heap has a handle.
+#include <cstdint>
+
+#include "core/export.h"
+#include "mstx/ms_tools_ext.h"
+
+EMU_EXPORT void mstxMarkA(const char *message, aclrtStream stream) { (void)message, (void)stream; }
+
+EMU_EXPORT mstxRangeId mstxRangeStartA(const char *message, aclrtStream stream) {
+  (void)message, (void)stream;
+  return 0;
+}
+
+EMU_EXPORT void mstxRangeEnd(mstxRangeId id) { (void)id; }
+
+EMU_EXPORT mstxDomainHandle_t mstxDomainCreateA(const char *name) {
+  (void)name;
+  return nullptr;
+}
+
+EMU_EXPORT void mstxDomainDestroy(mstxDomainHandle_t domain) { (void)domain; }
+
+EMU_EXPORT void mstxDomainMarkA(mstxDomainHandle_t domain, const char *message, aclrtStream stream) {
+  (void)domain, (void)message, (void)stream;
+}
+
+EMU_EXPORT mstxRangeId mstxDomainRangeStartA(mstxDomainHandle_t domain, const char *message, aclrtStream stream) {
+  (void)domain, (void)message, (void)stream;
+  return 0;
+}
+
+EMU_EXPORT void mstxDomainRangeEnd(mstxDomainHandle_t domain, mstxRangeId id) { (void)domain, (void)id; }
+
+// The parameters' structures are CANN's own affair; nothing reads them here.
+EMU_EXPORT void *mstxMemHeapRegister(mstxDomainHandle_t domain, const void *desc) {
+  (void)domain, (void)desc;
+  return nullptr;
+}
+
+EMU_EXPORT void mstxMemHeapUnregister(mstxDomainHandle_t domain, void *heap) { (void)domain, (void)heap; }
+
+EMU_EXPORT void mstxMemRegionsRegister(mstxDomainHandle_t domain, const void *desc) { (void)domain, (void)desc; }
+
+EMU_EXPORT void mstxMemRegionsUnregister(mstxDomainHandle_t domain, const void *desc) { (void)domain, (void)desc; }
