@@ -35,6 +35,15 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     # The functions of the operator library that are no operators.
     "aclnnCalculateMatmulWeightSize": ("libopapi.so", "libopapi_math.so", "libopapi_nn.so"),
     "aclnnTransQuantParam": ("libopapi.so", "libopapi_math.so", "libopapi_nn.so"),
+    "aclnnNpuFormatCastCalculate": ("libopapi.so", "libopapi_math.so"),
+    "aclnnCalculateConvolutionWeightSize": ("libopapi.so", "libopapi_math.so", "libopapi_nn.so"),
+    "aclnnTransSparse4to2Para": ("libopapi.so", "libopapi_nn.so"),
+    "aclnnSetPytorchRandom": ("libopapi.so", "libopapi_math.so"),
+    "aclnnGetPytorchRandom": ("libopapi.so", "libopapi_math.so"),
+    "aclnnMoeDistribute": ("libopapi.so", "libopapi_transformer.so"),
+    # The two operators that are not named aclnn.
+    "aclRfft1D": ("libopapi.so", "libopapi_math.so", "libaclnn_fft.so"),
+    "aclStft": ("libopapi.so", "libopapi_math.so", "libaclnn_fft.so"),
     "Hccl": ("libhccl.so", "libhcomm.so", "libhccl_compat.so", "libhccl_legacy.so"),
     "Hccn": ("libhcomm.so", "libhccl.so"),
     "Hcom": ("libhcomm.so", "libhccl.so"),

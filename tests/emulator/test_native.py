@@ -39,6 +39,8 @@ RUNS = [
     ("threads.cpp", [], {}),
     ("ranks.cpp", [], {}),
     ("settings.cpp", [], {}),
+    ("surface.cpp", ["."], {}),
+    ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     *(
         (program, [], {"ACLNN_PY_EMULATOR_INLINE": mode} if mode else {})
         for program in ("inline.cpp", "stream.cpp", "event.cpp", "threads.cpp")
@@ -78,7 +80,8 @@ def build(tmp_path_factory: pytest.TempPathFactory):
         command += [f"-fsanitize={','.join(SANITIZERS)}"] if SANITIZERS else []
         command += [f"-I{ROOT / 'include'}", f"-I{NATIVE}", str(source), "-o", str(target)]
         command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-lascendcl", "-lnnopbase", "-lopapi"]
-        command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lpthread"]
+        command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lms_tools_ext"]
+        command += ["-lpthread"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
         built[program] = target

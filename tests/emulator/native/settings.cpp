@@ -104,7 +104,7 @@ void signals() {
     EXPECT_OK(aclrtRecordNotify(notify, b));
     EXPECT_OK(aclrtSynchronizeStreamWithTimeout(a, 10000));
   }
-  EXPECT_OK(aclrtWaitAndResetNotify(notify, a, 50));
+  EXPECT_OK(aclrtWaitAndResetNotify(notify, a, 1));  // seconds
   EXPECT_CODE(ACL_ERROR_RT_TASK_TIMEOUT, aclrtSynchronizeStream(a));
   EXPECT_OK(aclrtDestroyNotify(notify));
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtRecordNotify(notify, b));

@@ -97,6 +97,19 @@ int other_side(char **argv) {
     EXPECT_OK(aclrtUnmapMem(base));
     EXPECT_OK(aclrtReleaseMemAddress(base));
     EXPECT_OK(aclrtFreePhysical(handle));
+  } else if (what == "notify" || what == "notify-refused") {
+    aclrtNotify notify = nullptr;
+    if (what == "notify-refused") {
+      EXPECT_CODE(ACL_ERROR_RT_NO_PERMISSION, aclrtNotifyImportByKey(&notify, argv[2], 0));
+      return 0;
+    }
+    EXPECT_OK(aclrtNotifyImportByKey(&notify, argv[2], ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS));
+    aclrtStream stream = nullptr;
+    EXPECT_OK(aclrtCreateStream(&stream));
+    EXPECT_OK(aclrtRecordNotify(notify, stream));  // the other process waits
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+    EXPECT_OK(aclrtDestroyStream(stream));
+    EXPECT_OK(aclrtDestroyNotify(notify));
   } else {
     aclrtIpcEventHandle handle;
     for (size_t i = 0; i < sizeof handle; ++i) {
@@ -192,6 +205,32 @@ void events(const char *self) {
   EXPECT_OK(aclrtDestroyEvent(plain));
 }
 
+void notifies(const char *self) {
+  aclrtNotify notify = nullptr;
+  aclrtStream stream = nullptr;
+  char key[65] = "";
+  EXPECT_OK(aclrtCreateStream(&stream));
+  EXPECT_OK(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
+  EXPECT_OK(aclrtWaitAndResetNotify(notify, stream, 0));  // waits already when the notify becomes a shared one
+  EXPECT_OK(aclrtNotifyGetExportKey(notify, key, sizeof key, ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT));
+  EXPECT(run_other(self, {"notify-refused", key}, [](void *) { return 0; }, nullptr) == 0);
+  EXPECT(run_other(
+             self, {"notify", key},
+             [](void *raw) {
+               auto *both = static_cast<Both *>(raw);
+               int32_t pid = both->pid;
+               return aclrtNotifySetImportPid(both->context, &pid, 1);
+             },
+             notify) == 0);
+  EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));
+  EXPECT_OK(aclrtNotifyGetExportKey(notify, key, sizeof key, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+  EXPECT_OK(aclrtWaitAndResetNotify(notify, stream, 0));
+  EXPECT(run_other(self, {"notify", key}, [](void *) { return 0; }, nullptr) == 0);
+  EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));
+  EXPECT_OK(aclrtDestroyNotify(notify));
+  EXPECT_OK(aclrtDestroyStream(stream));
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -200,6 +239,7 @@ int main(int argc, char **argv) {
   memory(argv[0]);
   physical(argv[0]);
   events(argv[0]);
+  notifies(argv[0]);
   EXPECT_OK(aclrtResetDevice(0));
   return 0;
 }

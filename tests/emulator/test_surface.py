@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the runtime: each one a header declares exists, and what is not supported says so."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aclnn_py.facts import fragments
+from aclnn_py.facts.declarations import read_file
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "include"
+LIBRARY = ROOT / "aclnn_py" / "lib" / "libaclnn_py_emulator.so"
+REFUSED = ROOT / "aclnn_py" / "emulator" / "src" / "runtime" / "unsupported.inc"
+# Lower-level names that libraries linked with immediate binding ask for; no header has them.
+UNDECLARED = ("rtLaunch", "rtKernelLaunch", "rtDevBinaryRegister", "rtDevBinaryUnRegister")
+NOT_SUPPORTED = 207000
+# Operators of the library under names of their own, and what only the absent operators need.
+ABSENT = ("aclRfft1D", "aclStft", "aclnnMoeDistributeDispatchSetupTeardownCalcOutputSize")
+
+pytestmark = pytest.mark.emulator_only(reason="looks into the emulator's library")
+
+
+@pytest.fixture(scope="module")
+def library() -> ctypes.CDLL:
+    loaded = ctypes.CDLL(str(LIBRARY))
+    loaded.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    return loaded
+
+
+def declared(folder: str) -> set[str]:
+    names: set[str] = set()
+    for path in fragments.ordered_headers(INCLUDE):
+        if path.parent.name == folder:
+            names |= set(read_file(path).functions)
+    return names
+
+
+def refusals() -> list[tuple[str, str]]:
+    """(kind of answer, name) of each function that is refused."""
+    return re.findall(r'^EMU_(\w+)\("[^"]+", (\w+)\)$', REFUSED.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["acl", "mstx"])
+def test_what_a_header_declares_exists(library: ctypes.CDLL, folder: str) -> None:
+    names = declared(folder)
+    assert names
+    assert sorted(name for name in names if not hasattr(library, name)) == []
+
+
+def test_names_no_header_has(library: ctypes.CDLL) -> None:
+    assert [name for name in UNDECLARED if not hasattr(library, name)] == []
+
+
+def test_what_is_not_supported_says_so(library: ctypes.CDLL) -> None:
+    rows = refusals()
+    assert len(rows) > 300
+    assert len({name for _, name in rows}) == len(rows)
+    for kind, name in rows:
+        function = getattr(library, name)
+        library.aclGetRecentErrMsg()
+        if kind == "STATUS":
+            assert function() == NOT_SUPPORTED, name
+        elif kind == "POINTER":
+            function.restype = ctypes.c_void_p
+            assert function() is None, name
+        elif kind == "NUMBER":
+            function.restype = ctypes.c_uint64
+            assert function() == 0, name
+        elif kind == "UNDEFINED":
+            assert function() == -1, name
+        else:
+            function.restype = None
+            function()
+        message = library.aclGetRecentErrMsg()
+        assert message is not None, name
+        assert f"{name}: the emulator has no ".encode() in message
+
+
+def test_absent_operators_are_absent(library: ctypes.CDLL) -> None:
+    assert [name for name in ABSENT if hasattr(library, name)] == []
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_an_absent_function_is_a_typed_error(name: str) -> None:
+    import aclnn_py as ap
+    from aclnn_py._ffi import C
+
+    with pytest.raises(ap.errors.SymbolNotFoundError, match=name):
+        getattr(C, name)
+
+
+LINKED = {
+    "profapi": "aclprofInit",
+    "acl_rt_impl": "aclrtMalloc",
+    "ascend_hal": "drvGetDevNum",
+    "ms_tools_ext": "mstxMarkA",
+    "c_sec": None,
+}
+
+
+@pytest.mark.parametrize("library_name", LINKED)
+def test_programs_link_against_the_library(library_name: str, tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("no cc")
+    symbol = LINKED[library_name]
+    source = tmp_path / "program.c"
+    use = f"return &{symbol} == 0;" if symbol else "return 0;"
+    prototype = f"void {symbol}(void);" if symbol else ""
+    source.write_text(f"{prototype}\nint main(void) {{ {use} }}\n")
+    program = tmp_path / "program"
+    folder = LIBRARY.parent
+    command = ["cc", str(source), "-o", str(program), f"-L{folder}", f"-Wl,-rpath,{folder}"]
+    # The options after the library: it is needed even when nothing of it is.
+    command += ["-Wl,--no-as-needed", f"-l{library_name}", "-Wl,-z,now"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert subprocess.run([str(program)], check=False, timeout=60).returncode == 0
