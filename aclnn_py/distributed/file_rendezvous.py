@@ -24,7 +24,7 @@ from aclnn_py.distributed.errors import (
     RendezvousTimeoutError,
 )
 from aclnn_py.distributed.rendezvous import Rendezvous
-from aclnn_py.distributed.wire import PROTOCOL_VERSION, proof
+from aclnn_py.distributed.messages import PROTOCOL_VERSION, proof
 
 __all__ = ["FileRendezvous"]
 

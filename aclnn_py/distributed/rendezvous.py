@@ -8,8 +8,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from aclnn_py.distributed.environment import RankEnvironment
+from aclnn_py.distributed.sockets import LauncherPort
 
 __all__ = ["Rendezvous", "open_rendezvous"]
+
+_launcher: LauncherPort | None = None
 
 
 class Rendezvous(ABC):
@@ -104,11 +107,9 @@ def open_rendezvous(environment: RankEnvironment, *, timeout_s: float) -> Rendez
 
     if environment.address is None or environment.port is None:
         raise ValueError("the environment names neither an address with a port nor a directory")
-    descriptor = None
+    global _launcher
     if environment.rank == 0:
-        # Handed over once by the launcher: later communicators bind the port themselves.
-        text = os.environ.pop("ACLNN_PY_RENDEZVOUS_FD", None)
-        descriptor = None if text is None else int(text)
+        _launcher = _launcher or _port_of_launcher()
     return TcpRendezvous(
         environment.address,
         environment.port,
@@ -116,5 +117,11 @@ def open_rendezvous(environment: RankEnvironment, *, timeout_s: float) -> Rendez
         world_size=environment.world_size,
         token=environment.token,
         timeout_s=timeout_s,
-        listener_fd=descriptor,
+        launcher=_launcher,
     )
+
+
+def _port_of_launcher() -> LauncherPort | None:
+    # Taken out, so that a program which this one starts does not take it for its own.
+    descriptor = os.environ.pop("ACLNN_PY_RENDEZVOUS_FD", None)
+    return None if descriptor is None else LauncherPort(descriptor)

@@ -1,70 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the rendezvous: length-prefixed JSON objects, bounded in size and in time."""
+"""Frames of the rendezvous over TCP: a length, then one message; bounded in size and in time."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
 import select
 import socket
 import struct
 import time
-from typing import Any
 
 from aclnn_py.distributed.errors import RendezvousError
+from aclnn_py.distributed.messages import Message, Place, decode, encode
 
-__all__ = ["PROTOCOL_VERSION", "Channel", "Message", "decode", "encode", "proof", "take_frames"]
-
-PROTOCOL_VERSION = 1
-MAX_REQUEST_NBYTES = 32 * 1024
-"""Longest message a rank may send: facts or one root info (4,108 bytes before encoding)."""
-MAX_REPLY_NBYTES = 16 * 1024 * 1024
-"""Longest message rank 0 may send: the payloads of all ranks."""
+__all__ = ["LENGTH_NBYTES", "Channel", "frame", "take_message"]
 
 _LENGTH = struct.Struct("!I")
+LENGTH_NBYTES = _LENGTH.size
+_MAX_READS = 64
+"""Reads of 64 KiB in a row, so that a flood cannot keep a rank from its own deadline."""
 
-Message = dict[str, Any]
 
-
-def encode(message: Message, limit: int) -> bytes:
-    """Return the frame of a message; refuse one longer than ``limit`` bytes."""
-    body = json.dumps(message, separators=(",", ":"), allow_nan=False).encode()
-    if len(body) > limit:
-        raise RendezvousError(f"a rendezvous message of {len(body)} bytes exceeds {limit}.")
+def frame(message: Message, place: Place) -> bytes:
+    """Return the bytes that bring a message to ``place``."""
+    body = encode(message, place)
     return _LENGTH.pack(len(body)) + body
 
 
-def decode(body: bytes) -> Message:
-    """Return the message of one frame body; anything but a JSON object is refused."""
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise RendezvousError("a rendezvous message is not JSON.") from error
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise RendezvousError("a rendezvous message is not an object with a type.")
+def take_message(buffer: bytearray, place: Place) -> Message | None:
+    """Remove the first whole frame from ``buffer`` and return its message, or None.
+
+    Raises
+    ------
+    RendezvousError
+        What stands there is not a frame for ``place``.
+    """
+    if len(buffer) < LENGTH_NBYTES:
+        return None
+    (length,) = _LENGTH.unpack_from(buffer)
+    if length > place.max_nbytes:
+        raise RendezvousError(
+            f"a rendezvous message has {length} bytes; {place.max_nbytes} are allowed {place.name}."
+        )
+    end = LENGTH_NBYTES + length
+    if len(buffer) < end:
+        return None
+    message = decode(bytes(buffer[LENGTH_NBYTES:end]), place)
+    del buffer[:end]
     return message
-
-
-def take_frames(buffer: bytearray, limit: int) -> list[Message]:
-    """Remove the whole frames from ``buffer`` and return their messages."""
-    messages = []
-    while len(buffer) >= _LENGTH.size:
-        (length,) = _LENGTH.unpack_from(buffer)
-        if length > limit:
-            raise RendezvousError(f"a rendezvous message of {length} bytes exceeds {limit}.")
-        end = _LENGTH.size + length
-        if len(buffer) < end:
-            break
-        messages.append(decode(bytes(buffer[_LENGTH.size : end])))
-        del buffer[:end]
-    return messages
-
-
-def proof(token: str, *parts: object) -> str:
-    """Return the keyed digest that shows knowledge of the job token without sending it."""
-    text = json.dumps([str(part) for part in parts])
-    return hmac.new(token.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 class Channel:
@@ -74,50 +55,63 @@ class Channel:
         self._socket = connection
         self._socket.setblocking(False)
         self._buffer = bytearray()
-        self._waiting: list[Message] = []
         self.ended = False
 
-    def send(self, message: Message, deadline: float) -> None:
+    def send(self, message: Message, place: Place, deadline: float) -> None:
         """Send one message before ``deadline`` (``time.monotonic`` seconds)."""
-        frame = memoryview(encode(message, MAX_REQUEST_NBYTES))
-        while frame:
+        rest = memoryview(frame(message, place))
+        while rest:
             self._wait(write=True, deadline=deadline)
             try:
-                frame = frame[self._socket.send(frame) :]
+                rest = rest[self._socket.send(rest) :]
             except BlockingIOError:
                 continue
 
-    def receive(self, deadline: float) -> Message:
+    def receive(self, place: Place, deadline: float) -> Message:
         """Return the next message; TimeoutError after ``deadline``, EOFError when closed."""
-        while not self._waiting:
+        while (message := self._take(place)) is None:
             if self.ended:
                 raise EOFError("the connection was closed")
             self._wait(write=False, deadline=deadline)
             self._fill()
-        return self._waiting.pop(0)
+        if time.monotonic() >= deadline:
+            raise TimeoutError("the deadline of the rendezvous passed")
+        return message
 
-    def pending(self) -> list[Message]:
+    def pending(self, place: Place) -> list[Message]:
         """Return the messages that have arrived, without waiting."""
         if not self.ended:
             self._fill()
-        messages, self._waiting = self._waiting, []
+        messages = []
+        while (message := self._take(place)) is not None:
+            messages.append(message)
         return messages
 
     def close(self) -> None:
         """Close the connection; a second call does nothing."""
         self._socket.close()
 
+    def _take(self, place: Place) -> Message | None:
+        try:
+            return take_message(self._buffer, place)
+        except RendezvousError:
+            # Where the next frame begins is unknown from here on.
+            self._buffer.clear()
+            self.ended = True
+            raise
+
     def _fill(self) -> None:
         try:
-            while data := self._socket.recv(65536):
+            for _ in range(_MAX_READS):
+                data = self._socket.recv(65536)
+                if not data:
+                    self.ended = True
+                    return
                 self._buffer += data
-                self._waiting += take_frames(self._buffer, MAX_REPLY_NBYTES)
         except BlockingIOError:
             return
         except OSError:
             self.ended = True
-            return
-        self.ended = True
 
     def _wait(self, *, write: bool, deadline: float) -> None:
         # poll, not select: a program may have more than 1,024 descriptors open.

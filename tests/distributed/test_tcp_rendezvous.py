@@ -200,8 +200,8 @@ def test_a_server_without_the_token_is_not_trusted(port: int) -> None:
             connection, _ = listener.accept()
             with connection:
                 for message in (
-                    {"type": "greeting", "version": 1, "nonce": "00"},
-                    {"type": "welcome", "proof": "00"},
+                    {"type": "greeting", "version": 2, "nonce": "00" * 16},
+                    {"type": "welcome", "proof": "00" * 32},
                 ):
                     body = json.dumps(message).encode()
                     connection.sendall(struct.pack("!I", len(body)) + body)
