@@ -16,12 +16,30 @@ from pathlib import Path
 from typing import Any
 
 from aclnn_py.distributed.errors import RendezvousError, RendezvousMismatchError
+from aclnn_py.distributed.messages import (
+    lines,
+    one_line,
+    printable_lines,
+    require,
+    text,
+    whole,
+)
 from aclnn_py.distributed.rendezvous import Rendezvous
 from aclnn_py.errors import AclnnPyError
 
 __all__ = ["agree", "own_facts", "share_root_info"]
 
 ROOT_INFO_NBYTES = 4108
+_FACTS = {
+    "version": text(64),
+    "host": text(256),
+    "boot": text(64),
+    "process": whole(1, 2**31),
+    "device": text(64),
+    "kind": text(16),
+}
+_FAILURE = {"failure": lines(2000)}
+_ROOT_INFO = {"root_info": text(2 * ROOT_INFO_NBYTES)}
 
 
 def own_facts(device: int, device_kind: str) -> dict[str, Any]:
@@ -40,11 +58,11 @@ def own_facts(device: int, device_kind: str) -> dict[str, Any]:
         JSON values.
     """
     return {
-        "version": package_version(),
-        "host": socket.gethostname(),
-        "boot": _boot_id(),
+        "version": one_line(package_version(), 64),
+        "host": one_line(socket.gethostname(), 256),
+        "boot": one_line(_boot_id(), 64),
         "process": os.getpid(),
-        "device": _physical_device(device),
+        "device": one_line(_physical_device(device), 64),
         "kind": device_kind,
     }
 
@@ -67,8 +85,12 @@ def agree(meeting: Rendezvous, facts: dict[str, Any], *, timeout_s: float) -> No
         Names the ranks that did not come.
     RendezvousMismatchError
         Names what differs and where; raised on every rank.
+    RendezvousError
+        A rank sent something else than its facts.
     """
     everyone = meeting.gather("arrival", facts, timeout_s=timeout_s)
+    for rank, told in enumerate(everyone):
+        require(told, _FACTS, f"what rank {rank} tells about itself")
     problems = [
         *_differences(everyone, "version", "aclnn_py"),
         *_differences(everyone, "kind", "device"),
@@ -107,13 +129,18 @@ def share_root_info(meeting: Rendezvous, create: Callable[[], bytes], *, timeout
             payload["root_info"] = base64.b64encode(create()).decode()
         except AclnnPyError as error:
             failure = error
-            payload["failure"] = str(error)[:2000]
+            payload["failure"] = printable_lines(str(error), 2000)
     root = meeting.gather("root info", payload, timeout_s=timeout_s)[0]
     if failure is not None:
         raise failure
     if "failure" in root:
+        require(root, _FAILURE, "what rank 0 tells of its failure")
         raise RendezvousError(f"rank 0 could not open the communicator: {root['failure']}")
-    data = base64.b64decode(str(root.get("root_info", "")), validate=True)
+    require(root, _ROOT_INFO, "what rank 0 tells for the communicator")
+    try:
+        data = base64.b64decode(root["root_info"], validate=True)
+    except ValueError as error:
+        raise RendezvousError("the root info that rank 0 sent is not base64.") from error
     if len(data) != ROOT_INFO_NBYTES:
         raise RendezvousError(
             f"rank 0 sent {len(data)} bytes of root info, not {ROOT_INFO_NBYTES}."

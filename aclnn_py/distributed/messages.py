@@ -37,6 +37,7 @@ __all__ = [
     "encode",
     "lines",
     "one_line",
+    "printable_lines",
     "proof",
     "proves",
     "require",
@@ -88,9 +89,11 @@ def lines(limit: int) -> Field:
     """Return the field of printable text that may have several lines."""
     return Field(
         f"printable lines of at most {limit} characters",
-        lambda value: isinstance(value, str)
-        and len(value) <= limit
-        and value.translate(_LINE_MARKS).isprintable(),
+        lambda value: (
+            isinstance(value, str)
+            and len(value) <= limit
+            and value.translate(_LINE_MARKS).isprintable()
+        ),
     )
 
 
@@ -103,6 +106,13 @@ def whole(low: int, high: int) -> Field:
 def one_line(words: str, limit: int = 200) -> str:
     """Return text that ``text(limit)`` accepts, whatever is in ``words``."""
     return "".join(mark if mark.isprintable() else "?" for mark in words[:limit])
+
+
+def printable_lines(words: str, limit: int) -> str:
+    """Return text that ``lines(limit)`` accepts, whatever is in ``words``."""
+    return "".join(
+        mark if mark.isprintable() or ord(mark) in _LINE_MARKS else "?" for mark in words[:limit]
+    )
 
 
 def _hexadecimal(count: int) -> Field:
@@ -267,7 +277,7 @@ def decode(body: bytes, place: Place) -> Message:
 
 
 def require(values: Any, schema: Schema, what: str) -> None:
-    """Raise RendezvousError unless ``values`` is an object with exactly the fields of ``schema``."""
+    """Raise RendezvousError unless ``values`` is an object with just the fields of ``schema``."""
     if not isinstance(values, dict):
         raise RendezvousError(f"{what} is {_shown(values)}, not an object.")
     for name in values.keys() - schema.keys() - {"type"}:
@@ -305,15 +315,16 @@ def checked_timeout(timeout_s: float) -> float:
 
 
 def _check(message: Any, place: Place) -> Message:
-    kind = message.get("type") if isinstance(message, dict) else None
-    schema = place.messages.get(kind) if isinstance(kind, str) else None
-    if schema is None:
-        raise RendezvousError(
-            f"a rendezvous message {place.name} is {_shown(message)}; allowed are objects with the"
-            f" type {', '.join(place.messages)}."
-        )
-    require(message, schema, f"a {kind!r} message")
-    return message
+    if isinstance(message, dict):
+        kind = message.get("type")
+        schema = place.messages.get(kind) if isinstance(kind, str) else None
+        if schema is not None:
+            require(message, schema, f"a {kind!r} message")
+            return message
+    raise RendezvousError(
+        f"a rendezvous message {place.name} is {_shown(message)}; allowed are objects with the"
+        f" type {', '.join(place.messages)}."
+    )
 
 
 def _shown(value: Any) -> str:

@@ -131,9 +131,7 @@ class RendezvousServer:
         elif rank >= self._world_size:
             self._turn_away(peer, f"{who} claims rank {rank} of {self._world_size}.")
         elif rank in self._joined:
-            self._turn_away(
-                peer, f"rank {rank} came twice: {self._joined[rank].who} and {who}."
-            )
+            self._turn_away(peer, f"rank {rank} came twice: {self._joined[rank].who} and {who}.")
         elif rank in self._left or rank in self._lost:
             self._let_wait(peer, rank)
         else:

@@ -130,9 +130,7 @@ def listen(
     raise AssertionError("pauses has no end")
 
 
-def connect(
-    family: socket.AddressFamily, target: Target, deadline: float
-) -> socket.socket | None:
+def connect(family: socket.AddressFamily, target: Target, deadline: float) -> socket.socket | None:
     """Try once to reach rank 0; None when nobody answers there."""
     remaining = deadline - time.monotonic()
     if remaining <= 0:

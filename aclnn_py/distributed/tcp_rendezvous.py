@@ -38,6 +38,7 @@ __all__ = ["TcpRendezvous"]
 
 GRACE_S = 2.0
 """Seconds past a timeout in which rank 0 still tells which ranks are missing."""
+_CLOSED = "rank 0 closed the job's previous communicator and has not opened the next one"
 
 
 class _NotYetError(Exception):
@@ -177,7 +178,7 @@ class TcpRendezvous(Rendezvous):
 
     def _join(self, family: socket.AddressFamily, target: Target, deadline: float) -> Channel:
         """Try until rank 0 takes this rank or the deadline passes."""
-        reason = "rank 0 did not come"
+        reason = "rank 0 did not come"  # or what it said the last time
         for pause in pauses():
             connection = connect(family, target, deadline)
             if connection is not None:
@@ -216,14 +217,12 @@ class TcpRendezvous(Rendezvous):
         if reply["type"] == "wait":
             reply = self._ask(channel, None, deadline)
         if reply["type"] == "closing":
-            raise _NotYetError("rank 0 was closing the job's previous communicator")
+            raise _NotYetError(_CLOSED)
         if reply["type"] == "mismatch":
             raise RendezvousMismatchError(reply["reason"])
         if reply["type"] == "refused":
             raise RendezvousError(f"{self._place} refused rank {self.rank}: {reply['reason']}")
-        if reply["type"] != "welcome" or not proves(
-            reply["proof"], self._token, "welcome", *place
-        ):
+        if reply["type"] != "welcome" or not proves(reply["proof"], self._token, "welcome", *place):
             raise RendezvousError(
                 f"what listens on {self._place} does not know this job's token: another job uses"
                 " the port."
@@ -249,7 +248,7 @@ class TcpRendezvous(Rendezvous):
     def _check_protocol(self, greeting: Message) -> None:
         # Fields and place of a greeting are the same in every version, so that this can be said.
         if greeting["type"] == "closing":
-            raise _NotYetError("rank 0 was closing the job's previous communicator")
+            raise _NotYetError(_CLOSED)
         if greeting["type"] != "greeting":
             raise RendezvousError(f"{self._place} is not a rendezvous of aclnn_py.")
         if greeting["version"] != PROTOCOL_VERSION:
