@@ -133,7 +133,7 @@ def share_root_info(meeting: Rendezvous, create: Callable[[], bytes], *, timeout
     root = meeting.gather("root info", payload, timeout_s=timeout_s)[0]
     if failure is not None:
         raise failure
-    if "failure" in root:
+    if isinstance(root, dict) and "failure" in root:
         require(root, _FAILURE, "what rank 0 tells of its failure")
         raise RendezvousError(f"rank 0 could not open the communicator: {root['failure']}")
     require(root, _ROOT_INFO, "what rank 0 tells for the communicator")

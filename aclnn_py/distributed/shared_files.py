@@ -77,13 +77,14 @@ class SharedFiles:
             "body": body,
             "proof": proof(self._token, PROTOCOL_VERSION, name, body),
         }
+        data = encode(envelope, FILE_ENVELOPE)
         path = self.directory / name
         temporary = self.directory / f".{name}.{secrets.token_hex(8)}"
         try:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 with os.fdopen(descriptor, "wb") as stream:
-                    stream.write(encode(envelope, FILE_ENVELOPE))
+                    stream.write(data)
                 os.replace(temporary, path)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -147,29 +148,35 @@ class SharedFiles:
                 return None
             link = error.errno == errno.ELOOP
             raise self._foreign(name, "it is a link" if link else _reason(error)) from error
-        with os.fdopen(descriptor, "rb", buffering=0) as stream:
-            about = os.fstat(descriptor)
-            if not stat.S_ISREG(about.st_mode):
-                raise self._foreign(name, "it is not a regular file")
-            if not self._token and about.st_uid != os.geteuid():
-                raise self._foreign(
-                    name,
-                    f"it belongs to user {about.st_uid}; without ACLNN_PY_JOB_TOKEN only files of"
-                    f" user {os.geteuid()} are of the job",
-                )
-            limit = FILE_ENVELOPE.max_nbytes
-            if about.st_size > limit:
-                raise self._foreign(name, f"it has {about.st_size} bytes; {limit} are allowed")
-            try:
-                # One byte more than is allowed shows a file that has grown since.
-                parts = []
-                while limit >= 0 and (part := stream.read(limit + 1)):
-                    parts.append(part)
-                    limit -= len(part)
-            except OSError as error:
-                if error.errno in _ABSENT:
-                    return None
-                raise self._foreign(name, _reason(error)) from error
+        try:
+            return self._read_all(name, descriptor)
+        except RendezvousError:
+            raise
+        except OSError as error:
+            if error.errno in _ABSENT:
+                return None
+            raise self._foreign(name, _reason(error)) from error
+        finally:
+            os.close(descriptor)
+
+    def _read_all(self, name: str, descriptor: int) -> bytes:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise self._foreign(name, "it is not a regular file")
+        if not self._token and about.st_uid != os.geteuid():
+            raise self._foreign(
+                name,
+                f"it belongs to user {about.st_uid}; without ACLNN_PY_JOB_TOKEN only files of"
+                f" user {os.geteuid()} are of the job",
+            )
+        limit = FILE_ENVELOPE.max_nbytes
+        if about.st_size > limit:
+            raise self._foreign(name, f"it has {about.st_size} bytes; {limit} are allowed")
+        # One byte more than is allowed shows a file that has grown since.
+        parts = []
+        while limit >= 0 and (part := os.read(descriptor, limit + 1)):
+            parts.append(part)
+            limit -= len(part)
         return b"".join(parts)
 
     def _foreign(self, name: str, why: str) -> RendezvousError:
