@@ -33,7 +33,11 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
   check.dtype("out", out).dtype("meanOut", meanOut).dtype("rstdOut", rstdOut);
   check.rank("self", self, 2, 8);
   if (!check.ok()) return check.status();
-  check.same_dtype("out", out->dtype, "self", self->dtype);
+  for (const auto &[name, tensor] : {std::pair{"gamma", gamma}, std::pair{"beta", beta},
+                                     std::pair<const char *, const aclTensor *>{"out", out}, {"meanOut", meanOut},
+                                     {"rstdOut", rstdOut}}) {
+    if (tensor != nullptr) check.same_dtype(name, tensor->dtype, "self", self->dtype);
+  }
   check.that(group > 0, "group is %lld; it must be positive", static_cast<long long>(group));
   check.that(C > 0 && group > 0 && C % group == 0, "C %lld is not a multiple of group %lld",
              static_cast<long long>(C), static_cast<long long>(group));
@@ -93,13 +97,13 @@ EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const 
                          double eps, aclTensor *output, aclTensor *saveMean, aclTensor *saveInvstd)) {
   using namespace emu;
   Check check("aclnnBatchNorm");
-  check.required("input", input).optional("weight", weight).optional("bias", bias);
-  check.optional("runningMean", runningMean).optional("runningVar", runningVar);
+  check.required("input", input).optional("weightOptional", weight).optional("biasOptional", bias);
+  check.optional("runningMeanOptionalRef", runningMean).optional("runningVarOptionalRef", runningVar);
   check.required("output", output).optional("saveMean", saveMean).optional("saveInvstd", saveInvstd);
   if (check.ok() && training) check.required("saveMean", saveMean).required("saveInvstd", saveInvstd);
-  if (check.ok() && !training) check.required("runningMean", runningMean).required("runningVar", runningVar);
-  check.dtype("input", input).dtype("weight", weight).dtype("bias", bias).dtype("runningMean", runningMean);
-  check.dtype("runningVar", runningVar)
+  if (check.ok() && !training) check.required("runningMeanOptionalRef", runningMean).required("runningVarOptionalRef", runningVar);
+  check.dtype("input", input).dtype("weightOptional", weight).dtype("biasOptional", bias).dtype("runningMeanOptionalRef", runningMean);
+  check.dtype("runningVarOptionalRef", runningVar)
       .dtype("output", output)
       .dtype("saveMean", saveMean)
       .dtype("saveInvstd", saveInvstd);
@@ -111,8 +115,8 @@ EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const 
   const int64_t channels = input->shape[1];
   Layout line;
   line.push(channels, 1);
-  check.shape("output", output, layout_of(*input)).shape("weight", weight, line).shape("bias", bias, line);
-  check.shape("runningMean", runningMean, line).shape("runningVar", runningVar, line);
+  check.shape("output", output, layout_of(*input)).shape("weightOptional", weight, line).shape("biasOptional", bias, line);
+  check.shape("runningMeanOptionalRef", runningMean, line).shape("runningVarOptionalRef", runningVar, line);
   if (training) check.shape("saveMean", saveMean, line).shape("saveInvstd", saveInvstd, line);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnBatchNorm");

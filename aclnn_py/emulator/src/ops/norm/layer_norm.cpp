@@ -26,6 +26,17 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size, ac
   check.optional("meanOutOptional", a.mean).optional("rstdOutOptional", a.rstd);
   check.dtype("input", a.input).dtype("weightOptional", a.weight).dtype("biasOptional", a.bias);
   check.dtype("out", a.out).dtype("meanOutOptional", a.mean).dtype("rstdOutOptional", a.rstd);
+  if (check.ok() && a.weight) {
+    check.that(a.weight->dtype == a.input->dtype || a.weight->dtype == ACL_FLOAT,
+               "weightOptional has dtype %s; it must be FLOAT or that of input, %s", dtype_name(a.weight->dtype),
+               dtype_name(a.input->dtype));
+  }
+  if (check.ok() && a.bias) {
+    check.that(a.bias->dtype == a.input->dtype || a.bias->dtype == ACL_FLOAT,
+               "biasOptional has dtype %s; it must be FLOAT or that of input, %s", dtype_name(a.bias->dtype),
+               dtype_name(a.input->dtype));
+    if (a.weight) check.same_dtype("biasOptional", a.bias->dtype, "weightOptional", a.weight->dtype);
+  }
   check.rank("input", a.input, 1, 8);
   if (!check.ok()) return check.status();
   const auto &tail = a.normalized_shape->values;
@@ -89,7 +100,7 @@ struct RmsNormArguments {
   const aclTensor *gamma;
   double epsilon;
   const aclTensor *y, *rstd, *x;
-  const char *x1_name;
+  const char *x1_name, *rstd_name, *x_name;
 };
 
 Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_size,
@@ -97,18 +108,19 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
   Check check(a.op);
   check.required(a.x1_name, a.x1);
   if (add) check.required("x2", a.x2);
-  check.required("gamma", a.gamma).required("yOut", a.y).required("rstdOut", a.rstd);
-  if (add) check.required("xOut", a.x);
+  check.required("gamma", a.gamma).required("yOut", a.y).required(a.rstd_name, a.rstd);
+  if (add) check.required(a.x_name, a.x);
   check.dtype(a.x1_name, a.x1).dtype("x2", a.x2).dtype("gamma", a.gamma);
-  check.dtype("yOut", a.y).dtype("rstdOut", a.rstd).dtype("xOut", a.x);
+  check.dtype("yOut", a.y).dtype(a.rstd_name, a.rstd).dtype(a.x_name, a.x);
   check.rank(a.x1_name, a.x1, 1, 8).rank("gamma", a.gamma, 1, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("yOut", a.y->dtype, a.x1_name, a.x1->dtype);
   if (add)
     check.same_dtype("x2", a.x2->dtype, a.x1_name, a.x1->dtype)
-        .same_dtype("xOut", a.x->dtype, a.x1_name, a.x1->dtype);
-  check.that(a.gamma->dtype == a.x1->dtype || a.gamma->dtype == ACL_FLOAT,
-             "gamma has dtype %s; it must be FLOAT or that of %s, %s", dtype_name(a.gamma->dtype), a.x1_name,
+        .same_dtype(a.x_name, a.x->dtype, a.x1_name, a.x1->dtype);
+  // The kernel of the sum has no column with a gamma of its own dtype.
+  check.that(a.gamma->dtype == a.x1->dtype || (!add && a.gamma->dtype == ACL_FLOAT),
+             add ? "gamma has dtype %s; it must be that of %s, %s" : "gamma has dtype %s; it must be FLOAT or that of %s, %s", dtype_name(a.gamma->dtype), a.x1_name,
              dtype_name(a.x1->dtype));
   const size_t rank = a.x1->rank(), inner_rank = a.gamma->rank();
   check.that(inner_rank <= rank, "gamma has %zu dimensions, more than %s with %zu", inner_rank, a.x1_name,
@@ -123,9 +135,9 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
   int64_t rows = 1;
   for (size_t d = 0; d < rank - inner_rank; ++d) rows *= a.x1->shape[d];
   const int64_t width = a.gamma->numel();
-  check.shape("x2", a.x2, whole).shape("yOut", a.y, whole).shape("xOut", a.x, whole);
+  check.shape("x2", a.x2, whole).shape("yOut", a.y, whole).shape(a.x_name, a.x, whole);
   // Programs leave the unit dimensions of rstd away.
-  check.that(a.rstd->numel() == rows, "rstdOut has shape %s; expected one value per row, %lld",
+  check.that(a.rstd->numel() == rows, "%s has shape %s; expected one value per row, %lld", a.rstd_name,
              shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
@@ -192,12 +204,12 @@ EMU_OPERATOR(LayerNormWithImplMode,
 
 EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
                        aclTensor *rstdOut)) {
-  return emu::plan_rms_norm({"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x"}, false,
+  return emu::plan_rms_norm({"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x", "rstdOut", "xOut"}, false,
                             workspaceSize, executor);
 }
 
 EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, double epsilon,
                           aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
-  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1"}, true,
+  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1", "rstdOutOptional", "xOutOptional"}, true,
                             workspaceSize, executor);
 }

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phase one of an operator through its C interface alone, for tests that make a great many calls.
+
+A `PhaseOne` keeps the C objects of one accepted call and exchanges the dtypes of its tensors.
+Nothing here passes through the binding; tensors have addresses that nobody reads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Mapping, Sequence
+from math import prod
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from aclnn_py._ffi import C, library_info
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.formats import format_of
+from helpers.accepted_calls import (
+    Call,
+    Group,
+    ScalarListSpec,
+    ScalarSpec,
+    TensorListSpec,
+    TensorSpec,
+)
+
+_HANDLE = ctypes.c_void_p
+_C_TYPES: dict[str, Any] = {
+    **dict.fromkeys("TLSRIFB", _HANDLE),
+    "s": ctypes.c_char_p,
+    "y": ctypes.c_int32,
+    "?": ctypes.c_bool,
+    "b": ctypes.c_int8,
+    "i": ctypes.c_int32,
+    "u": ctypes.c_uint32,
+    "l": ctypes.c_int64,
+    "q": ctypes.c_uint64,
+    "f": ctypes.c_float,
+    "d": ctypes.c_double,
+}
+_ARRAYS: dict[str, Any] = {"I": ctypes.c_int64, "F": ctypes.c_float, "B": ctypes.c_bool}
+_ARRAY_NAMES = {"I": "IntArray", "F": "FloatArray", "B": "BoolArray"}
+# Phase one asks whether an address is null, not what lies there.
+_FIRST_ADDRESS, _ADDRESS_STEP = 1 << 40, 1 << 36
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The emulator as a C program sees it."""
+    assert C.aclrtGetRunMode is not None  # opens the library
+    (path,) = library_info().libraries
+    loaded = ctypes.CDLL(path)
+    for kind in ("Tensor", "TensorList", "Scalar", "ScalarList", *_ARRAY_NAMES.values()):
+        getattr(loaded, f"aclCreate{kind}").restype = _HANDLE
+        getattr(loaded, f"aclDestroy{kind}").argtypes = [_HANDLE]
+    loaded.aclDestroyAclOpExecutor.argtypes = [_HANDLE]
+    loaded.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    loaded.aclGetDataType.argtypes = [_HANDLE, ctypes.POINTER(ctypes.c_int32)]
+    return loaded
+
+
+class PhaseOne:
+    """One accepted call, ready to be asked with other dtypes; close it to free its C objects.
+
+    Parameters
+    ----------
+    call : Call
+    groups : mapping
+        Names of communicators by their number of ranks.
+    """
+
+    def __init__(self, call: Call, groups: Mapping[int, str]) -> None:
+        self.call = call
+        self._kinds = [parameter.kind for parameter in call.op.parameters]
+        self._groups = groups
+        self._function = getattr(library(), f"{call.operator}GetWorkspaceSize")
+        size = ctypes.POINTER(ctypes.c_uint64)
+        executor = ctypes.POINTER(_HANDLE)
+        types = [_C_TYPES[kind] for kind in self._kinds]
+        self._function.argtypes = [*types, size, executor]
+        self._size, self._executor = ctypes.c_uint64(), _HANDLE()
+        self._made: dict[tuple[int, DType | None], Any] = {}
+        self._destroyers: list[tuple[str, Any]] = []
+        self._keep: list[Any] = []
+        self._base = [self._value(i, None) for i in range(len(self._kinds))]
+
+    def __enter__(self) -> PhaseOne:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for name, handle in reversed(self._destroyers):
+            getattr(library(), f"aclDestroy{name}")(handle)
+        self._destroyers.clear()
+        self._made.clear()
+
+    @property
+    def tensors(self) -> dict[int, str]:
+        """Positions of tensors and lists of tensors that are there, with the first dtype."""
+        found = {}
+        for position, argument in enumerate(self.call.arguments):
+            if isinstance(argument, TensorSpec):
+                found[position] = argument.dtype
+            elif isinstance(argument, TensorListSpec):
+                members = [member.dtype for member in argument.members if member is not None]
+                if members:
+                    found[position] = members[0]
+        return found
+
+    @property
+    def scalars(self) -> list[int]:
+        """Positions of scalars and lists of scalars that are there."""
+        return [
+            position
+            for position, argument in enumerate(self.call.arguments)
+            if isinstance(argument, (ScalarSpec, ScalarListSpec))
+        ]
+
+    @property
+    def dtype_attributes(self) -> list[int]:
+        """Positions of aclDataType attributes."""
+        return [position for position, kind in enumerate(self._kinds) if kind == "y"]
+
+    def ask(self, dtypes: Mapping[int, DType]) -> int:
+        """Return the status of phase one with these dtypes at these positions."""
+        arguments = list(self._base)
+        for position, dtype in dtypes.items():
+            arguments[position] = self._value(position, dtype)
+        status = int(self._function(*arguments, self._size, self._executor))
+        if status == 0:
+            library().aclDestroyAclOpExecutor(self._executor)
+            self._forget_retyped(dtypes)
+        return status
+
+    def message(self) -> str:
+        """Return what the library says about the last refusal."""
+        text = library().aclGetRecentErrMsg()
+        return (text or b"").decode()
+
+    def _forget_retyped(self, dtypes: Mapping[int, DType]) -> None:
+        """Some operators give a tensor another dtype: make it anew for the next question."""
+        found = ctypes.c_int32()
+        for position, kind in enumerate(self._kinds):
+            if kind != "T":
+                continue
+            wanted = dtypes.get(position)
+            handle = self._made.get((position, wanted))
+            if not handle:
+                continue
+            library().aclGetDataType(handle, found)
+            spec = self.call.arguments[position]
+            if found.value != (wanted or dtype_of(spec.dtype)).acl:
+                del self._made[position, wanted]
+                if wanted is None:
+                    self._base[position] = self._value(position, None)
+
+    def _value(self, position: int, dtype: DType | None) -> Any:
+        key = (position, dtype)
+        if key not in self._made:
+            self._made[key] = self._make(position, dtype)
+        return self._made[key]
+
+    def _make(self, position: int, dtype: DType | None) -> Any:
+        argument, kind = self.call.arguments[position], self._kinds[position]
+        if isinstance(argument, TensorSpec):
+            return self._tensor(argument, position, 0, dtype)
+        if isinstance(argument, TensorListSpec):
+            members = [
+                m and self._tensor(m, position, i, dtype) for i, m in enumerate(argument.members)
+            ]
+            return self._list("TensorList", members)
+        if isinstance(argument, ScalarSpec):
+            return self._scalar(argument, dtype)
+        if isinstance(argument, ScalarListSpec):
+            return self._list("ScalarList", [self._scalar(m, dtype) for m in argument.members])
+        if isinstance(argument, Group):
+            return self._groups[argument.ranks].encode()
+        if argument is not None and kind in _ARRAYS:
+            values = (_ARRAYS[kind] * len(argument))(*argument)
+            create = getattr(library(), f"aclCreate{_ARRAY_NAMES[kind]}")
+            handle = create(values, ctypes.c_uint64(len(argument)))
+            self._destroyers.append((_ARRAY_NAMES[kind], handle))
+            return handle
+        if kind == "y":
+            return (dtype or dtype_of(argument)).acl
+        return argument.encode() if isinstance(argument, str) else argument
+
+    def _tensor(self, spec: TensorSpec, position: int, member: int, dtype: DType | None) -> Any:
+        def dims(values: Sequence[int]) -> Any:
+            return (ctypes.c_int64 * len(values))(*values)
+
+        number = position * 64 + member
+        handle = library().aclCreateTensor(
+            dims(spec.shape),
+            ctypes.c_uint64(len(spec.shape)),
+            ctypes.c_int32((dtype or dtype_of(spec.dtype)).acl),
+            dims(spec.strides),
+            ctypes.c_int64(spec.offset),
+            ctypes.c_int32(int(format_of(spec.format))),
+            dims(spec.storage_shape),
+            ctypes.c_uint64(len(spec.storage_shape)),
+            _HANDLE(_FIRST_ADDRESS + number * _ADDRESS_STEP) if prod(spec.shape) else None,
+        )
+        assert handle, self.message()
+        self._destroyers.append(("Tensor", handle))
+        return handle
+
+    def _scalar(self, spec: ScalarSpec, dtype: DType | None) -> Any:
+        kind = dtype_of(spec.dtype)
+        value = spec.value
+        if dtype is not None and dtype is not kind and dtype.exact and kind.exact:
+            number = np.frombuffer(value, kind.numpy)[:1]
+            with np.errstate(all="ignore"):
+                value = number.astype(dtype.numpy).tobytes()
+            kind = dtype
+        buffer = ctypes.create_string_buffer(value, 16)
+        handle = library().aclCreateScalar(buffer, ctypes.c_int32(kind.acl))
+        assert handle, self.message()
+        self._destroyers.append(("Scalar", handle))
+        return handle
+
+    def _list(self, name: str, members: Sequence[Any]) -> Any:
+        array = (_HANDLE * len(members))(*members)
+        handle = getattr(library(), f"aclCreate{name}")(array, ctypes.c_uint64(len(members)))
+        # The list owns its members from here on.
+        owned = [entry for entry in self._destroyers if entry[1] in members]
+        for entry in owned:
+            self._destroyers.remove(entry)
+        self._destroyers.append((name, handle))
+        return handle

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which dtypes phase one takes for each tensor of an operator, found by asking the library.
+
+A dtype counts as taken when some call has it: what a tensor may be often depends on the others, so
+each question is tried with the others as in a known call, with all tensors that had one dtype moved
+together, and with one more tensor of any dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from aclnn_py.dtypes import DType, all_types, dtype_of
+from helpers.accepted_calls import calls
+from helpers.phase_one import PhaseOne
+
+_DTYPES = all_types()
+# What results, indices, masks, statistics and scales usually are.
+_OTHERS = tuple(
+    dtype_of(name)
+    for name in (
+        *("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32", "int64"),
+        *("uint64", "bool", "complex64", "complex128"),
+    )
+)
+_BOOL = dtype_of("bool")
+
+
+def taken(operator: str, groups: Mapping[int, str], most_calls: int = 8) -> dict[str, set[DType]]:
+    """Return the dtypes phase one takes, by the name of the tensor or list of tensors.
+
+    Parameters
+    ----------
+    operator : str
+        C name.
+    groups : mapping
+        Names of communicators by their number of ranks.
+    most_calls : int, default 8
+        How many of the operator's known calls to start from.
+    """
+    found: dict[str, set[DType]] = {}
+    for call in calls(operator)[:most_calls]:
+        names = [parameter.c_name for parameter in call.op.parameters]
+        with PhaseOne(call, groups) as question:
+            assert question.ask({}) == 0, f"{call}: {question.message()}"
+            for position in question.tensors:
+                known = found.setdefault(names[position], set())
+                for dtype in _DTYPES:
+                    if dtype not in known and _takes(question, position, dtype):
+                        known.add(dtype)
+    return found
+
+
+def _takes(question: PhaseOne, position: int, dtype: DType) -> bool:
+    return any(question.ask(dtypes) == 0 for dtypes in _assignments(question, position, dtype))
+
+
+def _assignments(question: PhaseOne, position: int, dtype: DType) -> Iterator[dict[int, DType]]:
+    """Ways to give the tensor at a position a dtype, the likeliest first."""
+    tensors = question.tensors
+    alone = {position: dtype}
+    alike = {p: dtype for p, name in tensors.items() if name == tensors[position]}
+    everywhere = dict.fromkeys(tensors, dtype)
+    ways = [alone, alike, everywhere] if alike != alone else [alone, everywhere]
+    scalars: list[dict[int, DType]] = [{}]
+    if question.scalars:
+        scalars.append(dict.fromkeys(question.scalars, _BOOL))
+        if dtype.exact:
+            scalars.append(dict.fromkeys(question.scalars, dtype))
+    for others in scalars:
+        for way in ways:
+            yield from _with_attributes(question, {**others, **way})
+    for others in scalars:
+        for way in ways:
+            for other in tensors:
+                if other != position:
+                    for kind in _OTHERS:
+                        yield from _with_attributes(question, {**others, **way, other: kind})
+
+
+def _with_attributes(question: PhaseOne, dtypes: dict[int, DType]) -> Iterator[dict[int, DType]]:
+    """Attributes that name a dtype have to be that of a result: try each that is given."""
+    yield dtypes
+    for kind in {*dtypes.values()} if question.dtype_attributes else ():
+        yield {**dtypes, **dict.fromkeys(question.dtype_attributes, kind)}
