@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that makes the calls; its parent (`operators`) sees to it when it dies or hangs.
+
+Arguments are one JSON object: seed, first, calls, pattern, page, address_space, and for a single
+case ``case`` (a file) instead of a range. Defects go to standard output, a line each.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import random
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # `helpers`
+
+from helpers.accepted_calls import Call, calls, operators
+
+import aclnn_py as ap
+
+from .cases import Case, read_case
+from .mutations import mutated
+from .progress import Page
+
+MOST_MUTATIONS = 3
+
+
+def names_of(pattern: str) -> list[str]:
+    """C names of the operators to be fuzzed, in an order that has nothing to do with families."""
+    names = [name for name in operators() if pattern.lower() in name.lower()]
+    if not names:
+        raise SystemExit(f"no operator has {pattern!r} in its name")
+    random.Random(0).shuffle(names)
+    return names
+
+
+def case_of(names: list[str], seed: int, number: int, kept: tuple[int, ...] | None = None) -> Case:
+    """Return a case by its number; ``kept`` are the mutations to apply, all of them by default."""
+    rng = random.Random(f"{seed}/{number}")
+    name = names[number % len(names)]
+    call: Call = rng.choice(_calls(name))
+    count = rng.choices(range(MOST_MUTATIONS + 1), (1, 12, 8, 4))[0]
+    seeds = [rng.getrandbits(63) for _ in range(count)]
+    if kept is not None:
+        seeds = [seeds[i] for i in kept]
+    return mutated(call, seeds)
+
+
+_known: dict[str, list[Call]] = {}
+
+
+def _calls(name: str) -> list[Call]:
+    if name not in _known:
+        _known[name] = calls(name)
+    return _known[name]
+
+
+def main(asked: dict[str, Any]) -> None:
+    """Make the calls that are asked for."""
+    page = Page(Path(asked["page"]))
+    with ap.Device(0):
+        from .native import Machine
+
+        if asked.get("before"):  # a planted fault, for the tests of the fuzzer itself
+            module, function = asked["before"].split(":")
+            getattr(importlib.import_module(module), function)()
+        machine = Machine()
+        limit = asked.get("address_space")
+        if limit:
+            resource.setrlimit(resource.RLIMIT_AS, (_mapped() + limit, resource.RLIM_INFINITY))
+        if asked.get("case"):
+            page.begin(0)
+            _make(machine, page, 0, read_case(Path(asked["case"])))
+            return
+        names = names_of(asked["pattern"])
+        kept = tuple(asked["kept"]) if asked.get("kept") is not None else None
+        for number in range(asked["first"], asked["first"] + asked["calls"]):
+            if page.stopping:
+                break
+            page.begin(number)
+            _make(machine, page, number, case_of(names, asked["seed"], number, kept))
+
+
+def _make(machine: Any, page: Page, number: int, case: Case) -> None:
+    result = machine.make(case, page.step)
+    if result.defect:
+        row = {"number": number, "defect": result.defect, "what": result.what}
+        print(json.dumps(row), flush=True)
+    page.done(result.outcome)
+
+
+def _mapped() -> int:
+    """Bytes of address space that the process has now, the emulator's windows included."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmSize:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
