@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aclnn_py.dlpack import from_dlpack
     from aclnn_py.event import Event
     from aclnn_py.formats import Format
+    from aclnn_py.generator import Generator, default_generator, manual_seed
     from aclnn_py.graph import Graph
     from aclnn_py.memory import Buffer, HostBuffer, memory_info
     from aclnn_py.operators.blocking import blocking
@@ -70,6 +71,9 @@ _HOMES = {
     "Sequence": "sequence",
     "SequenceStep": "sequence",
     "Graph": "graph",
+    "Generator": "generator",
+    "default_generator": "generator",
+    "manual_seed": "generator",
     "Scalar": "operators.scalar",
     "blocking": "operators.blocking",
     "check": "checking",
@@ -93,6 +97,7 @@ __all__ = [
     "Device",
     "Event",
     "Format",
+    "Generator",
     "Graph",
     "HostBuffer",
     "MemoryInfo",
@@ -107,6 +112,7 @@ __all__ = [
     "blocking",
     "check",
     "current_stream",
+    "default_generator",
     "device_count",
     "distributed",
     "empty",
@@ -117,6 +123,7 @@ __all__ = [
     "full",
     "functional",
     "library_info",
+    "manual_seed",
     "memory_info",
     "memory_stats",
     "ops",

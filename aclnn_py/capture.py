@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aclnn_py import guard
 from aclnn_py._ffi import C, ffi, lib
@@ -29,6 +29,9 @@ from aclnn_py.graph_memory import GraphMemory, Moment, pending
 from aclnn_py.pending import NEVER, StreamState, leave, pending_streams
 from aclnn_py.status import check_acl, recent_message
 from aclnn_py.stream import Stream, follow
+
+if TYPE_CHECKING:
+    from aclnn_py.draws import Draws
 
 __all__ = ["MODES", "Capture", "CaptureState", "CapturedGraph", "Point", "address_of"]
 
@@ -142,9 +145,21 @@ class CapturedGraph:
         Communicators whose collectives were captured.
     prior : list of StreamState
         Streams whose work on captured memory the next replay has to wait for.
+    draws : Draws or None
+        The random numbers that each replay draws anew.
     """
 
-    __slots__ = ("communicators", "device", "last", "memory", "model", "prior", "queue", "states")
+    __slots__ = (
+        "communicators",
+        "device",
+        "draws",
+        "last",
+        "memory",
+        "model",
+        "prior",
+        "queue",
+        "states",
+    )
 
     def __init__(self, device: Device, memory: GraphMemory) -> None:
         self.device = device
@@ -155,6 +170,7 @@ class CapturedGraph:
         self.queue: Stream | None = None
         self.communicators: list[Any] = []
         self.prior: list[StreamState] = []
+        self.draws: Draws | None = None
 
     def own_queue(self) -> Stream:
         """Return the stream of the graph's own; it lives as long as the graph."""
@@ -202,7 +218,7 @@ class CapturedGraph:
         for state in states:
             state.end()
         self.memory.leave(self)
-        self.communicators, self.prior = [], []
+        self.communicators, self.prior, self.draws = [], [], None
         queue, self.queue = self.queue, None
         if queue is not None:
             queue.close()

@@ -11,6 +11,7 @@ from aclnn_py._ffi import ffi, lib
 if TYPE_CHECKING:
     from aclnn_py.capture import Capture
     from aclnn_py.device import Device
+    from aclnn_py.draws import Draws
     from aclnn_py.stream import Stream
 
 
@@ -19,13 +20,15 @@ class Thread(threading.local):
 
     ``device`` is the choice of the user, ``active`` what the C library was last told, which differs
     while a release on another device is under way and after a ``with`` block, until it matters
-    again. ``capture`` is the graph that this thread records.
+    again. ``capture`` is the graph that this thread records, ``recording`` what the sequence draws
+    that it records.
     """
 
     device: Device | None = None
     active: Device | None = None
     stream: Stream | None = None
     capture: Capture | None = None
+    recording: Draws | None = None
 
     def __init__(self) -> None:
         self._saved: list[tuple[Device | None, Stream | None]] = []

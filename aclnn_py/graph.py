@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aclnn_py import guard
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.capture import MODES, Capture, CapturedGraph
 from aclnn_py.current import thread
 from aclnn_py.device import Device, resolve
+from aclnn_py.draws import Draws
 from aclnn_py.errors import CaptureError, ClosedError, DeviceMismatchError
 from aclnn_py.graph_inputs import GraphInputs, tensors_of
 from aclnn_py.graph_memory import GraphMemory
@@ -33,7 +34,7 @@ class Graph(Handle):
     ``capture`` records what is launched in its ``with`` block, ``replay`` queues all of it. A
     replay works on the memory that was captured: the graph keeps it, with the workspace of its
     launches, until it is closed, whoever else lets go of it. To compute with other values, write
-    them into a captured tensor, or ``rebind`` an input to another tensor.
+    them into a captured tensor, or ``rebind`` an input to another tensor or list of numbers.
 
     Parameters
     ----------
@@ -57,6 +58,10 @@ class Graph(Handle):
     Memory that is allocated inside a capture and released inside it is used again by later work of
     the capture (not in the mode "relaxed", and with ``ACLNN_PY_ALLOCATOR=direct`` not at all). So a
     tensor allocated inside has the values that the graph gives it, and no others between replays.
+
+    Functions that draw random numbers take new ones at each replay, from the generator that they
+    were captured with, as long as they got no seed. Replays move the generator on; the capture
+    does not.
 
     Threads may share a graph. Its replays run one after the other, on whatever streams.
 
@@ -100,9 +105,9 @@ class Graph(Handle):
         return self.raw.model is not None
 
     @property
-    def inputs(self) -> dict[str, Tensor]:
-        """The tensors the inputs stand for now, by the names given to ``capture``."""
-        return dict(self._inputs.bound)
+    def inputs(self) -> dict[str, Any]:
+        """The tensors and lists the inputs stand for now, by the names given to ``capture``."""
+        return self._inputs.named
 
     @contextmanager
     def capture(
@@ -110,7 +115,7 @@ class Graph(Handle):
         stream: Stream | None = None,
         *,
         mode: str = "thread",
-        inputs: Mapping[str, Tensor] | None = None,
+        inputs: Mapping[str, Tensor | Sequence[Any]] | None = None,
     ) -> Iterator[Stream]:
         """Record what is launched inside a ``with`` block, instead of running it.
 
@@ -125,16 +130,19 @@ class Graph(Handle):
         mode : str, default "thread"
             Who may copy between host and device meanwhile without a stream: "thread" forbids it to
             this thread, "global" to all threads, "relaxed" to none.
-        inputs : mapping of str to Tensor, optional
-            Tensors that ``rebind`` can exchange, by names of your choice. Only operators may use
-            them in the block. The graph keeps them while they are bound.
+        inputs : mapping of str to Tensor or list, optional
+            What ``rebind`` can exchange, by names of your choice: tensors, which only operators may
+            use in the block and which the graph keeps while they are bound; and lists of numbers
+            that operators read on the host (``actual_seq_lengths`` and others), known by the very
+            object that the operator is given.
 
         Raises
         ------
         CaptureError
             A capture is going on on this device, the graph was captured before, a stream did not
             come back, or the block called what a capture forbids: waits, host reads, copies without
-            a stream or from pageable memory, work for a stream that takes no part.
+            a stream or from pageable memory, work for a stream that takes no part. Or no operator
+            was given a list of ``inputs``.
         SymbolNotFoundError
             The library has no capture, which came with CANN 8.1.
         AclError
@@ -143,6 +151,9 @@ class Graph(Handle):
         Notes
         -----
         A refusal changes nothing by itself: a block that catches it goes on.
+
+        Operators copy their lists. A replay is refused when a list that one of them was given was
+        changed since, until ``rebind`` gives the graph the new numbers.
 
         Source
         ------
@@ -159,6 +170,7 @@ class Graph(Handle):
         if mode not in MODES:
             raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}")
         fresh = GraphInputs(inputs or {}, state)
+        state.draws = Draws(running=False)
         main = self._stream_to_record(stream)
         capture = Capture(state, main, MODES[mode])
         capture.begin()
@@ -173,6 +185,7 @@ class Graph(Handle):
             raise
         self._capturing = None
         capture.end()
+        state.draws = state.draws or None
         self._inputs = fresh
 
     def replay(self, stream: Stream | None = None) -> None:
@@ -191,6 +204,8 @@ class Graph(Handle):
             The graph, an input or a communicator of it was closed.
         DeviceMismatchError
             The stream is of another device.
+        InvalidArgumentError
+            A list of numbers that an operator was captured with was changed since.
         AclError
             The library refused.
 
@@ -203,6 +218,9 @@ class Graph(Handle):
         aclmdlRIExecuteAsync (``include/acl/acl_rt.h``).
         """
         state = self._ready("Graph.replay")
+        lists = self._inputs.lists
+        if lists.watched:
+            lists.check_unchanged()
         where = current_stream() if stream is None else resolve_stream(stream)
         queue = where._queue
         if where._device is not self._device:
@@ -219,6 +237,8 @@ class Graph(Handle):
             last = state.memory.last
             if (last is not None and last[0] is not queue) or state.prior:
                 state.follow(where)
+            if state.draws is not None:
+                state.draws.advance(where)
             inputs = self._inputs
             status = lib.ap_replay(queue.context, state.model, inputs.cells, inputs.count)
             if status:
@@ -273,25 +293,34 @@ class Graph(Handle):
         # Another thread began a capture of the stream, or closed it, since it was looked at.
         return CaptureError(f"Graph.replay: {stream!r} takes no work now", call="Graph.replay")
 
-    def rebind(self, /, **tensors: Tensor) -> None:
-        """Let replays from now on use other tensors for inputs.
+    def rebind(self, /, **inputs: Tensor | Sequence[Any]) -> None:
+        """Let replays from now on use other tensors and lists for inputs.
 
-        Replays queued before keep the tensors they had. The memory of an input that is not bound
-        any more belongs to its owner alone.
+        Replays queued before keep what they had. The memory of an input that is not bound any more
+        belongs to its owner alone.
 
         Parameters
         ----------
-        **tensors : Tensor
-            Of the shape, dtype, strides and format of the input they stand for.
+        **inputs : Tensor or list
+            A tensor of the shape, dtype, strides and format of the input it stands for; for a list
+            as many numbers as it had. The same list may be given again after it was changed.
 
         Raises
         ------
         ValueError
-            There is no such input, or the layout differs.
+            There is no such input, the layout differs, or the number of numbers does.
+        TypeError
+            It is not what the input is, or a number is not what the operator takes.
         ClosedError
             The graph or a tensor is closed.
+        AclnnError
+            161002 an operator refuses the numbers of a list; the graph is what it was.
         AclError
             The library refused the other address; the graph cannot be replayed any more.
+
+        Notes
+        -----
+        Phase one of the operators that read a list runs again.
 
         Source
         ------
@@ -303,12 +332,15 @@ class Graph(Handle):
                 "Graph.rebind: a capture is going on on this thread; rebind after it",
                 call="Graph.rebind",
             )
-        self._inputs.check(tensors)
+        known = self._inputs
+        tensors, lists = known.check(inputs)
         with state.memory.lock:
             queue = state.own_queue()
+            if lists:
+                known.judge(queue, tensors, lists)
             state.follow(queue)
             try:
-                self._inputs.rebind(state, queue, tensors)
+                known.rebind(state, queue, tensors, lists)
             except BaseException as error:
                 self._failure = error
                 raise

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of a graph that are exchanged by address, without another capture.
+"""Inputs of a graph that are exchanged without another capture: tensors and lists of numbers.
 
 Every captured launch that touches an input is a task group of its own. To exchange the input the
-launch is made again, with the other tensor, as an update of its group: the library learns the new
-address by the same call that it learned the old one from, whatever the operator does with it.
+launch is made again, with the other tensor or list, as an update of its group: the library learns
+the new address by the same call that it learned the old one from, whatever the operator does with
+it, and phase one reads the new list.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from aclnn_py._ffi import C, ffi
+from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.capture import CapturedGraph, CaptureState, address_of
 from aclnn_py.errors import (
     CaptureError,
@@ -21,12 +22,15 @@ from aclnn_py.errors import (
     StatusError,
 )
 from aclnn_py.formats import is_blocked
+from aclnn_py.graph_lists import GraphList, GraphLists, Listed
 from aclnn_py.layout import Layout, layout_of
 from aclnn_py.memory import Buffer
 from aclnn_py.operators.exchange import overlap, reach
 from aclnn_py.operators.expected import not_a_tensor
+from aclnn_py.operators.host_lists import frozen
 from aclnn_py.operators.interception import Launch, unobserved
 from aclnn_py.operators.op import Op
+from aclnn_py.operators.phases import prepare
 from aclnn_py.status import check_acl
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor
@@ -84,25 +88,36 @@ class _Group:
 
 
 class GraphInputs:
-    """The inputs of one graph.
+    """The inputs of one graph, and the lists that its launches have read.
 
-    The graph refers to their memory, but does not own it: ``bound`` keeps it, each replay leaves
-    its mark on it, and a graph whose input was closed is not replayed.
+    The graph refers to the memory of tensors, but does not own it: ``bound`` keeps it, each replay
+    leaves its mark on it, and a graph whose input was closed is not replayed.
     """
 
-    __slots__ = ("_fixed", "_groups", "_layouts", "_open", "bound", "cells", "count", "uses")
+    __slots__ = (
+        "_fixed",
+        "_groups",
+        "_layouts",
+        "_open",
+        "bound",
+        "cells",
+        "count",
+        "lists",
+        "uses",
+    )
 
-    def __init__(self, tensors: Mapping[str, Tensor], graph: CapturedGraph) -> None:
+    def __init__(self, inputs: Mapping[str, object], graph: CapturedGraph) -> None:
+        lists = {n: v for n, v in inputs.items() if not isinstance(v, Tensor)}
+        tensors = {n: v for n, v in inputs.items() if isinstance(v, Tensor)}
         for name, tensor in tensors.items():
-            if not isinstance(tensor, Tensor):
-                raise not_a_tensor(f"inputs[{name!r}]", tensor)
             if tensor.device is not graph.device:
                 raise DeviceMismatchError(
                     f"inputs[{name!r}]: on {tensor.device!r}, the graph is of {graph.device!r}"
                 )
-        if tensors:
+        if inputs:
             _require_groups()
-        self._bind(dict(tensors))
+        self.lists = GraphLists(lists)
+        self._bind(tensors)
         self._layouts = {name: tensor._layout for name, tensor in tensors.items()}
         self._groups: list[_Group] = []
         self._open: tuple[Launch, frozenset[str]] | None = None
@@ -134,12 +149,13 @@ class GraphInputs:
                     )
             if not touched:
                 self._fixed.add(_use(tensor))
+        names.update(n for n in map(self.lists.name_of, launch.values) if n is not None)
         if not names:
             return
         if launch.kind != "call":
             raise CaptureError(
-                f"{launch.name}: a plan keeps the addresses it was made for, so an input of the "
-                "graph cannot be exchanged in it; launch the operator itself",
+                f"{launch.name}: a plan keeps the addresses and lists it was made for, so an input "
+                "of the graph cannot be exchanged in it; launch the operator itself",
                 call=launch.name,
             )
         stream = launch.stream
@@ -149,7 +165,10 @@ class GraphInputs:
         self._open = launch, frozenset(names)
 
     def end(self, launch: Launch) -> None:
-        """Close the task group of a launch."""
+        """Note the lists that a launch has read, and close its task group."""
+        state = launch.stream._queue
+        if launch.error is None and isinstance(state, CaptureState):
+            self.lists.note(launch)
         if self._open is None or self._open[0] is not launch:
             return
         (_, names), self._open = self._open, None
@@ -158,9 +177,15 @@ class GraphInputs:
         with stream.device.as_active():
             status = C.aclmdlRICaptureTaskGrpEnd(stream.raw, out)
             _check(status, "aclmdlRICaptureTaskGrpEnd", stream)
-        state = stream._queue
         if launch.error is None and launch.op is not None and isinstance(state, CaptureState):
-            values = tuple(self._template(value) for value in launch.values)
+            values = tuple(
+                self._template(now if name is None else Listed(name))
+                for now, name in zip(
+                    frozen(launch.op, launch.values),
+                    map(self.lists.name_of, launch.values),
+                    strict=True,
+                )
+            )
             self._groups.append(_Group(out[0], launch.op, values, names, state))
 
     def _template(self, value: object) -> object:
@@ -187,6 +212,7 @@ class GraphInputs:
                     "operators can be given another address; capture without inputs=",
                     call="Graph.capture",
                 )
+        self.lists.finish(name for group in self._groups for name in group.names)
         for tensor in self.bound.values():
             self._hand_back(tensor, graph)
 
@@ -200,40 +226,77 @@ class GraphInputs:
     def clear(self) -> None:
         """Let go of everything: the graph is closed."""
         self._bind({})
-        self._groups = []
+        self._groups, self.lists = [], GraphLists({})
 
-    def check(self, tensors: Mapping[str, object]) -> None:
-        """Refuse what cannot take the place of an input."""
-        for name, tensor in tensors.items():
-            if name not in self.bound:
-                known = ", ".join(self.bound) or "it has none"
-                raise ValueError(f"{name}: no input of this graph; its inputs: {known}")
-            if not isinstance(tensor, Tensor):
-                raise not_a_tensor(name, tensor)
-            if tensor.closed:
-                raise ClosedError(f"{name}: {tensor!r} is closed")
-            device, layout = self.bound[name].device, self._layouts[name]
-            if tensor.device is not device:
-                raise DeviceMismatchError(
-                    f"{name}: on {tensor.device!r}, the graph is of {device!r}"
-                )
-            if not _same_elements(tensor._layout, layout):
-                raise ValueError(
-                    f"{name}: {tensor._layout}, but the graph was captured with {layout}; copy "
-                    "into the captured layout, or capture again"
-                )
+    @property
+    def named(self) -> dict[str, Any]:
+        """What the inputs stand for now."""
+        return {**self.bound, **{name: held.value for name, held in self.lists.bound.items()}}
 
-    def rebind(self, graph: CapturedGraph, queue: Stream, tensors: Mapping[str, Tensor]) -> None:
+    def check(self, inputs: Mapping[str, object]) -> tuple[dict[str, Tensor], dict[str, GraphList]]:
+        """Refuse what cannot take the place of an input; return tensors and lists apart."""
+        known = self.named
+        for name in inputs:
+            if name not in known:
+                names = ", ".join(known) or "it has none"
+                raise ValueError(f"{name}: no input of this graph; its inputs: {names}")
+        tensors = {n: self._checked_tensor(n, v) for n, v in inputs.items() if n in self.bound}
+        lists = {n: self.lists.checked(n, v) for n, v in inputs.items() if n not in tensors}
+        return tensors, lists
+
+    def _checked_tensor(self, name: str, tensor: object) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise not_a_tensor(name, tensor)
+        if tensor.closed:
+            raise ClosedError(f"{name}: {tensor!r} is closed")
+        device, layout = self.bound[name].device, self._layouts[name]
+        if tensor.device is not device:
+            raise DeviceMismatchError(f"{name}: on {tensor.device!r}, the graph is of {device!r}")
+        if not _same_elements(tensor._layout, layout):
+            raise ValueError(
+                f"{name}: {tensor._layout}, but the graph was captured with {layout}; copy "
+                "into the captured layout, or capture again"
+            )
+        return tensor
+
+    def judge(
+        self, queue: Stream, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
+    ) -> None:
+        """Ask phase one whether launches take other lists, before anything changes."""
+        bound = self._with(tensors, lists)
+        with unobserved():
+            for group in self._groups:
+                if not group.names.isdisjoint(lists):
+                    values = [_filled(value, bound) for value in group.values]
+                    block, descs, _tensors = group.op.call_block(values)
+                    lib.ap_discard(prepare(group.op, values, queue, block, descs, False))
+
+    def rebind(
+        self,
+        graph: CapturedGraph,
+        queue: Stream,
+        tensors: Mapping[str, Tensor],
+        lists: Mapping[str, GraphList],
+    ) -> None:
         """Make the launches that touch the inputs again, on the stream of the graph."""
-        bound = {**self.bound, **tensors}
+        bound = self._with(tensors, lists)
+        changed = {*tensors, *lists}
         for group in self._groups:
-            if not group.names.isdisjoint(tensors):
+            if not group.names.isdisjoint(changed):
                 self._update(group, queue, bound)
         for tensor in tensors.values():
             self._hand_back(tensor, graph)
-        self._bind(bound)
+        self.lists.exchange(lists)
+        self._bind({**self.bound, **tensors})
 
-    def _update(self, group: _Group, queue: Stream, bound: Mapping[str, Tensor]) -> None:
+    def _with(
+        self, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
+    ) -> dict[str, Tensor | GraphList]:
+        return {**self.bound, **self.lists.bound, **tensors, **lists}
+
+    def _update(
+        self, group: _Group, queue: Stream, bound: Mapping[str, Tensor | GraphList]
+    ) -> None:
         values = [_filled(value, bound) for value in group.values]
         with queue.device.as_active():
             status = C.aclmdlRICaptureTaskUpdateBegin(queue.raw, group.handle)
@@ -250,9 +313,11 @@ class GraphInputs:
         _check(status, "aclmdlRICaptureTaskUpdateEnd", queue)
 
 
-def _filled(value: object, bound: Mapping[str, Tensor]) -> object:
+def _filled(value: object, bound: Mapping[str, Any]) -> object:
     if isinstance(value, list):
         return [_filled(item, bound) for item in value]
+    if isinstance(value, Listed):
+        return bound[value.name].items
     return value.view(bound[value.name]) if isinstance(value, _Place) else value
 
 

@@ -38,7 +38,7 @@ class Plan(Handle):
         Whether it may run more than once.
     """
 
-    __slots__ = ("_block", "_tensors", "_values", "op", "repeatable", "workspace_nbytes")
+    __slots__ = ("_blocks", "_tensors", "_values", "op", "repeatable", "workspace_nbytes")
 
     def __init__(self, op: Op, values: tuple[object, ...], repeatable: bool) -> None:
         self.op = op
@@ -47,9 +47,10 @@ class Plan(Handle):
         raw = prepare(op, values, current_stream(), block, descs, repeatable)
         self._values = list(values)
         self._tensors = tensors
-        self._block = block
+        # The call block in use; the finalizer of this handle owns the same list.
+        self._blocks = [block]
         self.workspace_nbytes = int(raw.prepared.workspace_nbytes)
-        super().__init__(raw, lib.ap_discard, block, self._tensors)
+        super().__init__(raw, lib.ap_discard, self._blocks, self._tensors)
 
     @property
     def status(self) -> int:
@@ -150,13 +151,25 @@ class Plan(Handle):
             # Phase one again, with the new tensor, is the one way that leaves no doubt.
             _block, descs, _tensors = self.op.call_block(values)
             stream = current_stream()
-            fresh = prepare(self.op, values, stream, self._block, descs, True)
+            fresh = prepare(self.op, values, stream, self._blocks[0], descs, True)
             lib.ap_replace(self.raw, fresh)
         elif status:
             raise launch_error(self.op, self._values, current_stream())
         self._values = values
         # The finalizer of this handle owns the same list.
         self._tensors[index] = tensor
+
+    def _prepare_again(self, values: tuple[object, ...]) -> tuple[Any, Any]:
+        """Run phase one with other numbers; return the new ap_plan and its call block."""
+        block, descs, _tensors = self.op.call_block(values)
+        return prepare(self.op, values, current_stream(), block, descs, True), block
+
+    def _renew(self, values: tuple[object, ...], fresh: Any, block: Any) -> None:
+        """Take over what ``_prepare_again`` returned."""
+        self.workspace_nbytes = int(fresh.prepared.workspace_nbytes)
+        lib.ap_replace(self.raw, fresh)
+        self._blocks[0] = block
+        self._values = list(values)
 
     def _index_of(self, name: str) -> tuple[int, int]:
         """(position among the parameters, index among the tensors) of a tensor parameter."""

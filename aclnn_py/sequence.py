@@ -3,27 +3,33 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from aclnn_py._ffi import ffi, lib
-from aclnn_py.errors import InvalidArgumentError, StatusError, SymbolNotFoundError
+from aclnn_py.current import thread
+from aclnn_py.draws import Draws
+from aclnn_py.errors import CaptureError
 from aclnn_py.handle import Handle
-from aclnn_py.operators.exchange import exchanged, overlap, same_layout, same_place
-from aclnn_py.operators.interception import Launch, Observer, observing
+from aclnn_py.operators.exchange import overlap, same_layout, same_place
+from aclnn_py.operators.host_lists import HostLists, expect_numbers, items_of
+from aclnn_py.operators.interception import observing
 from aclnn_py.operators.phases import order_tensors, resume
 from aclnn_py.operators.report import launch_error
 from aclnn_py.plans import Plan
+from aclnn_py.sequence_steps import Fresh, Recorder, Step, close, step_of
 from aclnn_py.stream import Stream, current_stream, resolve_stream
 from aclnn_py.tensor import Tensor
 from aclnn_py.workspace import grow_workspace
 
 __all__ = ["Sequence", "SequenceStep"]
 
-_REPEATABLE = "aclSetAclOpExecutorRepeatable"
+_RENEW = (
+    "Give the sequence the new ones before the run: sequence.rebind(the_list, the_list). Or pass "
+    "a tuple, which does not change."
+)
 
 
 @dataclass(frozen=True)
@@ -51,34 +57,17 @@ class SequenceStep:
     refusal: str
 
 
-class _Fresh:
-    """A launch that goes through both phases at every run, since the library has no other."""
-
-    __slots__ = ("_tensors", "_values", "array", "block", "op", "refusal")
-
-    def __init__(self, op: Any, values: tuple[object, ...], refusal: str) -> None:
-        self.op = op
-        self._values = list(values)
-        self.refusal = refusal
-        self.block, descs, self._tensors = op.call_block(values)
-        self.array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
-
-    def _exchange(self, index: int, tensor: Tensor) -> None:
-        """Take another tensor of the same layout."""
-        self._values = exchanged(self.op, self._values, index, tensor)
-        self._tensors[index] = tensor
-        self.array[index] = tensor._desc
-
-
-_Step = Plan | _Fresh
-
-
 class Sequence(Handle):
     """Launches that are queued again and again with one call.
 
     Made of repeatable plans, or of what is launched in ``with Sequence.record() as sequence:``. A
     sequence keeps its plans and tensors alive. Several threads may run it at a time, each on a
     stream of its own.
+
+    Functions that draw random numbers take new ones at each run, from the generator that they were
+    recorded with, as long as they got no seed; such runs follow each other, also on several
+    streams. Operators copy the lists of numbers they are given, so a run is refused when such a
+    list was changed since: ``rebind`` gives the sequence the new numbers.
 
     Parameters
     ----------
@@ -93,10 +82,10 @@ class Sequence(Handle):
         One of them is not repeatable.
     """
 
-    __slots__ = ("_held", "_steps")
+    __slots__ = ("_careful", "_draws", "_held", "_lists", "_steps")
 
     def __init__(self, plans: Iterable[Plan] = ()) -> None:
-        steps: list[_Step] = []
+        steps: list[Step] = []
         for index, item in enumerate(plans):
             if not isinstance(item, Plan):
                 raise TypeError(f"plans[{index}]: expected a Plan, got {type(item).__name__}")
@@ -106,9 +95,18 @@ class Sequence(Handle):
                 )
             _ = item.raw
             steps.append(item)
-        self._adopt(steps, ())
+        lists = HostLists()
+        for index, step in enumerate(steps):
+            lists.note(step.op, step._values, index)
+        self._adopt(steps, (), lists, None)
 
-    def _adopt(self, steps: list[_Step], owned: tuple[Plan, ...]) -> None:
+    def _adopt(
+        self,
+        steps: list[Step],
+        owned: tuple[Plan, ...],
+        lists: HostLists,
+        draws: Draws | None,
+    ) -> None:
         cells = ffi.new("ap_step[]", max(len(steps), 1))
         for cell, step in zip(cells, steps):  # noqa: B905 (one spare when empty)
             if isinstance(step, Plan):
@@ -121,7 +119,9 @@ class Sequence(Handle):
         raw.count = len(steps)
         self._steps = steps
         self._held = cells
-        super().__init__(raw, lambda _raw: _close(owned), cells)
+        self._lists, self._draws = lists, draws
+        self._careful = bool(lists or draws)
+        super().__init__(raw, lambda _raw: close(owned), cells)
 
     @classmethod
     @contextmanager
@@ -145,18 +145,25 @@ class Sequence(Handle):
             Phase one of a launch is refused when it is asked for a second time.
         """
         sequence = cls()
-        recorder = _Recorder(current_stream())
-        with observing(recorder):
-            yield sequence
-        steps: list[_Step] = []
+        recorder = Recorder(current_stream())
+        outer = thread.recording
+        draws = thread.recording = Draws(running=True) if outer is None else outer
         try:
-            for launch in recorder.launches:
-                steps.append(_step_of(launch))
+            with observing(recorder):
+                yield sequence
+        finally:
+            thread.recording = outer
+            draws.used(recorder.stream)
+        steps: list[Step] = []
+        try:
+            for launch, values in recorder.launches:
+                steps.append(step_of(launch, values))
         except BaseException:
-            _close(steps)
+            close(steps)
             raise
         sequence.close()
-        sequence._adopt(steps, tuple(step for step in steps if isinstance(step, Plan)))
+        owned = tuple(step for step in steps if isinstance(step, Plan))
+        sequence._adopt(steps, owned, recorder.lists, draws or None)
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -176,6 +183,11 @@ class Sequence(Handle):
             The sequence, one of its plans or one of their tensors is closed.
         DeviceMismatchError
             The stream is on another device than a tensor.
+        InvalidArgumentError
+            A list of numbers that a launch was given was changed since.
+        CaptureError
+            The sequence draws random numbers, and the stream is being captured or this thread
+            records another sequence.
         AclnnError
             The library refused a launch; the text says which. Those before it are queued.
 
@@ -184,10 +196,33 @@ class Sequence(Handle):
         aclnnXxx (``include/aclnnop``).
         """
         raw = self.raw
+        if self._careful:
+            self._run_carefully(resolve_stream(stream))
+            return
         context = ffi.NULL if stream is None else resolve_stream(stream)._ctx
         status = lib.ap_sequence_run(context, raw, 0)
         if status:
             self._settle(status, resolve_stream(stream))
+
+    def _run_carefully(self, stream: Stream) -> None:
+        """Look at the lists that launches have read, and draw other random numbers."""
+        self._lists.check("Sequence.run", "recorded", lambda _name: _RENEW)
+        if self._draws is None:
+            self._queue(stream)
+            return
+        if stream._queue.capture is not None or thread.recording is not None:
+            raise CaptureError(
+                "Sequence.run: the sequence draws random numbers, which would be the same at each "
+                "replay of what is captured or recorded now; launch the functions themselves",
+                call="Sequence.run",
+            )
+        with self._draws.turn(stream):
+            self._queue(stream)
+
+    def _queue(self, stream: Stream) -> None:
+        status = lib.ap_sequence_run(stream._ctx, self._raw, 0)
+        if status:
+            self._settle(status, stream)
 
     def _settle(self, status: int, stream: Stream) -> None:
         raw = self._raw
@@ -226,15 +261,17 @@ class Sequence(Handle):
         place = f"launch {at} of {len(self._steps)} of the sequence, {step.op.c_name}"
         return launch_error(step.op, step._values, stream, place)
 
-    def rebind(self, old: Tensor, new: Tensor) -> int:
-        """Use another tensor from now on, wherever one is used.
+    def rebind(self, old: Any, new: Any) -> int:
+        """Use another tensor or list from now on, wherever one is used.
 
         Parameters
         ----------
-        old : Tensor
+        old : Tensor or list
             A tensor of the launches; every use of it is replaced, through other Tensor objects too.
-        new : Tensor
-            Of the same layout and offset. It takes effect with the next run.
+            Or a list of numbers: every launch that was given this very object.
+        new : Tensor or list
+            A tensor of the same layout and offset, a list of as many numbers; the same list after
+            it was changed. It takes effect with the next run.
 
         Returns
         -------
@@ -246,16 +283,18 @@ class Sequence(Handle):
         ClosedError
             The sequence or one of its plans is closed.
         ValueError
-            ``new`` has another layout; no launch uses ``old``; or one uses another view of its
-            elements, which would stay behind.
+            ``new`` has another layout or length; no launch uses ``old``; or one uses another view
+            of its elements, which would stay behind.
         AclnnError
-            The library refused the new address; then all uses are what they were.
+            The library refused the new address or numbers; then all uses are what they were.
 
         Source
         ------
         aclSetTensorAddr, aclSetDynamicTensorAddr (``include/aclnn/acl_meta.h``).
         """
         _ = self.raw
+        if not isinstance(old, Tensor) and not isinstance(new, Tensor):
+            return self._rebind_list(old, new)
         for name, tensor in (("old", old), ("new", new)):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"{name}: expected a Tensor, got {type(tensor).__name__}")
@@ -264,7 +303,7 @@ class Sequence(Handle):
         uses = list(self._uses(old))
         if not uses:
             raise ValueError(f"old: no launch of the sequence uses {old!r}")
-        done: list[tuple[_Step, int, Tensor]] = []
+        done: list[tuple[Step, int, Tensor]] = []
         try:
             for step, index, before in uses:
                 step._exchange(index, new)
@@ -275,7 +314,39 @@ class Sequence(Handle):
             raise
         return len(uses)
 
-    def _uses(self, tensor: Tensor) -> Iterator[tuple[_Step, int, Tensor]]:
+    def _rebind_list(self, old: Any, new: Any) -> int:
+        for name, value in (("old", old), ("new", new)):
+            expect_numbers(name, value)
+        uses = self._lists.uses(old)
+        if not uses:
+            raise ValueError("old: no launch of the sequence was given this very list")
+        items = items_of(new)
+        changed: dict[int, list[object]] = {}
+        for at, position, length in uses:
+            if len(items) != length:
+                raise ValueError(
+                    f"new: {len(items)} numbers, but the sequence was recorded with {length}"
+                )
+            changed.setdefault(at, list(self._steps[at]._values))[position] = items
+        fresh: list[tuple[int, tuple[object, ...], Any, Any]] = []
+        try:
+            for at, arguments in changed.items():
+                values = tuple(arguments)
+                fresh.append((at, values, *self._steps[at]._prepare_again(values)))
+        except BaseException:
+            for _at, _values, plan, _block in fresh:
+                lib.ap_discard(plan)
+            raise
+        for at, values, plan, block in fresh:
+            step = self._steps[at]
+            step._renew(values, plan, block)
+            if isinstance(step, Fresh):
+                self._held[at].call = block.cdata
+        self._lists.exchange(old, new)
+        self._careful = bool(self._lists or self._draws)
+        return len(uses)
+
+    def _uses(self, tensor: Tensor) -> Iterator[tuple[Step, int, Tensor]]:
         for at, step in enumerate(self._steps):
             for index, used in enumerate(step._tensors):
                 if not isinstance(used, Tensor):
@@ -298,55 +369,8 @@ class Sequence(Handle):
         )
 
     def _state(self) -> str:
-        fresh = sum(isinstance(step, _Fresh) for step in self._steps)
+        fresh = sum(isinstance(step, Fresh) for step in self._steps)
         text = f"{len(self._steps)} launches"
         if fresh:
             text += f", {fresh} of them not repeatable"
         return f"{text}, closed" if self.closed else text
-
-
-class _Recorder(Observer):
-    """Notes the launches of one thread."""
-
-    def __init__(self, stream: Stream) -> None:
-        self.stream = stream
-        self.thread = threading.get_ident()
-        self.launches: list[Launch] = []
-
-    def before(self, launch: Launch) -> None:
-        if launch.thread != self.thread:
-            return
-        if launch.op is None or launch.kind == "run":
-            raise InvalidArgumentError(
-                f"{launch.name}: a sequence records launches of operators; graphs and plans are "
-                "replayed by themselves"
-            )
-        if launch.kind == "call" and launch.stream is not self.stream:
-            raise InvalidArgumentError(
-                f"{launch.name}: goes to {launch.stream!r}, but the sequence is recorded on "
-                f"{self.stream!r}"
-            )
-
-    def after(self, launch: Launch) -> None:
-        if launch.thread == self.thread and launch.kind == "call" and launch.error is None:
-            self.launches.append(launch)
-
-
-def _step_of(launch: Launch) -> _Step:
-    op: Any = launch.op
-    try:
-        return Plan(op, launch.values, True)
-    except StatusError as error:
-        if error.routine != _REPEATABLE:
-            raise
-        return _Fresh(op, launch.values, f"{error.status_name} ({error.status})")
-    except SymbolNotFoundError as error:
-        if error.symbol != _REPEATABLE:
-            raise
-        return _Fresh(op, launch.values, f"{_REPEATABLE} is not in the loaded libraries")
-
-
-def _close(steps: Iterable[_Step]) -> None:
-    for step in steps:
-        if isinstance(step, Plan):
-            step.close()

@@ -21,7 +21,7 @@ LAYERS = {
     "facts": 0,
     "explanation": 0,
     **dict.fromkeys(["checking", "operators", "ops", "plan", "plans", "functional", "array"], 2),
-    **dict.fromkeys(["graph", "graph_inputs", "sequence"], 2),
+    **dict.fromkeys(["graph", "graph_inputs", "graph_lists", "sequence", "sequence_steps"], 2),
     "distributed": 3,
     "tools": 4,
 }

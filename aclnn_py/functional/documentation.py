@@ -46,6 +46,8 @@ _TYPES = {
     "Sequence[int]": "sequence of int",
     "Sequence[int] | None": "sequence of int, optional",
     "float | None": "float, optional",
+    "int | None": "int, optional",
+    "Generator | None": "Generator, optional",
 }
 
 

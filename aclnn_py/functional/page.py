@@ -20,8 +20,8 @@ _HEAD = """\
 Written by `python -m aclnn_py.functional.stubs` from the function table. \
 `help(ap.functional.add)` has the parameters, shapes and dtypes of a function. Where a function \
 names several operators, the first one is preferred; the others serve numbers in the place of \
-tensors, or older libraries. Names that end in an underscore write their first argument and \
-return it.
+tensors, captures, or older libraries. Names that end in an underscore write their first \
+argument and return it.
 """
 
 

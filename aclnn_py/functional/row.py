@@ -17,7 +17,7 @@ from typing import Any
 
 from aclnn_py import ops
 from aclnn_py.creation import empty
-from aclnn_py.functional import arguments, documentation, masks, results
+from aclnn_py.functional import arguments, documentation, drawing, masks, results
 from aclnn_py.operators.expected import expect_tensors
 
 __all__ = ["Call", "Function", "Output", "Row", "build"]
@@ -77,6 +77,9 @@ class Row:
         Expression; by default the device of the first tensor.
     notes : str
         Text of the Notes section.
+    draws : str
+        The tensor that is filled with random numbers; the calls find in ``place`` where they come
+        from. The row has the parameters ``generator``, ``seed`` and ``offset``.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Row:
     checks: tuple[str, ...] = ()
     device: str = ""
     notes: str = ""
+    draws: str = ""
 
     @functools.cached_property
     def arguments(self) -> tuple[tuple[str, str, str | None], ...]:
@@ -153,6 +157,8 @@ class Row:
             device = self.device or self._first_device()
         for out in self.outputs:
             lines.append(f"{out.name} = empty({out.shape}, {out.dtype}, device={device})")
+        if self.draws:
+            lines.append(f"place = next_place({self.draws}, generator, seed, offset, stream)")
         lines += self._launches()
         lines.append(f"return {', '.join(out.name for out in self.returned)}")
         return lines
@@ -231,7 +237,7 @@ def build(row: Row) -> Function:
     scope: dict[str, Any] = {
         **{
             name: getattr(part, name)
-            for part in (results, arguments, masks)
+            for part in (results, arguments, masks, drawing)
             for name in part.__all__
         },
         "empty": empty,

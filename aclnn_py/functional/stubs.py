@@ -24,6 +24,7 @@ from typing import Any
 from aclnn_py.device import Device
 """
 _IMPORTS = """\
+from aclnn_py.generator import Generator
 from aclnn_py.operators.scalar import Number as Number
 from aclnn_py.stream import Stream
 from aclnn_py.tensor import Tensor

@@ -145,7 +145,7 @@ def test_other_captured_tensors_may_be_closed(graph: ap.Graph) -> None:
 def test_mistakes(graph: ap.Graph, second_device: ap.Device) -> None:
     x, out = tensor(1, 2), tensor(0, 0)
     with pytest.raises(TypeError, match=r"inputs\['x'\]"):
-        graph.capture(inputs={"x": np.zeros(2)}).__enter__()  # type: ignore[dict-item]
+        graph.capture(inputs={"x": 2.0}).__enter__()  # type: ignore[dict-item]
     far = ap.zeros((2,), np.float32, device=second_device)
     with pytest.raises(errors.DeviceMismatchError, match=r"inputs\['x'\]"):
         graph.capture(inputs={"x": far}).__enter__()

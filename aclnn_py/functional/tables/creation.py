@@ -3,17 +3,49 @@
 
 from __future__ import annotations
 
-from aclnn_py.functional.row import Output, Row
+from aclnn_py.functional.row import Call, Output, Row
 
-__all__ = ["NUMBERS", "ROWS", "SEED"]
+__all__ = ["DRAWN", "NUMBERS", "ROWS", "SEED", "normal_calls", "uniform_calls"]
 
 _PLACE = "dtype: DTypeLike | None = None, device: Device | int | None = None"
 _LIKE = Output("Of the shape and dtype of ``input``.")
 _SIZED = Output("The tensor.", "size", "'float32' if dtype is None else dtype")
 _DTYPE = {"dtype": "Of the result; float32 by default."}
-NUMBERS = ("Number ``i`` of the result is number ``offset + i`` of the sequence of the seed. The "
-            "emulator's sequence is Philox 4x32-10; a device has another.")  # fmt: skip
-SEED = {"seed": "The same seed and offset give the same numbers.", "offset": "See ``seed``."}
+DRAWN = "generator: Generator | None = None, seed: int | None = None, offset: int | None = None"
+NUMBERS = (
+    "Without ``seed`` the numbers are the next ones of the generator, and each replay of a graph "
+    "or sequence that captured the call draws others. With ``seed``, number ``i`` of the result is "
+    "number ``offset + i`` of its sequence, also at each replay. The emulator's sequence is Philox "
+    "4x32-10; a device has another."
+)
+SEED = {
+    "generator": "Where the numbers come from; by default the device's own, see "
+    "``default_generator``.",
+    "seed": "Instead of a generator: the same seed and offset give the same numbers.",
+    "offset": "Where to begin in the sequence of ``seed``; 0 by default.",
+}
+
+
+def _filled_by(operator: str, target: str, numbers: str, seed: str) -> tuple[Call | str, ...]:
+    """The operator for a place in numbers, and the one for a capture, which has it in tensors."""
+    return (
+        Call(
+            "place.start is not None",
+            (f"{operator}_tensor({target}, {numbers}, place.seed, place.offset, place.start)",),
+        ),
+        f"{operator}({target}, {numbers}, {seed}, place.offset)",
+    )
+
+
+def normal_calls(target: str) -> tuple[Call | str, ...]:
+    """The calls that fill a tensor with numbers of a normal distribution."""
+    return _filled_by("inplace_normal", target, "mean, std", "signed(place.seed)")
+
+
+def uniform_calls(target: str) -> tuple[Call | str, ...]:
+    """The calls that fill a tensor with numbers of a range."""
+    return _filled_by("inplace_uniform", target, "low, high", "place.seed")
+
 
 ROWS = (
     Row("arange", f"start: Number, end: Number, step: Number = 1, *, {_PLACE}",
@@ -38,15 +70,16 @@ ROWS = (
     Row("ones_like", "input: Tensor", "Tensor of ones.", (_LIKE,), ("inplace_one(out)",)),
     Row("full_like", "input: Tensor, fill_value: Number", "Tensor of one value.", (_LIKE,),
         ("inplace_fill_scalar(out, fill_value)",), {"fill_value": "The value."}),
-    Row("normal", "mean: float, std: float, size: tuple[int, ...], *, seed: int = 0, "
-        f"offset: int = 0, {_PLACE}", "Random numbers of a normal distribution.", (_SIZED,),
-        ("inplace_normal(out, mean, std, seed, offset)",),
+    Row("normal", "mean: float, std: float, size: tuple[int, ...], *, "
+        f"{DRAWN}, {_PLACE}", "Random numbers of a normal distribution.", (_SIZED,),
+        normal_calls("out"),
         {"mean": "Middle of the distribution.", "std": "Standard deviation.",
          "size": "Shape of the result.", **SEED, **_DTYPE}, device="device",
-        notes=NUMBERS),
-    Row("uniform", "low: float, high: float, size: tuple[int, ...], *, seed: int = 0, "
-        f"offset: int = 0, {_PLACE}", "Random numbers, all of one range equally likely.",
-        (_SIZED,), ("inplace_uniform(out, low, high, seed, offset)",),
+        notes=NUMBERS, draws="out"),
+    Row("uniform", "low: float, high: float, size: tuple[int, ...], *, "
+        f"{DRAWN}, {_PLACE}", "Random numbers, all of one range equally likely.",
+        (_SIZED,), uniform_calls("out"),
         {"low": "Lower bound.", "high": "Upper bound, not reached.",
-         "size": "Shape of the result.", **SEED, **_DTYPE}, device="device", notes=NUMBERS),
+         "size": "Shape of the result.", **SEED, **_DTYPE}, device="device", notes=NUMBERS,
+        draws="out"),
 )  # fmt: skip

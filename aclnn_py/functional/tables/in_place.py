@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from aclnn_py.functional.row import Call, Row
 from aclnn_py.functional.tables import activation, elementwise
-from aclnn_py.functional.tables.creation import NUMBERS, SEED
+from aclnn_py.functional.tables.creation import (
+    DRAWN,
+    NUMBERS,
+    SEED,
+    normal_calls,
+    uniform_calls,
+)
 
 __all__ = ["ROWS"]
 
@@ -60,14 +66,14 @@ ROWS = (
         "Overwrite slices along a dimension.", (),
         ("inplace_index_copy(input, dim, index, source)",),
         {"index": "One dimension; int32 or int64.", "source": "The slices."}),
-    Row("normal_", "input: Tensor, mean: float = 0.0, std: float = 1.0, *, seed: int = 0, "
-        "offset: int = 0", "Fill with random numbers of a normal distribution.", (),
-        ("inplace_normal(input, mean, std, seed, offset)",),
+    Row("normal_", "input: Tensor, mean: float = 0.0, std: float = 1.0, *, "
+        f"{DRAWN}", "Fill with random numbers of a normal distribution.", (),
+        normal_calls("input"),
         {"mean": "Middle of the distribution.", "std": "Standard deviation.", **SEED},
-        notes=NUMBERS),
-    Row("uniform_", "input: Tensor, low: float = 0.0, high: float = 1.0, *, seed: int = 0, "
-        "offset: int = 0", "Fill with random numbers, all of one range equally likely.", (),
-        ("inplace_uniform(input, low, high, seed, offset)",),
+        notes=NUMBERS, draws="input"),
+    Row("uniform_", "input: Tensor, low: float = 0.0, high: float = 1.0, *, "
+        f"{DRAWN}", "Fill with random numbers, all of one range equally likely.", (),
+        uniform_calls("input"),
         {"low": "Lower bound.", "high": "Upper bound, not reached.", **SEED},
-        notes=NUMBERS),
+        notes=NUMBERS, draws="input"),
 )  # fmt: skip

@@ -37,11 +37,39 @@ EMU_OPERATOR(Clamp, (const aclTensor *self, const aclScalar *clipValueMin, const
   return elementwise(both, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);
 }
 
-EMU_ROW(Hardtanh, Clamp, kKeep, types::kReal, 1, 2,
-        (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax, aclTensor *out),
-        elementwise, {self, clipValueMin, clipValueMax}, out)
-EMU_ROW(InplaceHardtanh, Clamp, kKeep, types::kReal, 1, 2,
-        (aclTensor *selfRef, const aclScalar *clipValueMin, const aclScalar *clipValueMax),
-        elementwise_in_place, {selfRef, clipValueMin, clipValueMax}, selfRef)
+namespace {
+
+bool above(const aclScalar &low, const aclScalar &high) {
+  if (is_integer(low.dtype) && is_integer(high.dtype)) return low.to_int64() > high.to_int64();
+  return low.to_double() > high.to_double();
+}
+
+// An interval that is upside down is refused, unlike by Clamp. Null and stale arguments are the row's to judge.
+Status check_interval(const char *op, const aclScalar *low, const aclScalar *high) {
+  Check check(op);
+  if (live(low) && live(high)) {
+    check.that(!above(*low, *high), "clipValueMin is %g and clipValueMax is %g; the first must not be greater",
+               low->to_double(), high->to_double());
+  }
+  return check.status();
+}
+
+}  // namespace
+
+EMU_OPERATOR(Hardtanh, (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
+                        aclTensor *out)) {
+  static constexpr ElementwiseRow row = {"aclnnHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>, kKeep};
+  const Status refused = self && out ? check_interval(row.op, clipValueMin, clipValueMax) : 0;
+  if (refused != 0) return refused;
+  return elementwise(row, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);
+}
+
+EMU_OPERATOR(InplaceHardtanh, (aclTensor *selfRef, const aclScalar *clipValueMin, const aclScalar *clipValueMax)) {
+  static constexpr ElementwiseRow row = {"aclnnInplaceHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>,
+                                         kKeep};
+  const Status refused = selfRef ? check_interval(row.op, clipValueMin, clipValueMax) : 0;
+  if (refused != 0) return refused;
+  return elementwise_in_place(row, {selfRef, clipValueMin, clipValueMax}, selfRef, workspaceSize, executor);
+}
 
 }  // namespace emu

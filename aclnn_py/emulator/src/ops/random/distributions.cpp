@@ -159,6 +159,10 @@ Check check_normal(const char *op, const aclTensor *self) {
   return check;
 }
 
+void check_deviation(Check &check, float deviation) {
+  check.that(!(deviation < 0), "std is %g; a standard deviation must not be negative", deviation);
+}
+
 Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset) {
   check.required("seedTensor", seed).required("offsetTensor", offset);
   if (check.ok()) one_number(one_number(check, "seedTensor", seed), "offsetTensor", offset);
@@ -183,6 +187,7 @@ EMU_OPERATOR(InplaceUniformTensor, (aclTensor *selfRef, double from, double to, 
 
 EMU_OPERATOR(InplaceNormal, (aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset)) {
   Check check = check_normal("aclnnInplaceNormal", selfRef);
+  check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std,
                      {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)}, nullptr, nullptr, workspaceSize,
                      executor);
@@ -192,6 +197,7 @@ EMU_OPERATOR(InplaceNormalTensor, (aclTensor *selfRef, float mean, float std, co
                                    const aclTensor *offsetTensor, int64_t offset)) {
   Check check = check_normal("aclnnInplaceNormalTensor", selfRef);
   check_place(check, seedTensor, offsetTensor);
+  check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)}, seedTensor,
                      offsetTensor, workspaceSize, executor);
 }
