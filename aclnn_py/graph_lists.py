@@ -27,8 +27,7 @@ class GraphList:
 
     __slots__ = ("items", "value")
 
-    def __init__(self, name: str, value: Any) -> None:
-        expect_numbers(name, value)
+    def __init__(self, value: Any) -> None:
         self.value = value
         self.items = items_of(value)
 
@@ -47,7 +46,9 @@ class GraphLists:
     __slots__ = ("_read", "bound", "watched")
 
     def __init__(self, inputs: Mapping[str, object]) -> None:
-        self.bound = {name: GraphList(f"inputs[{name!r}]", v) for name, v in inputs.items()}
+        for name, value in inputs.items():
+            expect_numbers(f"inputs[{name!r}]", value, "a Tensor or a list of numbers")
+        self.bound = {name: GraphList(value) for name, value in inputs.items()}
         self.watched = False
         self._read = HostLists()
 
@@ -89,7 +90,8 @@ class GraphLists:
 
     def checked(self, name: str, value: object) -> GraphList:
         """Refuse what cannot take the place of an input."""
-        given, before = GraphList(name, value), self.bound[name]
+        expect_numbers(name, value)
+        given, before = GraphList(value), self.bound[name]
         if len(given.items) != len(before.items):
             raise ValueError(
                 f"{name}: {len(given.items)} numbers, but the graph was captured with "

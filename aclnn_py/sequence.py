@@ -316,7 +316,7 @@ class Sequence(Handle):
 
     def _rebind_list(self, old: Any, new: Any) -> int:
         for name, value in (("old", old), ("new", new)):
-            expect_numbers(name, value)
+            expect_numbers(name, value, "a Tensor or a list")
         uses = self._lists.uses(old)
         if not uses:
             raise ValueError("old: no launch of the sequence was given this very list")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +27,8 @@ _blank = object.__new__
 _describe = lib.ap_describe
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
+# It asks for an array without saying what for, and then takes strides in bytes.
+_AS_STRIDED = getattr(np.lib.stride_tricks.as_strided, "__code__", None)
 
 
 class Tensor(ArrayMethods):
@@ -423,6 +426,12 @@ class Tensor(ArrayMethods):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("an array of device memory is always a copy")
+        if sys._getframe(1).f_code is _AS_STRIDED:
+            raise TypeError(
+                "as_strided: the strides of a Tensor count elements, those of NumPy bytes, and the "
+                "view would be of a copy on the host; use Tensor.wrap(t.buffer, shape, t.dtype, "
+                "strides=..., offset=t.offset), in elements, or as_strided(t.numpy(), ...) in bytes"
+            )
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 

@@ -10,7 +10,7 @@ from aclnn_py.generator import Generator, default_generator
 from aclnn_py.stream import Stream, resolve_stream
 from aclnn_py.tensor import Tensor
 
-__all__ = ["next_place", "signed"]
+__all__ = ["next_place", "signed", "unsigned"]
 
 
 def next_place(
@@ -58,3 +58,8 @@ def next_place(
 def signed(seed: object) -> object:
     """The seed as the operators take it that have a signed one: the same 64 bits."""
     return seed - (1 << 64) if type(seed) is int and 1 << 63 <= seed < 1 << 64 else seed
+
+
+def unsigned(word: Tensor) -> Tensor:
+    """A seed or offset in a tensor as the operators take it that have unsigned ones."""
+    return word.view("uint64")

@@ -35,12 +35,12 @@ def _is_list(parameter: Parameter) -> bool:
     return parameter.kind in _LISTS
 
 
-def expect_numbers(name: str, value: object) -> None:
+def expect_numbers(name: str, value: object, expected: str = "a list of numbers") -> None:
     """Raise unless a value can stand for a list of numbers."""
-    if isinstance(value, (str, bytes)) or not (
+    if isinstance(value, (str, bytes, Tensor)) or not (
         isinstance(value, Sized) and isinstance(value, Iterable)
     ):
-        raise TypeError(f"{name}: expected a Tensor or a list of numbers, got {type_name(value)}")
+        raise TypeError(f"{name}: expected {expected}, got {type_name(value)}")
 
 
 def items_of(value: Any) -> tuple[Any, ...]:

@@ -355,3 +355,31 @@ def test_a_plain_format_can_be_named_and_moves_nothing(device):
         tensor.with_format("FRACTAL_NZ")
     with pytest.raises(ValueError, match="not both plain"):
         ap.zeros((32, 32), np.float16, format="FRACTAL_NZ").with_format("ND")
+
+
+def test_numpy_does_not_take_strides_in_elements_for_strides_in_bytes(device):
+    host = np.arange(12, dtype=np.float32).reshape(3, 4)
+    tensor = ap.from_numpy(host)
+    as_strided = np.lib.stride_tricks.as_strided
+    for call in (
+        lambda: as_strided(tensor, (2, 2), tensor.strides),
+        lambda: as_strided(x=tensor, shape=(2,), strides=(4,)),
+        lambda: as_strided(tensor[1:]),
+    ):
+        with pytest.raises(TypeError, match=r"as_strided: the strides of a Tensor count elements"):
+            call()
+    # The two ways out that the text names.
+    view = ap.Tensor.wrap(tensor.buffer, (2, 2), tensor.dtype, strides=tensor.strides, offset=1)
+    assert_same(view.numpy(), host[:2, 1:3])
+    assert_same(as_strided(tensor.numpy(), (2, 2), (16, 4)), host[:2, :2])
+    # Nothing else hands our strides to NumPy: it has them from the copy, in bytes.
+    for name in ("__array_interface__", "__array_struct__"):
+        assert not hasattr(tensor, name)
+    for call in (
+        lambda: np.ndarray((2, 2), np.float32, tensor, strides=tensor.strides),
+        lambda: np.lib.stride_tricks.sliding_window_view(tensor, (2, 2)),
+        lambda: memoryview(tensor),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert np.asarray(tensor).strides == np.array(tensor, copy=True).strides == (16, 4)

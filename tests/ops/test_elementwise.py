@@ -412,6 +412,19 @@ def test_results_never_lose_their_kind() -> None:
     assert_same(real.numpy(), np.full(4, 115.5, np.float32))
 
 
+def test_hardtanh_refuses_an_interval_that_is_upside_down() -> None:
+    for kind, low, high in [(np.float32, 1.0, 0.5), (np.int64, 2**62 + 1, 2**62), (np.int8, 1, 0)]:
+        x, out = place(np.array([0, 1, 2], kind)), hollow((3,), kind)
+        with pytest.raises(ap.errors.AclnnError, match="the first must not be greater") as caught:
+            op("aclnnHardtanh")(x, low, high, out)
+        assert caught.value.status == 161002
+        assert refusal("aclnnInplaceHardtanh", x, low, high) == 161002
+        assert refusal("aclnnHardtanh", None, low, high, out) == 161001
+        assert refusal("aclnnHardtanh", x, low, high, None) == 161001
+        op("aclnnHardtanh")(x, high, high, out)
+        assert_same(out.numpy(), np.full(3, high, kind))
+
+
 def test_clamp_takes_one_bound_or_both() -> None:
     x = np.arange(-4, 5, dtype=np.float32)
     out = hollow(x.shape, np.float32)

@@ -234,6 +234,23 @@ def test_refusals() -> None:
         assert caught.value.status == 161002
 
 
+def test_a_negative_deviation_is_refused_after_null_arguments() -> None:
+    x, one = hollow((3,), np.float32), place(np.array([1]))
+    for call in (
+        lambda std: op("aclnnInplaceNormal")(x, 0.0, std, 0, 0),
+        lambda std: op("aclnnInplaceNormalTensor")(x, 0.0, std, one, one, 0),
+        lambda std: functional.normal(0.0, std, (3,), seed=1),
+        lambda std: functional.normal_(x, 0.0, std),
+    ):
+        with pytest.raises(
+            ap.errors.AclnnError, match=r"std is -0.5; .* not be negative"
+        ) as caught:
+            call(-0.5)
+        assert caught.value.status == 161002
+        call(-0.0)
+    assert refusal("aclnnInplaceNormalTensor", x, 0.0, -1.0, None, one, 0) == 161001
+
+
 @pytest.mark.parametrize(
     ("name", "low", "high", "words"),
     [

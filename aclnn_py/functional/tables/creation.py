@@ -26,25 +26,29 @@ SEED = {
 }
 
 
-def _filled_by(operator: str, target: str, numbers: str, seed: str) -> tuple[Call | str, ...]:
-    """The operator for a place in numbers, and the one for a capture, which has it in tensors."""
-    return (
-        Call(
-            "place.start is not None",
-            (f"{operator}_tensor({target}, {numbers}, place.seed, place.offset, place.start)",),
-        ),
-        f"{operator}({target}, {numbers}, {seed}, place.offset)",
-    )
+# A capture has its place in tensors, everything else in numbers.
+_CAPTURED = "place.start is not None"
 
 
 def normal_calls(target: str) -> tuple[Call | str, ...]:
     """The calls that fill a tensor with numbers of a normal distribution."""
-    return _filled_by("inplace_normal", target, "mean, std", "signed(place.seed)")
+    captured = f"inplace_normal_tensor({target}, mean, std, place.seed, place.offset, place.start)"
+    return (
+        Call(_CAPTURED, (captured,)),
+        f"inplace_normal({target}, mean, std, signed(place.seed), place.offset)",
+    )
 
 
 def uniform_calls(target: str) -> tuple[Call | str, ...]:
     """The calls that fill a tensor with numbers of a range."""
-    return _filled_by("inplace_uniform", target, "low, high", "place.seed")
+    captured = (
+        f"inplace_uniform_tensor({target}, low, high, unsigned(place.seed), "
+        "unsigned(place.offset), place.start)"
+    )
+    return (
+        Call(_CAPTURED, (captured,)),
+        f"inplace_uniform({target}, low, high, place.seed, place.offset)",
+    )
 
 
 ROWS = (
