@@ -304,6 +304,8 @@ def _check_list(group_list: object) -> GroupList | None:
             "group_list: expected a sequence of int or an int64 Tensor, "
             f"got {type(group_list).__name__}"
         )
+    if isinstance(group_list, list) and all(type(end) is int for end in group_list):
+        return group_list  # the caller's own: a graph knows it again, and sees when it changes
     return [int(end) for end in group_list]
 
 

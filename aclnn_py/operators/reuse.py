@@ -73,12 +73,17 @@ def reuse_counts() -> ReuseCounts:
 
 
 def may_be_kept(parameters: Sequence[Parameter]) -> bool:
-    """Whether executors of an operator depend on nothing but its arguments.
+    """Whether executors of an operator depend on nothing but its arguments, and serve again.
 
     One that names a communication group also depends on the state of the group, which the other
-    ranks share: it may be gone and made again under the same name.
+    ranks share: it may be gone and made again under the same name. One with a seed in its arguments
+    comes with other numbers each time, and would push out those of other operators.
     """
-    return not any(p.kind == "s" and p.name.startswith(("group", "comm")) for p in parameters)
+    return not any(
+        (p.kind == "s" and p.name.startswith(("group", "comm")))
+        or (p.kind in "lq" and p.name == "seed")
+        for p in parameters
+    )
 
 
 def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:

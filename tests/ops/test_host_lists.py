@@ -211,6 +211,20 @@ def test_rebinding_mistakes_change_nothing(graph: ap.Graph) -> None:
         assert np.abs(out.numpy() - attended([3, 5])).max() < 2e-3
 
 
+def test_the_ends_of_groups_are_given_anew(graph: ap.Graph) -> None:
+    rng = np.random.default_rng(3)
+    rows, weights = rng.integers(-3, 4, (5, 4)), rng.integers(-3, 4, (2, 4, 3))
+    x, weight = (ap.from_numpy(item.astype(np.float16)) for item in (rows, weights))
+    ends = [2, 5]
+    with graph.capture(inputs={"ends": ends}):
+        out = functional.gmm(x, weight, group_list=ends, group_type=0)
+    for first in (2, 4, 0):
+        graph.rebind(ends=[first, 5])
+        graph.replay()
+        wanted = np.concatenate([rows[:first] @ weights[0], rows[first:] @ weights[1]])
+        assert np.array_equal(out.numpy(), wanted)
+
+
 def test_a_list_that_no_operator_was_given_is_named(graph: ap.Graph) -> None:
     x = ap.from_numpy(HOST)
     shifts = [1, 2]

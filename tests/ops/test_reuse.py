@@ -48,6 +48,15 @@ def test_other_addresses_are_set_on_the_executor(always):
     assert [out.numpy()[0, 0] for out in results] == [i + 2.0 for i in range(6)]
 
 
+def test_draws_of_random_numbers_push_out_no_executor(always):
+    x, out = filled(1.0), filled(0.0)
+    ops.add(x, x, 1.0, out)
+    for _ in range(3000):  # three times what can be kept
+        ap.functional.uniform_(x, 0.0, 1.0)
+    assert hits(lambda: ops.add(x, x, 1.0, out)) == 1
+    assert not may_be_kept(ops.inplace_normal.parameters)
+
+
 def test_what_is_not_equal_has_an_executor_of_its_own(always):
     base = ap.from_numpy(np.arange(12, dtype=np.float32).reshape(4, 3))
     out = filled(0)
