@@ -31,14 +31,16 @@ _texts.maxlist = 16
 
 
 def _is_list(parameter: Parameter) -> bool:
-    """Whether an operator takes a list of numbers there, which it reads on the host."""
+    """Whether an operator takes a list of numbers there."""
     return parameter.kind in _LISTS
 
 
 def expect_numbers(name: str, value: object, expected: str = "a list of numbers") -> None:
     """Raise unless a value can stand for a list of numbers."""
-    if isinstance(value, (str, bytes, Tensor)) or not (
-        isinstance(value, Sized) and isinstance(value, Iterable)
+    if (
+        isinstance(value, (str, bytes, Tensor))
+        or not (isinstance(value, Sized) and isinstance(value, Iterable))
+        or getattr(value, "ndim", 1) != 1
     ):
         raise TypeError(f"{name}: expected {expected}, got {type_name(value)}")
 
@@ -47,15 +49,26 @@ def items_of(value: Any) -> tuple[Any, ...]:
     """The elements as they are now."""
     if type(value) is list or type(value) is tuple:
         return tuple(value)
-    return tuple(value.tolist() if hasattr(value, "tolist") else value)
+    found = value.tolist() if hasattr(value, "tolist") else value
+    return tuple(found) if isinstance(found, Iterable) else (found,)
 
 
 def frozen(op: Op, values: Sequence[object]) -> tuple[object, ...]:
     """The arguments of a launch, with lists that the caller may change copied."""
     return tuple(
-        items_of(value) if _is_list(parameter) and _may_change(value) else value
+        _copied(parameter, value) if _is_watched(parameter, value) else value
         for parameter, value in zip(op.parameters, values, strict=True)
     )
+
+
+def _copied(parameter: Parameter, value: object) -> object:
+    items = items_of(value)
+    # An array without dimensions may stand for a number.
+    return items if _is_list(parameter) else items[0]
+
+
+def _is_watched(parameter: Parameter, value: object) -> bool:
+    return not parameter.is_tensor and _may_change(value)
 
 
 def _text(items: tuple[Any, ...]) -> str:
@@ -85,7 +98,7 @@ class _Read:
     def same(self) -> bool:
         """Whether a launch would read the same numbers now."""
         now = items_of(self.value)
-        if self.parameter.kind in _PLAIN:
+        if self.parameter.kind in _PLAIN or not _is_list(self.parameter):
             return now == self.seen
         try:  # as bytes: 0.0 is another number than -0.0, and NaN is itself
             return token_of(self.parameter, now) == token_of(self.parameter, self.seen)
@@ -110,7 +123,7 @@ class HostLists:
     def note(self, op: Op, values: Sequence[object], launch: int = 0) -> None:
         """Remember what a launch has just read; ``launch`` is its number for ``uses``."""
         for position, (parameter, value) in enumerate(zip(op.parameters, values, strict=True)):
-            if _is_list(parameter) and value is not None:
+            if (_is_list(parameter) and value is not None) or _is_watched(parameter, value):
                 self._add(_Read(op, position, value, launch))
 
     def _add(self, read: _Read) -> None:

@@ -239,6 +239,21 @@ def test_a_list_that_no_operator_was_given_is_named(graph: ap.Graph) -> None:
     assert np.array_equal(out.numpy(), roll(1, 2))
 
 
+def test_an_array_that_stands_for_one_number_is_watched(graph: ap.Graph) -> None:
+    x, out, dim = ap.from_numpy(HOST), ap.empty((3, 4), np.float32), np.array(0)
+    with (
+        pytest.raises(TypeError, match=r"inputs\['dim'\]: expected a Tensor or a list"),
+        graph.capture(inputs={"dim": dim}),  # type: ignore[dict-item]
+    ):
+        pass
+    with graph.capture():
+        ops.softmax(x, dim, out)
+    graph.replay()
+    dim[...] = 1
+    with pytest.raises(errors.InvalidArgumentError, match=r"dim=\[0\], .* \[1\] now"):
+        graph.replay()
+
+
 def test_tuples_and_lists_of_failed_launches_are_not_watched(graph: ap.Graph) -> None:
     x = ap.from_numpy(HOST)
     bad = [1, 2, 3]
