@@ -39,6 +39,7 @@ def test_draws_advance_by_whole_blocks_and_do_not_overlap(generator: ap.Generato
         offset += -(-count // 4) * 4
         assert generator.get_offset() == offset
     whole = functional.uniform(0, 1, (offset,), seed=11, dtype="float64").numpy()
+    assert len(set(whole)) == offset
     starts = [0, 4, 8, 16, 16]
     for part, start in zip(parts, starts, strict=True):
         assert np.array_equal(part.numpy(), whole[start : start + part.count])
@@ -46,9 +47,13 @@ def test_draws_advance_by_whole_blocks_and_do_not_overlap(generator: ap.Generato
 
 def draw(function: str, **place: Any) -> np.ndarray[Any, Any]:
     """16 numbers of a function that draws."""
+    call = getattr(functional, function)
     if function.endswith("_"):
-        return getattr(functional, function)(ap.empty((16,), "float32"), 0.0, 1.0, **place).numpy()
-    return getattr(functional, function)(0.0, 1.0, (16,), **place).numpy()
+        found = call(ap.empty((16,), "float32"), 0.0, 1.0, **place).numpy()
+    else:
+        found = call(0.0, 1.0, (16,), **place).numpy()
+    assert np.ptp(found) > 0.1
+    return found
 
 
 @pytest.mark.parametrize("function", ["uniform", "uniform_", "normal", "normal_"])
@@ -115,6 +120,7 @@ def test_each_device_has_a_default_and_all_get_the_seed(
     assert near is not far
     ap.manual_seed(3)
     first = functional.uniform(0, 1, (8,)).numpy()
+    assert np.ptp(first) > 0.1
     assert (near.get_offset(), far.get_offset()) == (8, 0)
     with second_device:
         assert np.array_equal(functional.uniform(0, 1, (8,)).numpy(), first)

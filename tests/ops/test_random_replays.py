@@ -24,9 +24,16 @@ def generator() -> ap.Generator:
     return ap.Generator().manual_seed(21)
 
 
+def uniform(count: int, seed: int, offset: int) -> Array:
+    """Numbers of the sequence of a seed."""
+    found = functional.uniform(0, 1, (count,), seed=seed, offset=offset).numpy()
+    assert len(set(found)) == count
+    return found
+
+
 def expected(seed: int, offset: int) -> Array:
     """What one run of ``drawing`` draws from a place of a sequence on."""
-    low = functional.uniform(0, 1, (5,), seed=seed, offset=offset).numpy()
+    low = uniform(5, seed, offset)
     bell = functional.normal(2, 0.5, (6,), seed=seed, offset=offset + 8).numpy()
     return np.concatenate([low, bell])
 
@@ -62,9 +69,7 @@ def test_each_replay_of_a_graph_draws_the_next_numbers(generator: ap.Generator) 
         assert np.array_equal(result.numpy(), again)
         # Draws outside go on behind those of the replays, and the other way round.
         between = functional.uniform(0, 1, (3,), generator=generator).numpy()
-        assert np.array_equal(
-            between, functional.uniform(0, 1, (3,), seed=21, offset=2 * RUN).numpy()
-        )
+        assert np.array_equal(between, uniform(3, 21, 2 * RUN))
         graph.replay()
         assert np.array_equal(result.numpy(), expected(21, 2 * RUN + 4))
 
@@ -120,8 +125,7 @@ def test_a_seed_in_a_capture_stays_the_same(generator: ap.Generator) -> None:
             result = functional.uniform(0, 1, (5,), seed=3, offset=8)
         for _ in range(2):
             graph.replay()
-            wanted = functional.uniform(0, 1, (5,), seed=3, offset=8).numpy()
-            assert np.array_equal(result.numpy(), wanted)
+            assert np.array_equal(result.numpy(), uniform(5, 3, 8))
 
 
 def test_threads_replay_one_graph_without_sharing_numbers(generator: ap.Generator) -> None:
@@ -158,8 +162,7 @@ def test_other_inputs_are_rebound_without_disturbing_the_numbers(generator: ap.G
         graph.rebind(out=second)
         graph.replay()
     for i, tensor in enumerate((first, second)):
-        wanted = functional.uniform(0, 1, (5,), seed=21, offset=8 * i).numpy()
-        assert np.array_equal(tensor.numpy(), wanted)
+        assert np.array_equal(tensor.numpy(), uniform(5, 21, 8 * i))
 
 
 def test_the_memory_of_the_counters_goes_with_the_graph(generator: ap.Generator) -> None:
@@ -192,11 +195,11 @@ def test_draws_beside_a_recording_are_not_repeated(generator: ap.Generator) -> N
         second = functional.uniform(0, 1, (4,), generator=generator)
     assert taken == (21, 4)
     for tensor, offset in ((first, 0), (second, 8)):
-        wanted = functional.uniform(0, 1, (4,), seed=21, offset=offset).numpy()
-        assert np.array_equal(tensor.numpy(), wanted)
+        assert np.array_equal(tensor.numpy(), uniform(4, 21, offset))
     sequence.run()
-    wanted = functional.uniform(0, 1, (4,), seed=21, offset=16).numpy()
-    assert np.array_equal(second.numpy(), wanted)
+    # It draws eight from there; the second four begin behind the first.
+    assert np.array_equal(first.numpy(), uniform(4, 21, 12))
+    assert np.array_equal(second.numpy(), uniform(4, 21, 16))
     sequence.close()
 
 
