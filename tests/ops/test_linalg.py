@@ -228,6 +228,31 @@ def test_slogdet_neither_overflows_nor_needs_the_tensors_dtype() -> None:
     assert_close(logarithm.numpy(), oracle.logabsdet.astype(np.complex128))
 
 
+def test_slogdet_of_empty_matrices_leaves_the_results_as_they_are() -> None:
+    sign, logarithm = hollow((3,), np.float32), hollow((3,), np.float32)
+    op("aclnnSlogdet")(place(np.zeros((3, 0, 0), np.float32)), sign, logarithm)
+    assert_same(sign.numpy(), np.full(3, 77, np.float32))
+    assert_same(logarithm.numpy(), np.full(3, 77, np.float32))
+
+
+def test_svd_without_vectors_takes_tensors_of_any_shape_for_them() -> None:
+    x = normal(np.random.default_rng(4), (3, 2), np.dtype(np.float32))
+    sigma, u, v = hollow((2,), np.float32), hollow((5,), np.float32), hollow((), np.float32)
+    op("aclnnSvd")(place(x), True, False, sigma, u, v)
+    assert_close(sigma.numpy(), np.linalg.svd(wide(x), compute_uv=False), scale=4)
+    assert_same(u.numpy(), np.zeros(5, np.float32))
+    assert_same(v.numpy(), np.zeros((), np.float32))
+
+
+def test_qr_casts_its_results() -> None:
+    x = normal(np.random.default_rng(5), (4, 3), np.dtype(np.float32))
+    q, r = hollow((4, 3), np.float64), hollow((3, 3), np.complex64)
+    op("aclnnLinalgQr")(place(x), 0, q, r)
+    oracle = np.linalg.qr(wide(x))
+    assert_close(q.numpy(), oracle.Q, scale=1e7)  # FLOAT in DOUBLE
+    assert_close(r.numpy(), oracle.R.astype(np.complex128), scale=8)
+
+
 def test_inverse_of_a_singular_matrix_is_nan_and_of_nothing_is_nothing() -> None:
     x = np.stack([np.ones((2, 2)), np.diag([2.0, 4.0])]).astype(np.float16)
     result = functional.inverse(place(x)).numpy()
@@ -296,7 +321,11 @@ REFUSALS: list[tuple[str, Any, str]] = [
         lambda: (f32(3, 2), 1, f32(3, 2), f32(3, 2)),
         "Q has shape (3, 2); expected (3, 3)",
     ),
-    ("LinalgQr", lambda: (f32(3, 2), 0, f64(3, 2), f32(2, 2)), "Q has dtype DOUBLE"),
+    (
+        "LinalgQr",
+        lambda: (hollow((3, 2), np.complex64), 0, f32(3, 2), f32(2, 2)),
+        "Q has dtype FLOAT",
+    ),
     ("Svd", lambda: (f32(3), True, True, f32(3), f32(3, 3), f32(3, 3)), "input has 1 dimensions"),
     ("Svd", lambda: (f32(3, 2), True, True, f32(2), f32(3, 2), f32(2, 2)), "u has shape (3, 2)"),
     ("Svd", lambda: (f32(3, 2), True, True, f32(3), f32(3, 3), f32(2, 2)), "sigma has shape (3,)"),

@@ -113,7 +113,10 @@ ROWS = (
     Row("slogdet", "input: Tensor", "Sign and logarithm of the determinant.",
         (Output("1 or -1, 0 for a singular matrix.", _BATCH, name="sign"),
          Output("Logarithm of the absolute value.", _BATCH, name="logabsdet")),
-        ("slogdet(input, sign, logabsdet)",), {"input": "Shape ``(..., n, n)``."},
+        # CANN leaves the results of matrices without elements as they are.
+        (Call("0 not in input.shape", ("slogdet(input, sign, logabsdet)",)),
+         Call("True", ("inplace_one(sign)", "inplace_zero(logabsdet)"))),
+        {"input": "Shape ``(..., n, n)``."},
         checks=("check_matrix(input)",)),
     Row("inverse", "input: Tensor", "Inverse of a square matrix.",
         (Output("Of the same shape and dtype."),), ("inverse(input, out)",),

@@ -62,24 +62,25 @@ Determinant<T> determinant(Matrix<T> a) {
 }
 
 // All of it NaN for a singular matrix.
-Matrix<double> inverse(Matrix<double> a) {
+template <class T>
+Matrix<T> inverse(Matrix<T> a) {
   const int64_t n = a.rows;
-  Matrix<double> result(n, n);
-  for (int64_t i = 0; i < n; ++i) result.at(i, i) = 1;
+  Matrix<T> result(n, n);
+  for (int64_t i = 0; i < n; ++i) result.at(i, i) = T(1);
   for (int64_t k = 0; k < n; ++k) {
     const int64_t row = pivot_row(a, k);
     swap_rows(&a, k, row);
     swap_rows(&result, k, row);
-    const double pivot = a.at(k, k);
-    if (pivot == 0) {
-      std::fill(result.items.begin(), result.items.end(), std::numeric_limits<double>::quiet_NaN());
+    const T pivot = a.at(k, k);
+    if (pivot == T{}) {
+      std::fill(result.items.begin(), result.items.end(), T(std::numeric_limits<double>::quiet_NaN()));
       return result;
     }
     for (int64_t c = k + 1; c < n; ++c) a.at(k, c) /= pivot;
     for (int64_t c = 0; c < n; ++c) result.at(k, c) /= pivot;
     for (int64_t i = 0; i < n; ++i) {
       if (i == k) continue;
-      const double factor = a.at(i, k);
+      const T factor = a.at(i, k);
       subtract_row(&a, i, factor, k, k + 1);
       for (int64_t c = 0; c < n; ++c) result.at(i, c) -= factor * result.at(k, c);
     }
@@ -102,8 +103,10 @@ EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *log
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnSlogdet");
   const size_t source = plan.input(self), first = plan.output(signOut), second = plan.output(logOut);
+  const bool empty = self->numel() == 0;
   return plan.finish(
       [=](PlanContext &context) {
+        if (empty) return Status{0};  // CANN leaves the results as they are, also for a batch of 0 x 0 matrices
         const View signs = view_of(context.tensor(first)), logs = view_of(context.tensor(second));
         const SafeView from(view_of(context.tensor(source)), {signs, logs});
         const Layout &shape = from.view().layout;
@@ -139,10 +142,13 @@ EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
         if (to.count() == 0) return Status{0};
         const SafeView from(view_of(context.tensor(source)), {to});
         const int64_t n = to.layout.shape[to.layout.rank - 1];
-        const MatrixReader<double> reader(from.view());
-        const MatrixWriter<double> write(to);
-        for_each_matrix(batch_count(to.layout), n, n, [&](int64_t index) {
-          write.put(index, inverse(reader.read(index)).items);
+        with_wide_type(from.view().dtype, [&](auto zero) {
+          using T = decltype(zero);
+          const MatrixReader<T> reader(from.view());
+          const MatrixWriter<T> write(to);
+          for_each_matrix(batch_count(to.layout), n, n, [&](int64_t index) {
+            write.put(index, inverse(reader.read(index)).items);
+          });
         });
         return Status{0};
       },

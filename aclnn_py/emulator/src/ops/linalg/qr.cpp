@@ -32,7 +32,7 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
   check.required("self", self).required("Q", Q).required("R", R);
   check.dtype("self", self).dtype("Q", Q).dtype("R", R);
   if (check.ok()) {
-    check.same_dtype("Q", Q->dtype, "self", self->dtype).same_dtype("R", R->dtype, "self", self->dtype);
+    check.castable(self->dtype, "Q", Q->dtype).castable(self->dtype, "R", R->dtype);
   }
   check.rank("self", self, 2, 8);
   check.that(mode >= kReduced && mode <= kTriangleOnly, "mode is %lld; allowed: 0 (reduced), 1 (complete), 2 (r)",

@@ -146,11 +146,12 @@ Singular<T> decompose(const Matrix<T> &a, bool full) {
 
 struct Results {
   View sigma, u, v;
+  bool vectors;
 };
 
 // Whether all matrices converged.
 template <class T>
-bool decompose_all(const View &in, bool full, bool vectors, const Results &out) {
+bool decompose_all(const View &in, bool full, const Results &out) {
   const MatrixReader<T> reader(in);
   const MatrixWriter<T> write_sigma(out.sigma), write_u(out.u), write_v(out.v);
   const int64_t rows = in.layout.shape[in.layout.rank - 2], columns = in.layout.shape[in.layout.rank - 1];
@@ -160,10 +161,7 @@ bool decompose_all(const View &in, bool full, bool vectors, const Results &out) 
     Singular<T> result = decompose(reader.read(index), full);
     failed[static_cast<size_t>(index)] = !result.converged;
     write_sigma.put(index, std::vector<T>(result.values.begin(), result.values.end()));
-    if (!vectors) {
-      std::fill(result.u.items.begin(), result.u.items.end(), T{});
-      std::fill(result.v.items.begin(), result.v.items.end(), T{});
-    }
+    if (!out.vectors) return;
     write_u.put(index, result.u.items);
     write_v.put(index, result.v.items);
   });
@@ -172,7 +170,7 @@ bool decompose_all(const View &in, bool full, bool vectors, const Results &out) 
 
 }  // namespace
 
-// Without `computeUV` the vectors are zeros.
+// Without `computeUV` u and v may have any shape and are filled with zeros.
 EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, aclTensor *sigma, aclTensor *u,
                    aclTensor *v)) {
   Check check("aclnnSvd");
@@ -184,20 +182,26 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*input);
   const int64_t m = in.shape[in.rank - 2], n = in.shape[in.rank - 1], k = std::min(m, n);
-  check.shape("u", u, batch_shape(in, {m, fullMatrices ? m : k})).shape("sigma", sigma, batch_shape(in, {k}));
-  check.shape("v", v, batch_shape(in, {n, fullMatrices ? n : k}));
+  if (computeUV) check.shape("u", u, batch_shape(in, {m, fullMatrices ? m : k}));
+  check.shape("sigma", sigma, batch_shape(in, {k}));
+  if (computeUV) check.shape("v", v, batch_shape(in, {n, fullMatrices ? n : k}));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnSvd");
   const size_t source = plan.input(input), values = plan.output(sigma), left = plan.output(u), right = plan.output(v);
   return plan.finish(
       [=](PlanContext &context) {
         const Results out{view_of(context.tensor(values)), view_of(context.tensor(left)),
-                          view_of(context.tensor(right))};
+                          view_of(context.tensor(right)), computeUV};
         const SafeView from(view_of(context.tensor(source)), {out.sigma, out.u, out.v});
         bool converged = true;
         with_wide_type(from.view().dtype, [&](auto zero) {
-          converged = decompose_all<decltype(zero)>(from.view(), fullMatrices, computeUV, out);
+          converged = decompose_all<decltype(zero)>(from.view(), fullMatrices, out);
         });
+        if (!computeUV) {
+          const Complex128 zero{};
+          fill_view(out.u, &zero);
+          fill_view(out.v, &zero);
+        }
         if (!converged) return fail(kDeviceFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
         return Status{0};
       },
