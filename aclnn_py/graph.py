@@ -153,7 +153,8 @@ class Graph(Handle):
         A refusal changes nothing by itself: a block that catches it goes on.
 
         Operators copy their lists. A replay is refused when a list that one of them was given was
-        changed since, until ``rebind`` gives the graph the new numbers.
+        changed since, until ``rebind`` gives the graph the new numbers. A function that makes
+        another list of the one it is given (dimensions, sizes of windows) has copied it.
 
         Source
         ------

@@ -231,6 +231,11 @@ def plan(op: Callable[..., None], /, *args: Any, repeatable: bool = False, **kwa
     SymbolNotFoundError
         The loaded libraries do not have the operator.
 
+    Notes
+    -----
+    Phase one copies lists of numbers: a plan runs with those it was made with, whatever becomes of
+    the list. A ``Sequence`` of plans can be given others, and says when a list has changed.
+
     Source
     ------
     aclnnXxxGetWorkspaceSize (``include/aclnnop``), aclSetAclOpExecutorRepeatable
