@@ -39,6 +39,7 @@ RUNS = [
     ("threads.cpp", [], {}),
     ("ranks.cpp", [], {}),
     ("settings.cpp", [], {}),
+    ("building.cpp", ["."], {}),
     ("surface.cpp", ["."], {}),
     ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     *(

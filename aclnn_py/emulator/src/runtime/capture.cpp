@@ -9,6 +9,7 @@
 #include "core/export.h"
 #include "core/graph.h"
 #include "core/process.h"
+#include "runtime/graph_building.h"
 #include "runtime/graph_callbacks.h"
 
 using emu::fail;
@@ -94,6 +95,7 @@ EMU_EXPORT aclError aclmdlRIDestroy(aclmdlRI modelRI) {
     return fail(ACL_ERROR_RT_MODEL_CAPTURED, "aclmdlRIDestroy: the model instance is being captured.");
   }
   if (!emu::graph_handles().retire(handle)) return emu::find_graph(modelRI, __func__, &handle);
+  emu::forget_building(handle->graph->id);
   emu::tell_graph_end(handle->graph->id);
   emu::graph_handles().destroy(handle);  // replays that are queued keep the graph itself
   return 0;

@@ -15,4 +15,7 @@ using Configuration = std::map<std::string, std::string>;
 // ten brackets of a kind. `text` (may be null) gets the file as it is.
 Status read_configuration(const char *path, const char *routine, Configuration *configuration, std::string *text = nullptr);
 
+// Remembers whether a configuration asks for dumps of operators: aclInit takes it, and who then listens is told.
+void note_dumps(const Configuration &configuration);
+
 }  // namespace emu

@@ -2,6 +2,7 @@
 // The switch for dumps of operators. This device writes none, and says so to whoever asks for one.
 #include <mutex>
 
+#include "acl/acl_dump.h"
 #include "acl/acl_rt.h"
 #include "core/export.h"
 #include "core/process.h"
@@ -14,8 +15,20 @@ namespace {
 
 std::mutex g_mutex;
 bool g_initialized = false;
+bool g_asked = false;  // for dumps, by the configuration of aclInit
+int32_t (*g_listener)(const acldumpChunk *, int32_t) = nullptr;
 
 }  // namespace
+
+void emu::note_dumps(const Configuration &configuration) {
+  bool asked = false;
+  for (const auto &[key, value] : configuration) {
+    asked = asked || key.rfind("dump.dump_list", 0) == 0 ||
+            (value == "on" && (key == "dump.dump_op_switch" || key == "dump.dump_debug"));
+  }
+  std::lock_guard<std::mutex> lock(g_mutex);
+  g_asked = asked;
+}
 
 EMU_EXPORT aclError aclmdlInitDump(void) {
   EMU_ENTER();
@@ -48,4 +61,27 @@ EMU_EXPORT aclError aclmdlFinalizeDump(void) {
   if (!g_initialized) return fail(ACL_ERROR_DUMP_NOT_RUN, "aclmdlFinalizeDump: aclmdlInitDump comes first.");
   g_initialized = false;
   return 0;
+}
+
+// Kept and taken back. It is never called: without a setting that asks for dumps only offline models write some, and
+// this device has neither; with such a setting the function is refused.
+EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag) {
+  EMU_ENTER();
+  if (messageCallback == nullptr || flag != 0) {
+    return fail(ACL_ERROR_INVALID_PARAM, "acldumpRegCallback: %s.",
+                messageCallback == nullptr ? "messageCallback is null" : "flag must be 0 (dumps are not written to files, too)");
+  }
+  std::lock_guard<std::mutex> lock(g_mutex);
+  if (g_asked) {
+    return fail(ACL_ERROR_FEATURE_UNSUPPORTED, "acldumpRegCallback: the configuration of aclInit asks for dumps of operators, "
+                "which this device does not write.");
+  }
+  if (g_listener != nullptr) return fail(ACL_ERROR_REPEAT_SUBSCRIBE, "acldumpRegCallback: a function is registered already.");
+  g_listener = messageCallback;
+  return 0;
+}
+
+EMU_EXPORT void acldumpUnregCallback(void) {
+  std::lock_guard<std::mutex> lock(g_mutex);
+  g_listener = nullptr;
 }

@@ -32,6 +32,7 @@ Status apply(const char *path, const char *routine, std::string *text = nullptr)
   if (path == nullptr || *path == '\0') return 0;
   Configuration configuration;
   if (const Status s = read_configuration(path, routine, &configuration, text)) return s;
+  note_dumps(configuration);
   if (const auto mode = configuration.find("err_msg_mode"); mode != configuration.end()) {
     if (mode->second != "0" && mode->second != "1") {
       return fail(ACL_ERROR_INVALID_PARAM, "%s: err_msg_mode is \"%s\"; \"0\" (thread) and \"1\" (process) are known.",
@@ -60,6 +61,7 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
     return fail(ACL_ERROR_REPEAT_INITIALIZE, "%s: called before in this process (%llu times by now).", routine,
                 static_cast<unsigned long long>(emu::state().references));
   }
+  emu::note_dumps({});
   if (const emu::Status s = emu::apply(path, routine, text)) return s;
   emu::state().references = 1;
   return 0;

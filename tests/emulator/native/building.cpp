@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model instances built by hand, and listeners to dumps.
+#include <fstream>
+#include <string>
+
+#include "acl/acl_dump.h"
+#include "expect.h"
+
+namespace {
+
+constexpr size_t kBytes = 64;
+
+struct Device {
+  aclrtStream stream = nullptr, other = nullptr, plain = nullptr;
+  void *data = nullptr;
+};
+
+unsigned char first_byte(const Device &d) {
+  unsigned char byte = 0;
+  EXPECT_OK(aclrtMemcpy(&byte, 1, d.data, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  return byte;
+}
+
+void build_and_run(const Device &d) {
+  aclmdlRI model = nullptr;
+  EXPECT_OK(aclrtMemset(d.data, kBytes, 1, kBytes));
+  EXPECT_OK(aclmdlRIBuildBegin(&model, 0));
+  EXPECT_OK(aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_OK(aclrtMemsetAsync(d.data, kBytes, 7, kBytes, d.stream));
+  EXPECT(first_byte(d) == 1);  // nothing runs before the instance is executed
+  EXPECT(aclmdlRIExecuteAsync(model, d.plain) != 0);
+  EXPECT_OK(aclmdlRIEndTask(model, d.stream));
+  EXPECT(aclmdlRIExecuteAsync(model, d.plain) != 0);
+  EXPECT_OK(aclmdlRIBuildEnd(model, nullptr));
+  EXPECT(first_byte(d) == 1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(aclrtMemset(d.data, kBytes, 1, kBytes));
+    EXPECT_OK(aclmdlRIExecuteAsync(model, d.plain));
+    EXPECT_OK(aclrtSynchronizeStream(d.plain));
+    EXPECT(first_byte(d) == 7);
+  }
+  EXPECT_OK(aclrtMemset(d.data, kBytes, 1, kBytes));
+  EXPECT_OK(aclmdlRIExecute(model, 20000));
+  EXPECT(first_byte(d) == 7);
+  // A stream belongs to one instance until it is unbound.
+  aclmdlRI next = nullptr;
+  EXPECT_OK(aclmdlRIBuildBegin(&next, 0));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIBindStream(next, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_OK(aclmdlRIUnbindStream(model, d.stream));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIUnbindStream(model, d.stream));
+  EXPECT_OK(aclmdlRIBindStream(next, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_OK(aclmdlRIEndTask(next, d.stream));
+  EXPECT_OK(aclmdlRIUnbindStream(next, d.stream));
+  EXPECT_OK(aclmdlRIBuildEnd(next, nullptr));
+  EXPECT_OK(aclmdlRIExecute(next, 20000));  // of nothing
+  EXPECT_OK(aclmdlRIDestroy(next));
+  EXPECT_OK(aclmdlRIExecute(model, 20000));
+  EXPECT_OK(aclmdlRIDestroy(model));
+  EXPECT(aclmdlRIBuildEnd(model, nullptr) != 0);
+}
+
+void refusals(const Device &d) {
+  aclmdlRI model = nullptr, captured = nullptr;
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIBuildBegin(nullptr, 0));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildBegin(&model, 1));
+  EXPECT_OK(aclmdlRIBuildBegin(&model, 0));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIBindStream(model, nullptr, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(model, d.plain, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(model, d.stream, 5));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_DEFAULT));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(model, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIEndTask(model, nullptr));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIEndTask(model, d.stream));
+  EXPECT_OK(aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlRIBindStream(model, d.other, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(model, nullptr));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIUnbindStream(model, d.stream));
+  EXPECT_CODE(ACL_ERROR_RT_MODEL_CAPTURED, aclmdlRIDestroy(model));
+  EXPECT_OK(aclmdlRIEndTask(model, d.stream));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIEndTask(model, d.stream));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIBuildEnd(model, model));
+  EXPECT_OK(aclmdlRIBuildEnd(model, nullptr));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(model, nullptr));
+  EXPECT_OK(aclmdlRIDestroy(model));
+  // What was captured was not built.
+  EXPECT_OK(aclmdlRICaptureBegin(d.plain, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  EXPECT_OK(aclmdlRICaptureEnd(d.plain, &captured));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(captured, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(captured, nullptr));
+  EXPECT_OK(aclmdlRIDestroy(captured));
+  EXPECT(aclmdlRIBuildEnd(nullptr, nullptr) != 0);
+  // The stream goes while an instance is being built on it.
+  aclrtStream gone = nullptr;
+  EXPECT_OK(aclrtCreateStreamWithConfig(&gone, 0, ACL_STREAM_PERSISTENT));
+  EXPECT_OK(aclmdlRIBuildBegin(&model, 0));
+  EXPECT_OK(aclmdlRIBindStream(model, gone, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_OK(aclrtDestroyStreamForce(gone));
+  EXPECT(aclmdlRIEndTask(model, gone) != 0);
+}
+
+int32_t listen(const acldumpChunk *, int32_t) { return 0; }
+
+void dump_listeners(const std::string &directory) {
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, acldumpRegCallback(nullptr, 0));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, acldumpRegCallback(listen, 1));
+  EXPECT_OK(acldumpRegCallback(listen, 0));
+  EXPECT_CODE(ACL_ERROR_REPEAT_SUBSCRIBE, acldumpRegCallback(listen, 0));
+  acldumpUnregCallback();
+  acldumpUnregCallback();
+  EXPECT_OK(acldumpRegCallback(listen, 0));
+  acldumpUnregCallback();
+  // Whoever asks for dumps and listens is told that none will come.
+  EXPECT_OK(aclFinalize());
+  const std::string path = directory + "/dump.json";
+  std::ofstream(path) << "{\"dump\": {\"dump_path\": \"/tmp\", \"dump_op_switch\": \"on\"}}";
+  EXPECT_OK(aclInit(path.c_str()));
+  EXPECT_CODE(ACL_ERROR_FEATURE_UNSUPPORTED, acldumpRegCallback(listen, 0));
+  EXPECT_OK(aclFinalize());
+  EXPECT_OK(aclInit(nullptr));
+  EXPECT_OK(acldumpRegCallback(listen, 0));
+  acldumpUnregCallback();
+}
+
+}  // namespace
+
+int main(int, char **argv) {
+  EXPECT_OK(aclInit(nullptr));
+  EXPECT_OK(aclrtSetDevice(0));
+  Device d;
+  EXPECT_OK(aclrtCreateStreamWithConfig(&d.stream, 0, ACL_STREAM_PERSISTENT));
+  EXPECT_OK(aclrtCreateStreamWithConfig(&d.other, 0, ACL_STREAM_PERSISTENT));
+  EXPECT_OK(aclrtCreateStream(&d.plain));
+  EXPECT_OK(aclrtMalloc(&d.data, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  build_and_run(d);
+  refusals(d);
+  EXPECT_OK(aclrtFree(d.data));
+  for (aclrtStream stream : {d.stream, d.other, d.plain}) EXPECT_OK(aclrtDestroyStream(stream));
+  dump_listeners(argv[1]);
+  EXPECT_OK(aclrtResetDevice(0));
+  EXPECT_OK(aclFinalize());
+  return 0;
+}
