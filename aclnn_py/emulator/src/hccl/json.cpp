@@ -5,11 +5,14 @@
 #include <cctype>
 #include <cstdint>
 #include <cstring>
+#include <unordered_set>
 
 namespace emu::hccl {
 namespace {
 
 constexpr int kMaxDepth = 32;
+// A value takes about a hundred bytes here and as few as two in the text; a table of 1,024 ranks has 10,000.
+constexpr size_t kMaxValues = 250'000;
 
 class Reader {
  public:
@@ -50,6 +53,7 @@ class Reader {
 
   bool read(Json *value, int depth) {
     if (depth > kMaxDepth) return wrong("nested too deeply");
+    if (++values_ > kMaxValues) return wrong("more than 250000 values");
     switch (peek()) {
       case '{': return object(value, depth);
       case '[': return array(value, depth);
@@ -70,12 +74,13 @@ class Reader {
     ++at_;
     space();
     if (peek() == '}') return ++at_, true;
+    std::unordered_set<std::string> names;
     for (;;) {
       space();
       std::string name;
       if (peek() != '"') return wrong("a member name in double quotes was expected");
       if (!string(&name)) return false;
-      if (value->member(name)) return wrong("a member name stands twice");
+      if (!names.insert(name).second) return wrong("a member name stands twice");
       space();
       if (peek() != ':') return wrong("':' was expected");
       ++at_;
@@ -189,7 +194,7 @@ class Reader {
   }
 
   const std::string &text_;
-  size_t at_ = 0;
+  size_t at_ = 0, values_ = 0;
   std::string reason_;
 };
 

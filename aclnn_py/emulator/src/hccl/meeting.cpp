@@ -82,10 +82,11 @@ class Host {
       if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN) return;
       return refuse(HCCL_E_SYSCALL, "EI0006", std::string("accept: ") + std::strerror(errno));
     }
-    if (!same_user(fd) || guests_.size() >= kMaxGuests) {
+    if (!same_user(fd)) {
       close(fd);
       return;
     }
+    if (guests_.size() >= kMaxGuests) dismiss_oldest_stranger();
     Guest guest;
     guest.fd = fd;
     guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kGreetingSeconds));
@@ -97,6 +98,12 @@ class Host {
     guests_.erase(guests_.begin() + static_cast<long>(i));
   }
 
+  // There is one: the ranks fill only half of the places.
+  void dismiss_oldest_stranger() {
+    const auto oldest = std::find_if(guests_.begin(), guests_.end(), [](const Guest &g) { return !g.greeted; });
+    if (oldest != guests_.end()) dismiss(static_cast<size_t>(oldest - guests_.begin()));
+  }
+
   void hear(size_t i) {
     Guest &guest = guests_[i];
     if (guest.greeted) {
@@ -106,15 +113,11 @@ class Host {
       return refuse(HCCL_E_TCP_CONNECT, "EI0006", text);
     }
     WireHello &hello = guest.hello;
-    const ssize_t got = recv(guest.fd, &hello, sizeof hello, MSG_DONTWAIT);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    bool again = false;
+    const bool heard = receive_hello(guest.fd, &hello, &again);
+    if (again) return;
     // who does not know the secret, or speaks otherwise, is not told anything
-    if (got != sizeof hello || hello.magic != kWireMagic || hello.version != kWireVersion ||
-        std::memcmp(hello.secret, meeting_.secret, kSecretBytes) != 0 || hello.rank >= hello.ranks ||
-        hello.ranks > kMaxRanks || !(hello.timeout > 0)) {
-      return dismiss(i);
-    }
-    hello.agreement[sizeof hello.agreement - 1] = 0;
+    if (!heard || !same_secret(hello.secret, meeting_.secret)) return dismiss(i);
     ucred peer{};
     socklen_t length = sizeof peer;
     getsockopt(guest.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/rank_table.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "hccl/arguments.h"
 #include "hccl/json.h"
@@ -18,27 +22,22 @@ namespace {
 
 constexpr size_t kMaxFile = size_t{16} << 20;
 constexpr size_t kMaxServerName = 64;
+constexpr size_t kMaxShown = 100;
 
 class Table {
  public:
   Table(const char *routine, const char *path) : routine_(routine), path_(path) {}
 
   Status read_file(std::string *contents) {
-    std::FILE *file = std::fopen(path_, "re");
-    if (!file) {
+    // without waiting: a pipe of this name would hold the rank for ever
+    const int fd = open(path_, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
       return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be opened: %s", routine_, path_,
                      std::strerror(errno));
     }
-    contents->clear();
-    char block[65536];
-    size_t n;
-    while ((n = std::fread(block, 1, sizeof block, file)) > 0 && contents->size() <= kMaxFile) contents->append(block, n);
-    const bool broken = std::ferror(file) != 0;
-    std::fclose(file);
-    if (broken) {
-      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be read", routine_, path_);
-    }
-    return contents->size() <= kMaxFile ? 0 : bad("EI0004", "it is larger than 16 MiB");
+    const Status status = read_descriptor(fd, contents);
+    close(fd);
+    return status;
   }
 
   Status parse(const std::string &contents, RankTable *table, bool *complete) {
@@ -48,10 +47,10 @@ class Table {
     if (root.kind != Json::Kind::object) return bad("EI0004", "the document is no object");
     if (Status s = field(root, "", "status", &text)) return s;
     *complete = text == "completed";
-    if (!*complete && text != "initializing") return bad("EI0004", "status is \"" + text + "\"");
+    if (!*complete && text != "initializing") return bad("EI0004", "status is " + shown(text));
     if (!*complete) return 0;
     if (Status s = field(root, "", "version", &version_)) return s;
-    if (version_ != "1.0" && version_ != "1.2") return bad("EI0004", "version \"" + version_ + "\" is neither 1.0 nor 1.2");
+    if (version_ != "1.0" && version_ != "1.2") return bad("EI0004", "version " + shown(version_) + " is neither 1.0 nor 1.2");
     if (Status s = servers(root, table)) return s;
     if (version_ == "1.2") {
       if (Status s = super_pods(root)) return s;
@@ -63,6 +62,33 @@ class Table {
   }
 
  private:
+  Status read_descriptor(int fd, std::string *contents) {
+    struct stat about {};
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s is not a regular file", routine_, path_);
+    }
+    contents->clear();
+    std::vector<char> block(65536);
+    while (contents->size() <= kMaxFile) {
+      const ssize_t n = read(fd, block.data(), block.size());
+      if (n == 0) return 0;
+      if (n > 0) {
+        contents->append(block.data(), static_cast<size_t>(n));
+      } else if (errno != EINTR) {
+        return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be read: %s", routine_, path_,
+                       std::strerror(errno));
+      }
+    }
+    return bad("EI0004", "it is larger than 16 MiB");
+  }
+
+  // A text of the file as a message may show it.
+  static std::string shown(const std::string &text) {
+    std::string out;
+    for (const char c : text.substr(0, kMaxShown)) out += c >= 0x20 && c < 0x7f ? c : '?';
+    return "\"" + out + (text.size() > kMaxShown ? "...\"" : "\"");
+  }
+
   Status bad(const char *message_code, const std::string &why) {
     return fail_as(message_code, HCCL_E_PARA, "%s: the rank table %s is refused: %s", routine_, path_, why.c_str());
   }
@@ -79,7 +105,7 @@ class Table {
     std::string text;
     if (Status s = field(object, place, name, &text)) return s;
     if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
-      return bad("EI0004", place + name + " is \"" + text + "\", which is no number");
+      return bad("EI0004", place + name + " is " + shown(text) + ", which is no number");
     }
     *value = static_cast<uint32_t>(std::stoul(text));
     return 0;
@@ -117,7 +143,7 @@ class Table {
       std::string name;
       if (Status s = field(all->items[i], place, "server_id", &name)) return s;
       if (name.empty() || name.size() > kMaxServerName) return bad("EI0004", place + "server_id must have 1 to 64 characters");
-      if (!names_.insert(name).second) return bad("EI0004", place + "server_id \"" + name + "\" stands twice");
+      if (!names_.insert(name).second) return bad("EI0004", place + "server_id " + shown(name) + " stands twice");
       if (Status s = devices(all->items[i], place, name, table)) return s;
     }
     return 0;
@@ -163,8 +189,8 @@ class Table {
       if (Status s = list(pods->items[i], place, "server_list", &members)) return s;
       for (const Json &server : members->items) {
         if (Status s = field(server, place + "server_list[].", "server_id", &name)) return s;
-        if (!names_.count(name)) return bad("EI0004", place + "server \"" + name + "\" is not in server_list");
-        if (!placed.insert(name).second) return bad("EI0004", "server \"" + name + "\" is in two super pods");
+        if (!names_.count(name)) return bad("EI0004", place + "server " + shown(name) + " is not in server_list");
+        if (!placed.insert(name).second) return bad("EI0004", "server " + shown(name) + " is in two super pods");
       }
     }
     return placed.size() == names_.size() ? 0 : bad("EI0004", "a server is in no super pod");

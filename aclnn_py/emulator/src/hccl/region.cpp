@@ -93,10 +93,14 @@ std::shared_ptr<Region> Region::attach(int fd, std::string *why) {
   if (base == MAP_FAILED) return nullptr;
   region->base_ = static_cast<char *>(base);
   region->size_ = static_cast<uint64_t>(about.st_size);
+  if (region->size_ < sizeof(Header)) {
+    *why = "the shared memory is too small";
+    return nullptr;
+  }
   const Header &header = region->header();
-  if (header.magic != kMagic || header.ranks == 0 || header.ranks > kMaxRanks ||
-    region->lay_out(header.ranks) != region->size_ ||
-    header.step_bytes != region->step_bytes_ || header.piece_bytes != region->piece_bytes_) {
+  const uint32_t ranks = header.ranks;  // read once: others can write there
+  if (header.magic != kMagic || ranks == 0 || ranks > kMaxRanks || region->lay_out(ranks) != region->size_ ||
+      header.step_bytes != region->step_bytes_ || header.piece_bytes != region->piece_bytes_) {
     *why = "the shared memory was laid out by another version of the emulator";
     return nullptr;
   }

@@ -25,6 +25,22 @@ bool same_user(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
+bool receive_hello(int fd, WireHello *hello, bool *again) {
+  // MSG_TRUNC gives the length of the message as it was sent: a longer one is none of ours
+  const ssize_t got = recv(fd, hello, sizeof *hello, MSG_DONTWAIT | MSG_TRUNC);
+  *again = got < 0 && (errno == EAGAIN || errno == EINTR);
+  if (got != sizeof *hello || hello->magic != kWireMagic || hello->version != kWireVersion) return false;
+  hello->agreement[sizeof hello->agreement - 1] = 0;
+  // every comparison with NaN is false
+  return hello->ranks <= kMaxRanks && hello->rank < hello->ranks && hello->timeout > 0 && hello->timeout <= kMaxTimeout;
+}
+
+bool same_secret(const unsigned char *a, const unsigned char *b) {
+  unsigned difference = 0;
+  for (size_t i = 0; i < kSecretBytes; ++i) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
 bool send_verdict(int fd, const WireVerdict &verdict, int shared) {
   iovec data{const_cast<WireVerdict *>(&verdict), sizeof verdict};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -59,14 +75,19 @@ bool receive_verdict(int fd, WireVerdict *verdict, int *shared) {
   do {
     got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof *verdict) return false;
-  verdict->text[sizeof verdict->text - 1] = 0;
-  verdict->message_code[sizeof verdict->message_code - 1] = 0;
-  for (cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+  // the descriptor is ours from here on, whatever else came
+  for (cmsghdr *header = got < 0 ? nullptr : CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int))) {
       std::memcpy(shared, CMSG_DATA(header), sizeof(int));
     }
   }
+  if (got != sizeof *verdict || (message.msg_flags & MSG_TRUNC) != 0) {
+    if (*shared >= 0) close(*shared);
+    *shared = -1;
+    return false;
+  }
+  verdict->text[sizeof verdict->text - 1] = 0;
+  verdict->message_code[sizeof verdict->message_code - 1] = 0;
   return true;
 }
 

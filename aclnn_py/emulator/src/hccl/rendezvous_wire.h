@@ -15,6 +15,7 @@ namespace emu::hccl {
 
 constexpr uint64_t kWireMagic = 0x31544545'4d4c4343ULL;
 constexpr uint32_t kWireVersion = 2;
+constexpr double kMaxTimeout = 86400;  // seconds; HCCL_CONNECT_TIMEOUT allows two hours
 
 struct WireHello {
   uint64_t magic;
@@ -33,6 +34,10 @@ struct WireVerdict {
 
 socklen_t wire_address(const std::string &name, sockaddr_un *address);
 bool same_user(int fd);
+// A hello whose fields can be used. False when there is none: `again` says whether one may still come.
+bool receive_hello(int fd, WireHello *hello, bool *again);
+// In a time that does not tell where they differ.
+bool same_secret(const unsigned char *a, const unsigned char *b);
 bool send_verdict(int fd, const WireVerdict &verdict, int shared);
 bool receive_verdict(int fd, WireVerdict *verdict, int *shared);
 
