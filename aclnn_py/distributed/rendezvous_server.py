@@ -71,6 +71,11 @@ class RendezvousServer:
         """Begin to serve."""
         self._thread.start()
 
+    @property
+    def running(self) -> bool:
+        """Whether ranks are being served."""
+        return self._thread.is_alive()
+
     def stop(self) -> None:
         """Tell the ranks that rank 0 leaves in good order, then end the thread."""
         if self._thread.is_alive():

@@ -193,7 +193,7 @@ class TcpRendezvous(Rendezvous):
                     channel.close()
                     raise
             remaining = deadline - time.monotonic()
-            if remaining <= 0:
+            if remaining <= 0 or (self._server is not None and not self._server.running):
                 break
             time.sleep(min(pause, remaining))
         raise RendezvousTimeoutError(

@@ -293,6 +293,26 @@ def test_running_out_of_descriptors_is_survived(port: int) -> None:
     root.close()
 
 
+def test_a_thread_that_ends_all_the_same_is_told_to_everyone(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not known to happen; if it does, nobody waits for it."""
+    root = join(port, 0)
+    other = join(port, 1)
+
+    def broken(*_: object) -> None:
+        raise KeyError("a defect")
+
+    monkeypatch.setattr(root._server, "_collect", broken)
+    with pytest.raises(RankLostError, match="rank 0"):
+        other.gather("a", {}, timeout_s=GIVE_UP_S)
+    with pytest.raises(RankLostError, match="rank 0"):
+        root.gather("a", {}, timeout_s=GIVE_UP_S)
+    other.close()
+    with pytest.raises(RendezvousError, match="a defect"):
+        root.close()
+
+
 def test_a_member_that_never_reads_is_bounded(port: int) -> None:
     """A member that asks and asks after a verdict, and reads no answer."""
     root = join(port, 0, 3)
