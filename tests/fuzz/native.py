@@ -31,8 +31,8 @@ from aclnn_py._ffi import C, ffi
 from aclnn_py._ffi.naming import operator_name
 from aclnn_py.dtypes import dtype_of, from_acl
 from aclnn_py.formats import format_of, is_blocked
-from aclnn_py.memory import Buffer
 from aclnn_py.operators.op import Op
+from aclnn_py.status import check_acl
 from aclnn_py.views import contiguous_strides
 
 from .cases import FREED_DATA, HOST_DATA, NO_DATA, Case, Same, Stale, Text, Wrong
@@ -107,23 +107,31 @@ def _bits(dtype: str | int) -> int:
 def reach(tensor: TensorSpec) -> tuple[int, int]:
     """Return the bytes that a tensor touches, from its address: first, and behind the last."""
     bits = _bits(tensor.dtype)
-    if _blocked(tensor.format):
-        return 0, (prod(tensor.storage_shape) * bits + 7) // 8
+    low = high = 0
+    if not _plain_format(tensor.format):  # its storage, with what its view says
+        high = (prod(max(dim, 0) for dim in tensor.storage_shape) * bits + 7) // 8
     if any(dim <= 0 for dim in tensor.shape):
-        return 0, 0
-    low = high = tensor.offset
+        return low, high
+    first = last = tensor.offset
     for dim, step in zip(tensor.shape, tensor.strides):  # noqa: B905 (ranks may differ on purpose)
         span = (dim - 1) * step
-        low, high = (low + span, high) if span < 0 else (low, high + span)
-    return low * bits // 8, ((high + 1) * bits + 7) // 8
+        first, last = (first + span, last) if span < 0 else (first, last + span)
+    first, last = first * bits // 8, ((last + 1) * bits + 7) // 8
+    return (first, last) if low == high else (min(first, low), max(last, high))
 
 
 @functools.cache
-def _blocked(format: str | int) -> bool:
+def _plain_format(format: str | int) -> bool:
     try:
-        return is_blocked(format_of(format))
+        return not is_blocked(format_of(format))
     except (KeyError, ValueError, TypeError):
-        return True  # nobody knows how it lies
+        return False  # nobody knows how it lies
+
+
+def _allocate(nbytes: int) -> int:
+    out = ffi.new("void **")
+    check_acl(C.aclrtMalloc(out, nbytes, 0), "aclrtMalloc")
+    return int(ffi.cast("uintptr_t", out[0]))
 
 
 class Machine:
@@ -131,15 +139,13 @@ class Machine:
 
     def __init__(self) -> None:
         self._stream = ap.Device(0).create_stream()
-        self._block = Buffer.allocate(POOL)
-        self._workspace = Buffer.allocate(WORKSPACE + MARGIN)
-        freed = Buffer.allocate(64)
-        self._freed = freed.address
-        freed.close()
-        self._memory = np.frombuffer(
-            ffi.buffer(ffi.cast("char *", self._block.address), POOL), np.uint8
-        )
-        after = ffi.cast("char *", self._workspace.address)
+        # Of the device itself: the package's allocator would put them into one block.
+        self._freed = _allocate(1 << 16)
+        self._block = _allocate(POOL)
+        self._workspace = _allocate(WORKSPACE + MARGIN)
+        check_acl(C.aclrtFree(ffi.cast("void *", self._freed)), "aclrtFree")
+        self._memory = np.frombuffer(ffi.buffer(ffi.cast("char *", self._block), POOL), np.uint8)
+        after = ffi.cast("char *", self._workspace)
         self._behind = np.frombuffer(ffi.buffer(after, WORKSPACE + MARGIN), np.uint8)
         paint = np.random.default_rng(1).integers(1, 255, POOL, dtype=np.uint8)
         self._paint = paint
@@ -229,7 +235,7 @@ class Machine:
         if first < 0 or last > POOL:
             return False
         bits = _bits(tensor.dtype)
-        if _blocked(tensor.format) or bits < 8 or _dense(tensor):
+        if not _plain_format(tensor.format) or bits < 8 or _dense(tensor):
             self._memory[first:last] = self._image[first:last]
             return True
         size = bits // 8
@@ -343,7 +349,7 @@ class Machine:
     def _tensor(self, spec: TensorSpec) -> Any:
         if spec.memory is None or spec.memory >= 0:
             # One in place of another kind of argument is not placed.
-            address = self._block.address + self._addresses.get(id(spec), GUARD)
+            address = self._block + self._addresses.get(id(spec), GUARD)
         else:
             host = int(ffi.cast("uintptr_t", _HOST))
             address = {NO_DATA: 0, HOST_DATA: host, FREED_DATA: self._freed}[spec.memory]
@@ -380,9 +386,7 @@ class Machine:
             "B": [True],
         }
         if kind in "TL":
-            made = C.aclCreateTensor(
-                [2], 1, 0, [1], 0, 2, [2], 1, ffi.cast("void *", self._block.address)
-            )
+            made = C.aclCreateTensor([2], 1, 0, [1], 0, 2, [2], 1, ffi.cast("void *", self._block))
             if kind == "L":
                 made = C.aclCreateTensorList([made], 1)
         else:
@@ -417,7 +421,7 @@ class Machine:
         return self._run(case, op, tensors, note)
 
     def _run(self, case: Case, op: Op, tensors: list[TensorSpec], note: Any) -> Result:
-        workspace, nbytes = ffi.cast("void *", self._workspace.address), int(self._size[0])
+        workspace, nbytes = ffi.cast("void *", self._workspace), int(self._size[0])
         if "no workspace" in case.flags:
             workspace = ffi.NULL
         if "small workspace" in case.flags:
@@ -428,7 +432,7 @@ class Machine:
         run = ffi.cast(_RUN, op._raw.phase_two)
         stream = self._stream.raw
         self._behind[nbytes : nbytes + BEHIND] = PAINT
-        self._shadow.close(self._block.address, self._used, self._spans(tensors))
+        self._shadow.close(self._block, self._used, self._spans(tensors))
         try:
             note(2)
             for _ in range(runs):
@@ -438,7 +442,7 @@ class Machine:
             fault = int(C.aclrtSynchronizeStreamWithTimeout(stream, -1))
             note(3)
         finally:
-            self._shadow.open(self._block.address, POOL)
+            self._shadow.open(self._block, POOL)
         if runs == 2:
             C.aclDestroyAclOpExecutor(self._executor[0])
         result = Result("ran")

@@ -28,7 +28,7 @@ from .worker import case_of, names_of
 
 HANG_CPU_S = 15.0  # of the processor: a machine that is busy elsewhere makes nothing hang
 HANG_WAIT_S = 120.0  # without any use of the processor
-ADDRESS_SPACE = 4 << 30
+ADDRESS_SPACE = 2 << 30
 POLL_S = 0.02
 CASES_OF_A_KIND = 2
 ENDLESS = 1 << 60
