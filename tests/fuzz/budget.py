@@ -30,7 +30,7 @@ class Budget:
     seed : int
         Two runs with one seed and one number of calls make the same attempts.
     pattern : str
-        Part of the name of what is fuzzed; "" is everything.
+        Regular expression in the name of what is fuzzed; "" is everything.
     cases : Path or None
         Directory for the files of found cases; None prints them only.
     progress : TextIO or None

@@ -62,5 +62,5 @@ def test_leaving_a_mutation_out_keeps_the_others() -> None:
 
 
 def test_an_unknown_operator_is_named() -> None:
-    with pytest.raises(SystemExit, match="no operator has 'Nothing' in its name"):
+    with pytest.raises(SystemExit, match="no operator's name has 'Nothing'"):
         names_of("Nothing")
