@@ -23,7 +23,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, help="for how long, each fuzzer")
     parser.add_argument("--calls", type=int, help="how many attempts, each fuzzer")
     parser.add_argument("--only", choices=FUZZERS, action="append", help="may be repeated")
-    parser.add_argument("--operator", default="", help="regular expression in the C name of operators")
+    parser.add_argument(
+        "--operator", default="", help="regular expression in the C name of operators"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cases", type=Path, help="directory for the files of found cases")
     parser.add_argument("--case", type=Path, help="repeat one found case of an operator")

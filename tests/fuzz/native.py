@@ -39,6 +39,7 @@ from .cases import FREED_DATA, HOST_DATA, NO_DATA, Case, Same, Stale, Text, Wron
 from .sanitizer import Shadow
 
 POOL = 1 << 20
+PAGE = 4096  # what a block has behind its end, up to here, can be touched as on a device
 GUARD = 256
 MARGIN = 16 << 10
 BEHIND = 512  # bytes of paint behind a workspace
@@ -141,7 +142,7 @@ class Machine:
         self._stream = ap.Device(0).create_stream()
         # Of the device itself: the package's allocator would put them into one block.
         self._freed = _allocate(1 << 16)
-        self._block = _allocate(POOL)
+        self._block = _allocate(POOL + PAGE)
         self._workspace = _allocate(WORKSPACE + MARGIN)
         check_acl(C.aclrtFree(ffi.cast("void *", self._freed)), "aclrtFree")
         self._memory = np.frombuffer(ffi.buffer(ffi.cast("char *", self._block), POOL), np.uint8)
@@ -223,8 +224,12 @@ class Machine:
             known = np.frombuffer(tensor.contents, np.uint8)[: end - start]
             self._image[start : start + len(known)] = known
 
-    def _restore(self, tensor: TensorSpec) -> bool:
-        """Put back what a written tensor covers; False when it goes beyond the block."""
+    def _restore(self, tensor: TensorSpec) -> bool | None:
+        """Put back what a written tensor covers.
+
+        Returns False when it goes beyond the memory, None when it ends in the last pages, of which
+        only the device knows where they end.
+        """
         start = self._addresses.get(id(tensor))
         if start is None:
             return True
@@ -233,7 +238,7 @@ class Machine:
             return True
         first, last = start + low, start + high
         if first < 0 or last > POOL:
-            return False
+            return None if first >= 0 and last <= POOL + 3 * PAGE else False
         bits = _bits(tensor.dtype)
         if not _plain_format(tensor.format) or bits < 8 or _dense(tensor):
             self._memory[first:last] = self._image[first:last]
@@ -467,7 +472,11 @@ class Machine:
         """Compare the block; with a case, whose operator ran, but for the tensors it writes."""
         if case is not None:
             for tensor in _written(case):
-                if not self._restore(tensor) and result.outcome == "ran":
+                restored = self._restore(tensor)
+                if restored is None:
+                    self._used = POOL
+                    return result
+                if not restored and result.outcome == "ran":
                     return Result("ran", "write outside", "a result beyond its memory was no fault")
             top = min(nbytes, WORKSPACE)
             if not (self._behind[top : top + BEHIND] == PAINT).all():

@@ -81,11 +81,16 @@ def repeat(path: Path) -> int:
     """Make one case again in a process of its own; return 1 when it is still a defect."""
     case = read_case(path)
     print(json.dumps(case.written(), indent=1))
-    end = _work(Budget(calls=1, progress=None), case=path)
+    end = outcome_of(path)
     print(f"{end.kind or 'ended'}: {end.what} {dict(end.counts)} {end.defects}")
     if end.kind:
         print(end.errors)
     return 1 if end.kind or end.defects else 0
+
+
+def outcome_of(path: Path) -> End:
+    """Make one case in a process of its own and return how that ended."""
+    return _work(Budget(calls=1, progress=None), case=path)
 
 
 def _report(
