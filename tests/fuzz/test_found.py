@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that were defects once, as the fuzzer found them: they are refused, or run, and no more.
 
-A file of `found/` is the ``case`` of a defect's file; `python -m tests.fuzz --case FILE` repeats it.
+A file of `found/` is the ``case`` of a defect; `python -m tests.fuzz --case FILE` repeats it.
 """
 
 from __future__ import annotations
