@@ -18,11 +18,11 @@ from aclnn_py.dtypes import dtype_of
 from aclnn_py.operators.parameter import Parameter
 from aclnn_py.operators.scalar import _type_name, scalar_bytes
 
-__all__ = ["CallBlock", "Token", "is_immutable", "token_of"]
+__all__ = ["INTEGER_RANGES", "CallBlock", "Token", "is_immutable", "token_of"]
 
 Token = tuple[Any, ...] | int | bytes | None
 
-_RANGES = {
+INTEGER_RANGES = {
     "b": (-(2**7), 2**7 - 1, "int8"),
     "i": (-(2**31), 2**31 - 1, "int32"),
     "u": (0, 2**32 - 1, "uint32"),
@@ -137,7 +137,7 @@ def _one_int(parameter: Parameter, name: str, value: object, kind: str) -> int:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name}: expected an int, got {_type_name(value)}") from None
-    low, high, c_name = _RANGES[kind]
+    low, high, c_name = INTEGER_RANGES[kind]
     if not low <= number <= high:
         raise ValueError(f"{name}: {number} does not fit into {c_name}")
     return number

@@ -11,103 +11,18 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import zipfile
-import zlib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from math import prod
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
-from aclnn_py.dtypes import dtype_of
-from aclnn_py.formats import format_of, is_blocked
+from aclnn_py.operators.record_archive import INDEX, Archive
+from aclnn_py.operators.record_call import Memory, RecordedCall, RecordError, View
+from aclnn_py.operators.record_schema import KIND, VERSION, read_index
 
 __all__ = ["Memory", "RecordError", "RecordReader", "RecordWriter", "RecordedCall", "View"]
-
-VERSION = 1
-_KIND = "aclnn_py record"
-_INDEX = "index.json"
-_MAX_RANK = 10
-# What zipfile raises for archives that are damaged, encrypted, or packed in ways it does not know.
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError)
-
-
-class RecordError(ValueError):
-    """A file is no record, of a later version, or damaged."""
-
-
-@dataclass(frozen=True)
-class Memory:
-    """A piece of device memory: its length, and the names of its bytes before and after the call.
-
-    ``before`` and ``after`` are None where they were not kept; ``after`` also where the call cannot
-    have changed it.
-    """
-
-    nbytes: int
-    before: str | None = None
-    after: str | None = None
-
-
-@dataclass(frozen=True)
-class View:
-    """A tensor: a layout over one piece of memory, by its position among those of the call."""
-
-    memory: int
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-    format: str
-    storage_shape: tuple[int, ...]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes from the start of the memory to the end of the tensor."""
-        dtype = dtype_of(self.dtype)
-        if is_blocked(format_of(self.format)):
-            return dtype.nbytes(prod(self.storage_shape))
-        if 0 in self.shape:
-            return 0
-        last = sum((dim - 1) * step for dim, step in zip(self.shape, self.strides, strict=True))
-        return dtype.nbytes(self.offset + last + 1)
-
-
-@dataclass(frozen=True)
-class RecordedCall:
-    """One call of an operator.
-
-    Attributes
-    ----------
-    operator : str
-        The C name.
-    arguments : tuple
-        In C order. A tensor is its position in ``views`` or None, a list of tensors a list of
-        those; the others are written as docs/record_format.md says.
-    views, memories : tuple
-        The tensors, and the memory under them.
-    status : int
-        What the call ended with.
-    stage : str
-        Where: "phase one", "phase two", "device", or "" for success.
-    message : str
-        The text of the failure.
-    line : str
-        The Python line that made the call.
-    group : int or None
-        How many ranks the communicator has that an argument names.
-    """
-
-    operator: str
-    arguments: tuple[Any, ...]
-    views: tuple[View, ...]
-    memories: tuple[Memory, ...]
-    status: int = 0
-    stage: str = ""
-    message: str = ""
-    line: str = ""
-    group: int | None = None
 
 
 @dataclass
@@ -123,11 +38,11 @@ class RecordWriter:
     def __post_init__(self) -> None:
         self._calls: list[RecordedCall] = []
         self._names: set[str] = set()
-        self._partial = f"{os.fspath(self.path)}.{os.getpid()}.partial"
         try:
-            self._zip = zipfile.ZipFile(self._partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+            self._partial, self._file = _fresh_beside(os.fspath(self.path))
         except OSError as error:
             raise OSError(error.errno, error.strerror, os.fspath(self.path)) from None
+        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
 
     def keep(self, data: bytes | memoryview) -> str:
         """Store bytes and return their name."""
@@ -157,11 +72,13 @@ class RecordWriter:
 
     def close(self) -> None:
         """Write the index and give the file its name."""
-        index = {"kind": _KIND, "version": VERSION, "about": self.about,
-                 "calls": [asdict(call) for call in self._calls]}  # fmt: skip
+        head = json.dumps({"kind": KIND, "version": VERSION, "about": self.about})
+        # A call to a line: long records stay readable, and within what a reader takes.
+        calls = ",\n".join(json.dumps(asdict(call), separators=(",", ":")) for call in self._calls)
         try:
-            self._zip.writestr(_INDEX, json.dumps(index, indent=1))
+            self._zip.writestr(INDEX, f'{head[:-1]}, "calls": [\n{calls}\n]}}\n')
             self._zip.close()
+            self._file.close()
             os.replace(self._partial, self.path)
         except OSError as error:
             self.discard()
@@ -169,18 +86,33 @@ class RecordWriter:
 
     def leave_to_parent(self) -> None:
         """In a forked child: nothing more of it, buffered bytes included, goes into the file."""
-        if self._zip.fp is not None:
+        if not self._file.closed:
             nowhere = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nowhere, self._zip.fp.fileno())
+            os.dup2(nowhere, self._file.fileno())
             os.close(nowhere)
             self._zip.close()
+            self._file.close()
 
     def discard(self) -> None:
         """Leave nothing of what was written."""
         with contextlib.suppress(OSError):  # a full disk refuses the rest of the archive too
             self._zip.close()
+        with contextlib.suppress(OSError):
+            self._file.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._partial)
+
+
+def _fresh_beside(path: str) -> tuple[str, BinaryIO]:
+    """Make a new file in the folder of another, under a name that nobody can have foreseen.
+
+    The folder may be open to everybody: what stands there already, links included, is not opened.
+    """
+    while True:
+        partial = f"{path}.{secrets.token_hex(8)}.partial"
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with contextlib.suppress(FileExistsError):
+            return partial, os.fdopen(os.open(partial, flags, 0o666), "w+b")
 
 
 class RecordReader:
@@ -189,87 +121,25 @@ class RecordReader:
     Parameters
     ----------
     path : str or os.PathLike
+    limit_nbytes : int, optional
+        Bytes that the file may unpack to, and the tensors of one call take. Without it 4 GiB, or
+        300 times the size of the file where that is less, but 256 MiB in any case.
 
     Raises
     ------
     RecordError
-        It is no record, of a later version, or damaged.
+        It is no record, of a later version, damaged, or larger than the limit.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> None:
         self.path = Path(path)
+        self._archive = Archive(self.path, limit_nbytes)
+        index = self._archive.index()
         try:
-            with zipfile.ZipFile(path) as archive:
-                index = json.loads(archive.read(_INDEX))
-        except (*_UNREADABLE, ValueError) as error:
-            raise RecordError(f"{path}: not a record of calls: {error}") from None
-        if not isinstance(index, dict) or index.get("kind") != _KIND:
-            raise RecordError(f"{path}: not a record of calls: {_INDEX} is of another kind")
-        if index.get("version") != VERSION:
-            raise RecordError(
-                f"{path}: a record of version {index.get('version')}; this package reads version "
-                f"{VERSION}"
-            )
-        try:
-            self.about: dict[str, Any] = dict(index["about"])
-            self.calls = tuple(_call_of(row) for row in index["calls"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RecordError(f"{path}: damaged: {type(error).__name__}: {error}") from None
+            self.about, self.calls = read_index(index, self._archive.most)
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from None
 
     def data(self, name: str, nbytes: int) -> bytes:
         """Return stored bytes; ``nbytes`` is how many there have to be."""
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                # Before anything is unpacked: a small file may claim to hold any amount.
-                if archive.getinfo(name).file_size != nbytes:
-                    raise RecordError(f"{self.path}: {name} does not hold {nbytes} bytes")
-                return archive.read(name)
-        except _UNREADABLE as error:
-            raise RecordError(f"{self.path}: damaged: {error}") from None
-
-
-def _call_of(row: dict[str, Any]) -> RecordedCall:
-    views = tuple(_view_of(item) for item in row["views"])
-    memories = tuple(
-        Memory(_natural(item["nbytes"]), item["before"], item["after"]) for item in row["memories"]
-    )
-    for view in views:
-        if not 0 <= view.memory < len(memories) or view.nbytes > memories[view.memory].nbytes:
-            raise ValueError("a tensor is outside its memory")
-    group = row["group"]
-    return RecordedCall(
-        operator=str(row["operator"]),
-        arguments=tuple(row["arguments"]),
-        views=views,
-        memories=memories,
-        status=int(row["status"]),
-        stage=str(row["stage"]),
-        message=str(row["message"]),
-        line=str(row["line"]),
-        group=None if group is None else _natural(group),
-    )
-
-
-def _view_of(row: dict[str, Any]) -> View:
-    view = View(
-        memory=_natural(row["memory"]),
-        offset=_natural(row["offset"]),
-        shape=_naturals(row["shape"]),
-        strides=_naturals(row["strides"]),
-        dtype=dtype_of(row["dtype"]).name,
-        format=format_of(row["format"]).name,
-        storage_shape=_naturals(row["storage_shape"]),
-    )
-    if len(view.shape) != len(view.strides) or len(view.shape) > _MAX_RANK:
-        raise ValueError("a tensor has a rank that cannot be")
-    return view
-
-
-def _naturals(values: Sequence[Any]) -> tuple[int, ...]:
-    return tuple(_natural(value) for value in values)
-
-
-def _natural(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no count")
-    return value
+        return self._archive.member(name, nbytes)

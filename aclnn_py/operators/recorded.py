@@ -22,7 +22,7 @@ from aclnn_py.memory import Buffer
 from aclnn_py.operators.convert import token_of
 from aclnn_py.operators.groups import member
 from aclnn_py.operators.parameter import Parameter
-from aclnn_py.operators.record_file import Memory, RecordedCall, RecordError, RecordWriter, View
+from aclnn_py.operators.record_file import Memory, RecordedCall, RecordWriter, View
 from aclnn_py.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -160,8 +160,10 @@ def _written(parameter: Parameter, token: Any) -> Any:
 
 def _read(parameter: Parameter, value: Any) -> Any:
     kind = parameter.kind
-    if value is None or kind in "Isbiulqy":
+    if value is None or kind in "Ibiulqy":
         return value
+    if kind == "s":
+        return value.encode("utf-8", "surrogateescape")
     if kind == "S":
         return _number(*value)
     if kind == "R":
@@ -196,15 +198,10 @@ def arguments_of(
     tuple
         The arguments in C order, the memory, and the tensors in the order of ``call.views``.
 
-    Raises
-    ------
-    RecordError
-        The record does not fit the operator.
+    Notes
+    -----
+    ``record_schema.check_arguments`` has seen the call.
     """
-    if len(call.arguments) != len(op.parameters):
-        raise RecordError(
-            f"{op.c_name} has {len(op.parameters)} parameters, the record has {len(call.arguments)}"
-        )
     buffers = []
     for memory in call.memories:
         buffer = Buffer.allocate(memory.nbytes, device=device)

@@ -16,6 +16,7 @@ from aclnn_py.device import Device
 from aclnn_py.errors import AclnnPyError, StatusError, SymbolNotFoundError
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.record_file import RecordedCall, RecordError, RecordReader
+from aclnn_py.operators.record_schema import check_arguments
 from aclnn_py.operators.recorded import arguments_of, memory_bytes
 from aclnn_py.operators.table import python_name
 from aclnn_py.stream import Stream
@@ -122,17 +123,19 @@ def replay(path: str | os.PathLike[str]) -> list[Replay]:
 
 
 def operator_of(call: RecordedCall) -> Op:
-    """Return the operator of a call.
+    """Return the operator of a call, whose arguments are what it takes.
 
     Raises
     ------
     RecordError
-        The table of operators does not have it: it was declared at run time.
+        The table of operators does not have it: it was declared at run time. Or an argument has
+        the wrong type, or is out of range.
     """
     try:
         found: Op = getattr(ops, python_name(call.operator))
     except KeyError:
         raise RecordError(f"{call.operator}: no operator of CANN; it cannot be replayed") from None
+    check_arguments(found.parameters, call)
     return found
 
 

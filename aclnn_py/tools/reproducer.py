@@ -11,7 +11,18 @@ from aclnn_py.facts import operator as operator_facts
 from aclnn_py.formats import format_of
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.parameter import Parameter
-from aclnn_py.operators.record_file import RecordedCall, View
+from aclnn_py.operators.record_file import RecordedCall, RecordError, View
+from aclnn_py.tools.cpp_text import (
+    Code,
+    comment,
+    cpp,
+    identifier,
+    integer,
+    integers,
+    joined,
+    real,
+    string,
+)
 from aclnn_py.tools.replaying import operator_of
 
 __all__ = ["program"]
@@ -19,9 +30,11 @@ __all__ = ["program"]
 # More than this is filled by a rule, so that the program can still be read.
 _LITERAL_NBYTES = 16384
 _PER_LINE = 16
+# Width of the integers among the kinds of parameters, and whether they have a sign.
+_INTEGERS = {"b": (8, True), "i": (32, True), "u": (32, False), "l": (64, True), "q": (64, False)}
 
 _TOP = """\
-// {operator}: a call that {outcome}
+{about}
 // Build against CANN, or against the emulator of aclnn_py:
 //   g++ -std=c++17 $(aclnn-py config --cflags) THIS.cpp $(aclnn-py config --libs) -o reproducer
 {line}
@@ -30,7 +43,7 @@ _TOP = """\
 #include <vector>
 
 #include "acl/acl.h"
-#include "aclnnop/{header}"
+#include {header}
 {more}
 static int g_failed = 0;  // the first status that was not 0
 
@@ -76,200 +89,192 @@ def program(call: RecordedCall, data: Callable[[str, int], bytes]) -> str:
         One file.
     """
     op = operator_of(call)
-    body: list[str] = []
+    body: list[Code] = []
     big = any(memory.nbytes > _LITERAL_NBYTES for memory in call.memories)
     for index, memory in enumerate(call.memories):
         body += _memory(index, memory.nbytes, memory.before, data)
     for index, view in enumerate(call.views):
         body += _view(index, view)
-    names: list[str] = []
+    names: list[Code] = []
     for parameter, written in zip(op.parameters, call.arguments, strict=True):
         lines, name = _argument(parameter, written, call)
         body += lines
         names.append(name)
-    facts = operator_facts(call.operator)
-    header = facts["header"] if facts is not None else f"{call.operator}.h"
+    _check_owners(op, call)
+    facts = operator_facts(op.c_name)
+    header = facts["header"] if facts is not None else f"{op.c_name}.h"
     outcome = f"ended with {call.status} in {call.stage}" if call.status else "succeeded"
-    line = f"// Recorded from {call.line}\n" if call.line else ""
-    more = '#include "hccl/hccl.h"\n' if call.group else ""
-    top = _TOP.format(
-        operator=call.operator,
-        outcome=outcome,
-        header=header,
-        line=line,
-        more=more,
-        fill=_FILL if big else "",
+    top = cpp(
+        _TOP,
+        about=comment(f"{op.c_name}: a call that {outcome}"),
+        header=string(f"aclnnop/{header}"),
+        line=cpp("{}\n", comment(f"Recorded from {call.line}")) if call.line else Code(""),
+        more=Code('#include "hccl/hccl.h"\n' if call.group else ""),
+        fill=Code(_FILL if big else ""),
     )
     return top + "\n".join(_main(op, call, body, names)) + "\n"
 
 
-def _main(op: Op, call: RecordedCall, body: list[str], names: list[str]) -> Iterator[str]:
-    arguments = ", ".join([*names, "&workspaceSize", "&executor"])
-    yield "\nint main() {"
-    yield '  if (!ok("aclInit", aclInit(nullptr))) return 1;'
+def _main(op: Op, call: RecordedCall, body: list[Code], names: list[Code]) -> Iterator[Code]:
+    arguments = joined([*names, Code("&workspaceSize"), Code("&executor")])
+    operator = identifier(op.c_name)
+    yield Code("\nint main() {")
+    yield Code('  if (!ok("aclInit", aclInit(nullptr))) return 1;')
     if call.group:
         yield from _communicators(call.group)
     else:
-        yield '  if (!ok("aclrtSetDevice", aclrtSetDevice(0))) return 1;'
-    yield "  aclrtStream stream = nullptr;"
-    yield '  if (!ok("aclrtCreateStream", aclrtCreateStream(&stream))) return 1;'
-    yield ""
-    yield from (f"  {line}" if line else "" for line in body)
-    yield ""
-    yield "  uint64_t workspaceSize = 0;"
-    yield "  aclOpExecutor *executor = nullptr;"
-    yield f'  if (ok("{op.c_name}GetWorkspaceSize",'
-    yield f"         {op.c_name}GetWorkspaceSize({arguments}))) {{"
-    yield "    void *workspace = nullptr;"
-    yield "    if (workspaceSize > 0) {"
-    yield '      ok("aclrtMalloc",'
-    yield "         aclrtMalloc(&workspace, workspaceSize, ACL_MEM_MALLOC_HUGE_FIRST));"
-    yield "    }"
-    yield f'    ok("{op.c_name}", {op.c_name}(workspace, workspaceSize, executor, stream));'
-    yield '    ok("aclrtSynchronizeStream", aclrtSynchronizeStream(stream));'
-    yield "    if (workspace != nullptr) aclrtFree(workspace);"
-    yield "  }"
-    yield ""
+        yield Code('  if (!ok("aclrtSetDevice", aclrtSetDevice(0))) return 1;')
+    yield Code("  aclrtStream stream = nullptr;")
+    yield Code('  if (!ok("aclrtCreateStream", aclrtCreateStream(&stream))) return 1;')
+    yield Code("")
+    yield from (cpp("  {}", line) if line else line for line in body)
+    yield Code("")
+    yield Code("  uint64_t workspaceSize = 0;")
+    yield Code("  aclOpExecutor *executor = nullptr;")
+    yield cpp('  if (ok("{}GetWorkspaceSize",', operator)
+    yield cpp("         {}GetWorkspaceSize({}))) {{", operator, arguments)
+    yield Code("    void *workspace = nullptr;")
+    yield Code("    if (workspaceSize > 0) {")
+    yield Code('      ok("aclrtMalloc",')
+    yield Code("         aclrtMalloc(&workspace, workspaceSize, ACL_MEM_MALLOC_HUGE_FIRST));")
+    yield Code("    }")
+    yield cpp('    ok("{0}", {0}(workspace, workspaceSize, executor, stream));', operator)
+    yield Code('    ok("aclrtSynchronizeStream", aclrtSynchronizeStream(stream));')
+    yield Code("    if (workspace != nullptr) aclrtFree(workspace);")
+    yield Code("  }")
+    yield Code("")
     yield from _clean_up(op, call)
-    yield "  return g_failed == 0 ? 0 : 1;"
-    yield "}"
+    yield Code("  return g_failed == 0 ? 0 : 1;")
+    yield Code("}")
 
 
-def _communicators(ranks: int) -> Iterator[str]:
-    yield f"  // The operator names a communicator of {ranks} ranks; this is the call of rank 0."
-    yield f"  HcclComm communicators[{ranks}] = {{}};"
-    yield f"  int32_t devices[{ranks}] = {{{', '.join(map(str, range(ranks)))}}};"
-    yield f"  const int made = HcclCommInitAll({ranks}, devices, communicators);"
-    yield '  if (!ok("HcclCommInitAll", made)) return 1;'
-    yield '  if (!ok("aclrtSetDevice", aclrtSetDevice(0))) return 1;'
-    yield "  char group[128] = {};"
-    yield '  if (!ok("HcclGetCommName", HcclGetCommName(communicators[0], group))) return 1;'
+def _communicators(ranks: int) -> Iterator[Code]:
+    yield cpp(
+        "  // The operator names a communicator of {} ranks; this is the call of rank 0.", ranks
+    )
+    yield cpp("  HcclComm communicators[{}] = {{}};", ranks)
+    yield cpp("  int32_t devices[{}] = {};", ranks, integers(range(ranks)))
+    yield cpp("  const int made = HcclCommInitAll({}, devices, communicators);", ranks)
+    yield Code('  if (!ok("HcclCommInitAll", made)) return 1;')
+    yield Code('  if (!ok("aclrtSetDevice", aclrtSetDevice(0))) return 1;')
+    yield Code("  char group[128] = {};")
+    yield Code('  if (!ok("HcclGetCommName", HcclGetCommName(communicators[0], group))) return 1;')
 
 
 def _memory(
     index: int, nbytes: int, name: str | None, data: Callable[[str, int], bytes]
-) -> Iterator[str]:
-    yield f"void *memory{index} = nullptr;"
+) -> Iterator[Code]:
+    yield cpp("void *memory{} = nullptr;", index)
     if nbytes == 0:
         return
-    yield (f'if (!ok("aclrtMalloc", aclrtMalloc(&memory{index}, {nbytes}, '
-           "ACL_MEM_MALLOC_HUGE_FIRST))) return 1;")  # fmt: skip
+    yield cpp(
+        'if (!ok("aclrtMalloc", aclrtMalloc(&memory{}, {}, ACL_MEM_MALLOC_HUGE_FIRST))) return 1;',
+        index,
+        nbytes,
+    )
     if name is None:
         return
     raw = data(name, nbytes) if nbytes <= _LITERAL_NBYTES else b""
     if raw and not any(raw):
-        yield f"const std::vector<uint8_t> bytes{index}({nbytes}, 0);"
+        yield cpp("const std::vector<uint8_t> bytes{}({}, 0);", index, nbytes)
     elif raw:
-        yield f"const std::vector<uint8_t> bytes{index} = {{"
+        yield cpp("const std::vector<uint8_t> bytes{} = {{", index)
         for at in range(0, nbytes, _PER_LINE):
-            yield "    " + " ".join(f"{byte}," for byte in raw[at : at + _PER_LINE])
-        yield "};"
+            row = joined((cpp("{},", byte) for byte in raw[at : at + _PER_LINE]), " ")
+            yield cpp("    {}", row)
+        yield Code("};")
     else:
-        yield f"const std::vector<uint8_t> bytes{index} = filled({nbytes});"
-    yield f'ok("aclrtMemcpy", aclrtMemcpy(memory{index}, {nbytes}, bytes{index}.data(), {nbytes},'
-    yield "                              ACL_MEMCPY_HOST_TO_DEVICE));"
+        yield cpp("const std::vector<uint8_t> bytes{} = filled({});", index, nbytes)
+    yield cpp('ok("aclrtMemcpy", aclrtMemcpy(memory{0}, {1}, bytes{0}.data(), {1},', index, nbytes)
+    yield Code("                              ACL_MEMCPY_HOST_TO_DEVICE));")
 
 
-def _view(index: int, view: View) -> Iterator[str]:
-    yield f"// {view.dtype}{list(view.shape)}, strides {list(view.strides)}, {view.format}"
-    yield f"const int64_t shape{index}[] = {_numbers(view.shape)};"
-    yield f"const int64_t strides{index}[] = {_numbers(view.strides)};"
-    yield f"const int64_t storage{index}[] = {_numbers(view.storage_shape)};"
+def _view(index: int, view: View) -> Iterator[Code]:
+    yield comment(f"{view.dtype}{list(view.shape)}, strides {list(view.strides)}, {view.format}")
+    yield cpp("const int64_t shape{}[] = {};", index, integers(view.shape))
+    yield cpp("const int64_t strides{}[] = {};", index, integers(view.strides))
+    yield cpp("const int64_t storage{}[] = {};", index, integers(view.storage_shape))
     dtype, format = dtype_of(view.dtype).acl, int(format_of(view.format))
-    yield f"aclTensor *tensor{index} = aclCreateTensor("
-    yield f"    shape{index}, {len(view.shape)}, static_cast<aclDataType>({dtype}), strides{index},"
-    yield f"    {view.offset}, static_cast<aclFormat>({format}), storage{index},"
-    yield f"    {len(view.storage_shape)}, memory{view.memory});"
+    yield cpp("aclTensor *tensor{} = aclCreateTensor(", index)
+    yield cpp(
+        "    shape{0}, {1}, static_cast<aclDataType>({2}), strides{0},",
+        index,
+        len(view.shape),
+        dtype,
+    )
+    yield cpp("    {}, static_cast<aclFormat>({}), storage{},", integer(view.offset), format, index)
+    yield cpp("    {}, memory{});", len(view.storage_shape), view.memory)
 
 
-def _numbers(values: tuple[int, ...]) -> str:
-    # C++ has no arrays of no elements.
-    return "{" + (", ".join(map(str, values)) or "0") + "}"
-
-
-def _argument(parameter: Parameter, written: Any, call: RecordedCall) -> tuple[list[str], str]:
+def _argument(parameter: Parameter, written: Any, call: RecordedCall) -> tuple[list[Code], Code]:
     """Lines that make an argument, and how it is passed."""
-    name, kind = parameter.c_name, parameter.kind
+    name, kind, null = identifier(parameter.c_name), parameter.kind, Code("nullptr")
     if kind == "T":
-        return [], "nullptr" if written is None else f"tensor{written}"
+        return [], _tensor(written)
     if kind in "LSRIFB":
-        return ([], "nullptr") if written is None else (list(_object(name, kind, written)), name)
+        return ([], null) if written is None else (list(_object(name, kind, written)), name)
     if kind == "s":
-        if written is not None and call.group and parameter.name.startswith("group"):
-            return [], "group"
-        spelled = "nullptr" if written is None else _string(written)
+        if written is None:
+            return [], null
+        if call.group and parameter.name.startswith("group"):
+            return [], Code("group")
         # Some headers take a char * that they do not write.
-        return ([], "nullptr") if written is None else (
-            [f"char {name}[] = {spelled};"], name)  # fmt: skip
+        return [cpp("char {}[] = {};", name, string(written))], name
     if kind == "y":
         code = -1 if written is None else dtype_of(written).acl
-        return [], f"static_cast<aclDataType>({code})"
+        return [], cpp("static_cast<aclDataType>({})", code)
     if kind == "?":
-        return [], "true" if written else "false"
+        return [], _truth(written)
     if kind in "fd":
-        return [], _real(written, kind)
-    return [], _integer(written, kind)
+        return [], real(float.fromhex(written), single=kind == "f")
+    bits, signed = _INTEGERS[kind]
+    return [], integer(written, bits, signed=signed)
 
 
-def _integer(value: int, kind: str) -> str:
-    if kind == "l" and value == -(2**63):
-        return "INT64_MIN"
-    if kind == "i" and value == -(2**31):
-        return "INT32_MIN"
-    return (
-        f"UINT64_C({value})" if kind == "q" else f"INT64_C({value})" if kind == "l" else str(value)
-    )
+def _tensor(index: int | None) -> Code:
+    return Code("nullptr") if index is None else cpp("tensor{}", index)
 
 
-def _real(text: str, kind: str) -> str:
-    value = float.fromhex(text)
-    if value != value:
-        return '__builtin_nan("")'
-    if value in (float("inf"), float("-inf")):
-        return "__builtin_inf()" if value > 0 else "-__builtin_inf()"
-    return f"static_cast<float>({value!r})" if kind == "f" else repr(value)
+def _truth(value: bool | int) -> Code:
+    return Code("true" if value else "false")
 
 
-def _object(name: str, kind: str, written: Any) -> Iterator[str]:
+def _object(name: Code, kind: str, written: Any) -> Iterator[Code]:
     count = len(written)
     if kind == "L":
-        items = ["nullptr" if item is None else f"tensor{item}" for item in written]
-        yield f"const aclTensor *{name}Items[] = {{{', '.join(items) or 'nullptr'}}};"
-        yield f"aclTensorList *{name} = aclCreateTensorList({name}Items, {count});"
+        items = joined(map(_tensor, written), empty="nullptr")
+        yield cpp("const aclTensor *{}Items[] = {{{}}};", name, items)
+        yield cpp("aclTensorList *{0} = aclCreateTensorList({0}Items, {1});", name, count)
     elif kind == "S":
         yield from _scalar(name, *written)
     elif kind == "R":
-        for index, item in enumerate(written):
-            yield from _scalar(f"{name}{index}", *item)
-        items = [f"{name}{index}" for index in range(count)]
-        yield f"const aclScalar *{name}Items[] = {{{', '.join(items) or 'nullptr'}}};"
-        yield f"aclScalarList *{name} = aclCreateScalarList({name}Items, {count});"
+        names = [cpp("{}{}", name, index) for index in range(count)]
+        for one, item in zip(names, written, strict=True):
+            yield from _scalar(one, *item)
+        items = joined(names, empty="nullptr")
+        yield cpp("const aclScalar *{}Items[] = {{{}}};", name, items)
+        yield cpp("aclScalarList *{0} = aclCreateScalarList({0}Items, {1});", name, count)
     elif kind == "I":
-        yield f"const int64_t {name}Items[] = {_numbers(tuple(written))};"
-        yield f"aclIntArray *{name} = aclCreateIntArray({name}Items, {count});"
+        yield cpp("const int64_t {}Items[] = {};", name, integers(written))
+        yield cpp("aclIntArray *{0} = aclCreateIntArray({0}Items, {1});", name, count)
     elif kind == "F":
-        values = ", ".join(_real(item, "f") for item in written) or "0"
-        yield f"const float {name}Items[] = {{{values}}};"
-        yield f"aclFloatArray *{name} = aclCreateFloatArray({name}Items, {count});"
+        values = joined((real(float.fromhex(item), single=True) for item in written), empty="0")
+        yield cpp("const float {}Items[] = {{{}}};", name, values)
+        yield cpp("aclFloatArray *{0} = aclCreateFloatArray({0}Items, {1});", name, count)
     else:
-        values = ", ".join("true" if item else "false" for item in written) or "false"
-        yield f"const bool {name}Items[] = {{{values}}};"
-        yield f"aclBoolArray *{name} = aclCreateBoolArray({name}Items, {count});"
+        values = joined(map(_truth, written), empty="false")
+        yield cpp("const bool {}Items[] = {{{}}};", name, values)
+        yield cpp("aclBoolArray *{0} = aclCreateBoolArray({0}Items, {1});", name, count)
 
 
-def _scalar(name: str, dtype: str, data: str) -> Iterator[str]:
-    raw = bytes.fromhex(data)
-    yield f"alignas(16) unsigned char {name}Value[] = {_numbers(tuple(raw))};  // {dtype}"
-    yield (f"aclScalar *{name} = aclCreateScalar({name}Value, "
-           f"static_cast<aclDataType>({dtype_of(dtype).acl}));")  # fmt: skip
-
-
-def _string(text: str) -> str:
-    spelled = "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
-        for byte in text.encode("utf-8", "surrogateescape")
+def _scalar(name: Code, dtype: str, data: str) -> Iterator[Code]:
+    raw = integers(bytes.fromhex(data))
+    yield cpp("alignas(16) unsigned char {}Value[] = {};  {}", name, raw, comment(dtype))
+    yield cpp(
+        "aclScalar *{0} = aclCreateScalar({0}Value, static_cast<aclDataType>({1}));",
+        name,
+        dtype_of(dtype).acl,
     )
-    return f'"{spelled}"'
 
 
 _DESTROY = {
@@ -282,22 +287,40 @@ _DESTROY = {
 }
 
 
-def _clean_up(op: Op, call: RecordedCall) -> Iterator[str]:
+def _check_owners(op: Op, call: RecordedCall) -> None:
+    """A list destroys its tensors: one that stands in a list may stand nowhere else."""
+    listed: set[int] = set()
+    single: set[int] = set()
+    for parameter, written in zip(op.parameters, call.arguments, strict=True):
+        if written is None or not parameter.is_tensor:
+            continue
+        items = written if parameter.kind == "L" else [written]
+        for item in items:
+            if item in listed or (parameter.kind == "L" and item in single):
+                raise RecordError(
+                    f"{op.c_name}: argument {parameter.name}: found tensor {item} again; allowed in"
+                    " a program is one place for a tensor of a list"
+                )
+            if item is not None:
+                (listed if parameter.kind == "L" else single).add(item)
+
+
+def _clean_up(op: Op, call: RecordedCall) -> Iterator[Code]:
     owned: set[int] = set()
     for parameter, written in zip(op.parameters, call.arguments, strict=True):
         if written is None or parameter.kind not in _DESTROY:
             continue
         if parameter.kind == "L":
             owned.update(item for item in written if item is not None)
-        yield f"  {_DESTROY[parameter.kind]}({parameter.c_name});"
+        yield cpp("  {}({});", Code(_DESTROY[parameter.kind]), identifier(parameter.c_name))
     for index in range(len(call.views)):
         if index not in owned:  # destroying a list destroys what is in it
-            yield f"  aclDestroyTensor(tensor{index});"
+            yield cpp("  aclDestroyTensor(tensor{});", index)
     for index, memory in enumerate(call.memories):
         if memory.nbytes:
-            yield f"  aclrtFree(memory{index});"
-    yield "  aclrtDestroyStream(stream);"
+            yield cpp("  aclrtFree(memory{});", index)
+    yield Code("  aclrtDestroyStream(stream);")
     if call.group:
-        yield "  for (HcclComm communicator : communicators) HcclCommDestroy(communicator);"
-    yield "  aclrtResetDevice(0);"
-    yield "  aclFinalize();"
+        yield Code("  for (HcclComm communicator : communicators) HcclCommDestroy(communicator);")
+    yield Code("  aclrtResetDevice(0);")
+    yield Code("  aclFinalize();")
