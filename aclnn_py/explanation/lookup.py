@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from aclnn_py import facts
 from aclnn_py.explanation.families import (
@@ -57,9 +58,12 @@ class Explanation:
 # process ids and sizes.
 _MESSAGE = re.compile(r"(?<![A-Za-z0-9])([EWI][A-Z0-9]\d{4})(?![A-Za-z0-9])")
 _NAME = re.compile(
-    r"(?<![A-Za-z0-9_])((?:ACL|ACLNN)_(?:SUCCESS|ERR[A-Z0-9_]+)|HCCL_(?:SUCCESS|E_[A-Z0-9_]+))"
+    r"(?<![A-Za-z0-9_])((?:ACL|ACLNN)_(?:SUCCESS|ERR[A-Z0-9_]{1,60})"
+    r"|HCCL_(?:SUCCESS|E_[A-Z0-9_]{1,60}))(?![A-Za-z0-9_])"
 )
 _STATUS = re.compile(r"(?<![\w.:/-])([1235]\d{5})(?![\w:/-]|\.\d)")
+MOST = 1000
+_BEFORE = 40
 # What stands before a number that is something else.
 _OTHER = re.compile(r"(?:pid|tid|thread|process|line|size|bytes|port|seed)\W*$", re.IGNORECASE)
 _FAILED = re.compile(
@@ -146,10 +150,11 @@ def find(text: str) -> list[Explanation]:
     Returns
     -------
     list of Explanation
-        Each code once; empty when there is none.
+        Each code once; empty when there is none. After ``MOST`` of them the rest is not read: no
+        log of a failure has as many.
     """
     word = text.strip()
-    if re.fullmatch(r"\d+", word):
+    if re.fullmatch(r"[0-9]{1,20}", word):
         number = int(word)
         return [explain_status(number, hccl=0 < number < 10_000)]
     hccl_word = re.fullmatch(r"hccl[\s:]+(\d{1,4})", word, re.IGNORECASE)
@@ -157,11 +162,14 @@ def find(text: str) -> list[Explanation]:
         return [explain_status(int(hccl_word[1]), hccl=True)]
     found: dict[tuple[str, str], Explanation] = {}
     for line in text.splitlines():
-        for _at, explanation in sorted(_in_line(line), key=lambda pair: pair[0]):
+        places = islice(_in_line(line), 100 * MOST)
+        for _at, explanation in sorted(places, key=lambda pair: pair[0]):
             # 0 is success in every family; a log is read for its failures.
             if explanation.code != "0":
                 key = (explanation.library, explanation.code or explanation.name)
                 found.setdefault(key, explanation)
+        if len(found) >= MOST:
+            break
     return list(found.values())
 
 
@@ -174,7 +182,8 @@ def _in_line(line: str) -> Iterator[tuple[int, Explanation]]:
     stated = {match.start(1) for match in _FAILED.finditer(line)}
     for match in _STATUS.finditer(line):
         number = int(match[1])
-        if _OTHER.search(line[: match.start(1)]):
+        # Of a long line no more than the words before the number.
+        if _OTHER.search(line[max(match.start(1) - _BEFORE, 0) : match.start(1)]):
             continue
         if facts.status(number) is not None or match.start(1) in stated:
             yield match.start(1), explain_status(number)

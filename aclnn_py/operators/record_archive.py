@@ -67,11 +67,11 @@ class Archive:
         file = _open(path)
         self._close = weakref.finalize(self, file.close)
         size = os.fstat(file.fileno()).st_size
-        self.most = limit_nbytes
-        self._index_nbytes = _INDEX_NBYTES
         if limit_nbytes is None:
             self.most = min(MOST_NBYTES, max(_ALWAYS_NBYTES, _RATIO * size))
+            self._index_nbytes = _INDEX_NBYTES
         else:
+            self.most = limit_nbytes
             self._index_nbytes = max(_INDEX_NBYTES, limit_nbytes // 16)
         with self._readable("not a record of calls"):
             self._zip = zipfile.ZipFile(file)

@@ -223,6 +223,12 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="OUT",
         help="write a record of that call with the smallest shapes that fail with the same status",
     )
+    parser.add_argument(
+        "--max-mib",
+        type=_mebibytes,
+        metavar="N",
+        help="read a file that unpacks to N MiB (default: 4096, and 300 times its size above 256)",
+    )
     parser.set_defaults(command=_replay)
 
 
@@ -236,6 +242,7 @@ def _replay(options: argparse.Namespace) -> int:
         cpp=options.cpp,
         call=options.call,
         minimize=options.minimize,
+        max_mib=options.max_mib,
     )
 
 
@@ -309,6 +316,13 @@ def _count(text: str) -> int:
     value = int(text)
     if not 1 <= value <= 1024:
         raise argparse.ArgumentTypeError("must be in 1..1024")
+    return value
+
+
+def _mebibytes(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 1 << 24:
+        raise argparse.ArgumentTypeError("must be in 1..16777216")
     return value
 
 

@@ -20,6 +20,8 @@ from aclnn_py.tools.replaying import Replay
 
 __all__ = ["compare"]
 
+# The record is our own, of whatever size the block is.
+_MAX_MIB = 1 << 24
 _PROGRAM = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
 # What is said about the device in use does not hold for the emulator beside it.
 _NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING",
@@ -104,7 +106,7 @@ def _on_the_emulator(path: Path) -> list[Replay]:
     known = filter(None, [package, environment.get("PYTHONPATH")])
     environment["PYTHONPATH"] = os.pathsep.join(known)
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, "replay", "--json", str(path)],
+        [sys.executable, "-c", _PROGRAM, "replay", "--json", "--max-mib", str(_MAX_MIB), str(path)],
         capture_output=True,
         text=True,
         env=environment,
@@ -127,7 +129,7 @@ def _replay_of(row: dict[str, Any]) -> Replay:
 
 
 def _keep(path: Path, index: int, target: str | os.PathLike[str]) -> None:
-    reader = RecordReader(path)
+    reader = RecordReader(path, limit_nbytes=_MAX_MIB << 20)
     call = reader.calls[index]
     with RecordWriter(target, reader.about) as writer:
 

@@ -28,6 +28,7 @@ _TOLERANCES: dict[str, tuple[float, float]] = {
     "float8_e4m3fn": (0.13, 0.008),
     "float8_e5m2": (0.26, 0.002),
 }
+_PIECE = 1 << 18
 _ULPS = (0, 1, 2, 4, 16, 256)
 
 
@@ -79,33 +80,61 @@ def tolerance(dtype: str) -> tuple[float, float]:
 def difference(view: View, first: bytes, second: bytes) -> Difference:
     """Compare the elements of a tensor in two copies of its memory."""
     one, two = _elements(view, first), _elements(view, second)
-    exact = one.astype(_wide(one.dtype)), two.astype(_wide(two.dtype))
-    relative, absolute = tolerance(view.dtype)
-    with np.errstate(all="ignore"):
-        apart = np.abs(_minus(*exact))
-        allowed = absolute + relative * np.abs(exact[1]).astype(np.float64)
-        same = (exact[0] == exact[1]) | (_nan(exact[0]) & _nan(exact[1]))
-        # Two infinities of different sign are as far apart as the tolerance of one would allow.
-        close = np.isfinite(apart) & (apart <= allowed) if relative or absolute else same
-        beyond = ~same & ~close
-    finite = np.isfinite(apart) & ~same
-    errors = np.where(finite, apart, 0.0)
-    count = int(one.size)
+    found = _Comparison(view.dtype)
+    flat, other = one.reshape(-1), two.reshape(-1)
+    # In pieces: the exact values of all elements would take many times the memory of the tensor.
+    for start in range(0, flat.size, _PIECE):
+        found.add(start, flat[start : start + _PIECE], other[start : start + _PIECE])
     place = None
-    if beyond.any():
-        # One that is no number in one of the two is worse than any distance.
-        rank = np.where(beyond & ~np.isfinite(apart), np.inf, np.where(beyond, apart, -1.0))
-        place = tuple(int(i) for i in np.unravel_index(int(np.argmax(rank)), one.shape))
+    if found.worst is not None:
+        place = tuple(int(i) for i in np.unravel_index(found.worst, one.shape))
     return Difference(
-        count=count,
-        beyond=int(beyond.sum()),
-        max_error=float(errors.max(initial=0.0)),
-        mean_error=float(errors.mean()) if count else 0.0,
+        count=int(one.size),
+        beyond=found.beyond,
+        max_error=found.max_error,
+        mean_error=found.sum_error / one.size if one.size else 0.0,
         at=place,
         first="" if place is None else str(one[place]),
         second="" if place is None else str(two[place]),
-        ulps=_ulp_histogram(one, two, view.dtype),
+        ulps=found.ulps,
     )
+
+
+class _Comparison:
+    """What pieces of two arrays add up to."""
+
+    def __init__(self, dtype: str) -> None:
+        self._dtype = dtype
+        self.ulps: dict[str, int] = {}
+        self._worst_error = -1.0
+        self.worst: int | None = None
+        self.beyond = 0
+        self.max_error = self.sum_error = 0.0
+
+    def add(self, start: int, one: npt.NDArray[Any], two: npt.NDArray[Any]) -> None:
+        """Compare a piece that starts at element ``start``."""
+        exact = one.astype(_wide(one.dtype)), two.astype(_wide(two.dtype))
+        relative, absolute = tolerance(self._dtype)
+        with np.errstate(all="ignore"):
+            apart = np.abs(_minus(*exact))
+            allowed = absolute + relative * np.abs(exact[1]).astype(np.float64)
+            same = (exact[0] == exact[1]) | (_nan(exact[0]) & _nan(exact[1]))
+            # Two infinities of different sign are as far apart as the tolerance of one would allow.
+            close = np.isfinite(apart) & (apart <= allowed) if relative or absolute else same
+            beyond = ~same & ~close
+            finite = np.isfinite(apart) & ~same
+            errors = np.where(finite, apart, 0.0)
+            self.max_error = max(self.max_error, float(errors.max(initial=0.0)))
+            self.sum_error += float(errors.sum())
+        self.beyond += int(beyond.sum())
+        if beyond.any():
+            # One that is no number in one of the two is worse than any distance.
+            rank = np.where(beyond & ~np.isfinite(apart), np.inf, np.where(beyond, apart, -1.0))
+            at = int(np.argmax(rank))
+            if float(rank[at]) > self._worst_error:
+                self.worst, self._worst_error = start + at, float(rank[at])
+        for key, count in _ulp_histogram(one, two, self._dtype).items():
+            self.ulps[key] = self.ulps.get(key, 0) + count
 
 
 def _elements(view: View, raw: bytes) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@ they spell is printable ASCII on one line, whatever the text was.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import string as _strings
@@ -103,6 +104,12 @@ def _commented(text: str) -> str:
         text = f"{text[:_COMMENT_WIDTH]}... ({len(text)} characters)"
     # An end like "*" or "/" would pair up with what follows.
     return _UNSAFE_IN_COMMENTS.sub(lambda found: f"<U+{ord(found[0]):02X}>", text).rstrip()
+
+
+def json_text(row: dict[str, Any]) -> Code:
+    """Return the members of a JSON object for a block comment, which they cannot end."""
+    spelled = json.dumps(row, separators=(",", ":"))[1:-1]
+    return Code(spelled.replace("*/", "*\\/").replace("/*", "\\/*"))
 
 
 def string(text: str) -> Code:

@@ -13,6 +13,8 @@ from aclnn_py.explanation.text import render
 
 __all__ = ["explain", "run"]
 
+MAX_NBYTES = 64 << 20
+
 
 def explain(text: str | int) -> list[Explanation]:
     """Find all status and message codes in a text and explain them.
@@ -46,7 +48,18 @@ def run(words: Sequence[str], *, as_json: bool) -> int:
     int
         0 when at least one code was found that the tables have, else 1.
     """
-    text = sys.stdin.read() if list(words) == ["-"] else " ".join(words)
+    text = " ".join(words)
+    if list(words) == ["-"]:
+        # A log may hold anything, of any length.
+        raw = sys.stdin.buffer.read(MAX_NBYTES + 1)
+        if len(raw) > MAX_NBYTES:
+            print(
+                f"aclnn-py explain: more than {MAX_NBYTES >> 20} MiB; give the part around the"
+                " failure, such as: tail -c 1M LOG | aclnn-py explain -",
+                file=sys.stderr,
+            )
+            return 1
+        text = raw.decode("utf-8", "replace")
     found = explain(text)
     if as_json:
         print(json.dumps([asdict(one) for one in found], indent=1))

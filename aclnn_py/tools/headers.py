@@ -26,6 +26,7 @@ from aclnn_py.facts import fragments
 from aclnn_py.facts.declarations import Declarations, read_declarations, read_file
 from aclnn_py.facts.forwarders import family_groups
 from aclnn_py.tools.headers_import import declared_operators, proposals
+from aclnn_py.tools.headers_reader import HeaderError
 
 __all__ = ["Finding", "check", "main"]
 
@@ -348,13 +349,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not folder.is_dir():
             print(f"aclnn-py headers: no such folder: {folder}", file=sys.stderr)
             return 2
-    if chosen.command == "import":
-        print(proposals(chosen.cann_include, facts.operators()), end="")
-        return 0
-    compiler = chosen.compiler or _default_compiler()
+    compiler = chosen.compiler if chosen.command == "check" else None
+    compiler = compiler or _default_compiler()
     try:
+        if chosen.command == "import":
+            print(proposals(chosen.cann_include, facts.operators()), end="")
+            return 0
         findings = check(chosen.cann_include, include, compiler=compiler, jobs=chosen.jobs)
-    except (RuntimeError, OSError) as problem:
+    except (RuntimeError, OSError, HeaderError) as problem:
         print(f"aclnn-py headers: {problem}", file=sys.stderr)
         return 2
     for line in _report(findings, verbose=chosen.verbose):

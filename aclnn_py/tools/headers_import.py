@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from aclnn_py.facts import OperatorFact, ParameterFact
+from aclnn_py.tools.cpp_text import Code, block_comment, cpp, identifier, joined, json_text
+from aclnn_py.tools.headers_reader import Prototype, read_prototypes
 
 __all__ = ["declared_operators", "proposals"]
 
-_PHASE_ONE = re.compile(r"\b(aclnn\w+?)GetWorkspaceSize\s*\(([^;{}]*)\)\s*;")
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_LINE_COMMENT = re.compile(r"//[^\n]*")
-_DOCUMENTED = re.compile(r"@param\s*\[\s*(in|out|in\s*,?\s*out)\s*\]\s*:?\s*(\w+)", re.IGNORECASE)
-_ARGUMENT = re.compile(r"^(.*?)(\w+)$", re.DOTALL)
+# A table of ours has no more; what is longer is no parameter that a header of CANN has.
+_MAX_PARAMETERS = 66
+_MAX_WIDTH = 200
+# Of text whose blanks are single.
+_DOCUMENTED = re.compile(
+    r"@param ?\[ ?(in|out|in ?,? ?out) ?\] ?:? ?(\w{1,100})", re.IGNORECASE | re.ASCII
+)
+_ARGUMENT = re.compile(r"^(.*?)([A-Za-z_]\w*)$", re.DOTALL | re.ASCII)
 _WRITTEN_NAME = re.compile(r"(^out|Out|^y)(Optional)?$|^output$")
-_VERSION = re.compile(r"(V\d+)+$")
+_VERSION = re.compile(r"(V\d+)+$", re.ASCII)
+_FRAGMENT = """\
+{place}
+#ifndef {guard}
+#define {guard}
+{about}
+aclnnStatus {name}GetWorkspaceSize({arguments});
+aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, \
+aclrtStream stream);
+#endif
+/* For aclnn_py/facts/operators.json:
+{row}
+*/
+"""
 _POINTERS = frozenset(
     f"acl{kind} *"
     for kind in (
@@ -56,20 +72,9 @@ class _Parameter:
         return self.cann_name if marked or not self.in_place else f"{self.cann_name}Ref"
 
 
-def _operator_headers(cann_include: Path) -> list[Path]:
-    folder = cann_include / "aclnnop"
-    return sorted(folder.glob("*.h")) + sorted(folder.glob("level2/*.h"))
-
-
-@lru_cache(maxsize=8)
 def declared_operators(cann_include: Path) -> Mapping[str, str]:
     """Operator -> header that declares it, relative to the tree; the shortest path wins."""
-    homes: dict[str, str] = {}
-    for path in _operator_headers(cann_include):
-        text = _without_comments(path.read_text(encoding="utf-8", errors="replace"))
-        for name, _ in _PHASE_ONE.findall(text):
-            homes.setdefault(name, path.relative_to(cann_include).as_posix())
-    return homes
+    return {name: found.home for name, found in read_prototypes(cann_include).items()}
 
 
 def proposals(cann_include: Path, known: Mapping[str, OperatorFact]) -> str:
@@ -78,28 +83,30 @@ def proposals(cann_include: Path, known: Mapping[str, OperatorFact]) -> str:
     A prototype with a type the contract has no form for is named in a comment and left out, so
     that nothing wrong is proposed.
     """
-    parts = []
-    for name, home in sorted(declared_operators(cann_include).items()):
+    parts: list[str] = []
+    families = {
+        _VERSION.sub("", n.removeprefix("aclnn")): row["family"] for n, row in known.items()
+    }
+    for name, found in sorted(read_prototypes(cann_include).items()):
         if name in known:
             continue
-        source = (cann_include / home).read_text(encoding="utf-8", errors="replace")
         try:
-            parameters = _parameters(name, source)
+            parameters = _parameters(found)
         except ValueError as problem:
-            parts.append(f"/* {name} ({home}) is left out: {problem} */\n")
+            parts.append(block_comment(f"{name} ({found.home}) is left out: {problem}") + "\n")
             continue
-        parts.append(_fragment(name, Path(home).name, parameters, known))
+        parts.append(_fragment(name, Path(found.home).name, parameters, families))
     return "\n".join(parts)
 
 
 def _fragment(
-    name: str, header: str, parameters: list[_Parameter], known: Mapping[str, OperatorFact]
-) -> str:
-    family = _family(name, known)
-    arguments = [f"{p.c_type}{'' if p.pointer else ' '}{p.name}" for p in parameters] + [
-        "uint64_t *workspaceSize",
-        "aclOpExecutor **executor",
-    ]
+    name: str, header: str, parameters: list[_Parameter], families: Mapping[str, str]
+) -> Code:
+    family = _family(name, families)
+    arguments = [
+        cpp("{}{}{}", Code(p.c_type), Code("" if p.pointer else " "), identifier(p.name))
+        for p in parameters
+    ] + [Code("uint64_t *workspaceSize"), Code("aclOpExecutor **executor")]
     place = f"include/aclnnop/{family}.h" if family else "a family header of your choice"
     rows: list[ParameterFact] = []
     for p in parameters:
@@ -119,43 +126,42 @@ def _fragment(
         "params": rows,
     }
     written = ", ".join(p.name for p in parameters if p.written) or "nothing"
-    guard = f"ACLNN_PY_{(family or 'FAMILY').upper()}_{Path(header).stem.upper()}"
-    return (
-        f"/* For {place}; check what it computes and that it writes {written}. */\n"
-        f"#ifndef {guard}\n#define {guard}\n"
-        f"/* {name.removeprefix('aclnn')}: say here what it computes. */\n"
-        f"aclnnStatus {name}GetWorkspaceSize({', '.join(arguments)});\n"
-        f"aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, "
-        "aclrtStream stream);\n#endif\n"
-        f"/* For aclnn_py/facts/operators.json:\n"
-        f"{json.dumps({name: entry}, separators=(',', ':'))[1:-1]}\n*/\n"
+    stem = re.sub(r"\W", "_", Path(header).stem, flags=re.ASCII).upper()
+    return cpp(
+        _FRAGMENT,
+        place=block_comment(f"For {place}; check what it computes and that it writes {written}."),
+        guard=identifier(f"ACLNN_PY_{(family or 'FAMILY').upper()}_{stem}"[:128]),
+        about=block_comment(f"{name.removeprefix('aclnn')}: say here what it computes."),
+        name=identifier(name),
+        arguments=joined(arguments),
+        row=json_text({name: entry}),
     )
 
 
-def _family(name: str, known: Mapping[str, OperatorFact]) -> str | None:
+def _family(name: str, families: Mapping[str, str]) -> str | None:
     """The family of the operator this one is a version, in-place form or gradient of."""
     stem = _VERSION.sub("", name.removeprefix("aclnn"))
     stems = [stem, stem.removeprefix("Inplace")]
     stems += [s.removesuffix(end) for s in stems for end in ("Backward", "Grad")]
-    by_stem = {_VERSION.sub("", n.removeprefix("aclnn")): row["family"] for n, row in known.items()}
-    return next((by_stem[s] for s in stems if s in by_stem), None)
+    return next((families[s] for s in stems if s in families), None)
 
 
-def _parameters(name: str, source: str) -> list[_Parameter]:
+def _parameters(prototype: Prototype) -> list[_Parameter]:
     """The parameters of one phase-one prototype, each with its direction.
 
     CANN's ``const`` does not tell the direction: the comment in front of the prototype does, and
     where there is none, the name.
     """
-    plain = _without_comments(source)
-    arguments = next(args for found, args in _PHASE_ONE.findall(plain) if found == name)
-    documented = _documented(name, source)
+    documented = _documented(prototype.comment)
     parameters = []
-    for argument in arguments.split(","):
+    arguments = prototype.arguments.split(",")
+    if len(arguments) > _MAX_PARAMETERS:
+        raise ValueError(f"it has {len(arguments)} parameters; operators have {_MAX_PARAMETERS}")
+    for argument in arguments:
         text = " ".join(argument.split("=")[0].split())
-        found = _ARGUMENT.match(text)
+        found = _ARGUMENT.match(text) if len(text) <= _MAX_WIDTH else None
         if found is None:
-            raise ValueError(f"cannot read the parameter {text!r}")
+            raise ValueError(f"cannot read the parameter {text[:60]!r}")
         c_type = re.sub(r"\s*\*\s*", " *", found[1].strip())
         parameters.append((c_type.replace(" * *", " **"), found[2]))
     if [c_type for c_type, _ in parameters[-2:]] != ["uint64_t *", "aclOpExecutor **"]:
@@ -176,19 +182,9 @@ def _parameters(name: str, source: str) -> list[_Parameter]:
     return result
 
 
-def _documented(name: str, source: str) -> dict[str, str]:
-    """Parameter -> "in", "out" or "in,out" from the comment that ends just before the prototype."""
-    place = re.search(rf"\b{name}GetWorkspaceSize\s*\(", source)
-    if place is None:
-        return {}
-    comments = list(_BLOCK_COMMENT.finditer(source, 0, place.start()))
-    if not comments or ";" in source[comments[-1].end() : place.start()]:
-        return {}
+def _documented(comment: str) -> dict[str, str]:
+    """Parameter -> "in", "out" or "in,out" from the comment in front of a prototype."""
     return {
         parameter: ",".join(re.findall(r"in|out", direction.lower()))
-        for direction, parameter in _DOCUMENTED.findall(comments[-1][0])
+        for direction, parameter in _DOCUMENTED.findall(" ".join(comment.split()))
     }
-
-
-def _without_comments(text: str) -> str:
-    return _LINE_COMMENT.sub("", _BLOCK_COMMENT.sub(" ", text))

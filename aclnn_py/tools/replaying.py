@@ -9,10 +9,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from math import prod
 
 from aclnn_py import ops
 from aclnn_py._ffi import device_kind, use
 from aclnn_py.device import Device
+from aclnn_py.dtypes import dtype_of
 from aclnn_py.errors import AclnnPyError, StatusError, SymbolNotFoundError
 from aclnn_py.operators.op import Op
 from aclnn_py.operators.record_file import RecordedCall, RecordError, RecordReader
@@ -21,6 +23,7 @@ from aclnn_py.operators.recorded import arguments_of, memory_bytes
 from aclnn_py.operators.table import python_name
 from aclnn_py.stream import Stream
 from aclnn_py.tools.comparison import Difference, difference
+from aclnn_py.tools.foreign_text import printable
 
 __all__ = ["Outcome", "Replay", "operator_of", "replay", "run", "run_call"]
 
@@ -87,7 +90,7 @@ class Replay:
     def __str__(self) -> str:
         text = f"call {self.index}: {self.operator}"
         if self.line:
-            text += f" ({self.line})"
+            text += f" ({printable(self.line)})"
         if self.missing:
             return f"{text}: {self.missing}"
         if self.expected != self.status:
@@ -98,7 +101,7 @@ class Replay:
         return f"{text}: as recorded" + (f", status {self.status}" if self.status else "")
 
 
-def replay(path: str | os.PathLike[str]) -> list[Replay]:
+def replay(path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> list[Replay]:
     """Run the calls of a record on the device in use, and compare.
 
     Every call starts from the recorded data, so one that differs does not carry its error on.
@@ -107,6 +110,10 @@ def replay(path: str | os.PathLike[str]) -> list[Replay]:
     ----------
     path : str or os.PathLike
         What ``record`` or ``save`` of an exception wrote.
+    limit_nbytes : int, optional
+        Bytes that the file may unpack to, and the tensors of one call take; give it for a large
+        file that you trust. Default: 4 GiB, and at most 300 times the size of the file once that
+        is more than 256 MiB.
 
     Returns
     -------
@@ -116,9 +123,9 @@ def replay(path: str | os.PathLike[str]) -> list[Replay]:
     Raises
     ------
     RecordError
-        The file is no record.
+        The file is no record, or larger than the limit; or a call does not fit its operator.
     """
-    reader = RecordReader(path)
+    reader = RecordReader(path, limit_nbytes=limit_nbytes)
     return [_compare(reader, index, call) for index, call in enumerate(reader.calls)]
 
 
@@ -220,10 +227,15 @@ def _first_difference(
             memory = call.memories[view.memory]
             if memory.after is None:
                 continue
+            name = parameter.name if parameter.kind == "T" else f"{parameter.name}[{number}]"
+            if dtype_of(view.dtype).nbytes(prod(view.shape)) > memory.nbytes:
+                raise RecordError(
+                    f"{reader.path}: {op.c_name}: argument {name}: found a result whose elements "
+                    "share memory; allowed is one place for each"
+                )
             expected = reader.data(memory.after, memory.nbytes)
             apart = difference(view, expected, outcome.memory[view.memory])
             if apart.beyond:
-                name = parameter.name if parameter.kind == "T" else f"{parameter.name}[{number}]"
                 return name, apart
     return "", None
 
@@ -236,6 +248,7 @@ def run(
     cpp: bool = False,
     call: int | None = None,
     minimize: str | None = None,
+    max_mib: int | None = None,
 ) -> int:
     """Replay a record for the command line.
 
@@ -253,6 +266,8 @@ def run(
         Look at this call only.
     minimize : str, optional
         Write a record with the smallest shapes that still fail with the same status there.
+    max_mib : int, optional
+        What the file may unpack to, in MiB, in place of the default of ``replay``.
 
     Returns
     -------
@@ -263,7 +278,7 @@ def run(
     try:
         if device is not None:
             use(device)
-        reader = RecordReader(path)
+        reader = RecordReader(path, limit_nbytes=None if max_mib is None else max_mib << 20)
         if call is not None and not 0 <= call < len(reader.calls):
             raise RecordError(f"{path}: has calls 0 to {len(reader.calls) - 1}, not {call}")
         if cpp or minimize is not None:
@@ -275,6 +290,9 @@ def run(
         ]
     except (OSError, ValueError, AclnnPyError) as error:
         print(f"aclnn-py replay: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print(f"aclnn-py replay: {path}: not enough memory of the host", file=sys.stderr)
         return 2
     bad = [item for item in found if not item.agrees]
     if as_json:

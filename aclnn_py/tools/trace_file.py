@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two forms of a trace on disk: text with one call per line, and Chrome's JSON.
-
-Both may be cut off at any place, as by a full disk, and can still be read.
-"""
+"""The two forms of a trace on disk: text with one call per line, and Chrome's JSON with one event
+per line; trace_reader.py reads both."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii as quoted
-from pathlib import Path
 from typing import Any
 
-__all__ = ["ENDINGS", "FORMS", "Call", "Writer", "form_of", "read_calls"]
+__all__ = ["ENDINGS", "FORMS", "Call", "Writer", "form_of"]
 
 FORMS = ("text", "json")
 # What makes a file of a form complete; it is written again behind each call.
@@ -24,11 +19,6 @@ _VERSION = 1
 _PHASE_ONE = "GetWorkspaceSize"
 # Rows of streams must not collide with those of threads, whose numbers the kernel keeps lower.
 _STREAM_ROWS = 1 << 24
-_LINE = re.compile(
-    r"^ *(?P<begun>[\d.]+) us +\+(?P<lasted>[\d.]+) us +thread (?P<thread>\d+) +"
-    r"(?:stream (?P<stream>\d+)|-) +(?P<name>\w+)\((?P<arguments>.*)\) -> (?P<status>.*?)"
-    r"(?:  \[(?P<notes>.*)\])?$"
-)
 
 
 @dataclass(slots=True)
@@ -163,66 +153,3 @@ def _line(call: Call) -> str:
         f"{call.begun_us:14.3f} us +{call.lasted_us:.3f} us  thread {call.thread}  {where}  "
         f"{call.name}({call.arguments}) -> {call.status}{tail}\n"
     )
-
-
-def read_calls(path: str | os.PathLike[str]) -> list[Call]:
-    """Read a trace of either form.
-
-    Raises
-    ------
-    ValueError
-        The file is no trace.
-    """
-    text = Path(path).read_text(encoding="utf-8", errors="replace")
-    if text.startswith("["):
-        return _from_json(text, str(path))
-    if not text.startswith("# aclnn_py trace "):
-        raise ValueError(f"{path}: not a trace of aclnn_py: it starts with {text[:40]!r}")
-    calls = []
-    for line in text.splitlines()[1:]:
-        found = _LINE.match(line)
-        if found is None:
-            continue  # the line that a crash cut off
-        stream = found["stream"]
-        calls.append(
-            Call(
-                name=found["name"],
-                operator=stream is not None,
-                begun_us=float(found["begun"]),
-                lasted_us=float(found["lasted"]),
-                thread=int(found["thread"]),
-                stream=None if stream is None else int(stream),
-                arguments=found["arguments"],
-                status=found["status"],
-            )
-        )
-    return calls
-
-
-def _from_json(text: str, path: str) -> list[Call]:
-    calls = []
-    for line in text.splitlines():
-        try:
-            event = json.loads(line.strip().rstrip(",").removeprefix("[") or "null")
-        except ValueError:
-            continue  # "[", "]", or the line that a crash cut off
-        if not isinstance(event, dict) or event.get("ph") != "X" or event.get("cat") == "stream":
-            continue
-        try:
-            details = dict(event["args"])
-            calls.append(
-                Call(
-                    name=event["name"],
-                    operator=event["cat"] == "launch",
-                    begun_us=event["ts"],
-                    lasted_us=event["dur"],
-                    thread=event["tid"],
-                    stream=details.pop("stream", None),
-                    arguments=details.pop("arguments"),
-                    status=details.pop("status"),
-                    notes=details,
-                )
-            )
-        except KeyError as error:
-            raise ValueError(f"{path}: not a trace of aclnn_py: an event has no {error}") from None
-    return calls

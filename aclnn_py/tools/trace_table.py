@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from aclnn_py.tools.trace_file import Call, read_calls
+from aclnn_py.tools.trace_file import Call
+from aclnn_py.tools.trace_reader import TraceError, calls_of
 
 __all__ = ["Total", "run", "table", "totals"]
 
+_MAX_NAMES = 100_000
 _BAR = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -42,10 +44,20 @@ class Total:
 
 
 def totals(calls: Iterable[Call]) -> list[Total]:
-    """Sum up calls by operator or function, the longest in total first."""
+    """Sum up calls by operator or function, the longest in total first.
+
+    Raises
+    ------
+    TraceError
+        There are more names than libraries have functions.
+    """
     found: dict[str, Total] = {}
     for call in calls:
         row = found.setdefault(call.launched, Total(call.launched))
+        if len(found) > _MAX_NAMES:
+            raise TraceError(
+                f"a trace with more than {_MAX_NAMES} different functions is none of ours"
+            )
         row.calls += call.failed or not call.phase_one
         row.failures += call.failed
         row.total_us += call.lasted_us
@@ -96,20 +108,24 @@ def run(paths: Sequence[str], *, functions: bool = False, as_json: bool = False)
     int
         0; 1 when a file cannot be read or is no trace.
     """
-    calls: list[Call] = []
-    for path in paths:
-        try:
-            calls += read_calls(path)
-        except (OSError, ValueError) as error:
-            print(f"aclnn-py trace: {error}", file=sys.stderr)
-            return 1
-    rows = totals(call for call in calls if call.operator is not functions)
+    others = 0
+
+    def shown() -> Iterator[Call]:
+        nonlocal others
+        for call in (call for path in paths for call in calls_of(path)):
+            if call.operator is functions:
+                others += call.failed or not call.phase_one
+            else:
+                yield call
+
+    try:
+        rows = totals(shown())
+    except (OSError, TraceError) as error:
+        print(f"aclnn-py trace: {error}", file=sys.stderr)
+        return 1
     if as_json:
         print(json.dumps([asdict(row) for row in rows]))
         return 0
-    others = sum(
-        call.operator is functions and (call.failed or not call.phase_one) for call in calls
-    )
     print("\n".join(table(rows)))
     kind = "operator launches" if functions else "other C calls"
     option = "without --functions" if functions else "with --functions"

@@ -192,7 +192,7 @@ def test_damaged_and_foreign_files_are_refused(device, tmp_path, capsys):
     refused("later", lambda i, p: i.update(version=2), "version 2; this package reads version 1")
     refused("other", lambda i, p: i.update(kind="zip"), "another kind")
     refused("far", lambda i, p: i["calls"][0]["views"][0].update(offset=9), "outside its memory")
-    refused("low", lambda i, p: i["calls"][0]["views"][0].update(strides=[-3, 1]), "an integer in 0")
+    refused("low", lambda i, p: i["calls"][0]["views"][0].update(strides=[-3, 1]), "integer in 0")
     refused("short", lambda i, p: p.update({n: b"" for n in p if "data" in n}), "does not hold")
     refused("op", lambda i, p: i["calls"][0].update(operator="aclnnNothing"), "no operator of CANN")
     refused("row", lambda i, p: i["calls"][0].pop("views"), "damaged")

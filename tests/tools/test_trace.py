@@ -18,7 +18,7 @@ from aclnn_py import errors, ops
 from aclnn_py._ffi import C, add_wrapper, ffi, remove_wrapper
 from aclnn_py.operators.interception import observers
 from aclnn_py.tools.cli import main
-from aclnn_py.tools.trace_file import read_calls
+from aclnn_py.tools.trace_reader import read_calls
 from aclnn_py.tools.trace_table import totals
 
 
