@@ -109,7 +109,8 @@ def _commented(text: str) -> str:
 def json_text(row: dict[str, Any]) -> Code:
     """Return the members of a JSON object for a block comment, which they cannot end."""
     spelled = json.dumps(row, separators=(",", ":"))[1:-1]
-    return Code(spelled.replace("*/", "*\\/").replace("/*", "\\/*"))
+    # Outside of texts JSON has neither mark.
+    return Code(re.sub(r"\*(?=/)|(?<=/)\*", r"\\u002a", spelled))
 
 
 def string(text: str) -> Code:

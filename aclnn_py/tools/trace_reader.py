@@ -20,7 +20,8 @@ from aclnn_py.tools.trace_file import Call
 __all__ = ["TraceError", "calls_of", "read_calls"]
 
 MAX_LINE_NBYTES = 4 << 20
-_OPENING = "# aclnn_py trace "
+_TITLE = "aclnn_py trace "
+_OPENING = f"# {_TITLE}"
 # A thousand years; the sum over any file is still a number.
 _MAX_US = 3.2e16
 _MAX_INTEGER = 2**63 - 1
@@ -60,12 +61,27 @@ def calls_of(path: str | os.PathLike[str]) -> Iterator[Call]:
     with open(path, "rb") as file:
         opening = file.read(1)
         if opening == b"[":
-            yield from _calls(path, file, 1, _event)
+            # The bracket stands alone on its line.
+            title = file.readline(MAX_LINE_NBYTES).strip() or file.readline(MAX_LINE_NBYTES)
+            _check_title(path, title)
+            yield from _calls(path, file, 3, _event)
             return
         first = (opening + file.readline(MAX_LINE_NBYTES)).decode("utf-8", "replace")
         if not first.startswith(_OPENING):
             raise TraceError(f"{path}: not a trace of aclnn_py: it starts with {first[:40]!a}")
         yield from _calls(path, file, 2, _call)
+
+
+def _check_title(path: Any, line: bytes) -> None:
+    """The first event names the process, and what wrote the file."""
+    try:
+        event = json.loads(line.decode("utf-8", "replace").strip().rstrip(","))
+        title = event["args"]["name"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        title = None
+    if not isinstance(title, str) or not title.startswith(_TITLE):
+        start = ascii(line[:40].decode("utf-8", "replace"))
+        raise TraceError(f"{path}: not a trace of aclnn_py: it has no title, but {start}")
 
 
 def _calls(path: Any, file: BinaryIO, number: int, read: Any) -> Iterator[Call]:
