@@ -83,10 +83,14 @@ def _headers(cann_include: Path) -> list[Path]:
 
 def _text(path: Path) -> str:
     # Without O_NONBLOCK a fifo would be waited for.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise HeaderError(f"{path}: not a regular file")
-        raw = file.read(MAX_FILE_NBYTES + 1)
+        with open(descriptor, "rb", closefd=False) as file:
+            raw = file.read(MAX_FILE_NBYTES + 1)
+    finally:
+        os.close(descriptor)
     if len(raw) > MAX_FILE_NBYTES:
         raise HeaderError(f"{path}: more than {MAX_FILE_NBYTES} bytes, which no header has")
     return raw.decode("utf-8", "replace")

@@ -185,6 +185,6 @@ def _refuse(key: str, value: Any, allowed: str) -> NoReturn:
 def _short(value: Any) -> str:
     if isinstance(value, str):
         return ascii(value[:40])
-    if type(value) in (int, float) and abs(value) < 1e40:
+    if isinstance(value, (int, float)) and abs(value) < 1e40:
         return repr(value)
     return type(value).__name__

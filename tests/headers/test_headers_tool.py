@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -12,11 +13,13 @@ from pathlib import Path
 import cffi
 import pytest
 from compiling import INCLUDE, Compile
+from helpers.processes import run_script
 
 from aclnn_py import facts
 from aclnn_py.facts import fragments
 from aclnn_py.facts.forwarders import write_forwarders
 from aclnn_py.tools.headers import main
+from aclnn_py.tools.headers_reader import MAX_FILE_NBYTES
 
 Edit = Callable[[str, str, str], None]
 
@@ -252,3 +255,77 @@ def test_import_proposes_new_operators(
 def test_a_new_operator_is_no_difference(cann: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (cann / "aclnnop" / "aclnn_made_up.h").write_text(NEW_HEADER)
     assert run_check(cann, capsys)[0] == 0
+
+
+# Each would take minutes if the time grew with the square of the length.
+LONG = {
+    "open prototypes": "aclnnAGetWorkspaceSize(" * 40_000,
+    "open comments": "/*" * 400_000,
+    "comments and prototypes": "/* @param [in] x */ aclnnAGetWorkspaceSize(x) " * 20_000,
+    "blanks in a comment": f"/* @param [in] {' ' * 900_000} */ int aclnnAGetWorkspaceSize(int a);",
+    "one name": "aclnn" * 200_000 + "GetWorkspaceSize(int a);",
+    "one parameter": f"int aclnnAGetWorkspaceSize({'a' * 900_000}!);",
+    "many parameters": f"int aclnnAGetWorkspaceSize({'int a,' * 150_000} int b);",
+    "many operators": "".join(
+        f"/** @param [in] x */\nint aclnnNew{n}GetWorkspaceSize(const aclTensor *x, "
+        "uint64_t *workspaceSize, aclOpExecutor **executor);\n"
+        for n in range(8_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_time_grows_with_the_length_of_a_header(name: str, tmp_path: Path) -> None:
+    (tmp_path / "aclnnop").mkdir()
+    (tmp_path / "aclnnop" / "aclnn_long.h").write_text(LONG[name])
+    source = "import sys; from aclnn_py.tools.headers import main; sys.exit(main(sys.argv[1:]))"
+    done = run_script(source, "import", str(tmp_path), "--include", str(INCLUDE)).check()
+    assert done.out.count("For a family header of your choice") == (
+        8_000 if name == "many operators" else 0
+    )
+
+
+def test_a_header_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "aclnnop"
+    folder.mkdir()
+    header = folder / "aclnn_new.h"
+    for make, words in (
+        (lambda: header.mkdir(), "aclnn_new.h"),
+        (lambda: os.mkfifo(header), "not a regular file"),
+        (lambda: header.symlink_to("/dev/zero"), "not a regular file"),
+        (lambda: header.write_bytes(b" " * (MAX_FILE_NBYTES + 1)), "which no header has"),
+    ):
+        make()
+        assert main(["import", str(tmp_path), "--include", str(INCLUDE)]) == 2
+        text = capsys.readouterr().err
+        assert text.startswith("aclnn-py headers: ") and words in text, text
+        header.rmdir() if header.is_dir() and not header.is_symlink() else header.unlink()
+
+
+def test_the_name_of_a_header_does_not_reach_a_source(
+    cann: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, name in enumerate(("x*\nint pwned;", 'x"\n#error "', "x\\", "ü")):
+        text = NEW_HEADER.replace("BrandNew", f"BrandNew{number}")
+        (cann / "aclnnop" / f"{name}.h").write_text(text)
+    assert run_import(cann, capsys) == ""
+    assert run_check(cann, capsys)[0] == 0
+
+
+def test_what_a_header_says_stays_in_its_comment(
+    cann: Path, compile_text: Compile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tail = "uint64_t *workspaceSize, aclOpExecutor **executor);"
+    (cann / "aclnnop" / "aclnn_new.h").write_text(
+        f"int aclnnOneGetWorkspaceSize(const aclTensor *x, int * // *\n /y, {tail}\n"
+        f"int aclnnTwoGetWorkspaceSize(const aclTensor *x, Evil\\??/ * z, {tail}\n"
+        f"int aclnnÜGetWorkspaceSize(const aclTensor *x, {tail}\n"
+        f"int aclnnTriGetWorkspaceSize(int *\\\n/ #error\n *x, {tail}\n"
+    )
+    out = run_import(cann, capsys)
+    assert out.count("is left out") == 3 and out.isascii()
+    assert all(line.startswith("/*") and line.endswith("*/") for line in out.splitlines() if line)
+    for language in ("c11", "c++17"):
+        assert compile_text(language, f"{out}extern int one;\n", INCLUDE) == ""

@@ -87,11 +87,12 @@ def compiled(source: Path, *flags: str) -> str:
     command = shlex.split(os.environ.get("CXX", "")) or [shutil.which("g++") or "clang++"]
     target = source.with_suffix("")
     command = [*command, *FLAGS, *flags]
-    done = subprocess.run([*command, str(source), "-o", str(target)], capture_output=True, text=True, timeout=300)  # fmt: skip
+    done = subprocess.run(
+        [*command, str(source), "-o", str(target)], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[:3000]
-    return subprocess.run(
-        [str(target)], capture_output=True, text=True, check=True, timeout=300
-    ).stdout
+    done = subprocess.run([str(target)], capture_output=True, text=True, check=True, timeout=300)
+    return done.stdout
 
 
 def program(texts: list[str]) -> str:
