@@ -32,7 +32,8 @@ from .budget import Budget
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS_SPACE = 1 << 30  # more than the process has when it begins
 CASES_OF_A_PROCESS = 5000
-HANG_S = 180.0
+START_S = 300.0  # until a process has loaded everything
+HANG_S = 180.0  # for a case
 MAX_KEPT = 1 << 16  # bytes of a file that are reported with it
 
 
@@ -86,18 +87,19 @@ def _follow(
 ) -> tuple[int, bool]:
     """Count the lines of a process; (cases that ended, whether the budget is used up)."""
     assert process.stdout is not None
-    done, rest = 0, b""
+    done, rest, begun = 0, b"", False
     while done < count:
         if not budget.left():
             process.kill()
             return done, True
-        if not select.select([process.stdout], [], [], HANG_S)[0]:
+        if not select.select([process.stdout], [], [], HANG_S if begun else START_S)[0]:
             process.kill()
             break
         data = os.read(process.stdout.fileno(), 1 << 16)
         if not data:
             break
         *lines, rest = (rest + data).split(b"\n")
+        begun = True
         for line in lines:
             done += 1
             if line.startswith(b"{"):

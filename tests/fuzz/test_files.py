@@ -61,7 +61,8 @@ def attempt(path):
 def test_what_is_planted_is_found(body, kind, words, tmp_path, monkeypatch):
     (tmp_path / "planted_reader.py").write_text(PLANTED.replace("{body}", body))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(files, "HANG_S", 20.0)
+    if kind == "hang":
+        monkeypatch.setattr(files, "HANG_S", 10.0)
     budget = Budget(calls=10, progress=None)
     assert files.run(budget, "planted_reader") == (1 if kind else 0)
     assert budget.spent == 10
