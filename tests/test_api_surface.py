@@ -20,6 +20,16 @@ EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
 # The marker of the emulator's own build, checked when the library is loaded.
 OWN = {"aclnn_py_emulator_contract", "aclnn_py_emulator_take_report"}
+# What programs link and no header here declares with a prototype, each for its reason.
+UNDECLARED = {
+    "HcclCommConfigInit",  # its header has a body, for releases without the symbol
+    "drvGetDevNum",  # the driver's; programs declare it themselves
+    # A domain's memory: the tool's structures that they take are in no header here.
+    "mstxMemHeapRegister",
+    "mstxMemHeapUnregister",
+    "mstxMemRegionsRegister",
+    "mstxMemRegionsUnregister",
+}
 
 
 def declared(*directories: str, variadic: bool = False) -> set[str]:
@@ -72,7 +82,7 @@ def test_the_emulator_exports_nothing_that_is_not_declared(exported: set[str]) -
     # Programs link these names of other families; they answer "feature not supported".
     unsupported = EMULATOR / "runtime" / "unsupported.inc"
     allowed |= set(re.findall(r"^EMU_\w+\(.*?(\w+)\)", unsupported.read_text(), re.MULTILINE))
-    assert not exported - allowed
+    assert exported - allowed == UNDECLARED
 
 
 def test_the_emulator_exports_both_phases_of_an_operator_or_none(exported: set[str]) -> None:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* [compiler only] HcclCommConfigInit has a body and no symbol: the library never exported it. */
+/* [compiler only] HcclCommConfigInit has a body: not every release of the library exports it. */
 #ifndef ACLNN_PY_HCCL_HCCL_CONFIG_INIT_H
 #define ACLNN_PY_HCCL_HCCL_CONFIG_INIT_H
 
