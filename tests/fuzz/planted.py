@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,13 @@ def crash() -> None:
 
 
 def hang() -> None:
-    """The operator waits for what never comes."""
-    _instead(lambda machine: time.sleep(3600))
+    """The operator computes without end."""
+
+    def work(machine: Any) -> None:
+        while True:
+            pass
+
+    _instead(work)
 
 
 def write_behind() -> None:
