@@ -9,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CANN: a block starts at 64 bytes and has 32 bytes behind its length, which is rounded up to 32. */
-#define GRANULE 64u
+/* CANN: a block has 32 bytes behind its length, which is rounded up to 32. Devices start one at 512 bytes, and programs
+   rely on that. */
+#define GRANULE 512u
 #define TAIL 32u
-/* Larger blocks keep the alignment that copies and matrix units like best. */
-#define LARGE_GRANULE 512u
-#define LARGE_FROM 4096u
 /* Small and large blocks live in segments of their own, so that a small one never pins a large one's segment. */
 #define SMALL_MOST (1u << 20)
 /* A rest smaller than this stays with a block of a large segment. */
 #define LARGE_REST (64u << 10)
-/* Free lists: 16 per power of two, below 1 KiB one per granule. */
+/* Free lists: 16 per power of two, below 8 KiB one per granule. */
 #define LEVELS 40
 #define STEPS 16
+#define FIRST_POWER 13 /* of STEPS * GRANULE */
 /* How many blocks of the list that may or may not fit are looked at. */
 #define LOOK 16
 
@@ -80,8 +79,7 @@ static uint64_t round_up(uint64_t value, uint64_t granule)
 
 static uint64_t block_nbytes(uint64_t nbytes)
 {
-    uint64_t whole = round_up(nbytes, 32) + TAIL;
-    return round_up(whole, whole < LARGE_FROM ? GRANULE : LARGE_GRANULE);
+    return round_up(round_up(nbytes, 32) + TAIL, GRANULE);
 }
 
 static int is_large(uint64_t nbytes)
@@ -103,7 +101,7 @@ static void list_of(uint64_t nbytes, int *level, int *step)
         return;
     }
     int power = log2_of(nbytes);
-    *level = power - 9;
+    *level = power - FIRST_POWER + 1;
     *step = (int)(nbytes >> (power - 4)) & (STEPS - 1);
     if (*level >= LEVELS)
         *level = LEVELS - 1, *step = STEPS - 1;

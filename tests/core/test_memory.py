@@ -37,8 +37,8 @@ def test_reading_into_memory_of_the_caller(device):
 
 
 def test_addresses_are_aligned(device):
-    buffers = [ap.Buffer.allocate(n) for n in (1, 33, 100)]
-    assert all(buffer.address % 64 == 0 for buffer in buffers)
+    buffers = [ap.Buffer.allocate(n) for n in (1, 33, 100, 500, 4097, 3 << 20)]
+    assert all(buffer.address % 512 == 0 for buffer in buffers)
 
 
 def test_nothing_has_no_address(device):

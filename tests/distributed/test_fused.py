@@ -105,6 +105,35 @@ def test_sums_are_rounded_once(run_threads: Any, dtype: Any, expected: list[floa
         np.testing.assert_array_equal(output, [expected, expected])
 
 
+def test_each_run_of_a_plan_may_have_outputs_of_its_own(run_threads: Any) -> None:
+    """A plan without bias takes new outputs and leaves the earlier ones alone."""
+    rows = [np.full((2, 256), i + 1, np.float16) for i in range(3)]
+
+    def work(comm: Communicator) -> Any:
+        def results() -> list[ap.Tensor]:
+            return [ap.full(shape, -7, np.float16) for shape in ((4, 3), (4, 256))]
+
+        x2 = ap.from_numpy(np.ones((256, 3), np.float16))
+        first = ap.from_numpy(rows[0] + comm.rank)
+        arguments = (ap.ops.all_gather_matmul, first, x2, None, comm.name, 0, 0, 1)
+        kept = [results()]
+        with ap.plan(*arguments, *kept[0], repeatable=True) as step:
+            step.run()
+            for values in rows[1:]:
+                kept.append(results())
+                output, gathered = kept[-1]
+                x1 = ap.from_numpy(values + comm.rank)
+                step.rebind(x1=x1, output=output, gather_out=gathered)
+                step.run()
+        return [[tensor.numpy() for tensor in pair] for pair in kept]
+
+    for kept in run_threads(2, work):
+        for values, (output, gathered) in zip(rows, kept, strict=True):
+            everyone = np.concatenate([values, values + 1])
+            np.testing.assert_array_equal(gathered, everyone)
+            np.testing.assert_array_equal(output, everyone[:, :3] * 256)
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float16", "bfloat16"])
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_exact_products_of_any_number_of_ranks(run_threads: Any, ranks: int, dtype: Any) -> None:

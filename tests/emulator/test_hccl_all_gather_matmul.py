@@ -494,5 +494,49 @@ def repeat_work(rank: Rank) -> None:
     rank.lib("aclDestroyAclOpExecutor", executor)
 
 
+def new_outputs_work(rank: Rank, anew: bool) -> None:
+    """Each run writes to outputs of its own, by position in the call: x1, x2, bias, output, gather."""
+    n, host = rank.ranks, np.ones((2, 256), np.float16)
+    x1, x2 = Tensor(rank, host), Tensor(rank, np.ones((256, 3), np.float16))
+
+    def outputs() -> tuple[Tensor, Tensor]:
+        return (
+            Tensor(rank, np.zeros((2 * n, 3), np.float16)),
+            Tensor(rank, np.zeros((2 * n, 256), np.float16)),
+        )
+
+    first = outputs()
+    status, size, executor = phase_one(rank, x1, x2, None, *first)
+    assert status == 0
+    rank.lib("aclSetAclOpExecutorRepeatable", executor)
+    workspace = rank.empty(size)
+    kept = [first]
+    for i in range(3):
+        if i > 0:
+            kept.append(outputs())
+            for position, tensor, original in zip((3, 4), kept[-1], first, strict=True):
+                given = tensor.handle if anew else original.handle
+                rank.lib("aclSetTensorAddr", executor, ct.c_size_t(position), given, tensor.buffer)
+        host = np.full((2, 256), i + rank.rank, np.float16)
+        data = host.ctypes.data_as(ct.c_void_p)
+        rank.lib("aclrtMemcpy", x1.buffer, host.nbytes, data, host.nbytes, 1)
+        rank.lib("aclnnAllGatherMatmul", workspace, size, executor, rank.stream)
+        rank.sync()
+    for i, (output, gather) in enumerate(kept):
+        rows = np.repeat(np.arange(n) + i, 2)
+        np.testing.assert_array_equal(gather.read(), np.repeat(rows[:, None], 256, 1))
+        np.testing.assert_array_equal(output.read(), np.repeat(256 * rows[:, None], 3, 1))
+    status = rank.lib.status(
+        "aclSetTensorAddr", executor, ct.c_size_t(2), kept[-1][0].handle, kept[-1][0].buffer
+    )
+    assert status == (161002 if anew else 0)  # the bias was null, which matters to a new tensor only
+    rank.lib("aclDestroyAclOpExecutor", executor)
+
+
+@pytest.mark.parametrize("anew", [False, True], ids=["its tensors", "tensors made anew"])
+def test_each_run_of_a_repeatable_executor_may_have_outputs_of_its_own(anew: bool) -> None:
+    job(2, "thread").run(new_outputs_work, anew)
+
+
 def test_repeatable_executor() -> None:
     job(2, "thread").run(repeat_work)

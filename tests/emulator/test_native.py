@@ -35,6 +35,8 @@ RUNS = [
     ("meta.c", [], {"ASAN_OPTIONS": "alloc_dealloc_mismatch=0"}),
     ("executor.cpp", [], {}),
     ("executor.cpp", [], {"ACLNN_PY_CHECK": "1"}),
+    ("addresses.cpp", [], {}),
+    ("addresses.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("sharing.cpp", [], {}),
     ("threads.cpp", [], {}),
     ("ranks.cpp", [], {}),

@@ -79,6 +79,71 @@ def test_rebind_takes_only_the_same_layout_of_a_tensor_parameter(x, out):
         single.rebind(out=x)
 
 
+def normalised(rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(out, mean, 1 / standard deviation) of layer normalization over the last axis."""
+    wide = rows.astype(np.float64)
+    mean = wide.mean(-1, keepdims=True)
+    rstd = 1 / np.sqrt(wide.var(-1, keepdims=True) + 1e-5)
+    return (wide - mean) * rstd, mean, rstd
+
+
+def test_null_parameters_do_not_shift_what_is_rebound(device):
+    names = ("out", "mean_out", "rstd_out")
+    random = np.random.default_rng(3)
+    rows = [random.standard_normal((2, 4)).astype(np.float32) for _ in range(3)]
+
+    def results() -> list[ap.Tensor]:
+        return [ap.full(shape, -7, np.float32) for shape in ((2, 4), (2, 1), (2, 1))]
+
+    kept = [results()]
+    arguments = (ap.from_numpy(rows[0]), [4], None, None, 1e-5)
+    with ap.plan(ops.layer_norm, *arguments, *kept[0], repeatable=True) as step:
+        step.run()
+        for values in rows[1:]:
+            kept.append(results())
+            step.rebind(input=ap.from_numpy(values), **dict(zip(names, kept[-1], strict=True)))
+            step.run()
+        # One alone: the others stay.
+        alone = ap.full((2, 1), -7, np.float32)
+        step.rebind(mean_out=alone)
+        step.run()
+    for values, tensors in zip(rows, kept, strict=True):
+        for tensor, expected in zip(tensors, normalised(values), strict=True):
+            np.testing.assert_allclose(tensor.numpy(), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(alone.numpy(), normalised(rows[-1])[1], rtol=1e-5, atol=1e-6)
+
+
+def test_convolution_without_bias_is_rebound(device):
+    image = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+    x, weight = (
+        ap.from_numpy(array, format=ap.Format.NCHW)
+        for array in (image, np.full((1, 1, 1, 1), 2, np.float32))
+    )
+    first, second = (ap.empty((1, 1, 3, 3), np.float32, format=ap.Format.NCHW) for _ in range(2))
+    shape = ([1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+    with ap.plan(ops.convolution, x, weight, None, *shape, first, 0, repeatable=True) as step:
+        step.run()
+        step.rebind(input=ap.from_numpy(image + 1, format=ap.Format.NCHW), output=second)
+        step.run()
+    np.testing.assert_array_equal(first.numpy(), 2 * image)
+    np.testing.assert_array_equal(second.numpy(), 2 * image + 2)
+
+
+def test_a_captured_run_with_null_parameters_keeps_its_own_tensors(device):
+    rows = np.array([[1, 2, 3, 6]], np.float32)
+    out, later = ap.zeros((1, 4), np.float32), ap.zeros((1, 4), np.float32)
+    arguments = (ops.layer_norm, ap.from_numpy(rows), [4], None, None, 1e-5, out, None, None)
+    with ap.plan(*arguments, repeatable=True) as step, ap.Graph() as graph:
+        with graph.capture():
+            step.run()
+        step.rebind(out=later)
+        graph.replay()
+        np.testing.assert_allclose(out.numpy(), normalised(rows)[0], rtol=1e-5)
+        assert not later.numpy().any()
+        step.run()
+        np.testing.assert_allclose(later.numpy(), normalised(rows)[0], rtol=1e-5)
+
+
 def test_a_refused_plan_raises_the_error_of_phase_one(x):
     with pytest.raises(errors.AclnnError, match="GetWorkspaceSize") as caught:
         ap.plan(ops.add, x, x, 1.0, ap.empty((5, 5), np.float32))

@@ -11,6 +11,7 @@ from ffi_build.contract import contract_id
 from ffi_build.elf import exported_names
 from ffi_build.loading import load_by_path
 from ffi_build.op_facts import write_op_facts
+from ffi_build.op_tensors import write_op_tensors
 from ffi_build.paths import (
     BUILD,
     EMULATOR_SOURCES,
@@ -69,6 +70,7 @@ ISA_FLAGS = {
 def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path:
     """Compile and link the emulator; return its path."""
     write_op_facts(FACTS, INCLUDE, GENERATED / "op_facts.inc")
+    write_op_tensors(INCLUDE, GENERATED / "op_tensors.inc")
     build_id = GENERATED / "contract_id.cpp"
     write_if_changed(
         build_id,

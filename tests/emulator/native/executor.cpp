@@ -88,7 +88,7 @@ void repeatable() {
   EXPECT_OK(aclSetTensorAddr(executor, 1, b.tensor, a.data));  // counts all tensors
   EXPECT_OK(AclSetTensorAddr(executor, 2, out.tensor, out.data));
   EXPECT_OK(aclnnAdd(nullptr, size, executor, stream));
-  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclSetTensorAddr(executor, 3, b.tensor, a.data));
+  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclSetTensorAddr(executor, 3, c.tensor, a.data));
   EXPECT_CODE(ACLNN_ERR_INNER_NULLPTR, aclSetTensorAddr(executor, 0, nullptr, a.data));
   EXPECT_CODE(ACLNN_ERR_INNER_NULLPTR, aclSetTensorAddr(nullptr, 0, b.tensor, a.data));
   EXPECT_OK(aclDestroyAclOpExecutor(executor));  // the queued run keeps the plan

@@ -52,6 +52,25 @@ int main(int argc, char **argv) {
     EXPECT_OK(aclsysGetVersionNum(runtime, &number));
     EXPECT(number == 80500000);
     EXPECT_CODE(ACL_ERROR_INVALID_FILE, aclsysGetVersionStr(unknown, text));
+    const char *const packages[] = {"ops_math", "ops_nn", "ops_cv", "ops_transformer", "ops_legacy", "ops-legacy"};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; ++i) {
+        char name[32], version_text[128] = "";
+        snprintf(name, sizeof name, "%s", packages[i]);
+        EXPECT_OK(aclsysGetVersionStr(name, version_text));
+        EXPECT(strcmp(version_text, "8.5.0") == 0);
+        EXPECT_OK(aclsysGetVersionNum(name, &number));
+    }
+
+    /* What a program may ask for is told, and stands behind no later error. */
+    EXPECT(aclInit(NULL) == ACL_ERROR_REPEAT_INITIALIZE);
+    EXPECT(aclsysGetVersionStr(unknown, text) == ACL_ERROR_INVALID_FILE);
+    EXPECT(aclrtFree(NULL) == ACL_ERROR_INVALID_PARAM);
+    const char *last = aclGetRecentErrMsg();
+    EXPECT(last != NULL && strstr(last, "aclrtFree") != NULL && strchr(last, '\n') == NULL);
+    EXPECT(aclGetRecentErrMsg() == NULL);
+    EXPECT(aclsysGetVersionStr(unknown, text) == ACL_ERROR_INVALID_FILE);
+    last = aclGetRecentErrMsg();
+    EXPECT(last != NULL && strstr(last, "no-such-package") != NULL);
     aclCANNPackageVersion version;
     EXPECT_OK(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version));
     EXPECT(strcmp(version.version, "8.5.0") == 0 && strcmp(version.majorVersion, "8") == 0);

@@ -19,7 +19,14 @@ int main() {
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit));
 
   void *base = nullptr;
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress(&base, unit + 1, 0, nullptr, 1));
+  // How programs learn whether addresses can be reserved at all.
+  EXPECT_OK(aclrtReserveMemAddress(&base, 512, 0, nullptr, 1));
+  EXPECT(reinterpret_cast<uintptr_t>(base) % unit == 0);
+  EXPECT_OK(aclrtReleaseMemAddress(base));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtReserveMemAddress(&base, 0, 0, nullptr, 1));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress(&base, 512, 48, nullptr, 1));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtReserveMemAddress(&base, SIZE_MAX - 7, 0, nullptr, 1));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtReserveMemAddress(&base, 512, size_t{1} << 63, nullptr, 1));
   EXPECT_OK(aclrtReserveMemAddress(&base, 8 * unit, 0, nullptr, 1));
   EXPECT(reinterpret_cast<uintptr_t>(base) % unit == 0);
   auto *start = static_cast<unsigned char *>(base);

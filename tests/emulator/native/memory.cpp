@@ -14,7 +14,7 @@ bool g_checked = false;
 void *take(size_t size) {
   void *p = nullptr;
   EXPECT_OK(aclrtMalloc(&p, size, ACL_MEM_MALLOC_HUGE_FIRST));
-  EXPECT(reinterpret_cast<uintptr_t>(p) % 64 == 0);
+  EXPECT(reinterpret_cast<uintptr_t>(p) % 512 == 0);
   return p;
 }
 
@@ -52,6 +52,40 @@ void out_of_memory() {
   EXPECT(free_bytes() == before);
   p = take(60 << 20);  // the pieces became one again
   EXPECT_OK(aclrtFree(p));
+}
+
+// However memory is asked for, it starts where programs expect it.
+void every_form_is_aligned() {
+  using Form = aclError (*)(void **, size_t);
+  const Form forms[] = {
+      [](void **p, size_t n) { return aclrtMalloc(p, n, ACL_MEM_MALLOC_NORMAL_ONLY); },
+      [](void **p, size_t n) { return aclrtMallocAlign32(p, n, ACL_MEM_MALLOC_HUGE_FIRST); },
+      [](void **p, size_t n) { return aclrtMallocCached(p, n, ACL_MEM_MALLOC_HUGE_FIRST); },
+      [](void **p, size_t n) { return aclrtMallocWithCfg(p, n, ACL_MEM_MALLOC_HUGE_FIRST, nullptr); },
+  };
+  std::vector<void *> all;
+  for (int round = 0; round < 50; ++round) {
+    for (const Form form : forms) {
+      for (const size_t size : {size_t{1}, size_t{32}, size_t{33}, size_t{500}, size_t{513}, size_t{4097}}) {
+        void *p = nullptr;
+        EXPECT_OK(form(&p, size));
+        EXPECT(reinterpret_cast<uintptr_t>(p) % 512 == 0);
+        all.push_back(p);
+      }
+    }
+    for (size_t i = all.size() / 2; i < all.size(); i += 3) std::swap(all[i], all[all.size() - 1 - i / 2]);
+    while (all.size() > 40) {
+      EXPECT_OK(aclrtFree(all.back()));
+      all.pop_back();
+    }
+  }
+  for (void *p : all) EXPECT_OK(aclrtFree(p));
+  for (const size_t size : {size_t{1}, size_t{100}, size_t{5000}}) {
+    void *p = nullptr;
+    EXPECT_OK(aclrtMallocHost(&p, size));
+    EXPECT(reinterpret_cast<uintptr_t>(p) % 4096 == 0);
+    EXPECT_OK(aclrtFreeHost(p));
+  }
 }
 
 void random_blocks_do_not_overlap() {
@@ -97,6 +131,11 @@ void bounds() {
 void poison_and_guards() {
   if (!g_checked) return;
   unsigned char host[64] = {};
+  for (const int stray : {-1, -64, -512, 64, 127, 128}) {
+    auto *q = static_cast<unsigned char *>(take(64));
+    q[stray] = 1;
+    EXPECT_CODE(ACL_ERROR_RT_AICORE_EXCEPTION, aclrtFree(q));
+  }
   auto *p = static_cast<unsigned char *>(take(64));
   EXPECT_OK(aclrtMemcpy(host, 64, p, 64, ACL_MEMCPY_DEVICE_TO_HOST));
   for (unsigned char byte : host) EXPECT(byte == 0xFF);  // unset memory shows
@@ -109,7 +148,6 @@ void pinned_and_registered() {
   void *p = nullptr;
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMallocHost(&p, 0));
   EXPECT_OK(aclrtMallocHost(&p, 100));
-  EXPECT(reinterpret_cast<uintptr_t>(p) % 64 == 0);
   memset(p, 1, 100);
   aclrtPtrAttributes attributes;
   EXPECT_OK(aclrtPointerGetAttributes(p, &attributes));
@@ -123,6 +161,23 @@ void pinned_and_registered() {
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(static_cast<char *>(p) + 1));
   EXPECT_OK(aclrtFreeHost(p));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(p));
+
+  // Pinned memory may be registered, all of it or a part; it goes when the memory does.
+  void *again = nullptr;
+  EXPECT_OK(aclrtMallocHost(&p, 3 * 4096));
+  auto *bytes = static_cast<char *>(p);
+  EXPECT_OK(aclrtHostRegister(p, 3 * 4096, ACL_HOST_REGISTER_MAPPED, &again));
+  EXPECT(again != nullptr);
+  EXPECT_CODE(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, aclrtHostRegisterV2(p, 4096, ACL_HOST_REG_MAPPED));
+  EXPECT_OK(aclrtHostUnregister(p));
+  EXPECT_OK(aclrtPointerGetAttributes(p, &attributes));
+  EXPECT(attributes.location.type == ACL_MEM_LOCATION_TYPE_HOST);
+  EXPECT_OK(aclrtHostRegisterV2(bytes + 4096, 4096, ACL_HOST_REG_MAPPED));
+  EXPECT_OK(aclrtHostGetDevicePointer(bytes + 4096, &again, 0));
+  EXPECT_CODE(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostGetDevicePointer(p, &again, 0));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtHostRegisterV2(bytes + 8192, 8192, ACL_HOST_REG_MAPPED));
+  EXPECT_OK(aclrtFreeHost(p));
+  EXPECT_CODE(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(bytes + 4096));
 
   void *pages = nullptr, *mapped = nullptr;
   EXPECT(posix_memalign(&pages, 4096, 8192) == 0);
@@ -146,6 +201,7 @@ int main() {
   EXPECT_OK(aclrtSetDevice(0));
   wrong_use();
   out_of_memory();
+  every_form_is_aligned();
   random_blocks_do_not_overlap();
   bounds();
   poison_and_guards();

@@ -57,6 +57,16 @@ void parameters_and_limits() {
   EXPECT_OK(aclrtDestroyStream(stream));
 }
 
+// Programs set the mode before they set a device.
+void saturation_mode_needs_no_device() {
+  EXPECT_OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN));
+  aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
+  EXPECT_OK(aclrtGetDeviceSatMode(&mode));
+  EXPECT(mode == ACL_RT_OVERFLOW_MODE_INFNAN);
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtGetDeviceSatMode(NULL));
+}
+
 void overflow() {
   aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
   EXPECT_OK(aclrtGetDeviceSatMode(&mode));
@@ -178,6 +188,7 @@ void missing_families_say_so() {
 }  // namespace
 
 int main() {
+  saturation_mode_needs_no_device();
   EXPECT_OK(aclrtSetDevice(0));
   parameters_and_limits();
   overflow();

@@ -174,4 +174,9 @@ Status reset_device(int id, bool force, const char *routine) {
 bool peer_access(int from, int to) { return g_peers[from][to].load(std::memory_order_relaxed); }
 void set_peer_access(int from, int to, bool on) { g_peers[from][to].store(on, std::memory_order_relaxed); }
 
+std::atomic<int> &saturation_mode() {
+  static std::atomic<int> mode{1};  // ACL_RT_OVERFLOW_MODE_INFNAN
+  return mode;
+}
+
 }  // namespace emu

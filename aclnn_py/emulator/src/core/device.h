@@ -27,7 +27,6 @@ struct Device {
   std::atomic<int> pending_faults{0};   // streams of this device with an unreported fault
   std::atomic<uint32_t> live_streams{0};
   std::atomic<uint32_t> live_events{0};
-  std::atomic<int> saturation_mode{1};  // ACL_RT_OVERFLOW_MODE_INFNAN
   std::atomic<uint32_t> overflow{0};
   std::atomic<int64_t> resource_limit[2] = {{-1}, {-1}};
 };
@@ -56,5 +55,8 @@ Status reset_device(int id, bool force, const char *routine);
 
 bool peer_access(int from, int to);
 void set_peer_access(int from, int to, bool on);
+
+// aclrtFloatOverflowMode of the process; streams keep the one they were created under.
+std::atomic<int> &saturation_mode();
 
 }  // namespace emu

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host_memory.h"
 
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -13,15 +15,18 @@
 namespace emu {
 namespace {
 
-struct HostBlock {
+struct Registration {
   size_t size;
-  bool ours;    // from aclrtMallocHost
   bool mapped;
 };
 
+size_t size_of(size_t size) { return size; }
+size_t size_of(const Registration &registration) { return registration.size; }
+
 struct HostTable {
   std::shared_mutex mutex;
-  std::map<uintptr_t, HostBlock> blocks;
+  std::map<uintptr_t, size_t> pinned;              // from aclrtMallocHost; a program may register it as well
+  std::map<uintptr_t, Registration> registered;
 };
 
 HostTable &table() {
@@ -29,25 +34,45 @@ HostTable &table() {
   return *instance;
 }
 
-const HostBlock *around(const HostTable &t, const void *p, size_t size) {
+// The block that holds all of [p, p + size), or null.
+template <class Block>
+const Block *around(const std::map<uintptr_t, Block> &blocks, const void *p, size_t size) {
   const auto at = reinterpret_cast<uintptr_t>(p);
-  auto next = t.blocks.upper_bound(at);
-  if (next == t.blocks.begin()) return nullptr;
+  auto next = blocks.upper_bound(at);
+  if (next == blocks.begin()) return nullptr;
   --next;
   const uintptr_t inside = at - next->first;
-  return inside <= next->second.size && size <= next->second.size - inside ? &next->second : nullptr;
+  const size_t whole = size_of(next->second);
+  return inside <= whole && size <= whole - inside ? &next->second : nullptr;
+}
+
+// Does a block reach into [p, p + size) without holding all of it?
+bool cut_by(const std::map<uintptr_t, size_t> &blocks, const void *p, size_t size) {
+  const auto low = reinterpret_cast<uintptr_t>(p);
+  if (around(blocks, p, size) != nullptr) return false;
+  auto next = blocks.lower_bound(low);
+  if (next != blocks.end() && next->first - low < size) return true;
+  return next != blocks.begin() && std::prev(next)->first + std::prev(next)->second > low;
+}
+
+bool overlaps(const std::map<uintptr_t, Registration> &blocks, const void *p, size_t size) {
+  const auto low = reinterpret_cast<uintptr_t>(p);
+  auto next = blocks.lower_bound(low);
+  if (next != blocks.end() && next->first - low < size) return true;
+  return next != blocks.begin() && std::prev(next)->first + std::prev(next)->second.size > low;
 }
 
 }  // namespace
 
 Status host_malloc(size_t size, void **address, const char *routine) {
   void *p = nullptr;
-  if (posix_memalign(&p, 64, (size + 63) / 64 * 64) != 0) {
+  // Whole pages, so that the program may register the memory too.
+  if (size > SIZE_MAX - kPageBytes || posix_memalign(&p, kPageBytes, (size + kPageBytes - 1) / kPageBytes * kPageBytes) != 0) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no %zu bytes to pin.", routine, size);
   }
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  t.blocks[reinterpret_cast<uintptr_t>(p)] = {size, true, true};
+  t.pinned[reinterpret_cast<uintptr_t>(p)] = size;
   *address = p;
   return 0;
 }
@@ -56,13 +81,15 @@ Status host_free(void *address, const char *routine) {
   HostTable &t = table();
   {
     std::unique_lock<std::shared_mutex> lock(t.mutex);
-    const auto at = t.blocks.find(reinterpret_cast<uintptr_t>(address));
-    if (at == t.blocks.end() || !at->second.ours) {
+    const auto at = t.pinned.find(reinterpret_cast<uintptr_t>(address));
+    if (at == t.pinned.end()) {
       lock.unlock();
       return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p was not given out by aclrtMallocHost, or is freed already (%s).",
                   routine, address, describe_address(address).c_str());
     }
-    t.blocks.erase(at);
+    // What was registered in it goes with it: the next owner of these addresses is somebody else.
+    t.registered.erase(t.registered.lower_bound(at->first), t.registered.lower_bound(at->first + at->second));
+    t.pinned.erase(at);
   }
   std::free(address);
   return 0;
@@ -75,40 +102,40 @@ Status host_register(void *address, size_t size, bool mapped, const char *routin
   }
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  const auto low = reinterpret_cast<uintptr_t>(address);
-  auto next = t.blocks.lower_bound(low);
-  const bool hits_next = next != t.blocks.end() && next->first < low + size;
-  const bool hits_before = next != t.blocks.begin() && std::prev(next)->first + std::prev(next)->second.size > low;
-  if (hits_next || hits_before) {
+  if (cut_by(t.pinned, address, size)) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %zu bytes at %p reach over the end of a block of aclrtMallocHost.",
+                routine, size, address);
+  }
+  if (overlaps(t.registered, address, size)) {
     return fail(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "%s: %zu bytes at %p overlap memory the device knows already.",
                 routine, size, address);
   }
-  t.blocks[low] = {size, false, mapped};
+  t.registered[reinterpret_cast<uintptr_t>(address)] = {size, mapped};
   return 0;
 }
 
 Status host_unregister(void *address, const char *routine) {
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  const auto at = t.blocks.find(reinterpret_cast<uintptr_t>(address));
-  if (at == t.blocks.end() || at->second.ours) {
+  const auto at = t.registered.find(reinterpret_cast<uintptr_t>(address));
+  if (at == t.registered.end()) {
     return fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, "%s: %p is not registered.", routine, address);
   }
-  t.blocks.erase(at);
+  t.registered.erase(at);
   return 0;
 }
 
 bool host_known(const void *p, size_t size) {
   HostTable &t = table();
   std::shared_lock<std::shared_mutex> lock(t.mutex);
-  return around(t, p, size) != nullptr;
+  return around(t.pinned, p, size) != nullptr || around(t.registered, p, size) != nullptr;
 }
 
 bool host_mapped(const void *p, size_t size) {
   HostTable &t = table();
   std::shared_lock<std::shared_mutex> lock(t.mutex);
-  const HostBlock *block = around(t, p, size);
-  return block != nullptr && block->mapped && !block->ours;
+  const Registration *registration = around(t.registered, p, size);
+  return registration != nullptr && registration->mapped;
 }
 
 bool kernel_may_use(const void *p, size_t size, int device, int *owner) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -24,7 +25,8 @@
 namespace emu {
 namespace {
 
-constexpr size_t kGuard = 64;               // before and after each block under ACLNN_PY_CHECK=1
+constexpr size_t kAlign = 512;              // of the start of a block: programs rely on what devices give
+constexpr size_t kGuard = 64;               // after each block under ACLNN_PY_CHECK=1; kAlign before it
 constexpr unsigned char kGuardByte = 0xFD;
 constexpr unsigned char kFreshByte = 0xFF;  // a NaN in every floating type: use of unset memory shows
 constexpr unsigned char kFreedByte = 0xDD;
@@ -166,16 +168,14 @@ const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t 
 
 bool guards_intact(uintptr_t at, const Block &block) {
   if (block.lead == 0) return true;
-  const auto *front = reinterpret_cast<const unsigned char *>(at - block.lead);
-  for (size_t i = 0; i < block.lead; ++i) {
-    if (front[i] != kGuardByte) return false;
-  }
-  const auto *back = reinterpret_cast<const unsigned char *>(at + block.size);
-  const size_t length = block.extent - block.lead - block.size;
-  for (size_t i = 0; i < length; ++i) {
-    if (back[i] != kGuardByte) return false;
-  }
-  return true;
+  static const auto intact = [] {
+    std::array<unsigned char, kAlign + kGuard> bytes;  // the longest zone
+    bytes.fill(kGuardByte);
+    return bytes;
+  }();
+  return std::memcmp(reinterpret_cast<const void *>(at - block.lead), intact.data(), block.lead) == 0 &&
+         std::memcmp(reinterpret_cast<const void *>(at + block.size), intact.data(),
+                     block.extent - block.lead - block.size) == 0;
 }
 
 void paint_guards(uintptr_t at, const Block &block) {
@@ -194,8 +194,8 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   const bool checked = check_mode();
   Block block{};
   block.size = round_up(size, 32);
-  block.lead = checked ? kGuard : 0;
-  block.extent = round_up(block.lead + block.size + (checked ? kGuard : 32), 64);
+  block.lead = checked ? kAlign : 0;
+  block.extent = round_up(block.lead + block.size + (checked ? kGuard : 32), kAlign);
   block.device = device;
   block.kind = BlockKind::kMalloc;
 

@@ -18,7 +18,7 @@ struct MemoryUse {
   size_t total, used, peak, blocks;
 };
 
-// 64-byte aligned start, length rounded up to 32 bytes. 207001 when the device is full.
+// 512-byte aligned start, length rounded up to 32 bytes. 207001 when the device is full.
 Status device_malloc(int device, size_t size, void **address, const char *routine);
 
 // Refuses (107000) what is not the start of a live block of this kind.

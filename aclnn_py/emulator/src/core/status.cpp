@@ -12,8 +12,13 @@ namespace {
 
 constexpr size_t kMaxPending = 8192;
 
+struct Pending {
+  std::string failures;  // newest first
+  std::string note;      // what `inform` said last, until something fails
+};
+
 struct ThreadMessages {
-  std::string pending;
+  Pending pending;
   std::string handed_out;
 };
 
@@ -40,7 +45,7 @@ ThreadMessages &messages() {
 
 struct ProcessMessages {
   std::mutex mutex;
-  std::string pending;
+  Pending pending;
 };
 
 ProcessMessages &process_messages() {
@@ -52,11 +57,25 @@ std::atomic<int> g_mode{0};
 
 bool process_wide() { return g_mode.load(std::memory_order_relaxed) == 1 && !forked(); }
 
-void prepend(std::string &pending, const std::string &line) {
-  pending.insert(0, line + "\n");
-  if (pending.size() > kMaxPending) {
-    const size_t cut = pending.rfind('\n', kMaxPending);
-    pending.resize(cut == std::string::npos ? kMaxPending : cut + 1);
+void prepend(Pending &pending, const std::string &line) {
+  pending.note.clear();
+  std::string &text = pending.failures;
+  text.insert(0, line + "\n");
+  if (text.size() > kMaxPending) {
+    const size_t cut = text.rfind('\n', kMaxPending);
+    text.resize(cut == std::string::npos ? kMaxPending : cut + 1);
+  }
+}
+
+// Calls f with what is pending for this thread.
+template <class F>
+void with_pending(F f) {
+  if (process_wide()) {
+    auto &shared = process_messages();
+    std::lock_guard<std::mutex> lock(shared.mutex);
+    f(shared.pending);
+  } else {
+    f(messages().pending);
   }
 }
 
@@ -98,13 +117,7 @@ std::string format_text(const char *format, va_list args) {
 }  // namespace
 
 void add_message(const std::string &line) {
-  if (process_wide()) {
-    auto &shared = process_messages();
-    std::lock_guard<std::mutex> lock(shared.mutex);
-    prepend(shared.pending, line);
-    return;
-  }
-  prepend(messages().pending, line);
+  with_pending([&](Pending &pending) { prepend(pending, line); });
 }
 
 Status fail(Status code, const char *format, ...) {
@@ -113,6 +126,16 @@ Status fail(Status code, const char *format, ...) {
   const std::string text = format_text(format, args);
   va_end(args);
   add_message(std::string(message_code_of(code)) + ": " + text);
+  t_last_error = code;
+  return code;
+}
+
+Status inform(Status code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const std::string text = format_text(format, args);
+  va_end(args);
+  with_pending([&](Pending &pending) { pending.note = std::string(message_code_of(code)) + ": " + text + "\n"; });
   t_last_error = code;
   return code;
 }
@@ -129,21 +152,24 @@ Status fail_as(const char *message_code, Status code, const char *format, ...) {
 
 std::string take_message() {
   std::string text;
-  if (process_wide()) {
-    auto &shared = process_messages();
-    std::lock_guard<std::mutex> lock(shared.mutex);
-    text.swap(shared.pending);
-  } else {
-    text.swap(messages().pending);
-  }
+  with_pending([&](Pending &pending) {
+    text = pending.note + pending.failures;
+    pending = {};
+  });
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 
-MessagesAside::MessagesAside() : last_error_(t_last_error) { pending_.swap(messages().pending); }
+MessagesAside::MessagesAside() : last_error_(t_last_error) {
+  Pending &mine = messages().pending;
+  pending_.swap(mine.failures);
+  note_.swap(mine.note);
+}
 
 MessagesAside::~MessagesAside() {
-  pending_.swap(messages().pending);
+  Pending &mine = messages().pending;
+  pending_.swap(mine.failures);
+  note_.swap(mine.note);
   t_last_error = last_error_;
 }
 

@@ -13,7 +13,11 @@ using Status = int32_t;
 // `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`.
 [[gnu::format(printf, 2, 3)]] Status fail(Status code, const char *format, ...);
 
-// The same with the six-character message code given ("EI0002" of HCCL, for instance).
+// For an answer that a program may well have asked for (called twice, a package that is not there): the text is there
+// to be read, and the next failure of the thread takes its place, so that it never stands behind another call's error.
+[[gnu::format(printf, 2, 3)]] Status inform(Status code, const char *format, ...);
+
+// The same as `fail` with the six-character message code given ("EI0002" of HCCL, for instance).
 [[gnu::format(printf, 3, 4)]] Status fail_as(const char *message_code, Status code, const char *format, ...);
 
 // Adds a finished message, as `fail` does: for faults whose text was made on another thread.
@@ -32,7 +36,7 @@ class MessagesAside {
   MessagesAside &operator=(const MessagesAside &) = delete;
 
  private:
-  std::string pending_;
+  std::string pending_, note_;
   const Status last_error_;
 };
 

@@ -227,7 +227,7 @@ Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const
     *status = fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "%s: no room for another stream.", routine);
     return nullptr;
   }
-  stream->saturation_mode = d.saturation_mode.load();
+  stream->saturation_mode = saturation_mode().load();
   std::lock_guard<std::mutex> lock(context.mutex);
   context.streams.push_back(stream);
   *status = 0;

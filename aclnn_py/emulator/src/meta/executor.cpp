@@ -82,7 +82,7 @@ void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors, co
   });
   if (!makes_something) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i].output) continue;
+    if (!tensors[i].input) continue;
     each_piece(tensors[i], [&](const void *start, size_t nbytes) {
       const void *at = first_unwritten(start, nbytes);
       if (at == nullptr) return true;
@@ -157,39 +157,40 @@ PlanBuilder::~PlanBuilder() {
   if (executor_ != nullptr && executors().retire(executor_)) executors().destroy(executor_);
 }
 
-size_t PlanBuilder::add(const aclTensor *tensor, bool output, int32_t argument, int32_t member) {
+size_t PlanBuilder::add(const aclTensor *tensor, Use use, int32_t argument, int32_t member) {
   if (executor_ == nullptr) return 0;
   auto &list = executor_->plan->tensors;
   list.emplace_back();
   PlanTensor &entry = list.back();
-  entry.output = output;
+  entry.input = use == Use::input || use == Use::both;
+  entry.output = use == Use::output || use == Use::both;
   entry.list = argument;
   entry.member = member;
   if (tensor != nullptr) {
     entry.tensor = *tensor;
-    entry.present = true;
+    entry.present = use != Use::none;
   }
   return list.size() - 1;
 }
 
-size_t PlanBuilder::input(const aclTensor *tensor) { return add(tensor, false, arguments_++, -1); }
-size_t PlanBuilder::output(const aclTensor *tensor) { return add(tensor, true, arguments_++, -1); }
-
-size_t PlanBuilder::input_list(const aclTensorList *list) {
+size_t PlanBuilder::add_list(const aclTensorList *list, Use use) {
   const int32_t argument = arguments_++;
   const size_t first = executor_ != nullptr ? executor_->plan->tensors.size() : 0;
   if (list == nullptr) return first;
-  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], false, argument, static_cast<int32_t>(i));
+  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], use, argument, static_cast<int32_t>(i));
   return first;
 }
 
-size_t PlanBuilder::output_list(const aclTensorList *list) {
-  const int32_t argument = arguments_++;
-  const size_t first = executor_ != nullptr ? executor_->plan->tensors.size() : 0;
-  if (list == nullptr) return first;
-  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], true, argument, static_cast<int32_t>(i));
-  return first;
+size_t PlanBuilder::input(const aclTensor *tensor) { return add(tensor, Use::input, arguments_++, -1); }
+size_t PlanBuilder::output(const aclTensor *tensor) { return add(tensor, Use::output, arguments_++, -1); }
+size_t PlanBuilder::in_place(const aclTensor *tensor) { return add(tensor, Use::both, arguments_++, -1); }
+size_t PlanBuilder::output_if(const aclTensor *tensor) {
+  return tensor != nullptr ? output(tensor) : add(nullptr, Use::none, -1, -1);
 }
+size_t PlanBuilder::unused(const aclTensor *tensor) { return add(tensor, Use::none, arguments_++, -1); }
+size_t PlanBuilder::input_list(const aclTensorList *list) { return add_list(list, Use::input); }
+size_t PlanBuilder::output_list(const aclTensorList *list) { return add_list(list, Use::output); }
+size_t PlanBuilder::unused_list(const aclTensorList *list) { return add_list(list, Use::none); }
 
 Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (const Status s = check_process(op_)) return s;
@@ -204,6 +205,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   PlanState &plan = *executor_->plan;
   plan.op = op_;
   plan.kernel = std::move(kernel);
+  plan.arguments = arguments_;
   plan.workspace = workspace_;
   plan.rule = rule_;
   plan.repeatable_allowed = repeatable_allowed_;

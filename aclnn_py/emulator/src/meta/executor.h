@@ -26,6 +26,7 @@ namespace emu {
 struct PlanTensor {
   aclTensor tensor;
   bool present = false;
+  bool input = false;
   bool output = false;
   int32_t list = -1;       // the argument's position among all tensor and list arguments
   int32_t member = -1;     // its position in a list, -1 for a tensor of its own
@@ -73,12 +74,21 @@ class PlanBuilder {
   PlanBuilder(const PlanBuilder &) = delete;
   PlanBuilder &operator=(const PlanBuilder &) = delete;
 
+  // Every tensor and list of the call is added once and in the order of the call: an address is exchanged by position.
   // Deep copies the tensor and returns its index for PlanContext. Null makes an absent entry.
   size_t input(const aclTensor *tensor);
   size_t output(const aclTensor *tensor);
+  // One that is read and written.
+  size_t in_place(const aclTensor *tensor);
   // The members of a list get consecutive indices; returns the first. A null list adds nothing.
   size_t input_list(const aclTensorList *list);
   size_t output_list(const aclTensorList *list);
+
+  // A result that only some operators of a family have: null is no argument of the others.
+  size_t output_if(const aclTensor *tensor);
+  // What the call was given and the kernel does not touch: counted, absent for the kernel, and free to be moved.
+  size_t unused(const aclTensor *tensor);
+  size_t unused_list(const aclTensorList *list);
 
   void workspace(uint64_t bytes) { workspace_ = bytes; }
   void rule(WorkspaceRule rule) { rule_ = rule; }
@@ -94,7 +104,9 @@ class PlanBuilder {
   Status finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor);
 
  private:
-  size_t add(const aclTensor *tensor, bool output, int32_t argument, int32_t member);
+  enum class Use : uint8_t { none, input, output, both };
+  size_t add(const aclTensor *tensor, Use use, int32_t argument, int32_t member);
+  size_t add_list(const aclTensorList *list, Use use);
 
   aclOpExecutor *executor_;
   const char *op_;

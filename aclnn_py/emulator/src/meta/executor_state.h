@@ -16,6 +16,7 @@ struct PlanState {
   Kernel kernel;
   std::vector<PlanTensor> tensors;
   uint64_t workspace = 0;
+  int32_t arguments = 0;  // tensors and lists in the call, null ones too
   WorkspaceRule rule = WorkspaceRule::kComposite;
   bool repeatable_allowed = true;
   Status phase_two_code = 0;
@@ -31,4 +32,7 @@ struct aclOpExecutor {
 
 namespace emu {
 Slots<aclOpExecutor> &executors();
+
+// 561103 for null, 161002 for what is no live executor.
+Status check_executor(const char *routine, aclOpExecutor *executor);
 }

@@ -2,6 +2,7 @@
 #include "meta/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/export.h"
 #include "core/process.h"
@@ -39,6 +40,22 @@ Slots<aclTensorList> &tensor_lists() {
   static auto *const all = new Slots<aclTensorList>(size_t{1} << 18);
   return *all;
 }
+
+namespace {
+
+// Handles are given out anew, identities never.
+uint64_t next_identity() {
+  constexpr uint64_t kBatch = 4096;  // threads do not meet at each tensor
+  static std::atomic<uint64_t> given{1};
+  thread_local uint64_t next = 0, end = 0;
+  if (next == end) {
+    next = given.fetch_add(kBatch);
+    end = next + kBatch;
+  }
+  return next++;
+}
+
+}  // namespace
 
 Dims contiguous_strides(const Dims &shape) {
   Dims strides;
@@ -130,6 +147,7 @@ EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDims
     emu::tensors().destroy(tensor);
     return nullptr;
   }
+  tensor->identity = emu::next_identity();
   return tensor;
 }
 

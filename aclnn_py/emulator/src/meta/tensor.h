@@ -84,6 +84,7 @@ struct aclTensor {
   emu::Dims shape, strides, storage_shape;
   int64_t offset = 0;                        // in elements, to be added to data
   void *data = nullptr;                      // start of the storage
+  uint64_t identity = 0;                     // of the handle: no two have the same, copies keep it
 
   int64_t numel() const { return shape.count(); }
   size_t rank() const { return shape.size(); }

@@ -50,6 +50,7 @@ Status apply(const char *path, const char *routine, std::string *text = nullptr)
 }  // namespace emu
 
 using emu::fail;
+using emu::inform;
 
 namespace {
 
@@ -58,8 +59,8 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references > 0) {
     ++emu::state().references;
-    return fail(ACL_ERROR_REPEAT_INITIALIZE, "%s: called before in this process (%llu times by now).", routine,
-                static_cast<unsigned long long>(emu::state().references));
+    return inform(ACL_ERROR_REPEAT_INITIALIZE, "%s: called before in this process (%llu times by now).", routine,
+                  static_cast<unsigned long long>(emu::state().references));
   }
   emu::note_dumps({});
   if (const emu::Status s = emu::apply(path, routine, text)) return s;
@@ -71,7 +72,7 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
 emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references == 0) {
-    return fail(ACL_ERROR_REPEAT_FINALIZE, "%s: not initialized, or finalized before.", routine);
+    return inform(ACL_ERROR_REPEAT_FINALIZE, "%s: not initialized, or finalized before.", routine);
   }
   emu::state().references -= count == 0 ? emu::state().references : count;
   *left = emu::state().references;

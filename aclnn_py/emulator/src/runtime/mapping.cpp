@@ -22,6 +22,8 @@
 namespace emu {
 namespace {
 
+constexpr size_t kMostAddresses = size_t{1} << 47;
+
 // Physical memory: a memory file, alive while its handle or a mapping of it is.
 struct Physical {
   Physical(int d, size_t s, int f, bool own, const aclrtPhysicalMemProp &p)
@@ -102,10 +104,15 @@ Status reserve(const char *routine, void **out, size_t size, size_t alignment, v
   if (out == nullptr || size == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine, out == nullptr ? "virPtr is null" : "size is 0");
   }
-  if (size % kMapGranularity != 0 || (alignment != 0 && (alignment & (alignment - 1)) != 0)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: size %zu must be a multiple of %zu, alignment %zu a power of two.", routine,
-                size, kMapGranularity, alignment);
+  if (alignment != 0 && (alignment & (alignment - 1)) != 0) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: alignment %zu is not a power of two.", routine, alignment);
   }
+  if (size > kMostAddresses || alignment > kMostAddresses) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: %zu bytes aligned to %zu; there are at most %zu bytes of addresses.",
+                routine, size, alignment, kMostAddresses);
+  }
+  // Whole pages are reserved. Programs ask for 512 bytes to learn whether reserving works at all.
+  size = (size + kMapGranularity - 1) / kMapGranularity * kMapGranularity;
   const size_t align = alignment > kMapGranularity ? alignment : kMapGranularity;
   void *raw = mmap(expected, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {

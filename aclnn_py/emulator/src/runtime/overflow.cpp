@@ -52,8 +52,6 @@ Status reset_status(const char *routine, aclrtStream raw) {
 
 EMU_EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   EMU_ENTER();
-  int id = 0;
-  if (const Status s = emu::current_device(__func__, &id)) return s;
   if (mode == ACL_RT_OVERFLOW_MODE_SATURATION) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtSetDeviceSatMode: arithmetic of this device gives infinities and "
                 "NaNs (ACL_RT_OVERFLOW_MODE_INFNAN); it does not saturate.");
@@ -61,16 +59,14 @@ EMU_EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   if (mode != ACL_RT_OVERFLOW_MODE_INFNAN) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetDeviceSatMode: %d is not a mode.", static_cast<int>(mode));
   }
-  emu::device(id).saturation_mode.store(mode);
+  emu::saturation_mode().store(mode);  // before any device is set, as programs call it
   return 0;
 }
 
 EMU_EXPORT aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode) {
   EMU_ENTER();
   if (mode == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceSatMode: mode is null.");
-  int id = 0;
-  if (const Status s = emu::current_device(__func__, &id)) return s;
-  *mode = static_cast<aclrtFloatOverflowMode>(emu::device(id).saturation_mode.load());
+  *mode = static_cast<aclrtFloatOverflowMode>(emu::saturation_mode().load());
   return 0;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr emu::Status kNotSupported = 207000;
 
 emu::Status refuse(const char *family, const char *name) {
-  return emu::fail(kNotSupported, "%s: the emulator has no %s.", name, family);
+  return emu::inform(kNotSupported, "%s: the emulator has no %s.", name, family);
 }
 
 }  // namespace

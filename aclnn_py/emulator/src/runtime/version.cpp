@@ -41,10 +41,13 @@ int32_t release_number() {
   return number;
 }
 
-bool known_package(const char *name) {
-  for (const char *known : {"runtime", "hccl", "driver", "firmware", "toolkit", "compiler", "opp", "opp_kernel", "cann",
-                            "bisheng-compiler", "oam-tools", "ops-legacy"}) {
-    if (std::strcmp(name, known) == 0) return true;
+// Packages are spelled with either dash: ops_math and ops-math.
+bool known_package(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const char *known : {"runtime", "hccl", "hcomm", "driver", "firmware", "toolkit", "compiler", "opp", "opp_kernel",
+                            "cann", "bisheng_compiler", "oam_tools", "opbase", "ops_math", "ops_nn", "ops_cv",
+                            "ops_transformer", "ops_legacy"}) {
+    if (name == known) return true;
   }
   return false;
 }
@@ -72,6 +75,7 @@ bool recent_chip() {
 }  // namespace emu
 
 using emu::fail;
+using emu::inform;
 
 EMU_EXPORT aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion) {
   if (majorVersion == nullptr || minorVersion == nullptr || patchVersion == nullptr) {
@@ -88,7 +92,7 @@ EMU_EXPORT const char *aclrtGetSocName(void) { return emu::soc_name(); }
 EMU_EXPORT aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version) {
   if (version == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: version is null.");
   if (name < ACL_PKG_NAME_CANN || name > ACL_PKG_NAME_DRIVER) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: %d names no package.", static_cast<int>(name));
+    return inform(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: %d names no package.", static_cast<int>(name));
   }
   *version = {};
   emu::put(version->version, sizeof version->version, emu::release());
@@ -104,7 +108,7 @@ EMU_EXPORT aclError aclsysGetVersionStr(char *pkgName, char *versionStr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetVersionStr: %s is null.", pkgName == nullptr ? "pkgName" : "versionStr");
   }
   if (!emu::known_package(pkgName)) {
-    return fail(ACL_ERROR_INVALID_FILE, "aclsysGetVersionStr: no package is named \"%s\".", pkgName);
+    return inform(ACL_ERROR_INVALID_FILE, "aclsysGetVersionStr: no package is named \"%s\".", pkgName);
   }
   emu::put(versionStr, ACL_PKG_VERSION_MAX_SIZE, emu::release());
   return 0;
@@ -115,7 +119,7 @@ EMU_EXPORT aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetVersionNum: %s is null.", pkgName == nullptr ? "pkgName" : "versionNum");
   }
   if (!emu::known_package(pkgName)) {
-    return fail(ACL_ERROR_INVALID_FILE, "aclsysGetVersionNum: no package is named \"%s\".", pkgName);
+    return inform(ACL_ERROR_INVALID_FILE, "aclsysGetVersionNum: no package is named \"%s\".", pkgName);
   }
   *versionNum = emu::release_number();
   return 0;
@@ -172,7 +176,7 @@ EMU_EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int
     case ACL_DEV_ATTR_PHY_CHIP_ID: *value = emu::physical_device(static_cast<int>(deviceId)); return 0;
     case ACL_DEV_ATTR_IS_VIRTUAL: *value = 0; return 0;
     default:
-      return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo: this device has no attribute %d.",
+      return inform(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo: this device has no attribute %d.",
                   static_cast<int>(attr));
   }
 }

@@ -80,8 +80,9 @@ struct Attention {
   float scale = 1.0f;
   bool nothing = false;  // there is no result to compute
 
+  bool with_lse = false;
   // Positions in the plan.
-  size_t query_at, key_at, value_at, pse_at, mask_at, table_at, out_at, lse_at;
+  size_t query_at, key_at, value_at, pse_at, mask_at, table_at = 0, out_at, lse_at = 0;
 
   int64_t group() const { return heads / kv_heads; }
   bool packed() const { return query_form == Arrangement::kPacked; }

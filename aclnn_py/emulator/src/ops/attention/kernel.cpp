@@ -274,7 +274,7 @@ Status check_triangle(const Attention &a, const aclTensor &mask) {
 
 Status run_attention(const Attention &a, PlanContext &c) {
   const View out = view_of(c.tensor(a.out_at));
-  const std::optional<View> lse = c.has(a.lse_at) ? std::optional(view_of(c.tensor(a.lse_at))) : std::nullopt;
+  const std::optional<View> lse = a.with_lse ? std::optional(view_of(c.tensor(a.lse_at))) : std::nullopt;
   Operands operands;
   const auto safe = [&](size_t index) { return operands.safe(view_of(c.tensor(index)), {out, lse.value_or(View())}); };
   std::vector<int64_t> pages;
@@ -320,10 +320,11 @@ Status plan_attention(const AttentionCall &call, uint64_t *workspace_size, aclOp
   attention->pse_at = plan.input(call.pse.given);
   attention->mask_at = plan.input(call.mask.given);
   for (const auto &argument : call.absent) plan.input(argument.given);
-  attention->table_at = plan.input(call.block_table.given);
+  if (call.block_table.name != nullptr) attention->table_at = plan.input(call.block_table.given);
   for (const auto &argument : call.later_absent) plan.input(argument.given);
   attention->out_at = plan.output(call.out);
-  attention->lse_at = plan.output(call.with_lse ? call.lse.given : nullptr);  // behind all others, so that its absence moves none
+  attention->with_lse = call.with_lse;
+  if (call.lse.name != nullptr) attention->lse_at = call.with_lse ? plan.output(call.lse.given) : plan.unused(call.lse.given);
   if (attention->nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
   const std::shared_ptr<const Attention> kept = attention;
   return plan.finish([kept](PlanContext &context) { return run_attention(*kept, context); }, workspace_size, executor);

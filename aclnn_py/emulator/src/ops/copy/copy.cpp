@@ -18,10 +18,7 @@ Check &known(Check &check, const char *parameter, const aclTensor *tensor) {
                     parameter, dtype_name(tensor->dtype));
 }
 
-Status plan_copy(const char *op, const aclTensor *from, const aclTensor *to, uint64_t *workspace_size,
-                 aclOpExecutor **executor) {
-  PlanBuilder plan(op);
-  const size_t source = plan.input(from), target = plan.output(to);
+Status plan_copy(PlanBuilder &plan, size_t source, size_t target, uint64_t *workspace_size, aclOpExecutor **executor) {
   return plan.finish(
       [source, target](PlanContext &context) {
         const View result = view_of(context.tensor(target));
@@ -47,7 +44,9 @@ EMU_OPERATOR(InplaceCopy, (aclTensor *selfRef, const aclTensor *src)) {
              "src has shape %s, which does not broadcast to selfRef's %s", shape_text(source).c_str(),
              shape_text(target).c_str());
   if (!check.ok()) return check.status();
-  return plan_copy("aclnnInplaceCopy", src, selfRef, workspaceSize, executor);
+  PlanBuilder plan("aclnnInplaceCopy");
+  const size_t to = plan.output(selfRef), from = plan.input(src);
+  return plan_copy(plan, from, to, workspaceSize, executor);
 }
 
 EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
@@ -61,7 +60,9 @@ EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   check.rank("self", self, 0, 8);
   if (check.ok()) check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
-  return plan_copy("aclnnCast", self, out, workspaceSize, executor);
+  PlanBuilder plan("aclnnCast");
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan_copy(plan, from, to, workspaceSize, executor);
 }
 
 }  // namespace emu

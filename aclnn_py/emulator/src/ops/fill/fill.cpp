@@ -83,7 +83,7 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
   }
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnInplaceFillTensor");
-  const size_t source = plan.input(value), target = plan.output(selfRef);
+  const size_t target = plan.output(selfRef), source = plan.input(value);
   return plan.finish(
       [source, target](PlanContext &context) {
         const View from = view_of(context.tensor(source)), to = view_of(context.tensor(target));

@@ -39,7 +39,14 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   relabel(problem);
   PlanBuilder plan(c.op);
   plan.phase_two_code(kGroupedInner);
-  if (problem.nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
+  if (problem.nothing) {
+    for (const aclTensorList *list : {c.x, c.weight, c.bias, c.scale, c.antiquant_scale, c.antiquant_offset, c.per_token}) {
+      plan.unused_list(list);
+    }
+    plan.unused(c.group_tensor);
+    plan.unused_list(c.y);
+    return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
+  }
   auto job = std::make_shared<GroupedJob>();
   job->op = c.op;
   job->mode = problem.mode;

@@ -52,8 +52,8 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
   const bool in_place = a.self == a.out;
-  const size_t self = in_place ? 0 : plan.input(a.self);
-  const size_t which = plan.input(a.index), source = plan.input(a.src), to = plan.output(a.out);
+  const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
+  const size_t which = plan.input(a.index), source = plan.input(a.src), to = in_place ? self : plan.output(a.out);
   const aclScalar value = scalar ? *a.value : aclScalar();
   const int64_t reduce = a.reduce;
   const char *op = a.op;
@@ -128,8 +128,8 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const bool in_place = data == out;
-  const size_t from = in_place ? 0 : plan.input(data);
-  const size_t which = plan.input(indices), source = plan.input(updates), to = plan.output(out);
+  const size_t from = in_place ? plan.output(out) : plan.input(data);
+  const size_t which = plan.input(indices), source = plan.input(updates), to = in_place ? from : plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));

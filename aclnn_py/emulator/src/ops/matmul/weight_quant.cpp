@@ -146,8 +146,10 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
   }
   PlanBuilder plan("aclnnWeightQuantBatchMatmulV2");
   const size_t left = plan.input(x), right = plan.input(weight), scales = plan.input(antiquantScale);
-  const size_t offsets = plan.input(antiquantOffsetOptional), bias = plan.input(biasOptional),
-               to = plan.output(y);
+  const size_t offsets = plan.input(antiquantOffsetOptional);
+  plan.unused(quantScaleOptional);
+  plan.unused(quantOffsetOptional);
+  const size_t bias = plan.input(biasOptional), to = plan.output(y);
   const int64_t group_size = antiquantGroupSize;
   return plan.finish(
       [=](PlanContext &c) {

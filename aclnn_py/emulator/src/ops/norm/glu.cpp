@@ -93,7 +93,7 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
   check.shape("out", a.out, half).shape("outGelu", a.activated, half);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t from = plan.input(a.input), to = plan.output(a.out), also = plan.output(a.activated);
+  const size_t from = plan.input(a.input), to = plan.output(a.out), also = plan.output_if(a.activated);
   const auto activation = a.activation;
   const bool left = a.activate_left;
   return plan.finish(

@@ -123,8 +123,8 @@ EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const 
   const size_t from = plan.input(input), scale_index = plan.input(weight), shift_index = plan.input(bias);
   const size_t running_mean = plan.output(runningMean), running_var = plan.output(runningVar),
                to = plan.output(output);
-  const size_t save_mean = plan.output(training ? saveMean : nullptr);
-  const size_t save_inverse = plan.output(training ? saveInvstd : nullptr);
+  const size_t save_mean = training ? plan.output(saveMean) : plan.unused(saveMean);
+  const size_t save_inverse = training ? plan.output(saveInvstd) : plan.unused(saveInvstd);
   return plan.finish(
       [=](PlanContext &c) {
         Operands operands;

@@ -141,8 +141,8 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
              shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t first = plan.input(a.x1), second = plan.input(a.x2), gamma = plan.input(a.gamma);
-  const size_t y = plan.output(a.y), rstd = plan.output(a.rstd), sum = plan.output(a.x);
+  const size_t first = plan.input(a.x1), second = add ? plan.input(a.x2) : first, gamma = plan.input(a.gamma);
+  const size_t y = plan.output(a.y), rstd = plan.output(a.rstd), sum = add ? plan.output(a.x) : y;
   const double epsilon = a.epsilon;
   return plan.finish(
       [=](PlanContext &c) {

@@ -54,7 +54,7 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
              shape_text(in).c_str());
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
-  const size_t source = plan.input(self), found = plan.output(values), place = plan.output(indices);
+  const size_t source = plan.input(self), found = plan.output_if(values), place = plan.output(indices);
   return plan.finish(
       [=](PlanContext &context) {
         const View from = view_of(context.tensor(source)), where = view_of(context.tensor(place));

@@ -19,7 +19,8 @@ Status plan_triangle(const char *op, const char *self_name, const aclTensor *sel
   check.same_dtype(out_name, out->dtype, self_name, self->dtype).shape(out_name, out, layout_of(*self));
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
-  const size_t from = plan.input(self), to = plan.output(out);
+  const bool in_place = self == out;
+  const size_t from = in_place ? plan.in_place(out) : plan.input(self), to = in_place ? from : plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         View source = view_of(c.tensor(from));

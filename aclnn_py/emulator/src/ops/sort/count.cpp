@@ -102,8 +102,8 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
   const size_t from = plan.input(self);
   UniqueResult r{};
   r.values = plan.output(value_out);
-  r.inverse = plan.output(inverse ? inverse_out : nullptr);
-  r.counts = plan.output(counts ? counts_out : nullptr);
+  r.inverse = inverse ? plan.output(inverse_out) : plan.unused(inverse_out);
+  r.counts = counts ? plan.output(counts_out) : plan.unused(counts_out);
   r.want_inverse = inverse;
   r.want_counts = counts;
   const GrowingResult values(value_out), numbers(counts ? counts_out : value_out);

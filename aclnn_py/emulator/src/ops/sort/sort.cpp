@@ -112,7 +112,7 @@ Check &check_order(Check &check, const OrderArguments &a, bool with_values, int 
 Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *workspace_size,
                   aclOpExecutor **executor) {
   PlanBuilder plan(a.op);
-  const size_t from = plan.input(a.self), value = plan.output(a.values), index = plan.output(a.indices);
+  const size_t from = plan.input(a.self), value = plan.output_if(a.values), index = plan.output(a.indices);
   return plan.finish(
       [=](PlanContext &c) {
         const View indices = view_of(c.tensor(index));
