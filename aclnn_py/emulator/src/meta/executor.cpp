@@ -184,6 +184,9 @@ size_t PlanBuilder::add_list(const aclTensorList *list, Use use) {
 size_t PlanBuilder::input(const aclTensor *tensor) { return add(tensor, Use::input, arguments_++, -1); }
 size_t PlanBuilder::output(const aclTensor *tensor) { return add(tensor, Use::output, arguments_++, -1); }
 size_t PlanBuilder::in_place(const aclTensor *tensor) { return add(tensor, Use::both, arguments_++, -1); }
+size_t PlanBuilder::input_if(const aclTensor *tensor) {
+  return tensor != nullptr ? input(tensor) : add(nullptr, Use::none, -1, -1);
+}
 size_t PlanBuilder::output_if(const aclTensor *tensor) {
   return tensor != nullptr ? output(tensor) : add(nullptr, Use::none, -1, -1);
 }

@@ -84,7 +84,8 @@ class PlanBuilder {
   size_t input_list(const aclTensorList *list);
   size_t output_list(const aclTensorList *list);
 
-  // A result that only some operators of a family have: null is no argument of the others.
+  // What only some operators of a family take: null is no argument of the others.
+  size_t input_if(const aclTensor *tensor);
   size_t output_if(const aclTensor *tensor);
   // What the call was given and the kernel does not touch: counted, absent for the kernel, and free to be moved.
   size_t unused(const aclTensor *tensor);

@@ -115,8 +115,9 @@ class Places {
   const TensorParameters parameters_;
 };
 
-ExecutorKind kind_of(const PlanState &plan) {
-  return plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
+ExecutorKind kind_of(PlanState &plan) {
+  if (!plan.kind) plan.kind = plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
+  return *plan.kind;
 }
 
 bool looks_like(const aclTensor &one, const aclTensor &other) {

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/slots.h"
 #include "meta/executor.h"
+#include "meta/parameters.h"
 
 namespace emu {
 
@@ -21,6 +23,7 @@ struct PlanState {
   bool repeatable_allowed = true;
   Status phase_two_code = 0;
   RunBy run_by = RunBy::anyone;
+  std::optional<ExecutorKind> kind;  // once an address was exchanged
 };
 
 }  // namespace emu

@@ -75,7 +75,7 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
   PlanBuilder plan(a.op);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
-  const size_t which = plan.input(a.index), source = plan.input(a.source), to = in_place ? self : plan.output(a.out);
+  const size_t which = plan.input_if(a.index), source = plan.input_if(a.source), to = in_place ? self : plan.output(a.out);
   const std::vector<int64_t> listed = a.listed != nullptr ? a.listed->values : std::vector<int64_t>();
   const aclScalar value = a.value != nullptr ? *a.value : aclScalar();
   const char *op = a.op;

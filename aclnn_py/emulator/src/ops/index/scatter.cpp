@@ -53,7 +53,7 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
   PlanBuilder plan(a.op);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
-  const size_t which = plan.input(a.index), source = plan.input(a.src), to = in_place ? self : plan.output(a.out);
+  const size_t which = plan.input(a.index), source = plan.input_if(a.src), to = in_place ? self : plan.output(a.out);
   const aclScalar value = scalar ? *a.value : aclScalar();
   const int64_t reduce = a.reduce;
   const char *op = a.op;

@@ -56,7 +56,8 @@ Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet 
   if (check.ok()) check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
-  const size_t source = plan.input(self), target = plan.output(out);
+  const bool in_place = self == out;
+  const size_t source = in_place ? plan.in_place(out) : plan.input(self), target = in_place ? source : plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
         const View from = view_of(context.tensor(source)), to = view_of(context.tensor(target));

@@ -103,7 +103,7 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
   UniqueResult r{};
   r.values = plan.output(value_out);
   r.inverse = inverse ? plan.output(inverse_out) : plan.unused(inverse_out);
-  r.counts = counts ? plan.output(counts_out) : plan.unused(counts_out);
+  r.counts = counts || counts_out == nullptr ? plan.output_if(counts_out) : plan.unused(counts_out);
   r.want_inverse = inverse;
   r.want_counts = counts;
   const GrowingResult values(value_out), numbers(counts ? counts_out : value_out);
@@ -188,7 +188,7 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
              shape_text(sequence).c_str());
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t line = plan.input(a.sequence), self = plan.input(a.self), order = plan.input(a.sorter),
+  const size_t line = plan.input(a.sequence), self = plan.input_if(a.self), order = plan.input(a.sorter),
                to = plan.output(a.out);
   const char *op = a.op;
   const bool right = a.right, scalar = a.scalar != nullptr;
