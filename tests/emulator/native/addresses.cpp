@@ -309,6 +309,27 @@ void convolution_without_bias() {
   if (workspace != nullptr) EXPECT_OK(aclrtFree(workspace));
 }
 
+// An operator of a family whose other members have more tensors.
+void positions_of_a_family() {
+  Memory x({1, 1}), y({0}), x2({3, 3}), y2({0});
+  aclTensor *in = tensor_at(x.data, {2}), *out = tensor_at(y.data, {1}), *anew = tensor_at(y2.data, {1});
+  const int64_t zero = 0;
+  aclIntArray *dim = aclCreateIntArray(&zero, 1);
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  EXPECT_OK(aclnnLogSumExpGetWorkspaceSize(in, dim, true, out, &size, &executor));
+  EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
+  EXPECT_OK(aclSetTensorAddr(executor, 0, in, x2.data));
+  EXPECT_REFUSED(aclSetTensorAddr(executor, 2, anew, y2.data), "2", "0 self, 1 out");
+  EXPECT_OK(aclSetTensorAddr(executor, 1, anew, y2.data));
+  EXPECT_OK(aclnnLogSumExp(nullptr, size, executor, nullptr));
+  EXPECT_OK(aclrtSynchronizeStream(nullptr));
+  EXPECT(close(y2.read(), {3 + std::log(2.0f)}) && y.read() == Values{0});
+  EXPECT_OK(aclDestroyAclOpExecutor(executor));
+  for (aclTensor *tensor : {in, out, anew}) EXPECT_OK(aclDestroyTensor(tensor));
+  EXPECT_OK(aclDestroyIntArray(dim));
+}
+
 }  // namespace
 
 int main() {
@@ -321,6 +342,7 @@ int main() {
   members_of_lists();
   references();
   convolution_without_bias();
+  positions_of_a_family();
   EXPECT_OK(aclrtResetDevice(0));
   return 0;
 }
