@@ -14,16 +14,7 @@ __all__ = ["NARROWED", "TOLERANCE_TEXT", "coverage_path", "coverage_table", "imp
 
 # Documented dtypes the emulator turns away.
 NARROWED: dict[str, tuple[str, ...]] = {
-    # Programs written for CANN rely on these refusals.
-    "aclnnFloor": ("FLOAT16",),
-    "aclnnInplaceFloor": ("FLOAT16",),
-    "aclnnGcd": ("INT8", "INT16"),
     # A fraction of an integer has no meaning the documents define.
-    "aclnnHardsigmoid": ("INT32",),
-    "aclnnInplaceHardsigmoid": ("INT32",),
-    "aclnnSelu": ("INT32", "INT8"),
-    "aclnnInplaceSelu": ("INT32", "INT8"),
-    "aclnnSeluBackward": ("INT32", "INT8"),
     "aclnnForeachExp": ("INT16", "INT8", "UINT8"),
     "aclnnForeachExpm1": ("INT16", "INT8", "UINT8"),
     # For chips of the 950 series.
@@ -84,7 +75,7 @@ _HEAD = """\
 Made by `python -m aclnn_py.tools.coverage`; a test compares it with the library. {count} operators
 of {total} are implemented; any other is absent from the library, as on an older CANN.
 
-Dtypes are the documented ones of the first tensor, less those the emulator refuses. A tolerance
+Dtypes are those the emulator takes for the first tensor, where its facts name them, else the documented ones. A tolerance
 "by dtype" bounds the distance from NumPy in float64, relative to the value, by the dtype of the
 result; operators that add many terms stay within a small multiple. Integers and BOOL are exact.
 
@@ -151,10 +142,11 @@ def _tolerance(name: str) -> str:
 
 def _dtypes(name: str) -> str:
     fact = facts.operator(name)
+    accepts = facts.emulated().get(name, {}).get("accepts", {})
     listed: Iterable[str] = ()
     for parameter in fact["params"] if fact else ():
-        if parameter.get("dtypes"):
-            listed = parameter["dtypes"]
+        listed = accepts.get(parameter["name"], parameter.get("dtypes", ()))
+        if listed:
             break
     taken = [dtype for dtype in listed if dtype not in NARROWED.get(name, ())]
     return " ".join(dict.fromkeys(taken)).lower() or "not documented"

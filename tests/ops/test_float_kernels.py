@@ -37,7 +37,6 @@ FUNCTIONS: dict[str, tuple[Oracle, float, float]] = {
     "erfc": (erfc, 5.0, np.inf),
     "sigmoid": (logistic, 3.5, np.inf),
     "silu": (lambda x: x * logistic(x), 4.0, 80.0),
-    "gelu": (lambda x: 0.5 * x * erfc(-x / math.sqrt(2)), 5.0, 12.0),
 }
 
 
@@ -83,8 +82,8 @@ def gelu_by_tanh(x: Array) -> Array:
 
 # Activations far on the negative side, where a factor nears the end of the range of fp32.
 TAILS: dict[str, tuple[Oracle, tuple[Any, ...], float]] = {
-    "gelu": (lambda x: 0.5 * x * erfc(-x / math.sqrt(2)), (), 9.0),
-    "gelu_v2": (gelu_by_tanh, (1,), 250.0),
+    "gelu": (gelu_by_tanh, (), 250.0),
+    "gelu_v2": (lambda x: 0.5 * x * erfc(-x / math.sqrt(2)), (0,), 9.0),
     "silu": (lambda x: x * logistic(x), (), 100.0),
     "swish": (lambda x: x * logistic(x), (1.0,), 100.0),
     "fast_gelu": (lambda x: x * logistic(1.702 * x), (), 100.0),

@@ -30,8 +30,8 @@ ROWS = (
     unary("logsigmoid", "Logarithm of the sigmoid.", _SAME, "log_sigmoid"),
     Row("gelu", "input: Tensor, *, approximate: str = 'none'",
         "Multiply each element by the normal distribution function of it.", (_SAME,),
-        # Libraries older than gelu_v2 have the form with the error function alone.
-        (Call("approximate == 'none' and not has_operator('gelu_v2')", ("gelu(input, out)",)),
+        # Libraries older than gelu_v2 have the form with the hyperbolic tangent alone.
+        (Call("approximate == 'tanh' and not has_operator('gelu_v2')", ("gelu(input, out)",)),
          "gelu_v2(input, gelu_form(approximate), out)"),
         {"approximate": "'none' for the error function, 'tanh' for the formula with a hyperbolic "
          "tangent."}),

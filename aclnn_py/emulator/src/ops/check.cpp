@@ -7,6 +7,20 @@
 #include "ops/view.h"
 
 namespace emu {
+namespace {
+
+bool is_private(aclFormat format) {
+  switch (format) {
+    case ACL_FORMAT_NC1HWC0: case ACL_FORMAT_NC1HWC0_C04: case ACL_FORMAT_NDC1HWC0:
+    case ACL_FORMAT_FRACTAL_Z: case ACL_FRACTAL_Z_3D: case ACL_FORMAT_FRACTAL_NZ:
+    case ACL_FORMAT_FRACTAL_NZ_C0_2: case ACL_FORMAT_FRACTAL_NZ_C0_4: case ACL_FORMAT_FRACTAL_NZ_C0_8:
+    case ACL_FORMAT_FRACTAL_NZ_C0_16: case ACL_FORMAT_FRACTAL_NZ_C0_32:
+      return true;
+    default: return false;
+  }
+}
+
+}  // namespace
 
 Check &Check::null(const char *parameter) {
   status_ = fail(kNullPointer, "%s: %s is null", op_, parameter);
@@ -52,8 +66,9 @@ Check &Check::same_dtype(const char *parameter, aclDataType given, const char *o
 
 Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) {
   if (ok() && !can_cast(from, to)) {
-    status_ = fail(refusal_, "%s: %s has dtype %s; a result of dtype %s cannot be cast to it", op_,
-                   parameter, dtype_name(to), dtype_name(from));
+    // Programs look for the words in the middle, which CANN's text has too.
+    status_ = fail(refusal_, "%s: the result's dtype %s can't be cast to the desired output type %s of %s",
+                   op_, dtype_name(from), dtype_name(to), parameter);
   }
   return *this;
 }
@@ -72,9 +87,17 @@ Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout
   if (!ok() || tensor == nullptr) return *this;
   const Layout given = layout_of(*tensor);
   if (!same_shape(given, expected)) {
-    status_ = fail(refusal_, "%s: %s has shape %s; expected %s", op_, parameter,
+    // "CheckShape failed" stands in CANN's text too, and programs look for it.
+    status_ = fail(refusal_, "%s: CheckShape failed: %s has shape %s; expected %s", op_, parameter,
                    shape_text(given).c_str(), shape_text(expected).c_str());
   }
+  return *this;
+}
+
+Check &Check::plain_format(const char *parameter, const aclTensor *tensor) {
+  if (!ok() || tensor == nullptr || !is_private(tensor->format)) return *this;
+  status_ = fail(refusal_, "%s: %s is in the private format %s; allowed: ND, NCHW, NHWC and the like. Cast it first.",
+                 op_, parameter, format_name(tensor->format));
   return *this;
 }
 

@@ -57,6 +57,8 @@ class Check {
   Check &castable(aclDataType from, const char *parameter, aclDataType to);
   Check &rank(const char *parameter, const aclTensor *tensor, int lowest, int highest);
   Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
+  // Not in a format that cuts the shape into blocks; CANN calls these private.
+  Check &plain_format(const char *parameter, const aclTensor *tensor);
   // Any other rule: `holds` or the message, which starts with the parameter's name.
   [[gnu::format(printf, 3, 4)]] Check &that(bool holds, const char *format, ...);
 

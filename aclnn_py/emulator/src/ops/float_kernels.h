@@ -23,6 +23,7 @@ enum class FloatKernel : int {
   scaled_silu,  // x * sigmoid(x * first scalar)
   fast_gelu,
   gelu,
+  gelu_tanh,
   gelu_form,  // the first scalar chooses: 0 gelu, else its tanh form
   count
 };

@@ -189,9 +189,11 @@ void block_fast_gelu(const float *from, int64_t count, const float *, float *to)
 void block_gelu(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return gelu(x); });
 }
-void block_gelu_form(const float *from, int64_t count, const float *scalars, float *to) {
-  if (scalars[0] == 0.0f) return block_gelu(from, count, scalars, to);
+void block_gelu_tanh(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return gelu_by_tanh(x); });
+}
+void block_gelu_form(const float *from, int64_t count, const float *scalars, float *to) {
+  (scalars[0] == 0.0f ? block_gelu : block_gelu_tanh)(from, count, scalars, to);
 }
 
 // Partial results side by side: the compiler may not reorder a floating-point sum by itself.
@@ -244,7 +246,7 @@ float highest(const float *x, int64_t count) {
 extern const FloatKernels float_table;
 constexpr FloatKernels float_table = {
     {nullptr, block_exp, block_log, block_tanh, block_erf, block_erfc, block_sigmoid, block_silu,
-     block_scaled_silu, block_fast_gelu, block_gelu, block_gelu_form},
+     block_scaled_silu, block_fast_gelu, block_gelu, block_gelu_tanh, block_gelu_form},
     shifted_powers,
     highest,
 };

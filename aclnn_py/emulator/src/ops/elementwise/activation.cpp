@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation functions of one tensor. The result has the tensor's dtype.
+// Activation functions of one tensor. The result has the tensor's dtype, or can be cast from it.
 #include "aclnnop/activation.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
 namespace emu {
 
+// Integers are computed in FLOAT and cut to integers again.
+constexpr unsigned kFraction = kToFloat | kCastBack | kExact;
+
 EMU_FLOAT_KERNEL(Sigmoid, sigmoid)
 EMU_FLOAT_KERNEL(Silu, silu)
 EMU_FLOAT_KERNEL(Swish, scaled_silu)
 EMU_FLOAT_KERNEL(FastGelu, fast_gelu)
-EMU_FLOAT_KERNEL(Gelu, gelu)
+EMU_FLOAT_KERNEL(Gelu, gelu_tanh)
 EMU_FLOAT_KERNEL(GeluV2, gelu_form)
 
 EMU_UNARY_PAIR(Relu, kExact, types::kReal, maximum(x, T{}))
-EMU_UNARY_PAIR(Sigmoid, kExact, types::kFloat | types::kComplex, sigmoid(x))
+EMU_UNARY_PAIR(Sigmoid, kToFloat | kAnyResult, types::kFloat | types::kComplex, sigmoid(x))
 EMU_UNARY(Silu, kExact, types::kFloat, x * sigmoid(x))
 EMU_UNARY_PAIR(Mish, kExact, types::kFloat, x * std::tanh(softplus(x, T(1), T(20))))
-EMU_UNARY_PAIR(Hardswish, kExact, types::kFloat, x * hard_sigmoid(x))
-EMU_UNARY_PAIR(Hardsigmoid, kExact, types::kFloat, hard_sigmoid(x))
-EMU_UNARY_PAIR(Selu, kExact, types::kFloat,
+EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, x * hard_sigmoid(x))
+EMU_UNARY_PAIR(Hardsigmoid, kFraction, types::kFloat, hard_sigmoid(x))
+EMU_UNARY_PAIR(Selu, kFraction, types::kFloat,
                elu(x, T(1.6732632423543772848), T(1.0507009873554804934), T(1)))
-EMU_UNARY(Gelu, kExact, types::kFloat, gelu_erf(x))
+EMU_UNARY(Gelu, kExact | kPlain, types::kFloat, gelu_tanh(x))
 EMU_UNARY(FastGelu, kExact, types::kFloat, x * sigmoid(T(1.702) * x))
 EMU_UNARY(LogSigmoid, kExact, types::kFloat, log_sigmoid(x))
 EMU_UNARY(SquaredRelu, kExact, types::kFloat, maximum(x, T{}) * maximum(x, T{}))
 
-EMU_ATTRIBUTE(LeakyRelu, kExact, types::kFloat, x > T{} ? x : x * a)
-EMU_ATTRIBUTE_INPLACE_OF(InplaceLeakyRelu, LeakyRelu, kExact, types::kFloat)
-EMU_ATTRIBUTE(Celu, kExact, types::kFloat, elu(x, a, T(1), T(1) / a))
-EMU_ATTRIBUTE_INPLACE_OF(InplaceCelu, Celu, kExact, types::kFloat)
-EMU_ATTRIBUTE(Hardshrink, kExact, types::kFloat, std::abs(x) <= a ? T{} : x)
-EMU_ATTRIBUTE(Softshrink, kExact, types::kFloat, x > a ? x - a : x < -a ? x + a : x * T{})
-EMU_ATTRIBUTE2(Shrink, kExact, types::kFloat, x > a ? x - b : x < -a ? x + b : T{})
-EMU_ATTRIBUTE2(Softplus, kExact, types::kFloat, softplus(x, a, b))
-EMU_ATTRIBUTE2(Threshold, kExact, types::kReal, x > a ? x : b)
-EMU_ATTRIBUTE2_INPLACE_OF(InplaceThreshold, Threshold, kExact, types::kReal)
+EMU_ATTRIBUTE(LeakyRelu, kKeep, types::kFloat, x > T{} ? x : x * a)
+EMU_ATTRIBUTE_INPLACE_OF(InplaceLeakyRelu, LeakyRelu, kKeep, types::kFloat)
+EMU_ATTRIBUTE(Celu, kKeep, types::kFloat, elu(x, a, T(1), T(1) / a))
+EMU_ATTRIBUTE_INPLACE_OF(InplaceCelu, Celu, kKeep, types::kFloat)
+EMU_ATTRIBUTE(Hardshrink, kKeep, types::kFloat, std::abs(x) <= a ? T{} : x)
+EMU_ATTRIBUTE(Softshrink, kKeep, types::kFloat, x > a ? x - a : x < -a ? x + a : x * T{})
+EMU_ATTRIBUTE2(Shrink, kKeep | kPlainFirst, types::kFloat, x > a ? x - b : x < -a ? x + b : T{})
+EMU_ATTRIBUTE2(Softplus, kKeep, types::kFloat, softplus(x, a, b))
+EMU_ATTRIBUTE2(Threshold, kCastScalars, types::kReal, x > a ? x : b)
+EMU_ATTRIBUTE2_INPLACE_OF(InplaceThreshold, Threshold, kCastScalars, types::kReal)
 
 EMU_FORMULA_XABC(Elu, elu(x, a, b, c))
-EMU_ATTRIBUTE3_OF(Elu, Elu, kExact, types::kFloat)
-EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kExact, types::kFloat)
+EMU_ATTRIBUTE3_OF(Elu, Elu, kKeep, types::kFloat)
+EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kKeep, types::kFloat)
 
 EMU_FORMULA_XA(Swish, x * sigmoid(a * x))
 EMU_ROW(Swish, Swish, kExact, types::kFloat, 1, 1,

@@ -34,37 +34,40 @@ T hard_swish_slope(T y) {
   return y >= T(3) ? T(1) : y / T(3) + T(0.5);
 }
 
+// One dtype and one shape for all.
+constexpr unsigned kStrict = kExact | kOneDtype | kOneShape;
+
 }  // namespace
 
-EMU_BINARY(SigmoidBackward, kExact, types::kFloat | types::kComplex, x * (T(1) - y) * y)
-EMU_BINARY(TanhBackward, kExact, types::kFloat, x * (T(1) - y * y))
+EMU_BINARY(SigmoidBackward, kKeep, types::kFloat | types::kComplex, x * (T(1) - y) * y)
+EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x * (T(1) - y * y))
 EMU_BINARY(SiluBackward, kExact, types::kFloat, x * silu_slope(y))
-EMU_BINARY(GeluBackward, kExact, types::kFloat, x * gelu_slope(y))
-EMU_BINARY(FastGeluBackward, kExact, types::kFloat, x * fast_gelu_slope(y))
-EMU_BINARY(MishBackward, kExact, types::kFloat, x * mish_slope(y))
-EMU_BINARY(HardswishBackward, kExact, types::kFloat, x * hard_swish_slope(y))
-EMU_BINARY(HardsigmoidBackward, kExact, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
-EMU_BINARY(SeluBackward, kExact, types::kFloat,
+EMU_BINARY(GeluBackward, kKeep, types::kFloat, x * gelu_slope(y))
+EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x * fast_gelu_slope(y))
+EMU_BINARY(MishBackward, kKeep, types::kFloat, x * mish_slope(y))
+EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x * hard_swish_slope(y))
+EMU_BINARY(HardsigmoidBackward, kOneShape, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
+EMU_BINARY(SeluBackward, kStrict | kToFloat | kCastBack, types::kFloat,
            y > T{} ? x * T(1.0507009873554804934) : x * (y + T(1.7580993408473768600)))
 
-EMU_BINARY_ALPHA(ThresholdBackward, kExact, types::kReal, y > a ? x : T{})
-EMU_BINARY_ALPHA(HardshrinkBackward, kExact, types::kFloat, std::abs(y) <= a ? T{} : x)
-EMU_BINARY_ALPHA_OF(SoftshrinkBackward, HardshrinkBackward, kExact, types::kFloat)
+EMU_BINARY_ALPHA(ThresholdBackward, kExact | kOneDtype | kCastScalars, types::kReal, y > a ? x : T{})
+EMU_BINARY_ALPHA(HardshrinkBackward, kKeep, types::kFloat, std::abs(y) <= a ? T{} : x)
+EMU_BINARY_ALPHA_OF(SoftshrinkBackward, HardshrinkBackward, kKeep, types::kFloat)
 
 EMU_FORMULA(HardtanhBackward, (T x, T y, T a, T b), y <= a || y >= b ? T{} : x)
-EMU_ROW(HardtanhBackward, HardtanhBackward, kExact, types::kFloat, 2, 2,
+EMU_ROW(HardtanhBackward, HardtanhBackward, kOneDtype | kOneShape, types::kFloat, 2, 2,
         (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *min, const aclScalar *max,
          aclTensor *out),
         elementwise, {gradOutput, self, attribute(min), attribute(max)}, out)
 
 EMU_FORMULA(SoftplusBackward, (T x, T y, T a, T b), y * a > b ? x : x * sigmoid(y * a))
-EMU_ROW(SoftplusBackward, SoftplusBackward, kExact, types::kFloat, 2, 2,
+EMU_ROW(SoftplusBackward, SoftplusBackward, kToFloat | kOneShape, types::kFloat, 2, 2,
         (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *beta, const aclScalar *threshold,
          aclTensor *gradInput),
         elementwise, {gradOutput, self, attribute(beta), attribute(threshold)}, gradInput)
 
 EMU_FORMULA_XYA(LeakyReluBackward, y > T{} ? x : x * a)
-EMU_ROW(LeakyReluBackward, LeakyReluBackward, kExact, types::kFloat, 2, 1,
+EMU_ROW(LeakyReluBackward, LeakyReluBackward, kKeep, types::kFloat, 2, 1,
         (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *negativeSlope,
          bool /* of the argument or the result: one sign, one slope */, aclTensor *out),
         elementwise, {gradOutput, self, attribute(negativeSlope), skipped()}, out)

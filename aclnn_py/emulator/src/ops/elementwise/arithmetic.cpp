@@ -22,7 +22,7 @@ EMU_SCALAR_ALPHA_OF(Rsubs, Rsub, kKeep, types::kNumber)
 
 EMU_BINARY(Mul, kKeep, types::kNumber, times(x, y))
 EMU_BINARY_INPLACE_OF(InplaceMul, Mul, kKeep, types::kNumber)
-EMU_SCALAR_OF(Muls, Mul, kKeep, types::kNumber)
-EMU_SCALAR_INPLACE_OF(InplaceMuls, Mul, kKeep, types::kNumber)
+EMU_SCALAR_OF(Muls, Mul, kFloatScalar, types::kNumber)
+EMU_SCALAR_INPLACE_OF(InplaceMuls, Mul, kFloatScalar, types::kNumber)
 
 }  // namespace emu

@@ -20,22 +20,27 @@ EMU_BINARY_INPLACE_OF(InplaceClampMinTensor, Maximum, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceClampMaxTensor, Minimum, kKeep, types::kReal)
 
 EMU_FORMULA_XYZ(Clamp, clamp(x, y, z))
-EMU_TERNARY_OF(ClampTensor, Clamp, kKeep, types::kReal)
 
 // Either bound may be null, not both.
-EMU_OPERATOR(Clamp, (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
-                     aclTensor *out)) {
-  static constexpr ElementwiseRow both = {"aclnnClamp", &block_table<ClampFormula, types::kReal, 1, 2>, kKeep};
-  static constexpr ElementwiseRow low = {"aclnnClamp", &block_table<MaximumFormula, types::kReal, 1, 1>, kKeep};
-  static constexpr ElementwiseRow high = {"aclnnClamp", &block_table<MinimumFormula, types::kReal, 1, 1>, kKeep};
-  if (clipValueMin == nullptr && clipValueMax != nullptr) {
-    return elementwise(high, {self, skipped(), clipValueMax}, out, workspaceSize, executor);
+#define EMU_CLAMP(NAME, BOUND, TENSORS, SCALARS)                                                                      \
+  EMU_OPERATOR(NAME, (const aclTensor *self, const BOUND *clipValueMin, const BOUND *clipValueMax, aclTensor *out)) { \
+    static constexpr ElementwiseRow both = {                                                                          \
+        "aclnn" #NAME, &block_table<ClampFormula, types::kReal, 1 + 2 * TENSORS, 2 * SCALARS>, kKeep};                \
+    static constexpr ElementwiseRow low = {                                                                           \
+        "aclnn" #NAME, &block_table<MaximumFormula, types::kReal, 1 + TENSORS, SCALARS>, kKeep};                      \
+    static constexpr ElementwiseRow high = {                                                                          \
+        "aclnn" #NAME, &block_table<MinimumFormula, types::kReal, 1 + TENSORS, SCALARS>, kKeep};                      \
+    if (clipValueMin == nullptr && clipValueMax != nullptr) {                                                         \
+      return elementwise(high, {self, skipped(), clipValueMax}, out, workspaceSize, executor);                        \
+    }                                                                                                                 \
+    if (clipValueMin != nullptr && clipValueMax == nullptr) {                                                         \
+      return elementwise(low, {self, clipValueMin, skipped()}, out, workspaceSize, executor);                         \
+    }                                                                                                                 \
+    return elementwise(both, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);                       \
   }
-  if (clipValueMin != nullptr && clipValueMax == nullptr) {
-    return elementwise(low, {self, clipValueMin, skipped()}, out, workspaceSize, executor);
-  }
-  return elementwise(both, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);
-}
+
+EMU_CLAMP(Clamp, aclScalar, 0, 1)
+EMU_CLAMP(ClampTensor, aclTensor, 1, 0)
 
 namespace {
 
@@ -56,20 +61,25 @@ Status check_interval(const char *op, const aclScalar *low, const aclScalar *hig
 
 }  // namespace
 
+// The bounds are cast to the tensor's dtype.
+constexpr unsigned kHardtanh = kExact | kAlikeScalars | kCastScalars;
+
 EMU_OPERATOR(Hardtanh, (const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
                         aclTensor *out)) {
-  static constexpr ElementwiseRow row = {"aclnnHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>, kKeep};
+  static constexpr ElementwiseRow row = {"aclnnHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>,
+                                         kHardtanh};
   const Status refused = self && out ? check_interval(row.op, clipValueMin, clipValueMax) : 0;
   if (refused != 0) return refused;
-  return elementwise(row, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);
+  return elementwise(row, {self, attribute(clipValueMin), attribute(clipValueMax)}, out, workspaceSize, executor);
 }
 
 EMU_OPERATOR(InplaceHardtanh, (aclTensor *selfRef, const aclScalar *clipValueMin, const aclScalar *clipValueMax)) {
   static constexpr ElementwiseRow row = {"aclnnInplaceHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>,
-                                         kKeep};
+                                         kHardtanh};
   const Status refused = selfRef ? check_interval(row.op, clipValueMin, clipValueMax) : 0;
   if (refused != 0) return refused;
-  return elementwise_in_place(row, {selfRef, clipValueMin, clipValueMax}, selfRef, workspaceSize, executor);
+  return elementwise_in_place(row, {selfRef, attribute(clipValueMin), attribute(clipValueMax)}, selfRef,
+                              workspaceSize, executor);
 }
 
 }  // namespace emu

@@ -6,20 +6,20 @@
 #include "ops/elementwise/rows.h"
 
 // The four operators of one relation.
-#define EMU_RELATION(NAME, TYPES, ...)                                     \
+#define EMU_RELATION(NAME, SCALARS, TYPES, ...)                            \
   EMU_FORMULA_XY(NAME, __VA_ARGS__)                                        \
   EMU_BINARY_OF(NAME##Tensor, NAME, kToBool, TYPES)                        \
   EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, kToBool, TYPES)       \
-  EMU_SCALAR_OF(NAME##Scalar, NAME, kToBool, TYPES)                        \
-  EMU_SCALAR_INPLACE_OF(Inplace##NAME##Scalar, NAME, kToBool, TYPES)
+  EMU_SCALAR_OF(NAME##Scalar, NAME, kToBool | SCALARS, TYPES)              \
+  EMU_SCALAR_INPLACE_OF(Inplace##NAME##Scalar, NAME, kToBool | SCALARS, TYPES)
 
 namespace emu {
 
-EMU_RELATION(Eq, types::kAll, x == y)
-EMU_RELATION(Ne, types::kAll, x != y)
-EMU_RELATION(Lt, types::kReal | types::kUnsigned, x < y)
-EMU_RELATION(Le, types::kReal | types::kUnsigned, x <= y)
-EMU_RELATION(Gt, types::kReal | types::kUnsigned, x > y)
-EMU_RELATION(Ge, types::kReal | types::kUnsigned, x >= y)
+EMU_RELATION(Eq, kAlikeScalars, types::kAll, x == y)
+EMU_RELATION(Ne, kAlikeScalars, types::kAll, x != y)
+EMU_RELATION(Lt, kAlikeScalars, types::kReal | types::kUnsigned, x < y)
+EMU_RELATION(Le, kAlikeScalars, types::kReal | types::kUnsigned, x <= y)
+EMU_RELATION(Gt, kAlikeScalars, types::kReal | types::kUnsigned, x > y)
+EMU_RELATION(Ge, kFreeScalars, types::kReal | types::kUnsigned, x >= y)
 
 }  // namespace emu

@@ -6,7 +6,7 @@
 namespace emu {
 
 EMU_FORMULA_XY(Complex, std::complex<T>(x, y))
-EMU_ROW(Complex, Complex, kOneDtype | kExact, types::kFloat, 2, 0,
+EMU_ROW(Complex, Complex, kOneDtype | kExact | kPlainFirst, types::kFloat, 2, 0,
         (const aclTensor *real, const aclTensor *imag, aclTensor *out), elementwise, {real, imag}, out)
 
 }  // namespace emu

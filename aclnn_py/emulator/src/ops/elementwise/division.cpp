@@ -8,10 +8,14 @@ namespace emu {
 
 constexpr unsigned kQuotient = types::kFloat | types::kComplex;
 
-EMU_BINARY(Div, kToFloat, kQuotient, x / y)
-EMU_BINARY_INPLACE_OF(InplaceDiv, Div, kToFloat, kQuotient)
-EMU_SCALAR_OF(Divs, Div, kToFloat, kQuotient)
-EMU_SCALAR_INPLACE_OF(InplaceDivs, Div, kToFloat, kQuotient)
+// Integers are divided in FLOAT; the quotient may be cut to an integer again.
+constexpr unsigned kTrue = kToFloat | kCastBack | kPlain;
+constexpr unsigned kTrueByScalar = kTrue | kFloatScalar | kFloatScalarOfHalf;
+
+EMU_BINARY(Div, kTrue, kQuotient, x / y)
+EMU_BINARY_INPLACE_OF(InplaceDiv, Div, kTrue, kQuotient)
+EMU_SCALAR_OF(Divs, Div, kTrueByScalar, kQuotient)
+EMU_SCALAR_INPLACE_OF(InplaceDivs, Div, kTrueByScalar, kQuotient)
 
 EMU_FORMULA_XY(DivTrunc, divide_trunc(x, y))
 EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
@@ -20,9 +24,9 @@ EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
 #define EMU_DIV_MODE(NAME, TENSORS, SCALARS, PARAMETERS, BODY, OTHER, FIRST, OUT)                         \
   EMU_OPERATOR(NAME, PARAMETERS) {                                                                        \
     static constexpr ElementwiseRow rows[] = {                                                            \
-        {"aclnn" #NAME, &block_table<DivFormula, kQuotient, TENSORS, SCALARS>, kToFloat},                 \
-        {"aclnn" #NAME, &block_table<DivTruncFormula, types::kReal, TENSORS, SCALARS>, kKeep},            \
-        {"aclnn" #NAME, &block_table<DivFloorFormula, types::kReal, TENSORS, SCALARS>, kKeep},            \
+        {"aclnn" #NAME, &block_table<DivFormula, kQuotient, TENSORS, SCALARS>, kTrue},                    \
+        {"aclnn" #NAME, &block_table<DivTruncFormula, types::kReal, TENSORS, SCALARS>, kPlain},           \
+        {"aclnn" #NAME, &block_table<DivFloorFormula, types::kReal, TENSORS, SCALARS>, kPlain},           \
     };                                                                                                    \
     Check check("aclnn" #NAME);                                                                           \
     check.required(check.facts().name(0), FIRST).required("other", OTHER);                                \
@@ -42,29 +46,32 @@ EMU_DIV_MODE(InplaceDivMods, 1, 1, (aclTensor *selfRef, const aclScalar *other, 
 
 EMU_BINARY_OF(FloorDivide, DivFloor, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceFloorDivide, DivFloor, kKeep, types::kReal)
-EMU_SCALAR_OF(FloorDivides, DivFloor, kKeep, types::kReal)
-EMU_SCALAR_INPLACE_OF(InplaceFloorDivides, DivFloor, kKeep, types::kReal)
+EMU_SCALAR_OF(FloorDivides, DivFloor, kAlikeScalars, types::kReal)
+EMU_SCALAR_INPLACE_OF(InplaceFloorDivides, DivFloor, kAlikeScalars, types::kReal)
 
 EMU_FORMULA_XY(Fmod, mod_trunc(x, y))
-EMU_BINARY_OF(FmodTensor, Fmod, kKeep, types::kReal)
-EMU_BINARY_INPLACE_OF(InplaceFmodTensor, Fmod, kKeep, types::kReal)
-EMU_SCALAR_OF(FmodScalar, Fmod, kKeep, types::kReal)
-EMU_SCALAR_INPLACE_OF(InplaceFmodScalar, Fmod, kKeep, types::kReal)
+EMU_BINARY_OF(FmodTensor, Fmod, kAnyResult, types::kReal)
+EMU_BINARY_INPLACE_OF(InplaceFmodTensor, Fmod, kAnyResult, types::kReal)
+EMU_SCALAR_OF(FmodScalar, Fmod, kAnyResult, types::kReal)
+EMU_SCALAR_INPLACE_OF(InplaceFmodScalar, Fmod, kAnyResult, types::kReal)
 
+constexpr DtypeSet kRemainders = dt::kFloating | dtype_set(ACL_INT32, ACL_INT64);
+EMU_MEET_IN(Remainder, kRemainders)
+EMU_MEET_IN(RemainderOf, kRemainders)
 EMU_FORMULA_XY(Remainder, mod_floor(x, y))
 EMU_FORMULA_XY(RemainderOf, mod_floor(y, x))
 EMU_BINARY_OF(RemainderTensorTensor, Remainder, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceRemainderTensorTensor, Remainder, kKeep, types::kReal)
-EMU_SCALAR_OF(RemainderTensorScalar, Remainder, kKeep, types::kReal)
-EMU_SCALAR_INPLACE_OF(InplaceRemainderTensorScalar, Remainder, kKeep, types::kReal)
-EMU_SCALAR_FIRST_OF(RemainderScalarTensor, RemainderOf, kKeep, types::kReal)
+EMU_SCALAR_OF(RemainderTensorScalar, Remainder, kFreeScalars, types::kReal)
+EMU_SCALAR_INPLACE_OF(InplaceRemainderTensorScalar, Remainder, kFreeScalars, types::kReal)
+EMU_SCALAR_FIRST_OF(RemainderScalarTensor, RemainderOf, kFreeScalars, types::kReal)
 
 EMU_FORMULA_XY(Pow, power(x, y))
 EMU_FORMULA_XY(PowOf, power(y, x))
 EMU_BINARY_OF(PowTensorTensor, Pow, kKeep, types::kNumber)
 EMU_BINARY_INPLACE_OF(InplacePowTensorTensor, Pow, kKeep, types::kNumber)
-EMU_SCALAR_OF(PowTensorScalar, Pow, kKeep, types::kNumber)
-EMU_SCALAR_INPLACE_OF(InplacePowTensorScalar, Pow, kKeep, types::kNumber)
-EMU_SCALAR_FIRST_OF(PowScalarTensor, PowOf, kKeep, types::kNumber)
+EMU_SCALAR_OF(PowTensorScalar, Pow, kFreeScalars, types::kNumber)
+EMU_SCALAR_INPLACE_OF(InplacePowTensorScalar, Pow, kFreeScalars, types::kNumber)
+EMU_SCALAR_FIRST_OF(PowScalarTensor, PowOf, kFreeScalars, types::kNumber)
 
 }  // namespace emu

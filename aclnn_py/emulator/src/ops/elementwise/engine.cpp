@@ -57,17 +57,37 @@ struct Walk {
   void dtypes(const aclTensor *out) {
     for (int i = 0; i < count; ++i) {
       const Argument &a = arguments[i];
-      if (a.kind == Argument::kTensor) check.dtype(name(i), a.tensor, refused(name(i)));
-      else if (a.kind == Argument::kOperand) check.dtype(name(i), a.scalar, refused(name(i)));
+      if (a.kind == Argument::kTensor) check.dtype_in(name(i), a.tensor->dtype, allowed(name(i)));
+      else if (a.kind == Argument::kOperand || a.kind == Argument::kAttribute) scalar_dtype(i);
     }
-    if (!in_place) check.dtype(out_name, out, (row.rule & kToBool) != 0 ? 0 : refused(out_name));
+    if (!in_place) check.dtype_in(out_name, out->dtype, allowed(out_name));
   }
 
-  // Where the documents name no dtype, the ones every array program has.
-  DtypeSet refused(const char *parameter) const {
+  void scalar_dtype(int i) {
+    const Argument &a = arguments[i];
+    if ((row.rule & kAlikeScalars) != 0) {
+      int lead = 0;
+      while (arguments[lead].kind != Argument::kTensor) ++lead;
+      check.dtype_in(name(i), a.scalar->dtype, allowed(name(lead)));
+    } else if (a.kind == Argument::kOperand && (row.rule & kFreeScalars) == 0) {
+      check.dtype_in(name(i), a.scalar->dtype, allowed(name(i)));
+    }
+  }
+
+  // Where no dtype is named, the ones every array program has.
+  DtypeSet allowed(const char *parameter) const {
     const ParameterFacts *facts = check.facts().find(parameter);
-    const bool documented = facts != nullptr && facts->dtypes != 0;
-    return row.refused | (documented ? 0 : ~kUsual);
+    return facts != nullptr && facts->dtypes != 0 ? facts->dtypes : kUsual;
+  }
+
+  void formats(const aclTensor *out) {
+    if ((row.rule & (kPlain | kPlainFirst)) == 0) return;
+    for (int i = 0; i < count; ++i) {
+      if (arguments[i].kind != Argument::kTensor) continue;
+      check.plain_format(name(i), arguments[i].tensor);
+      if ((row.rule & kPlain) == 0) return;
+    }
+    check.plain_format(out_name, out);
   }
 
   // The dtype all operands meet in.
@@ -96,12 +116,19 @@ struct Walk {
       const Argument &a = arguments[i];
       if (a.kind != Argument::kOperand) continue;
       const aclDataType before = result;
-      result = promote_with_scalar(before, a.scalar->dtype);
+      result = keeps_float(before, a.scalar->dtype) ? ACL_FLOAT : promote_with_scalar(before, a.scalar->dtype);
       check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s does not combine with dtype %s", name(i),
                  dtype_name(a.scalar->dtype), dtype_name(before));
       if (!check.ok()) return ACL_DT_UNDEFINED;
     }
+    check.that(row.meeting == 0 || contains(row.meeting, result), "the operands meet in dtype %s; allowed: %s",
+               dtype_name(result), dtype_list(row.meeting).c_str());
     return result;
+  }
+
+  bool keeps_float(aclDataType tensor, aclDataType scalar) const {
+    return ((row.rule & kFloatScalar) != 0 && tensor == ACL_BF16 && scalar == ACL_DOUBLE) ||
+           ((row.rule & kFloatScalarOfHalf) != 0 && tensor == ACL_FLOAT16 && scalar == ACL_FLOAT);
   }
 
   void shapes(const aclTensor *out, Layout *shape) {
@@ -117,6 +144,7 @@ struct Walk {
         continue;
       }
       const Layout before = *shape;
+      if ((row.rule & kOneShape) != 0) check.shape(name(i), a.tensor, before);
       const bool meets = broadcast_shapes(before, given, shape);
       check.that(meets, "%s has shape %s, which does not broadcast with %s", name(i),
                  shape_text(given).c_str(), shape_text(before).c_str());
@@ -203,6 +231,7 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   walk.nulls(out);
   if (!check.ok()) return check.status();
   walk.dtypes(out);
+  walk.formats(out);
   const aclDataType promoted = check.ok() ? walk.promoted() : ACL_DT_UNDEFINED;
   if (!check.ok()) return check.status();
 
@@ -222,17 +251,19 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
     }
     // A scale that the computation cannot express would silently lose its fraction. Integers scale
     // BOOL: frameworks pass their default of 1 as INT64.
-    if (a.kind == Argument::kAttribute && !can_cast(a.scalar->dtype, as_integer(task.compute_dtype))) {
+    if (a.kind == Argument::kAttribute && (row.rule & kCastScalars) == 0 &&
+        !can_cast(a.scalar->dtype, as_integer(task.compute_dtype))) {
       check.that(false, "%s has dtype %s, which cannot be cast to %s", walk.name(i),
                  dtype_name(a.scalar->dtype), dtype_name(task.compute_dtype));
     }
     if (!check.ok()) return check.status();
     set_scalar(&task, scalars++, *a.scalar, a.kind == Argument::kOperand);
   }
+  const aclDataType result_dtype = (row.rule & kCastBack) != 0 ? promoted : task.result_dtype;
   if ((row.rule & kExact) != 0) {
-    check.same_dtype(walk.out_name, out->dtype, "the result", task.result_dtype);
-  } else if ((row.rule & kToBool) == 0) {
-    check.castable(task.result_dtype, walk.out_name, out->dtype);
+    check.same_dtype(walk.out_name, out->dtype, "the result", result_dtype);
+  } else if ((row.rule & (kToBool | kAnyResult)) == 0) {
+    check.castable(result_dtype, walk.out_name, out->dtype);
   }
   check.that(is_computable(out->dtype), "%s has dtype %s, which is not supported", walk.out_name,
              dtype_name(out->dtype));

@@ -22,13 +22,23 @@ enum RowRule : unsigned {
   kOneDtype = 8,      // tensors are not promoted: all must have one dtype
   kLeadShape = 16,    // the other tensors broadcast to the first one, not both ways
   kCondition = 32,    // the first tensor is a truth value and takes no part in promotion
+  kOneShape = 64,     // tensors are not broadcast: all must have one shape
+  kAnyResult = 128,   // the result is cast to whatever dtype the out parameter has
+  kCastBack = 256,    // with kToFloat: the result counts as one of the promoted dtype
+  kPlain = 512,       // no tensor may have a private format
+  kPlainFirst = 1024,     // the first tensor may not
+  kAlikeScalars = 2048,   // scalars take the dtypes of the first tensor
+  kFreeScalars = 4096,    // operand scalars of any dtype: the promoted one is asked about instead
+  kCastScalars = 8192,    // attribute scalars are cast to the dtype of the computation, whatever they lose
+  kFloatScalar = 16384,   // a DOUBLE scalar beside BFLOAT16 is computed with in FLOAT
+  kFloatScalarOfHalf = 32768,  // so is a FLOAT scalar beside FLOAT16
 };
 
 struct ElementwiseRow {
   const char *op;
   const BlockTable *blocks;
   unsigned rule;
-  DtypeSet refused = 0;  // dtypes the documents list and programs rely on being refused
+  DtypeSet meeting = 0;  // the dtypes in which operands may meet; 0: any that has a kernel
 };
 
 // One argument in C order. A scalar is an operand (it takes part in promotion and is rounded like a

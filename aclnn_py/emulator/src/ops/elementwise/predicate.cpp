@@ -9,8 +9,8 @@ namespace emu {
 
 EMU_UNARY(IsFinite, kToBool, types::kNumber, is_finite(x))
 EMU_UNARY(IsInf, kToBool, types::kReal, is_infinite(x))
-EMU_UNARY(IsPosInf, kToBool, types::kFloat, is_infinite(x) && x > T{})
-EMU_UNARY(IsNegInf, kToBool, types::kFloat, is_infinite(x) && x < T{})
+EMU_UNARY(IsPosInf, kToBool, types::kReal, is_infinite(x) && x > T{})
+EMU_UNARY(IsNegInf, kToBool, types::kReal, is_infinite(x) && x < T{})
 
 EMU_UNARY_PAIR(LogicalNot, kToBool, types::kReal, !truth(x))
 EMU_BINARY(LogicalAnd, kToBool, types::kNumber, truth(x) && truth(y))

@@ -28,6 +28,19 @@
   template <>                          \
   inline constexpr FloatKernel float_kernel<NAME##Formula> = FloatKernel::KERNEL;
 
+// The dtypes in which the operands of a formula's rows may meet; a row whose formula names none takes any.
+namespace emu {
+template <class Formula>
+inline constexpr DtypeSet meeting_dtypes = 0;
+}
+// For the rows of the formula NAME, which follows.
+#define EMU_MEET_IN(NAME, DTYPES) \
+  namespace {                     \
+  struct NAME##Formula;           \
+  }                               \
+  template <>                     \
+  inline constexpr DtypeSet meeting_dtypes<NAME##Formula> = DTYPES;
+
 #define EMU_FORMULA_X(NAME, ...) EMU_FORMULA(NAME, (T x), __VA_ARGS__)
 #define EMU_FORMULA_XY(NAME, ...) EMU_FORMULA(NAME, (T x, T y), __VA_ARGS__)
 #define EMU_FORMULA_XA(NAME, ...) EMU_FORMULA(NAME, (T x, T a), __VA_ARGS__)
@@ -39,40 +52,33 @@
 
 // One exported operator over a formula: BODY is elementwise or elementwise_in_place.
 #define EMU_ROW(NAME, FORMULA, RULE, TYPES, TENSORS, SCALARS, PARAMETERS, BODY, ...)                  \
-  EMU_ROW_NARROW(NAME, FORMULA, RULE, TYPES, TENSORS, SCALARS, 0, PARAMETERS, BODY, __VA_ARGS__)
-// The same with a set of dtypes that is refused although the documents list it.
-#define EMU_ROW_NARROW(NAME, FORMULA, RULE, TYPES, TENSORS, SCALARS, REFUSED, PARAMETERS, BODY, ...)  \
   EMU_OPERATOR(NAME, PARAMETERS) {                                                                    \
     static constexpr ElementwiseRow row = {                                                           \
-        "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, RULE, REFUSED};       \
+        "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, RULE,                 \
+        meeting_dtypes<FORMULA##Formula>};                                                            \
     return BODY(row, __VA_ARGS__, workspaceSize, executor);                                           \
   }
 
 // (self, out)
-#define EMU_UNARY_OF(NAME, FORMULA, RULE, TYPES) EMU_UNARY_NARROW_OF(NAME, FORMULA, RULE, TYPES, 0)
-#define EMU_UNARY_NARROW_OF(NAME, FORMULA, RULE, TYPES, REFUSED)                                      \
-  EMU_ROW_NARROW(NAME, FORMULA, RULE, TYPES, 1, 0, REFUSED, (const aclTensor *self, aclTensor *out),  \
-                 elementwise, {self}, out)
+#define EMU_UNARY_OF(NAME, FORMULA, RULE, TYPES)                                                      \
+  EMU_ROW(NAME, FORMULA, RULE, TYPES, 1, 0, (const aclTensor *self, aclTensor *out), elementwise,     \
+          {self}, out)
 #define EMU_UNARY(NAME, RULE, TYPES, ...) \
   EMU_FORMULA_X(NAME, __VA_ARGS__)        \
   EMU_UNARY_OF(NAME, NAME, RULE, TYPES)
 // (selfRef)
-#define EMU_UNARY_INPLACE_OF(NAME, FORMULA, RULE, TYPES) \
-  EMU_UNARY_INPLACE_NARROW_OF(NAME, FORMULA, RULE, TYPES, 0)
-#define EMU_UNARY_INPLACE_NARROW_OF(NAME, FORMULA, RULE, TYPES, REFUSED)                              \
-  EMU_ROW_NARROW(NAME, FORMULA, RULE, TYPES, 1, 0, REFUSED, (aclTensor *selfRef),                     \
-                 elementwise_in_place, {selfRef}, selfRef)
+#define EMU_UNARY_INPLACE_OF(NAME, FORMULA, RULE, TYPES)                                              \
+  EMU_ROW(NAME, FORMULA, RULE, TYPES, 1, 0, (aclTensor *selfRef), elementwise_in_place, {selfRef}, selfRef)
 // aclnnNAME and aclnnInplaceNAME.
 #define EMU_UNARY_PAIR(NAME, RULE, TYPES, ...) \
   EMU_UNARY(NAME, RULE, TYPES, __VA_ARGS__)    \
   EMU_UNARY_INPLACE_OF(Inplace##NAME, NAME, RULE, TYPES)
 
 // (self, other, out)
-#define EMU_BINARY_OF(NAME, FORMULA, RULE, TYPES) EMU_BINARY_NARROW_OF(NAME, FORMULA, RULE, TYPES, 0)
-#define EMU_BINARY_NARROW_OF(NAME, FORMULA, RULE, TYPES, REFUSED)                                     \
-  EMU_ROW_NARROW(NAME, FORMULA, RULE, TYPES, 2, 0, REFUSED,                                           \
-                 (const aclTensor *self, const aclTensor *other, aclTensor *out), elementwise,        \
-                 {self, other}, out)
+#define EMU_BINARY_OF(NAME, FORMULA, RULE, TYPES)                                                     \
+  EMU_ROW(NAME, FORMULA, RULE, TYPES, 2, 0,                                                           \
+          (const aclTensor *self, const aclTensor *other, aclTensor *out), elementwise,               \
+          {self, other}, out)
 #define EMU_BINARY(NAME, RULE, TYPES, ...) \
   EMU_FORMULA_XY(NAME, __VA_ARGS__)        \
   EMU_BINARY_OF(NAME, NAME, RULE, TYPES)

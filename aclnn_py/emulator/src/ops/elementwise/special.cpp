@@ -32,12 +32,12 @@ T x_log_y(T x, T y) {
 }  // namespace
 
 EMU_FORMULA(IsClose, (T x, T y, T a, T b, T c), close(x, y, a, b, c))
-EMU_ROW(IsClose, IsClose, kToBool | kToFloat, types::kFloat, 2, 3,
+EMU_ROW(IsClose, IsClose, kToBool | kToFloat | kOneDtype, types::kFloat, 2, 3,
         (const aclTensor *self, const aclTensor *other, double rtol, double atol, bool equalNan, aclTensor *out),
         elementwise, {self, other, number(rtol), number(atol), number(equalNan)}, out)
 
 EMU_FORMULA_XABC(NanToNum, nan_to_num(x, a, b, c))
-EMU_ROW(NanToNum, NanToNum, kKeep, types::kReal, 1, 3,
+EMU_ROW(NanToNum, NanToNum, kExact, types::kReal, 1, 3,
         (const aclTensor *self, float nan, float posinf, float neginf, aclTensor *out), elementwise,
         {self, number(nan), number(posinf), number(neginf)}, out)
 EMU_ROW(InplaceNanToNum, NanToNum, kKeep, types::kReal, 1, 3,
@@ -48,8 +48,8 @@ EMU_BINARY(Heaviside, kExact | kOneDtype, types::kFloat, is_nan(x) ? x : x == T{
 
 EMU_FORMULA_XY(XLogY, x_log_y(x, y))
 EMU_FORMULA_XY(XLogYOf, x_log_y(y, x))
-EMU_BINARY_OF(XLogYTensor, XLogY, kToFloat, types::kFloat)
-EMU_BINARY_INPLACE_OF(InplaceXLogYTensor, XLogY, kToFloat, types::kFloat)
+EMU_BINARY_OF(XLogYTensor, XLogY, kToFloat | kAnyResult, types::kFloat)
+EMU_BINARY_INPLACE_OF(InplaceXLogYTensor, XLogY, kToFloat | kAnyResult, types::kFloat)
 EMU_SCALAR_OF(XLogYScalarOther, XLogY, kToFloat, types::kFloat)
 EMU_SCALAR_INPLACE_OF(InplaceXLogYScalarOther, XLogY, kToFloat, types::kFloat)
 EMU_SCALAR_FIRST_OF(XLogYScalarSelf, XLogYOf, kToFloat, types::kFloat)

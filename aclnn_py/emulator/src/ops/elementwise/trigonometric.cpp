@@ -8,20 +8,20 @@ namespace emu {
 
 EMU_FLOAT_KERNEL(Tanh, tanh)
 
-EMU_UNARY_PAIR(Sin, kToFloat, types::kFloat | types::kComplex, std::sin(x))
-EMU_UNARY_PAIR(Cos, kToFloat, types::kFloat | types::kComplex, std::cos(x))
+EMU_UNARY_PAIR(Sin, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::sin(x))
+EMU_UNARY_PAIR(Cos, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::cos(x))
 EMU_UNARY_PAIR(Tan, kToFloat, types::kFloat | types::kComplex, std::tan(x))
 EMU_UNARY_PAIR(Asin, kToFloat, types::kFloat, std::asin(x))
 EMU_UNARY_PAIR(Acos, kToFloat, types::kFloat, std::acos(x))
 EMU_UNARY_PAIR(Atan, kToFloat, types::kFloat, std::atan(x))
-EMU_UNARY_PAIR(Sinh, kToFloat, types::kFloat | types::kComplex, std::sinh(x))
-EMU_UNARY_PAIR(Cosh, kToFloat, types::kFloat, std::cosh(x))
-EMU_UNARY_PAIR(Tanh, kToFloat, types::kFloat, std::tanh(x))
-EMU_UNARY_PAIR(Asinh, kToFloat, types::kFloat, std::asinh(x))
-EMU_UNARY_PAIR(Acosh, kToFloat, types::kFloat, std::acosh(x))
-EMU_UNARY_PAIR(Atanh, kToFloat, types::kFloat, std::atanh(x))
+EMU_UNARY_PAIR(Sinh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::sinh(x))
+EMU_UNARY_PAIR(Cosh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex, std::cosh(x))
+EMU_UNARY_PAIR(Tanh, kToFloat | kPlainFirst, types::kFloat, std::tanh(x))
+EMU_UNARY_PAIR(Asinh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex, std::asinh(x))
+EMU_UNARY_PAIR(Acosh, kToFloat | kPlain, types::kFloat | types::kComplex, std::acosh(x))
+EMU_UNARY_PAIR(Atanh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::atanh(x))
 
-EMU_BINARY(Atan2, kToFloat, types::kFloat, std::atan2(x, y))
-EMU_BINARY_INPLACE_OF(InplaceAtan2, Atan2, kToFloat, types::kFloat)
+EMU_BINARY(Atan2, kToFloat | kAnyResult, types::kFloat, std::atan2(x, y))
+EMU_BINARY_INPLACE_OF(InplaceAtan2, Atan2, kToFloat | kAnyResult, types::kFloat)
 
 }  // namespace emu
