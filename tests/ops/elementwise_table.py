@@ -21,7 +21,8 @@ class Case:
     o result. Without an o the first tensor is written. ``numbers`` are the values of the s and n.
     ``rule`` says what the result is: "keep" the promoted dtype, "float" FLOAT for integers, "bool".
     ``same`` means that scalars are given as plain numbers. ``refused`` are dtypes that a tensor may
-    have beside others, but not all tensors at once.
+    have beside others, but not all tensors at once. ``one_shape`` means that tensors are not
+    broadcast. ``optional`` are positions that may be null.
     """
 
     operator: str
@@ -33,6 +34,8 @@ class Case:
     same: bool = False
     refused: frozenset[str] = frozenset()
     scale: float = 1.0
+    one_shape: bool = False
+    optional: frozenset[int] = frozenset()
 
     @property
     def in_place(self) -> bool:
@@ -286,7 +289,12 @@ BINARY = [
 ]
 
 TERNARY = [
-    Case("ClampTensor", lambda x, a, b: np.minimum(np.maximum(x, a), b), "ttto"),
+    Case(
+        "ClampTensor",
+        lambda x, a, b: np.minimum(np.maximum(x, a), b),
+        "ttto",
+        optional=frozenset({1, 2}),
+    ),
     Case("Addcmul", lambda x, y, z, a: x + a * y * z, "tttso", (2,)),
     Case("InplaceAddcmul", lambda x, y, z, a: x + a * y * z, "ttts", (2,)),
     Case(
@@ -339,19 +347,27 @@ BACKWARD = [
         "FastGeluBackward",
         lambda y: sigmoid(1.702 * y) * (1 + 1.702 * y * (1 - sigmoid(1.702 * y))),
         form="tto",
+        one_shape=True,
     ),
     gradient("MishBackward", mish_slope, form="tto", scale=16),  # its terms cancel
     gradient(
         "HardswishBackward",
         lambda y: np.where(y <= -3, 0, np.where(y >= 3, 1, y / 3 + 0.5)),
         form="tto",
+        one_shape=True,
     ),
-    gradient("HardsigmoidBackward", lambda y: np.where(abs(y) < 3, 1 / 6, 0), form="tto"),
+    gradient(
+        "HardsigmoidBackward",
+        lambda y: np.where(abs(y) < 3, 1 / 6, 0),
+        form="tto",
+        one_shape=True,
+    ),
     Case(
         "SeluBackward",
         lambda x, y: np.where(y > 0, 1.0507009873554805 * x, x * (y + 1.7580993408473768)),
         "tto",
         same=True,
+        one_shape=True,
     ),
     Case("ThresholdBackward", lambda x, y, a: np.where(y > a, x, 0), "ttso", (1,), same=True),
     gradient("HardshrinkBackward", lambda y, a: abs(y) > a, form="ttso", numbers=(0.5,)),
@@ -361,12 +377,14 @@ BACKWARD = [
         lambda y, a, b: (y > a) & (y < b),
         form="ttsso",
         numbers=(-1.0, 2.0),
+        one_shape=True,
     ),
     gradient(
         "SoftplusBackward",
         lambda y, a, b: np.where(y * a > b, 1, sigmoid(y * a)),
         form="ttsso",
         numbers=(2.0, 4.0),
+        one_shape=True,
     ),
     Case(
         "LeakyReluBackward",

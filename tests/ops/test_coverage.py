@@ -49,8 +49,7 @@ def test_rows_of_the_test_tables_are_implemented() -> None:
 
 def test_narrowed_dtypes_are_those_the_tests_see_refused() -> None:
     refused = {
-        "aclnn" + case.operator: set(case.refused) & first_documented(case)
-        for case in FOREACH
+        "aclnn" + case.operator: set(case.refused) & first_documented(case) for case in FOREACH
     }
     refused = {name: names for name, names in refused.items() if names}
     listed = {

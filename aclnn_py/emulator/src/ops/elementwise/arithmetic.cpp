@@ -10,7 +10,7 @@ namespace emu {
 EMU_BINARY_ALPHA(Add, kKeep, types::kNumber, plus(x, times(y, a)))
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceAdd, Add, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_OF(Adds, Add, kKeep, types::kNumber)
-EMU_SCALAR_ALPHA_INPLACE_OF(InplaceAdds, Add, kKeep, types::kNumber)
+EMU_SCALAR_ALPHA_INPLACE_OF(InplaceAdds, Add, kAlikeScalars, types::kNumber)
 
 EMU_BINARY_ALPHA(Sub, kKeep, types::kNumber, minus(x, times(y, a)))
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceSub, Sub, kKeep, types::kNumber)
