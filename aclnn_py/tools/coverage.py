@@ -76,8 +76,9 @@ Made by `python -m aclnn_py.tools.coverage`; a test compares it with the library
 of {total} are implemented; any other is absent from the library, as on an older CANN.
 
 Dtypes are those the emulator takes for the first tensor, or the documented ones where its facts
-name none. A tolerance "by dtype" bounds the distance from NumPy in float64, relative to the value, by the dtype of the
-result; operators that add many terms stay within a small multiple. Integers and BOOL are exact.
+name none. A tolerance "by dtype" bounds the distance from NumPy in float64, relative to the
+value, by the dtype of the result; operators that add many terms stay within a small multiple.
+Integers and BOOL are exact.
 
 | {names} |
 |{rules}|
