@@ -237,6 +237,8 @@ class Machine:
         if low == high:
             return True
         first, last = start + low, start + high
+        if not _plain_format(tensor.format):  # how much of it is memory, the view says
+            first, last = max(first, 0), min(last, POOL)
         if first < 0 or last > POOL:
             return None if first >= 0 and last <= POOL + 3 * PAGE else False
         bits = _bits(tensor.dtype)
