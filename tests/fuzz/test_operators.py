@@ -26,10 +26,10 @@ pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the mach
     ],
 )
 def test_planted_faults_are_found_and_attributed(planted: str, kind: str, tmp_path: Path) -> None:
-    budget = Budget(calls=12, seed=3, pattern="aclnnRelu", cases=tmp_path)
+    budget = Budget(calls=3, seed=3, pattern="aclnnRelu$", cases=tmp_path)
     before = f"{fuzzer.__package__}.planted:{planted}"
     assert fuzzer.fuzz(budget, before=before) > 0
-    assert budget.spent == 12  # the others are made all the same
+    assert budget.spent == 3  # the others are made all the same
     defect = budget.defects[0]
     assert defect["kind"] == kind
     assert defect["case"]["operator"] == "aclnnRelu"
@@ -41,7 +41,7 @@ def test_planted_faults_are_found_and_attributed(planted: str, kind: str, tmp_pa
 def test_a_hang_is_found_and_attributed(monkeypatch: pytest.MonkeyPatch) -> None:
     # Of the processor, which the planted fault uses: a busy machine makes no difference.
     monkeypatch.setattr(fuzzer, "HANG_CPU_S", 3.0)
-    budget = Budget(calls=2, seed=3, pattern="aclnnRelu")
+    budget = Budget(calls=1, seed=3, pattern="aclnnRelu$")
     before = f"{fuzzer.__package__}.planted:hang"
     assert fuzzer.fuzz(budget, before=before) > 0
     assert {row["kind"] for row in budget.defects} == {"hang"}
