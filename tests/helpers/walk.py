@@ -26,7 +26,7 @@ _OTHERS = tuple(
 _BOOL = dtype_of("bool")
 
 
-def taken(operator: str, groups: Mapping[int, str], most_calls: int = 8) -> dict[str, set[DType]]:
+def taken(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
     """Return the dtypes phase one takes, by the name of the tensor or list of tensors.
 
     Parameters
@@ -35,11 +35,9 @@ def taken(operator: str, groups: Mapping[int, str], most_calls: int = 8) -> dict
         C name.
     groups : mapping
         Names of communicators by their number of ranks.
-    most_calls : int, default 8
-        How many of the operator's known calls to start from.
     """
     found: dict[str, set[DType]] = {}
-    for call in calls(operator)[:most_calls]:
+    for call in calls(operator):
         names = [parameter.c_name for parameter in call.op.parameters]
         with PhaseOne(call, groups) as question:
             assert question.ask({}) == 0, f"{call}: {question.message()}"
@@ -71,7 +69,7 @@ def _assignments(question: PhaseOne, position: int, dtype: DType) -> Iterator[di
         for way in ways:
             yield from _with_attributes(question, {**others, **way})
     for others in scalars:
-        for way in ways:
+        for way in ways[:2]:
             for other in tensors:
                 if other != position:
                     for kind in _OTHERS:

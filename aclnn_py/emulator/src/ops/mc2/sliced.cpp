@@ -33,6 +33,7 @@ void check_sliced_arguments(Check &check, const SlicedCall &c, const aclTensor *
   check.dtype_in("x1", c.x1->dtype, dt::kHalf).dtype_in("x2", c.x2->dtype, dt::kHalf);
   check.dtype_in("output", c.output->dtype, dt::kHalf);
   if (c.bias) check.dtype_in("bias", c.bias->dtype, dt::kHalf);
+  if (gathered) check.dtype_in("gatherOut", gathered->dtype, dt::kHalf);
   check.same_dtype("x2", c.x2->dtype, "x1", c.x1->dtype).same_dtype("output", c.output->dtype, "x1", c.x1->dtype);
   if (c.bias) check.same_dtype("bias", c.bias->dtype, "x1", c.x1->dtype);
   check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed", c.stream_mode);
