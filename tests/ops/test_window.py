@@ -201,7 +201,8 @@ def adaptive(operator: str, note: str, x: Sequence[int], counts: list[int], form
             y = adaptively_pooled(wide(image), counts, "mean")
             return [In(image, form), counts, Out(y, dtype, 1, form)]
         best, at = (adaptively_pooled(wide(image), counts, kind) for kind in ("max", "place"))
-        return [In(image, form), counts, Out(best, dtype, 1, form), Out(at, np.int64, 1, form)]
+        places = np.int32 if operator.endswith("3d") else np.int64
+        return [In(image, form), counts, Out(best, dtype, 1, form), Out(at, places, 1, form)]
 
     return Case(operator, build, note)
 

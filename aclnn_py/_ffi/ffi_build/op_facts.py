@@ -15,12 +15,12 @@ RANK_ONE = re.compile(r"^(\d)$")
 
 
 def write_op_facts(facts: Path, include: Path, target: Path) -> None:
-    """Write rows `{"aclnnAdd", "self", dtype mask, lowest rank, highest rank},`.
+    """Write rows `{"aclnnAdd", "self", mask, mask of a 950, lowest rank, highest rank},`.
 
     `facts` is the folder of the data files. Every parameter has a row, in C order: the emulator
-    names parameters by position. The mask has bit N set for aclDataType N: the dtypes that the
-    emulator's own facts give, else the documented ones; 0 means that no dtype is named. Rank -1
-    means that the documents give no plain range.
+    names parameters by position. A mask has bit N set for aclDataType N: the dtypes that the
+    emulator's own facts give, else the documented ones; 0 means that no dtype is named. A 950 also
+    takes what the documents name. Rank -1 means that the documents give no plain range.
     """
     numbers = dtype_numbers(include)
     emulated = {}
@@ -32,9 +32,10 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
         accepts = emulated.get(operator, {}).get("accepts", {})
         for parameter in entry["params"]:
             name = parameter["name"]
-            mask = dtype_mask(accepts.get(name, parameter.get("dtypes", ())), numbers)
+            named = dtype_mask(parameter.get("dtypes", ()), numbers)
+            mask = dtype_mask(accepts[name], numbers) if name in accepts else named
             low, high = rank_range(parameter.get("dims", ""))
-            rows.append(f'{{"{operator}", "{name}", {mask:#x}ULL, {low}, {high}}},')
+            rows.append(f'{{"{operator}", "{name}", {mask:#x}, {mask | named:#x}, {low}, {high}}},')
     head = "// Generated from the data files of facts/.\n"
     write_if_changed(target, head + "\n".join(rows) + "\n")
 

@@ -42,6 +42,8 @@ bool valid_device(int id);
 
 // ACLNN_PY_EMULATOR_SOC, Ascend910B1 when unset.
 const char *soc_name();
+// Chips of the 950 series take more dtypes in some operators.
+bool chip_is_950();
 // Bytes of one device: ACLNN_PY_EMULATOR_MEMORY, else half of the host's memory and at most 64 GiB.
 size_t device_memory_bytes();
 int cube_cores();

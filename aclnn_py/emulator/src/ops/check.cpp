@@ -32,19 +32,14 @@ Check &Check::stale(const char *parameter) {
   return *this;
 }
 
-DtypeSet Check::documented(const char *parameter) const {
-  const ParameterFacts *facts = facts_.find(parameter);
-  return facts == nullptr || facts->dtypes == 0 ? ~DtypeSet{0} : facts->dtypes;
-}
-
 Check &Check::dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused) {
   if (!ok() || tensor == nullptr) return *this;
-  return dtype_in(parameter, tensor->dtype, documented(parameter) & ~refused);
+  return dtype_in(parameter, tensor->dtype, facts_.dtypes_of(parameter) & ~refused);
 }
 
 Check &Check::dtype(const char *parameter, const aclScalar *scalar, DtypeSet refused) {
   if (!ok() || scalar == nullptr) return *this;
-  return dtype_in(parameter, scalar->dtype, documented(parameter) & ~refused);
+  return dtype_in(parameter, scalar->dtype, facts_.dtypes_of(parameter) & ~refused);
 }
 
 Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowed) {

@@ -46,8 +46,8 @@ class Check {
     return given == nullptr && ok() ? null(parameter) : *this;
   }
 
-  // The tensor's or scalar's dtype against the documented list, less what `refused` names. An absent
-  // optional passes, and so does everything where the documents name no dtype.
+  // The tensor's or scalar's dtype against the list of the facts, less what `refused` names. An absent
+  // optional passes, and so does everything where the facts name no dtype.
   Check &dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused = 0);
   Check &dtype(const char *parameter, const aclScalar *scalar, DtypeSet refused = 0);
   // Against a list of the operator's own.
@@ -65,7 +65,6 @@ class Check {
  private:
   Check &null(const char *parameter);
   Check &stale(const char *parameter);
-  DtypeSet documented(const char *parameter) const;
 
   const char *op_;
   OperatorFacts facts_;

@@ -5,13 +5,15 @@
 #include <cstring>
 #include <iterator>
 
+#include "core/device.h"
+
 namespace emu {
 namespace {
 
 // Sorted by operator. The last row keeps the array legal when nothing was generated.
 constexpr ParameterFacts kFacts[] = {
 #include "op_facts.inc"
-    {"~", "", 0, -1, -1},
+    {"~", "", 0, 0, -1, -1},
 };
 
 }  // namespace
@@ -21,6 +23,12 @@ const ParameterFacts *OperatorFacts::find(const char *parameter) const {
     if (std::strcmp(first[i].parameter, parameter) == 0) return first + i;
   }
   return nullptr;
+}
+
+DtypeSet OperatorFacts::dtypes_of(const char *parameter) const {
+  const ParameterFacts *facts = find(parameter);
+  const DtypeSet named = facts == nullptr ? 0 : chip_is_950() ? facts->dtypes_950 : facts->dtypes;
+  return named == 0 ? ~DtypeSet{0} : named;
 }
 
 const char *OperatorFacts::name(int position) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the documents say about the parameters of each operator, generated at build time.
+// What each operator takes, generated at build time from the data files of facts/.
 #pragma once
 
 #include "ops/dtype.h"
@@ -9,7 +9,8 @@ namespace emu {
 struct ParameterFacts {
   const char *op;         // "aclnnAdd"
   const char *parameter;  // "self"
-  DtypeSet dtypes;        // 0: the documents name none
+  DtypeSet dtypes;        // 0: none is named
+  DtypeSet dtypes_950;    // those of chips of the 950 series
   int lowest_rank;        // -1: no plain range documented
   int highest_rank;
 };
@@ -20,6 +21,8 @@ struct OperatorFacts {
   int count = 0;
 
   const ParameterFacts *find(const char *parameter) const;
+  // What the chip takes; every dtype where none is named.
+  DtypeSet dtypes_of(const char *parameter) const;
   // The name a message gives the parameter at this position.
   const char *name(int position) const;
 };

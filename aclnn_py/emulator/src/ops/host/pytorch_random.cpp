@@ -2,7 +2,6 @@
 // Which sequence of random numbers the 950's operators draw. The chips before it have one sequence: there the choice is
 // kept and read back, and changes no number.
 #include <atomic>
-#include <cstring>
 
 #include "aclnn/host_calls.h"
 #include "core/device.h"
@@ -20,7 +19,7 @@ EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) {
   if (pytorchRandom != 0 && pytorchRandom != 1) {
     return fail(kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1", pytorchRandom);
   }
-  if (pytorchRandom == 1 && std::strncmp(soc_name(), "Ascend950", 9) == 0) {
+  if (pytorchRandom == 1 && chip_is_950()) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclnnSetPytorchRandom: the emulator does not draw the numbers of PyTorch.");
   }
   g_mode.store(pytorchRandom);

@@ -21,7 +21,7 @@ std::string list(const aclIntArray *array) {
 }
 
 void check_dtypes(Check &check, const ConvolutionCall &c) {
-  // The 8-bit kinds are for chips of the 950 series; there are no conversions for one of them.
+  // A 950 takes kinds of 8 bits too; there are no conversions for one of them.
   constexpr DtypeSet kEightBits = ~dt::kFloat;
   check.dtype("input", c.input, kEightBits).dtype("weight", c.weight, kEightBits);
   check.dtype("biasOptional", c.bias).dtype("output", c.output, kEightBits);

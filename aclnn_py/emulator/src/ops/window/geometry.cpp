@@ -2,9 +2,7 @@
 #include "ops/window/geometry.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "core/device.h"
 
 namespace emu {
 namespace {
@@ -118,10 +116,6 @@ Check &only_batch_empty(Check &check, const char *name, const aclTensor *tensor,
                shape_text(layout_of(*tensor)).c_str());
   }
   return check;
-}
-
-bool chip_is_950() {
-  return std::strncmp(soc_name(), "Ascend950", 9) == 0;
 }
 
 }  // namespace emu

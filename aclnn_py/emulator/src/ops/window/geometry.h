@@ -71,7 +71,4 @@ Check &same_format(Check &check, const char *name, const aclTensor *tensor, cons
 // No dimension but the batch may be empty.
 Check &only_batch_empty(Check &check, const char *name, const aclTensor *tensor, int spatial);
 
-// Chips after the 910 and 310 take more dtypes in some operators.
-bool chip_is_950();
-
 }  // namespace emu

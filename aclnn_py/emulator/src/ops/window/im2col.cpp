@@ -10,8 +10,7 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
   Check check("aclnnIm2col");
   check.required("self", self).required("kernelSize", kernelSize).required("dilation", dilation);
   check.required("padding", padding).required("stride", stride).required("out", out);
-  // Chips before the 950 take the floating kinds alone.
-  check.dtype("self", self, chip_is_950() ? 0 : ~dt::kFloat).rank("self", self, 3, 4);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 3, 4);
   if (!check.ok()) return check.status();
   only_batch_empty(check, "self", self, 2);
   length_in(check, "kernelSize", kernelSize, {2});

@@ -208,8 +208,7 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
   Check check("aclnnMaxPool");
   check.required("self", self).required("kernelShape", kernelShape).required("strides", strides);
   check.required("pads", pads).required("dilations", dilations).required("out", out);
-  // Chips before the 950 take two dtypes alone.
-  check.dtype("self", self, chip_is_950() ? 0 : ~dtype_set(ACL_FLOAT16, ACL_FLOAT));
+  check.dtype("self", self);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
   same_format(check, "out", out, self);
