@@ -21,6 +21,7 @@
 #include "acl/acl_base.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -78,7 +79,12 @@ struct Cached {
 };
 thread_local Cached t_cache[8];
 
+// All of it or, when the host has no memory for the two entries, nothing.
 void add_free(Window &window, uintptr_t at, size_t size) {
+  std::map<uintptr_t, size_t> place;
+  std::set<std::pair<size_t, uintptr_t>> room;
+  auto address_entry = place.extract(place.emplace(at, size).first);
+  auto size_entry = room.extract(room.emplace(size, at).first);
   auto next = window.free_by_address.lower_bound(at);
   if (next != window.free_by_address.end() && at + size == next->first) {
     size += next->second;
@@ -94,19 +100,25 @@ void add_free(Window &window, uintptr_t at, size_t size) {
       window.free_by_address.erase(before);
     }
   }
-  window.free_by_address[at] = size;
-  window.free_by_size.insert({size, at});
+  address_entry.key() = at;
+  address_entry.mapped() = size;
+  window.free_by_address.insert(std::move(address_entry));
+  size_entry.value() = {size, at};
+  window.free_by_size.insert(std::move(size_entry));
 }
 
 uintptr_t take_free(Window &window, size_t size) {
   auto fit = window.free_by_size.lower_bound({size, 0});
   if (fit == window.free_by_size.end()) return 0;
   const auto [have, at] = *fit;
-  window.free_by_size.erase(fit);
-  window.free_by_address.erase(at);
+  auto size_entry = window.free_by_size.extract(fit);
+  auto address_entry = window.free_by_address.extract(at);
   if (have > size) {
-    window.free_by_address[at + size] = have - size;
-    window.free_by_size.insert({have - size, at + size});
+    address_entry.key() = at + size;
+    address_entry.mapped() = have - size;
+    window.free_by_address.insert(std::move(address_entry));
+    size_entry.value() = {have - size, at + size};
+    window.free_by_size.insert(std::move(size_entry));
   }
   return at;
 }
@@ -131,10 +143,15 @@ bool open_window(Window &window) {
     if (file >= 0) close(file);
     return false;
   }
+  Undo mapping([&] {
+    munmap(at, size);
+    if (file >= 0) close(file);
+  });
+  add_free(window, reinterpret_cast<uintptr_t>(at), size);
+  mapping.keep();
   window.start = reinterpret_cast<uintptr_t>(at);
   window.size = size;
   window.file = file;
-  add_free(window, window.start, size);
   return true;
 }
 
@@ -150,12 +167,12 @@ void give_back_pages(Window &window, uintptr_t at, size_t size) {
 }
 
 void recycle(Window &window, uintptr_t at, size_t extent) {
+  add_free(window, at, extent);
   window.resident_free += extent;
   if (window.resident_free > kKeepResident) {
     give_back_pages(window, at, extent);
     window.resident_free -= extent;
   }
-  add_free(window, at, extent);
 }
 
 const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t p) {
@@ -206,6 +223,10 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host refused the address range of device %d: %s.", routine,
                 device, std::strerror(errno));
   }
+  // What may throw comes before the room is taken.
+  if (checked) block.written = std::make_shared<Written>();
+  std::map<uintptr_t, Block> single;
+  auto entry = single.extract(single.emplace(0, block).first);
   uintptr_t at = 0;
   if (window.used + block.extent <= capacity) {
     at = take_free(window, block.extent);
@@ -230,9 +251,9 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   if (checked) {
     std::memset(reinterpret_cast<void *>(at), kGuardByte, block.extent);
     std::memset(reinterpret_cast<void *>(start), kFreshByte, block.size);
-    block.written = std::make_shared<Written>();
   }
-  t.blocks.emplace(start, block);
+  entry.key() = start;
+  t.blocks.insert(std::move(entry));
   *address = reinterpret_cast<void *>(start);
   return 0;
 }
@@ -250,22 +271,23 @@ Status device_free(void *address, const char *routine) {
   const Block block = at->second;
   const bool intact = guards_intact(p, block);
   Window &window = t.windows[static_cast<size_t>(block.device)];
+  const uintptr_t start = p - block.lead;
+  // What may throw comes first: then the block is as it was, and can be freed again.
+  if (check_mode()) {
+    window.resting.emplace_back(start, block.extent);
+    window.resting_bytes += block.extent;
+    std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
+  } else {
+    recycle(window, start, block.extent);
+  }
   t.blocks.erase(at);
   t.generation.fetch_add(1);
   window.used -= block.extent;
   --window.blocks;
-  const uintptr_t start = p - block.lead;
-  if (check_mode()) {
-    std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
-    window.resting.emplace_back(start, block.extent);
-    window.resting_bytes += block.extent;
-    while (window.resting_bytes > kQuarantine) {
-      recycle(window, window.resting.front().first, window.resting.front().second);
-      window.resting_bytes -= window.resting.front().second;
-      window.resting.erase(window.resting.begin());
-    }
-  } else {
-    recycle(window, start, block.extent);
+  while (window.resting_bytes > kQuarantine) {
+    recycle(window, window.resting.front().first, window.resting.front().second);
+    window.resting_bytes -= window.resting.front().second;
+    window.resting.erase(window.resting.begin());
   }
   if (!intact) {
     return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: something wrote outside the block %p of %zu bytes on device %d.",
@@ -357,9 +379,9 @@ void release_device_memory(int device) {
   Window &window = t.windows[static_cast<size_t>(device)];
   for (auto at = t.blocks.begin(); at != t.blocks.end();) {
     if (at->second.device == device && at->second.kind == BlockKind::kMalloc) {
+      recycle(window, at->first - at->second.lead, at->second.extent);
       window.used -= at->second.extent;
       --window.blocks;
-      recycle(window, at->first - at->second.lead, at->second.extent);
       at = t.blocks.erase(at);
     } else {
       ++at;

@@ -42,11 +42,16 @@ class Host {
     for (Guest &guest : guests_) close(guest.fd);
   }
 
-  void run() {
-    while (!over_) {
-      wait();
-      if (!over_) check_deadlines();
-      if (!over_ && all_there()) welcome();
+  // Nobody is there to catch what this throws: the ranks are told, as of any other end.
+  void run() noexcept {
+    try {
+      while (!over_) {
+        wait();
+        if (!over_) check_deadlines();
+        if (!over_ && all_there()) welcome();
+      }
+    } catch (const std::exception &) {
+      give_up();
     }
   }
 
@@ -77,6 +82,8 @@ class Host {
   }
 
   void admit() {
+    // Room first: what was accepted is always somebody's to close.
+    if (guests_.size() == guests_.capacity()) guests_.reserve(2 * guests_.size() + 16);
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN) return;
@@ -87,10 +94,10 @@ class Host {
       return;
     }
     if (guests_.size() >= kMaxGuests) dismiss_oldest_stranger();
-    Guest guest;
+    guests_.emplace_back();
+    Guest &guest = guests_.back();
     guest.fd = fd;
     guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kGreetingSeconds));
-    guests_.push_back(guest);
   }
 
   void dismiss(size_t i) {
@@ -197,6 +204,16 @@ class Host {
                                          std::to_string(hello.ranks - count) + " came");
   }
 
+  void give_up() noexcept {
+    if (over_) return;
+    finish();
+    WireVerdict verdict{};
+    verdict.status = HCCL_E_MEMORY;
+    std::snprintf(verdict.message_code, sizeof verdict.message_code, "EI0007");
+    std::snprintf(verdict.text, sizeof verdict.text, "the host of the rendezvous has no memory left");
+    tell(verdict, -1);
+  }
+
   void finish() {
     // closed before anyone gets an answer: a rank that opens the next meeting of this name finds it free
     close(listener_);
@@ -265,7 +282,7 @@ bool hold_meeting(const Meeting &meeting, std::string *why) {
   bool started = true;
   try {
     std::thread([fd, meeting] { Host(fd, meeting).run(); }).detach();
-  } catch (const std::system_error &error) {
+  } catch (const std::exception &error) {
     started = false;
     *why = error.what();
     close(fd);

@@ -20,6 +20,8 @@
 #include "hccl/peers.h"
 #include "hccl/rendezvous_wire.h"
 
+#include "core/undo.h"
+
 namespace emu::hccl {
 namespace {
 
@@ -190,6 +192,7 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
                      attendee.timeout);
     }
   }
+  Undo connected([fd] { close(fd); });
   WireHello hello{};
   hello.magic = kWireMagic;
   hello.version = kWireVersion;
@@ -210,7 +213,6 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
   } else {
     status = hear_verdict(routine, fd, deadline, region);
   }
-  close(fd);
   return status;
 }
 

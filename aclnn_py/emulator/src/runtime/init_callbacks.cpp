@@ -106,7 +106,8 @@ using emu::registry;
 using emu::Status;
 
 // Called at once when the process is initialized already; a function that fails then is not kept.
-EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData) {
+EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData)
+try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::optional<std::string> configuration;
   {
@@ -120,28 +121,28 @@ EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclIni
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().init.remove(type, cbFunc);
   return emu::answer_of(__func__, answer);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) {
+EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().init.remove(type, cbFunc)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclInitCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc,
-                                                void *userData) {
+                                                void *userData) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().finalize.add({type, cbFunc, userData});
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) {
+EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().finalize.remove(type, cbFunc)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclFinalizeCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-}
+} EMU_CATCH

@@ -141,7 +141,7 @@ EMU_OPERATOR(AvgPool2d, (const aclTensor *self, const aclIntArray *kernelSize, c
   return emu::plan_average({"aclnnAvgPool2d", self, "kernelSize", "strides", "paddings", kernelSize, strides,
                             paddings, ceilMode, countIncludePad, divisorOverride, cubeMathType, out, 2},
                            workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
                          const aclIntArray *padding, bool ceilMode, bool countIncludePad, int64_t divisorOverride,
@@ -149,12 +149,12 @@ EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize, c
   return emu::plan_average({"aclnnAvgPool3d", self, "kernelSize", "stride", "padding", kernelSize, stride, padding,
                             ceilMode, countIncludePad, divisorOverride, 0, out, 3},
                            workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveAvgPool2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return emu::plan_adaptive("aclnnAdaptiveAvgPool2d", self, outputSize, out, 2, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveAvgPool3d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return emu::plan_adaptive("aclnnAdaptiveAvgPool3d", self, outputSize, out, 3, workspaceSize, executor);
-}
+} EMU_CATCH
