@@ -47,6 +47,8 @@ RUNS = [
     ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     ("scarce_runtime.cpp", [], {}),
     ("scarce_runtime.cpp", [], {"ACLNN_PY_CHECK": "1"}),
+    ("scarce_operators.cpp", [], {"ACLNN_PY_THREADS": "2"}),
+    ("scarce_ranks.cpp", [], {}),
     *(
         (program, [], {"ACLNN_PY_EMULATOR_INLINE": mode} if mode else {})
         for program in ("inline.cpp", "stream.cpp", "event.cpp", "threads.cpp")

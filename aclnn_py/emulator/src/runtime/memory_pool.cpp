@@ -9,6 +9,7 @@
 #include "acl/acl_rt_memory_soma.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
@@ -121,9 +122,11 @@ Status take(const char *routine, const std::shared_ptr<Pool> &pool, const Stream
   }
   void *address = nullptr;
   if (const Status s = device_malloc(pool->device, size, &address, routine)) return s;
+  Undo taken([&] { (void)device_free(address, routine); });  // the pool's own block: live by construction
+  Block &block = table().blocks[address];
+  taken.keep();
   pool->reserved += size;
   pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
-  Block &block = table().blocks[address];
   block.pool = pool;
   block.size = size;
   begin_use(block);

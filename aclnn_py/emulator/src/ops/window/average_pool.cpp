@@ -72,6 +72,9 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   set_windows(check, &windows, a.spatial, a.kernel_name, a.kernel, a.stride, a.padding_name, a.padding);
   if (!check.ok()) return check.status();
   check.shape("out", a.out, place_windows(check, a.self, a.spatial, a.ceil, &windows));
+  check.that(a.divisor >= INT32_MIN && a.divisor <= INT32_MAX,
+             "divisorOverride is %lld; allowed: %d to %d, the kernel's integers", static_cast<long long>(a.divisor),
+             INT32_MIN, INT32_MAX);
   // 1 permits less precision and gets all of it; 2 rounds fp32 to fp16 first.
   check.that(a.cube_math_type >= 0 && a.cube_math_type <= 2, "cubeMathType is %d; allowed: 0 to 2",
              a.cube_math_type);
