@@ -46,7 +46,6 @@ RUNS = [
     ("surface.cpp", ["."], {}),
     ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     ("scarce_runtime.cpp", [], {}),
-    ("scarce_runtime.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("scarce_operators.cpp", [], {"ACLNN_PY_THREADS": "2"}),
     ("scarce_ranks.cpp", [], {}),
     *(

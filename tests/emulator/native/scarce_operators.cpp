@@ -88,14 +88,14 @@ class Arguments {
 
 using PhaseTwo = aclnnStatus (*)(void *, uint64_t, aclOpExecutor *, aclrtStream);
 
-template <class PhaseOne>
-void run(const char *name, PhaseOne phase_one, PhaseTwo phase_two) {
+template <class... Parameters, class... Values>
+void run(const char *name, aclnnStatus (*phase_one)(Parameters...), PhaseTwo phase_two, Values... values) {
   void *workspace = nullptr;
   uint64_t room = 0;
   const auto attempt = [&] {
     uint64_t size = 0;
     aclOpExecutor *executor = nullptr;
-    int code = phase_one(&size, &executor);
+    int code = phase_one(values..., &size, &executor);
     if (code != 0) {
       EXPECT(executor == nullptr);
       return code;
@@ -112,13 +112,7 @@ void run(const char *name, PhaseOne phase_one, PhaseTwo phase_two) {
   if (workspace != nullptr) EXPECT_OK(aclrtFree(workspace));
 }
 
-#define RUN(NAME, ...)                                                                   \
-  run(                                                                                   \
-      "aclnn" #NAME,                                                                     \
-      [&](uint64_t *size, aclOpExecutor **executor) {                                    \
-        return aclnn##NAME##GetWorkspaceSize(__VA_ARGS__, size, executor);               \
-      },                                                                                 \
-      aclnn##NAME)
+#define RUN(NAME, ...) run("aclnn" #NAME, aclnn##NAME##GetWorkspaceSize, aclnn##NAME, __VA_ARGS__)
 
 void elementwise() {
   Arguments a;

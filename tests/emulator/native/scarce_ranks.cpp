@@ -24,9 +24,22 @@ int main() {
   int32_t device = 0;
   scarce::every_allocation("HcclCommInitAll", [&] { return HcclCommInitAll(1, &device, &comm); }, leave);
   HcclRootInfo info;
+  scarce::every_allocation("HcclGetRootInfo", [&] { return HcclGetRootInfo(&info); }, [&] {
+    EXPECT_OK(HcclCommInitRootInfo(1, &info, 0, &comm));
+    leave();
+  });
   scarce::every_allocation("HcclCommInitRootInfo", [&] {
-    const int code = HcclGetRootInfo(&info);
-    return code != 0 ? code : static_cast<int>(HcclCommInitRootInfo(1, &info, 0, &comm));
+    const long left = scarce::g_left.exchange(0);
+    EXPECT_OK(HcclGetRootInfo(&info));
+    scarce::g_left = left;
+    const int code = HcclCommInitRootInfo(1, &info, 0, &comm);
+    if (code != 0) {
+      // The rendezvous waits for its rank until it comes.
+      scarce::g_left = 0;
+      HcclComm late = nullptr;
+      if (HcclCommInitRootInfo(1, &info, 0, &late) == 0) EXPECT(HcclCommDestroy(late) == 0);
+    }
+    return code;
   }, leave);
   void *data = nullptr;
   EXPECT_OK(aclrtMalloc(&data, 4096, ACL_MEM_MALLOC_HUGE_FIRST));

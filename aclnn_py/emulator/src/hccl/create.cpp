@@ -164,6 +164,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   const Meeting meeting = random_meeting();
   std::string why;
   if (!hold_meeting(meeting, &why)) return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine, why.c_str());
+  Undo held([&] { call_off(meeting); });
   const std::string name = "hccl_" + meeting.address.substr(meeting.address.rfind('/') + 1);
   std::vector<HcclComm> made(count, nullptr);
   const Status status = run_on_devices(routine, {devices, devices + count}, [&](size_t i) {
@@ -173,6 +174,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
     for (HcclComm comm : made) withdraw_communicator(comm);
     return status;
   }
+  held.keep();
   std::copy(made.begin(), made.end(), comms);
   return 0;
 }

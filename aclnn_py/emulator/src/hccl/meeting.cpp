@@ -11,10 +11,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
+#include <exception>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "core/undo.h"
 #include "hccl/rendezvous.h"
 #include "hccl/rendezvous_wire.h"
 
@@ -35,7 +37,7 @@ struct Guest {
 
 class Host {
  public:
-  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) {}
+  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) { make_room(); }
 
   ~Host() {
     if (listener_ >= 0) close(listener_);
@@ -62,7 +64,8 @@ class Host {
   }
 
   void wait() {
-    std::vector<pollfd> wanted{{listener_, POLLIN, 0}};
+    auto &wanted = wanted_;
+    wanted.assign(1, {listener_, POLLIN, 0});
     int milliseconds = -1;
     for (const Guest &guest : guests_) {
       wanted.push_back({guest.fd, POLLIN, 0});
@@ -81,9 +84,16 @@ class Host {
     if (!over_ && wanted[0].revents != 0) admit();
   }
 
+  // Waiting for the first guests needs no more memory than there was when the meeting was opened.
+  void make_room() {
+    const size_t more = 2 * guests_.size() + 16;
+    guests_.reserve(more);
+    wanted_.reserve(more + 1);
+  }
+
   void admit() {
     // Room first: what was accepted is always somebody's to close.
-    if (guests_.size() == guests_.capacity()) guests_.reserve(2 * guests_.size() + 16);
+    if (guests_.size() == guests_.capacity()) make_room();
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN) return;
@@ -260,6 +270,7 @@ class Host {
   int listener_;
   const Meeting meeting_;
   std::vector<Guest> guests_;
+  std::vector<pollfd> wanted_;
   bool over_ = false;
 };
 
@@ -275,17 +286,19 @@ bool hold_meeting(const Meeting &meeting, std::string *why) {
     if (fd >= 0) close(fd);
     return false;
   }
+  Undo listening([fd] { close(fd); });
+  auto host = std::make_unique<Host>(fd, meeting);  // it closes the socket
+  listening.keep();
   // signals of the program belong to its own threads
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {
-    std::thread([fd, meeting] { Host(fd, meeting).run(); }).detach();
+    std::thread([host = std::move(host)] { host->run(); }).detach();
   } catch (const std::exception &error) {
     started = false;
     *why = error.what();
-    close(fd);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;

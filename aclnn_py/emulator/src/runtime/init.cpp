@@ -10,6 +10,7 @@
 #include "aclnn/aclnn_base.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/process.h"
 #include "runtime/configuration.h"
 #include "runtime/init_callbacks.h"
@@ -86,9 +87,12 @@ EMU_EXPORT aclError aclInit(const char *configPath) try {
   emu::watch_process();
   std::string text;
   if (const emu::Status s = initialize(__func__, configPath, &text)) return s;
+  emu::Undo begun([&] {
+    uint64_t left = 0;
+    (void)finalize("aclInit", 0, &left);  // somebody else may have done it meanwhile
+  });
   const emu::Status told = emu::tell_initialized(text);
-  uint64_t left = 0;
-  if (told != 0) (void)finalize(__func__, 0, &left);  // somebody else may have done it meanwhile
+  if (told == 0) begun.keep();
   return told;
 } EMU_CATCH
 

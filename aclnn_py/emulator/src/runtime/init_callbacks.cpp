@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -48,7 +49,8 @@ struct Registry {
 };
 
 Registry &registry() {
-  static auto *const instance = new Registry;
+  alignas(Registry) static unsigned char place[sizeof(Registry)];
+  static auto *const instance = ::new (static_cast<void *>(place)) Registry;
   return *instance;
 }
 
@@ -85,14 +87,19 @@ Status tell_initialized(const std::string &configuration) {
 }
 
 Status tell_finalizing() {
-  std::vector<Callbacks<aclFinalizeCallbackFunc>::Entry> told;
+  size_t count = 0;
   {
     std::lock_guard<std::mutex> lock(registry().mutex);
     registry().configuration.reset();
-    told = registry().finalize.all();
+    count = registry().finalize.all().size();
   }
+  // Without the lock, as above; one at a time, since the end of a program must not depend on memory for a copy.
   Status first = 0;
-  for (const auto &entry : told) {
+  for (size_t i = 0; i < count; ++i) {
+    std::unique_lock<std::mutex> lock(registry().mutex);
+    if (i >= registry().finalize.all().size()) break;
+    const auto entry = registry().finalize.all()[i];
+    lock.unlock();
     const Status answer = entry.function(entry.data);
     if (first == 0) first = answer;
   }
