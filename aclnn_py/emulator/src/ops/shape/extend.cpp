@@ -27,6 +27,12 @@ EMU_OPERATOR(ConstantPadNd,
              "pad has %zu entries; allowed: an even number up to twice the %zu dimensions of self",
              amounts.size(), self->rank());
   if (!check.ok()) return check.status();
+  constexpr int64_t kFarthest = int64_t{1} << 61;  // more than any tensor has; far from what overflows
+  for (const int64_t amount : amounts) {
+    check.that(amount >= -kFarthest && amount <= kFarthest, "pad has the entry %lld; allowed: %lld to %lld",
+               static_cast<long long>(amount), static_cast<long long>(-kFarthest), static_cast<long long>(kFarthest));
+  }
+  if (!check.ok()) return check.status();
   Layout padded = layout_of(*self), before = padded;  // before.stride: entries in front of each dimension
   for (int d = 0; d < before.rank; ++d) before.stride[d] = 0;
   for (size_t i = 0; i < amounts.size() / 2; ++i) {
