@@ -187,7 +187,7 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
         contiguous_strides(weight.shape),
         blocked._layout.dtype,
         Format.ND,
-        weight.shape,
+        blocked.storage_shape,
     )
     plain = Tensor._of(blocked.buffer, rows)
     ops.inplace_copy(plain, weight, stream=stream)

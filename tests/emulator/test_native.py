@@ -17,6 +17,7 @@ LIB = ROOT / "aclnn_py" / "lib"
 LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
 SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
 TIMEOUT_S = 240.0
+MOST_ALLOCATIONS = 1000  # of a small program from its first call to its last
 
 # Program, arguments (a dot stands for a directory of its own), environment.
 RUNS = [
@@ -44,6 +45,9 @@ RUNS = [
     ("building.cpp", ["."], {}),
     ("surface.cpp", ["."], {}),
     ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
+    ("scarce_runtime.cpp", [], {}),
+    ("scarce_operators.cpp", [], {"ACLNN_PY_THREADS": "2"}),
+    ("scarce_ranks.cpp", [], {}),
     *(
         (program, [], {"ACLNN_PY_EMULATOR_INLINE": mode} if mode else {})
         for program in ("inline.cpp", "stream.cpp", "event.cpp", "threads.cpp")
@@ -122,6 +126,17 @@ def run_program(
 def test_native_program(run, build, tmp_path: Path) -> None:
     program, arguments, settings = run
     run_program(build(program), [str(tmp_path) if a == "." else a for a in arguments], settings)
+
+
+@pytest.mark.emulator_only(reason="links against the emulator's library")
+def test_a_program_survives_the_failure_of_each_allocation(build) -> None:
+    program = build("scarce_cold.cpp")
+    for n in range(1, MOST_ALLOCATIONS):
+        if run_program(program, [str(n)], {}).stdout.strip() == "all":
+            break
+    else:
+        pytest.fail("the program allocates without end")
+    assert n > 50
 
 
 @pytest.mark.emulator_only(reason="these are settings of the emulator")

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the exported names of a 64-bit little-endian ELF shared library."""
+"""Read the names that 64-bit little-endian ELF files define."""
 
 from __future__ import annotations
 
 import struct
 from pathlib import Path
 
-SHT_DYNSYM = 11
+SHT_SYMTAB, SHT_DYNSYM = 2, 11
+STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
 
 def exported_names(library: Path) -> list[str]:
     """Global and weak symbols the library defines, sorted."""
-    data = library.read_bytes()
+    return _defined(library, SHT_DYNSYM, (STB_GLOBAL, STB_WEAK))
+
+
+def shared_definitions(object_file: Path) -> list[str]:
+    """Symbols of an object file of which the linker keeps one for all objects, sorted."""
+    return _defined(object_file, SHT_SYMTAB, (STB_WEAK, STB_GNU_UNIQUE))
+
+
+def _defined(file: Path, table_kind: int, bindings: tuple[int, ...]) -> list[str]:
+    data = file.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
-        raise ValueError(f"{library} is not a 64-bit little-endian ELF file")
+        raise ValueError(f"{file} is not a 64-bit little-endian ELF file")
     table, entry, count = (
         struct.unpack_from("<Q", data, 40)[0],
         *struct.unpack_from("<HH", data, 58),
@@ -21,13 +31,13 @@ def exported_names(library: Path) -> list[str]:
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * entry) for i in range(count)]
     names = []
     for section in sections:
-        if section[1] != SHT_DYNSYM:
+        if section[1] != table_kind:
             continue
         start, size, link = section[4], section[5], section[6]
         strings = sections[link][4]
         for offset in range(start, start + size, 24):
             name, info, _other, index = struct.unpack_from("<IBBH", data, offset)
-            if index and info >> 4 in (1, 2):
+            if index and info >> 4 in bindings:
                 begin = strings + name
                 names.append(data[begin : data.index(b"\0", begin)].decode())
     return sorted(set(names))

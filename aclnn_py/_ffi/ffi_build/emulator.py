@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from ffi_build.contract import contract_id
-from ffi_build.elf import exported_names
+from ffi_build.elf import exported_names, shared_definitions
 from ffi_build.loading import load_by_path
 from ffi_build.op_facts import write_op_facts
 from ffi_build.op_tensors import write_op_tensors
@@ -84,6 +84,8 @@ def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path
     units = [unit for source in sources for unit in units_of(source, empty_kernels=empty_kernels)]
     units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
     objects = toolchain.compile(units, "emulator")
+    if not toolchain.sanitize:
+        check_levels(objects)
     target = LIB / LIBRARY
     # Templates of the standard library keep default visibility whatever the compiler is told, and
     # would stand in for the host program's own.
@@ -91,6 +93,8 @@ def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path
     write_if_changed(exports, "{ global: *; local: _Z*; };\n")
     flags = ["-static-libstdc++", f"-Wl,-soname,{LIBRARY}", "-ldl", "-lrt"]
     flags.append(f"-Wl,--version-script={exports}")
+    # Threads of the library run its code until the process ends.
+    flags.append("-Wl,-z,nodelete")
     if toolchain.sanitize:
         flags.remove("-static-libstdc++")
     toolchain.link(objects, target, flags)
@@ -121,6 +125,24 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
         )
         for level, extra in levels.items()
     ]
+
+
+def check_levels(objects: list[Path]) -> None:
+    """Refuse code for newer processors that the linker might give to every unit.
+
+    An inline function that was not inlined is compiled in each unit that uses it, and the linker
+    keeps whichever it meets first: one from a unit for AVX-512 would end the program on a processor
+    without it, and two definitions under one name would mean different things by chance.
+    """
+    for path in objects:
+        level = path.name.partition("@")[2].partition(".")[0]
+        if level in ("", "base"):
+            continue
+        if names := shared_definitions(path):
+            raise BuildError(
+                f"{path.name} defines {', '.join(names)} for all units; make each always_inline or "
+                f"put it into the namespace of the level (core/isa.h)"
+            )
 
 
 def build_filters(toolchain: Toolchain, library: Path) -> None:

@@ -50,10 +50,11 @@ void merge(std::vector<size_t> &into, const std::vector<size_t> &from) {
   for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+// All of it or, when it throws, nothing.
 void append(CaptureSession &session, size_t branch, GraphNode node) {
   GraphBranch &mine = session.graph->branches[branch];
-  mine.nodes.push_back(std::move(node));
   if (mine.clock.size() <= branch) mine.clock.resize(branch + 1, 0);
+  mine.nodes.push_back(std::move(node));
   mine.clock[branch] = mine.nodes.size();
 }
 
@@ -110,10 +111,12 @@ aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode) { return std:
 
 Status begin_capture(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
   if (const Status s = check_can_begin(stream, mode, routine)) return s;
-  GraphHandle *handle = graph_handles().create();
+  auto handle = graph_handles().guard(graph_handles().create());
   if (handle == nullptr) return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
   handle->graph = std::make_shared<Graph>(stream.device);
-  return begin_capture_into(stream, *handle, mode, routine);
+  const Status status = begin_capture_into(stream, *handle, mode, routine);
+  if (status == 0) handle.release();
+  return status;
 }
 
 Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode, const char *routine) {
@@ -145,9 +148,13 @@ Status record_task(CaptureSession &raw_session, Stream &stream, const char *what
     return 0;
   }
   const size_t branch = branch_of(*session, stream);
-  append(*session, branch, std::move(node));
-  if (session->group != nullptr && session->group_stream == &stream) {
-    session->group->places.emplace_back(branch, session->graph->branches[branch].nodes.size() - 1);
+  TaskGroup *group = session->group_stream == &stream ? session->group : nullptr;
+  if (group != nullptr) group->places.emplace_back(branch, session->graph->branches[branch].nodes.size());
+  try {
+    append(*session, branch, std::move(node));
+  } catch (...) {
+    if (group != nullptr) group->places.pop_back();
+    throw;
   }
   return 0;
 }
@@ -165,8 +172,16 @@ Status capture_record(CaptureSession &raw_session, Stream &stream, EventState &e
   node.kind = GraphNode::Kind::kRecord;
   node.what = "aclrtRecordEvent";
   node.flag = flag;
-  append(*session, branch, std::move(node));
-  session->graph->flag_clocks.push_back(session->graph->branches[branch].clock);
+  auto &clocks = session->graph->flag_clocks;
+  clocks.emplace_back();
+  try {
+    clocks.back().reserve(std::max(branch + 1, session->graph->branches[branch].clock.size()));
+    append(*session, branch, std::move(node));
+  } catch (...) {
+    clocks.pop_back();
+    throw;
+  }
+  clocks.back() = session->graph->branches[branch].clock;  // there is room for it
   std::lock_guard<std::mutex> event_lock(event.mutex);
   event.capture_id = session->id;
   event.capture_flag = flag;
@@ -204,18 +219,28 @@ Status capture_wait(Stream &stream, EventState &event, const char *routine) {
   }
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->invalid) return invalidated(*session, routine);
-  size_t branch = branch_of(*session, stream);
-  if (branch == session->members.size()) {
-    session->members.push_back(&stream);
-    session->graph->branches.emplace_back();
-    stream.capture.store(session.get());
+  const size_t branch = branch_of(*session, stream);
+  auto &branches = session->graph->branches;
+  const bool joins = branch == session->members.size();
+  if (joins) session->members.push_back(&stream);
+  try {
+    if (joins) branches.emplace_back();
+    GraphNode node;
+    node.kind = GraphNode::Kind::kWait;
+    node.what = "aclrtStreamWaitEvent";
+    node.flag = flag;
+    const auto &known = session->graph->flag_clocks[flag];
+    branches[branch].clock.resize(std::max(branches[branch].clock.size(), known.size()), 0);
+    append(*session, branch, std::move(node));
+    merge(branches[branch].clock, known);
+  } catch (...) {
+    if (joins) {
+      session->members.pop_back();
+      branches.resize(branch);
+    }
+    throw;
   }
-  GraphNode node;
-  node.kind = GraphNode::Kind::kWait;
-  node.what = "aclrtStreamWaitEvent";
-  node.flag = flag;
-  append(*session, branch, std::move(node));
-  merge(session->graph->branches[branch].clock, session->graph->flag_clocks[flag]);
+  if (joins) stream.capture.store(session.get());
   return 0;
 }
 

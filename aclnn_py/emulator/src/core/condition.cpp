@@ -70,6 +70,7 @@ Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const 
   *condition->value = launch_value;
   condition->launch_value = launch_value;
   condition->assign = assign;
+  graph.conditions.reserve(graph.conditions.size() + 1);
   ConditionHandle *handle = condition_handles().create();
   if (handle == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
   handle->condition = condition;
@@ -107,18 +108,26 @@ Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params, 
     return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
   }
   std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<Slots<GraphHandle>::Guard> handles;
   for (uint32_t i = 0; i < params.size; ++i) {
-    GraphHandle *handle = graph_handles().create();
+    auto handle = graph_handles().guard(graph_handles().create());
     if (handle == nullptr) return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
     handle->graph = std::make_shared<Graph>(stream.device);
-    params.modelRIArray[i] = handle;
     bodies.push_back(handle->graph);
-    parent->graph->bodies.push_back(handle);
+    handles.push_back(std::move(handle));
   }
-  return enqueue_on(stream, "aclmdlRIAddCondTask",
+  auto &kept = parent->graph->bodies;
+  kept.reserve(kept.size() + handles.size());
+  const Status status = enqueue_on(stream, "aclmdlRIAddCondTask",
                     [type = params.type, condition, bodies = std::move(bodies)]() -> Status {
                       return run_bodies(type, *condition, bodies);
                     });
+  if (status != 0) return status;
+  for (uint32_t i = 0; i < params.size; ++i) {
+    params.modelRIArray[i] = handles[i].get();
+    kept.push_back(handles[i].release());
+  }
+  return 0;
 }
 
 }  // namespace emu

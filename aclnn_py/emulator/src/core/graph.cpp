@@ -30,7 +30,8 @@ struct Replay {
   }
 };
 
-Status run_branch(Graph &graph, size_t branch, Replay &replay) {
+// Throws nothing: whoever runs a branch counts it as ended afterwards.
+Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
   const auto &nodes = graph.branches[branch].nodes;
   for (const GraphNode &node : nodes) {
     if (graph.abort.load() || wait_cancelled()) return 0;
@@ -60,6 +61,10 @@ Status run_branch(Graph &graph, size_t branch, Replay &replay) {
     }
   }
   return 0;
+} catch (const std::bad_alloc &) {
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "graph %u: the host has no memory left for a task of it.", graph.id);
+} catch (const std::exception &problem) {
+  return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s.", graph.id, problem.what());
 }
 
 void note(Replay &replay, Status status) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The bits of floats and what the 16-bit formats stand for. Branch-free, so that loops over them vectorise; the only
+// definition of each of these names, since units for several levels of the processor include it.
 #pragma once
 
 #include <cstdint>
@@ -6,28 +8,25 @@
 
 namespace emu {
 
-inline float bits_to_float(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-inline uint32_t float_to_bits(float value) {
+inline uint32_t bits_of(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
-inline float bfloat16_to_float(uint16_t bits) { return bits_to_float(static_cast<uint32_t>(bits) << 16); }
-
-inline float half_to_float(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
-  const uint32_t exponent = (bits >> 10) & 0x1Fu, fraction = bits & 0x3FFu;
-  if (exponent == 0x1F) return bits_to_float(sign | 0x7F800000u | (fraction << 13));
-  if (exponent != 0) return bits_to_float(sign | ((exponent + 112) << 23) | (fraction << 13));
-  // Zero and subnormals: fraction * 2^-24 is exact in float.
-  const float magnitude = static_cast<float>(fraction) * 5.9604644775390625e-8f;
-  return sign != 0 ? -magnitude : magnitude;
+inline float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
 }
+
+inline float half_to_float(uint16_t half) {
+  // Scaling by 2^112 moves the exponent bias and normalises subnormal halves in one step.
+  const float magnitude = float_of(static_cast<uint32_t>(half & 0x7fff) << 13) * 0x1p112f;
+  const uint32_t special = magnitude >= 65536.0f ? 0x7f800000u : 0u;
+  return float_of(bits_of(magnitude) | special | (static_cast<uint32_t>(half & 0x8000) << 16));
+}
+
+inline float bf16_to_float(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
 
 }  // namespace emu

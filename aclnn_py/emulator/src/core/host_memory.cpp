@@ -10,6 +10,7 @@
 
 #include "acl/acl_base.h"
 #include "core/memory.h"
+#include "core/undo.h"
 #include "core/process.h"
 
 namespace emu {
@@ -72,7 +73,9 @@ Status host_malloc(size_t size, void **address, const char *routine) {
   }
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
+  Undo taken([p] { std::free(p); });
   t.pinned[reinterpret_cast<uintptr_t>(p)] = size;
+  taken.keep();
   *address = p;
   return 0;
 }

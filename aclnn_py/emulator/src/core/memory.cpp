@@ -21,6 +21,7 @@
 #include "acl/acl_base.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -38,6 +39,32 @@ size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 // Pieces of a block that were written to: offset -> end, apart from each other.
 using Written = std::map<size_t, size_t>;
 
+// The entries of a free range, made with the block: giving memory back needs none of the host's.
+class FreeEntry {
+ public:
+  FreeEntry() = default;
+  static FreeEntry make() {
+    std::map<uintptr_t, size_t> place;
+    std::set<std::pair<size_t, uintptr_t>> room;
+    FreeEntry entry;
+    entry.place_ = place.extract(place.emplace(0, 0).first);
+    entry.room_ = room.extract(room.emplace(0, 0).first);
+    return entry;
+  }
+  void enter(std::map<uintptr_t, size_t> &places, std::set<std::pair<size_t, uintptr_t>> &rooms, uintptr_t at,
+             size_t size) {
+    place_.key() = at;
+    place_.mapped() = size;
+    places.insert(std::move(place_));
+    room_.value() = {size, at};
+    rooms.insert(std::move(room_));
+  }
+
+ private:
+  std::map<uintptr_t, size_t>::node_type place_;
+  std::set<std::pair<size_t, uintptr_t>>::node_type room_;
+};
+
 struct Block {
   size_t size;      // rounded to 32: what kernels may touch
   size_t extent;    // what the window gives, guards included
@@ -45,6 +72,14 @@ struct Block {
   int device;
   BlockKind kind;
   std::shared_ptr<Written> written;  // under ACLNN_PY_CHECK=1, of memory from device_malloc
+  FreeEntry back;                    // of memory from device_malloc
+};
+
+// Freed under ACLNN_PY_CHECK=1 and not given out again yet.
+struct Resting {
+  uintptr_t at;
+  size_t extent;
+  FreeEntry back;
 };
 
 struct Window {
@@ -54,7 +89,7 @@ struct Window {
   size_t used = 0, peak = 0, resident_free = 0, blocks = 0;
   std::map<uintptr_t, size_t> free_by_address;
   std::set<std::pair<size_t, uintptr_t>> free_by_size;
-  std::vector<std::pair<uintptr_t, size_t>> resting;
+  std::vector<Resting> resting;  // has room for all blocks of the window
   size_t resting_bytes = 0;
 };
 
@@ -78,7 +113,7 @@ struct Cached {
 };
 thread_local Cached t_cache[8];
 
-void add_free(Window &window, uintptr_t at, size_t size) {
+void add_free(Window &window, uintptr_t at, size_t size, FreeEntry entry) {
   auto next = window.free_by_address.lower_bound(at);
   if (next != window.free_by_address.end() && at + size == next->first) {
     size += next->second;
@@ -94,19 +129,21 @@ void add_free(Window &window, uintptr_t at, size_t size) {
       window.free_by_address.erase(before);
     }
   }
-  window.free_by_address[at] = size;
-  window.free_by_size.insert({size, at});
+  entry.enter(window.free_by_address, window.free_by_size, at, size);
 }
 
 uintptr_t take_free(Window &window, size_t size) {
   auto fit = window.free_by_size.lower_bound({size, 0});
   if (fit == window.free_by_size.end()) return 0;
   const auto [have, at] = *fit;
-  window.free_by_size.erase(fit);
-  window.free_by_address.erase(at);
+  auto size_entry = window.free_by_size.extract(fit);
+  auto address_entry = window.free_by_address.extract(at);
   if (have > size) {
-    window.free_by_address[at + size] = have - size;
-    window.free_by_size.insert({have - size, at + size});
+    address_entry.key() = at + size;
+    address_entry.mapped() = have - size;
+    window.free_by_address.insert(std::move(address_entry));
+    size_entry.value() = {have - size, at + size};
+    window.free_by_size.insert(std::move(size_entry));
   }
   return at;
 }
@@ -131,10 +168,15 @@ bool open_window(Window &window) {
     if (file >= 0) close(file);
     return false;
   }
+  Undo mapping([&] {
+    munmap(at, size);
+    if (file >= 0) close(file);
+  });
+  add_free(window, reinterpret_cast<uintptr_t>(at), size, FreeEntry::make());
+  mapping.keep();
   window.start = reinterpret_cast<uintptr_t>(at);
   window.size = size;
   window.file = file;
-  add_free(window, window.start, size);
   return true;
 }
 
@@ -149,13 +191,13 @@ void give_back_pages(Window &window, uintptr_t at, size_t size) {
   }
 }
 
-void recycle(Window &window, uintptr_t at, size_t extent) {
+void recycle(Window &window, uintptr_t at, size_t extent, FreeEntry back) {
+  add_free(window, at, extent, std::move(back));
   window.resident_free += extent;
   if (window.resident_free > kKeepResident) {
     give_back_pages(window, at, extent);
     window.resident_free -= extent;
   }
-  add_free(window, at, extent);
 }
 
 const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t p) {
@@ -164,6 +206,13 @@ const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t 
   --at;
   const size_t span = at->second.size > 0 ? at->second.size : 1;
   return p < at->first + span ? &*at : nullptr;
+}
+
+void recycle_oldest(Window &window) {
+  Resting &oldest = window.resting.front();
+  recycle(window, oldest.at, oldest.extent, std::move(oldest.back));
+  window.resting_bytes -= oldest.extent;
+  window.resting.erase(window.resting.begin());
 }
 
 bool guards_intact(uintptr_t at, const Block &block) {
@@ -206,14 +255,20 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host refused the address range of device %d: %s.", routine,
                 device, std::strerror(errno));
   }
+  // What may throw comes before the room is taken.
+  if (checked) block.written = std::make_shared<Written>();
+  block.back = FreeEntry::make();
+  const size_t extent = block.extent, lead = block.lead, touched = block.size;
+  std::map<uintptr_t, Block> single;
+  auto entry = single.extract(single.emplace(0, std::move(block)).first);
+  const size_t most_resting = window.resting.size() + window.blocks + 1;
+  if (checked && window.resting.capacity() < most_resting) window.resting.reserve(2 * most_resting);
   uintptr_t at = 0;
-  if (window.used + block.extent <= capacity) {
-    at = take_free(window, block.extent);
+  if (window.used + extent <= capacity) {
+    at = take_free(window, extent);
     while (at == 0 && !window.resting.empty()) {
-      recycle(window, window.resting.front().first, window.resting.front().second);
-      window.resting_bytes -= window.resting.front().second;
-      window.resting.erase(window.resting.begin());
-      at = take_free(window, block.extent);
+      recycle_oldest(window);
+      at = take_free(window, extent);
     }
   }
   if (at == 0) {
@@ -222,17 +277,17 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
                 "give the emulated device more.",
                 routine, device, size, window.used, capacity);
   }
-  window.used += block.extent;
+  window.used += extent;
   window.peak = std::max(window.peak, window.used);
-  window.resident_free -= std::min(window.resident_free, block.extent);
+  window.resident_free -= std::min(window.resident_free, extent);
   ++window.blocks;
-  const uintptr_t start = at + block.lead;
+  const uintptr_t start = at + lead;
   if (checked) {
-    std::memset(reinterpret_cast<void *>(at), kGuardByte, block.extent);
-    std::memset(reinterpret_cast<void *>(start), kFreshByte, block.size);
-    block.written = std::make_shared<Written>();
+    std::memset(reinterpret_cast<void *>(at), kGuardByte, extent);
+    std::memset(reinterpret_cast<void *>(start), kFreshByte, touched);
   }
-  t.blocks.emplace(start, block);
+  entry.key() = start;
+  t.blocks.insert(std::move(entry));
   *address = reinterpret_cast<void *>(start);
   return 0;
 }
@@ -247,29 +302,27 @@ Status device_free(void *address, const char *routine) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is not the start of an allocation (%s).", routine, address,
                 describe_address(address).c_str());
   }
-  const Block block = at->second;
+  Block &block = at->second;
   const bool intact = guards_intact(p, block);
+  const size_t size = block.size;
+  const int device = block.device;
   Window &window = t.windows[static_cast<size_t>(block.device)];
-  t.blocks.erase(at);
-  t.generation.fetch_add(1);
+  const uintptr_t start = p - block.lead;
   window.used -= block.extent;
   --window.blocks;
-  const uintptr_t start = p - block.lead;
   if (check_mode()) {
     std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
-    window.resting.emplace_back(start, block.extent);
     window.resting_bytes += block.extent;
-    while (window.resting_bytes > kQuarantine) {
-      recycle(window, window.resting.front().first, window.resting.front().second);
-      window.resting_bytes -= window.resting.front().second;
-      window.resting.erase(window.resting.begin());
-    }
+    window.resting.push_back({start, block.extent, std::move(block.back)});
+    while (window.resting_bytes > kQuarantine) recycle_oldest(window);
   } else {
-    recycle(window, start, block.extent);
+    recycle(window, start, block.extent, std::move(block.back));
   }
+  t.blocks.erase(at);
+  t.generation.fetch_add(1);
   if (!intact) {
     return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: something wrote outside the block %p of %zu bytes on device %d.",
-                routine, address, block.size, block.device);
+                routine, address, size, device);
   }
   return 0;
 }
@@ -357,9 +410,9 @@ void release_device_memory(int device) {
   Window &window = t.windows[static_cast<size_t>(device)];
   for (auto at = t.blocks.begin(); at != t.blocks.end();) {
     if (at->second.device == device && at->second.kind == BlockKind::kMalloc) {
+      recycle(window, at->first - at->second.lead, at->second.extent, std::move(at->second.back));
       window.used -= at->second.extent;
       --window.blocks;
-      recycle(window, at->first - at->second.lead, at->second.extent);
       at = t.blocks.erase(at);
     } else {
       ++at;
@@ -424,7 +477,7 @@ const void *first_unwritten(const void *p, size_t nbytes) {
 void publish_block(void *address, size_t size, int device, BlockKind kind) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  t.blocks[reinterpret_cast<uintptr_t>(address)] = Block{size, size, 0, device, kind, nullptr};
+  t.blocks[reinterpret_cast<uintptr_t>(address)] = Block{size, size, 0, device, kind, nullptr, {}};
 }
 
 bool withdraw_block(void *address, BlockKind kind, size_t *size) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "acl/acl_base.h"
 #include "core/stream.h"
@@ -35,8 +36,8 @@ void on_exit() {
 void watch_process() {
   // Registered at first use, hence run before the destructors of objects that existed by then.
   std::call_once(g_watch_once, [] {
-    pthread_atfork(nullptr, nullptr, on_fork_child);
-    std::atexit(on_exit);
+    // Unwatched, a forked child would wait for threads it does not have: then rather no device.
+    if (pthread_atfork(nullptr, nullptr, on_fork_child) != 0 || std::atexit(on_exit) != 0) throw std::bad_alloc();
   });
 }
 

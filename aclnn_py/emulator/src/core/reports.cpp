@@ -43,7 +43,7 @@ void add_report(int32_t stream, uint32_t task, std::string text) {
 
 // Takes the oldest report: its text, cut to `room` bytes with the final zero, and the task it is about.
 // Returns 0 when there is none.
-EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int32_t *stream, uint32_t *task) {
+EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int32_t *stream, uint32_t *task) try {
   if (text == nullptr || room == 0 || stream == nullptr || task == nullptr) return 0;
   std::lock_guard<std::mutex> lock(emu::reports().mutex);
   auto &waiting = emu::reports().waiting;
@@ -56,4 +56,6 @@ EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int3
   *task = first.task;
   waiting.pop_front();
   return 1;
+} catch (const std::exception &) {
+  return 0;  // the report stays
 }

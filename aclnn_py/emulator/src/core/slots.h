@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -26,7 +27,13 @@ class Slots {
   T *create(Args &&...args) {
     Slot *slot = acquire();
     if (slot == nullptr) return nullptr;
-    T *object = ::new (static_cast<void *>(slot->bytes)) T(std::forward<Args>(args)...);
+    T *object = nullptr;
+    try {
+      object = ::new (static_cast<void *>(slot->bytes)) T(std::forward<Args>(args)...);
+    } catch (...) {
+      put_back(slot);
+      throw;
+    }
     live_count_.fetch_add(1, std::memory_order_relaxed);
     slot->state.store(kLive, std::memory_order_release);
     return object;
@@ -54,16 +61,18 @@ class Slots {
     Slot *slot = reinterpret_cast<Slot *>(object);  // the object is the first member of its slot
     live_count_.fetch_sub(1, std::memory_order_relaxed);
     slot->state.store(kFree, std::memory_order_release);
-    slot->next = nullptr;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (last_ != nullptr) {
-      last_->next = slot;
-    } else {
-      first_ = slot;
-    }
-    last_ = slot;
-    ++free_count_;
+    put_back(slot);
   }
+
+  // Destroys what a creation that did not finish left behind; `release` keeps it.
+  struct Disposer {
+    Slots *slots;
+    void operator()(T *object) const {
+      if (slots->retire(object)) slots->destroy(object);
+    }
+  };
+  using Guard = std::unique_ptr<T, Disposer>;
+  Guard guard(T *object) { return Guard(object, Disposer{this}); }
 
   size_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
 
@@ -93,6 +102,18 @@ class Slots {
     const uintptr_t distance = address - start;
     if (distance >= used_.load(std::memory_order_acquire) * sizeof(Slot) || distance % sizeof(Slot) != 0) return nullptr;
     return reinterpret_cast<const Slot *>(address);
+  }
+
+  void put_back(Slot *slot) {
+    slot->next = nullptr;
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (last_ != nullptr) {
+      last_->next = slot;
+    } else {
+      first_ = slot;
+    }
+    last_ = slot;
+    ++free_count_;
   }
 
   Slot *acquire() {

@@ -4,7 +4,10 @@
 #include <atomic>
 #include <cstdio>
 #include <mutex>
+#include <new>
+#include <utility>
 
+#include "core/per_thread.h"
 #include "core/process.h"
 
 namespace emu {
@@ -22,26 +25,13 @@ struct ThreadMessages {
   std::string handed_out;
 };
 
-// A trivially destructible pointer: calls made by static destructors, after the thread's own objects are
-// gone, find null and get a fresh (then leaked) object instead of a destroyed one.
-thread_local ThreadMessages *t_messages = nullptr;
 thread_local Status t_last_error = 0;
+// A message was lost because the host had no memory for its text.
+thread_local bool t_lost = false;
+constexpr const char *kLost = "EE1011: the host had no memory left for the text of an error.";
 
-struct MessagesOwner {
-  ~MessagesOwner() {
-    delete t_messages;
-    t_messages = nullptr;
-  }
-};
-thread_local MessagesOwner t_owner;
-
-ThreadMessages &messages() {
-  if (t_messages == nullptr) {
-    t_messages = new ThreadMessages;
-    (void)&t_owner;  // the first use of the owner registers its destructor for this thread
-  }
-  return *t_messages;
-}
+// Calls made by static destructors, after the thread's own objects are gone, get a fresh (then leaked) object.
+ThreadMessages &messages() { return PerThread<ThreadMessages>::get(); }
 
 struct ProcessMessages {
   std::mutex mutex;
@@ -114,62 +104,86 @@ std::string format_text(const char *format, va_list args) {
   return text;
 }
 
-}  // namespace
-
-void add_message(const std::string &line) {
+void add(const std::string &line) {
   with_pending([&](Pending &pending) { prepend(pending, line); });
 }
 
-Status fail(Status code, const char *format, ...) {
+// A failure stays a status when there is no memory for its words: nothing is thrown.
+void add_formatted(const char *message_code, const char *format, va_list args) noexcept {
+  try {
+    add(std::string(message_code) + ": " + format_text(format, args));
+  } catch (const std::bad_alloc &) {
+    t_lost = true;
+  }
+}
+
+}  // namespace
+
+void add_message(const std::string &line) noexcept {
+  try {
+    add(line);
+  } catch (const std::bad_alloc &) {
+    t_lost = true;
+  }
+}
+
+Status fail(Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
-  const std::string text = format_text(format, args);
+  add_formatted(message_code_of(code), format, args);
   va_end(args);
-  add_message(std::string(message_code_of(code)) + ": " + text);
   t_last_error = code;
   return code;
 }
 
-Status inform(Status code, const char *format, ...) {
+Status inform(Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
-  const std::string text = format_text(format, args);
+  try {
+    const std::string text = std::string(message_code_of(code)) + ": " + format_text(format, args) + "\n";
+    with_pending([&](Pending &pending) { pending.note = text; });
+  } catch (const std::bad_alloc &) {
+    t_lost = true;
+  }
   va_end(args);
-  with_pending([&](Pending &pending) { pending.note = std::string(message_code_of(code)) + ": " + text + "\n"; });
   t_last_error = code;
   return code;
 }
 
-Status fail_as(const char *message_code, Status code, const char *format, ...) {
+Status fail_as(const char *message_code, Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
-  const std::string text = format_text(format, args);
+  add_formatted(message_code != nullptr ? message_code : message_code_of(code), format, args);
   va_end(args);
-  add_message(std::string(message_code) + ": " + text);
   t_last_error = code;
   return code;
 }
 
-std::string take_message() {
+std::string take_message() noexcept {
   std::string text;
-  with_pending([&](Pending &pending) {
-    text = pending.note + pending.failures;
-    pending = {};
-  });
+  try {
+    with_pending([&](Pending &pending) {
+      text = pending.note + pending.failures;
+      pending = {};
+    });
+  } catch (const std::bad_alloc &) {
+    t_lost = true;
+  }
   if (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
 
-MessagesAside::MessagesAside() : last_error_(t_last_error) {
-  Pending &mine = messages().pending;
-  pending_.swap(mine.failures);
-  note_.swap(mine.note);
+void MessagesAside::exchange() noexcept {
+  auto *mine = PerThread<ThreadMessages>::try_get();
+  if (mine == nullptr) return;  // nothing of this thread was ever kept
+  pending_.swap(mine->pending.failures);
+  note_.swap(mine->pending.note);
 }
 
+MessagesAside::MessagesAside() noexcept : last_error_(t_last_error) { exchange(); }
+
 MessagesAside::~MessagesAside() {
-  Pending &mine = messages().pending;
-  pending_.swap(mine.failures);
-  note_.swap(mine.note);
+  exchange();
   t_last_error = last_error_;
 }
 
@@ -178,10 +192,12 @@ void set_message_mode(int mode) { g_mode.store(mode, std::memory_order_relaxed);
 Status last_error() { return t_last_error; }
 void set_last_error(Status code) { t_last_error = code; }
 
-const char *recent_message() {
-  auto &mine = messages();
-  mine.handed_out = take_message();
-  return mine.handed_out.empty() ? nullptr : mine.handed_out.c_str();
+const char *recent_message() noexcept {
+  auto *mine = PerThread<ThreadMessages>::try_get();
+  if (mine == nullptr) return kLost;
+  mine->handed_out = take_message();
+  if (mine->handed_out.empty()) return std::exchange(t_lost, false) ? kLost : nullptr;
+  return mine->handed_out.c_str();
 }
 
 }  // namespace emu

@@ -14,6 +14,7 @@
 #include "core/capture.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -184,13 +185,15 @@ void grow(Stream &stream) {
 
 Status start_worker(Stream &stream) {
   try {
+    // Room first: a worker that runs is on the list of those that exit() stops.
+    std::lock_guard<std::mutex> lock(workers().mutex);
+    workers().running.reserve(workers().running.size() + 1);
     stream.worker = std::thread([&stream] { work(stream); });
+    workers().running.push_back(&stream);
   } catch (const std::exception &problem) {
     return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.", stream.id, problem.what());
   }
   stream.started = true;
-  std::lock_guard<std::mutex> lock(workers().mutex);
-  workers().running.push_back(&stream);
   return 0;
 }
 
@@ -229,7 +232,14 @@ Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const
   }
   stream->saturation_mode = saturation_mode().load();
   std::lock_guard<std::mutex> lock(context.mutex);
-  context.streams.push_back(stream);
+  try {
+    context.streams.push_back(stream);
+  } catch (const std::bad_alloc &) {
+    if (streams().retire(stream)) streams().destroy(stream);
+    d.live_streams.fetch_sub(1);
+    *status = fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no memory left for a stream.", routine);
+    return nullptr;
+  }
   *status = 0;
   return stream;
 }
@@ -239,6 +249,7 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a stream cannot be destroyed by work it runs.", routine);
   }
   if (CaptureSession *session = stream->capture.load()) abandon_capture(*session);
+  EndListeners &listeners = end_listeners();  // made before anything ends: nothing below needs memory
   if (!streams().retire(stream)) {
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine, static_cast<void *>(stream));
   }
@@ -269,8 +280,8 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
   // Whoever waits for the whole device has seen the work end or the abort, and lets go.
   while (stream->pins.load() > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   {
-    std::lock_guard<std::mutex> lock(end_listeners().mutex);
-    for (const auto forget : end_listeners().all) forget(stream);
+    std::lock_guard<std::mutex> lock(listeners.mutex);
+    for (const auto forget : listeners.all) forget(stream);
   }
   Device &d = device(stream->device);
   if (stream->has_fault.load()) d.pending_faults.fetch_sub(1);
@@ -304,7 +315,8 @@ Stream *resolve(aclrtStream raw) {
   return resolve(raw, "stream", &stream) == 0 ? stream : nullptr;
 }
 
-Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) {
+// Callers have taken numbers and references by now, which they give back when this fails: it does not throw.
+Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noexcept try {
   if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
     return record_task(*session, stream, what, std::move(task));
   }
@@ -331,6 +343,9 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) {
   lock.unlock();
   if (asleep) stream.wake.notify_one();
   return 0;
+} catch (const std::exception &problem) {
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no memory left for work of stream %d (%s).", what,
+              stream.id, problem.what());
 }
 
 Status enqueue(aclrtStream raw, const char *what, Task task) {
@@ -412,13 +427,17 @@ void drain_stream(Stream &stream) {
 }
 
 PinnedStreams::PinnedStreams(int device) {
+  Undo pinned([this] {
+    for (Stream *stream : streams_) stream->pins.fetch_sub(1);
+  });
   for_each_context(device, [this](Context &context) {
     std::lock_guard<std::mutex> lock(context.mutex);
     for (Stream *stream : context.streams) {
-      stream->pins.fetch_add(1);
       streams_.push_back(stream);
+      stream->pins.fetch_add(1);
     }
   });
+  pinned.keep();
 }
 
 PinnedStreams::~PinnedStreams() {

@@ -93,7 +93,7 @@ Stream *resolve(aclrtStream raw);
 // While the stream is captured the task is recorded instead, to be run by each replay.
 Status enqueue(aclrtStream raw, const char *what, Task task);
 // The same for a stream at hand, without looking at the calling thread's context.
-Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by = RunBy::worker);
+Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by = RunBy::worker) noexcept;
 
 // The number of the last task this thread enqueued.
 uint32_t last_task_id();
@@ -145,7 +145,7 @@ void stop_all_workers();
 // Called for every stream that ends, before its handle may come to mean another one.
 void at_stream_end(void (*forget)(Stream *));
 
-using FaultListener = void (*)(const Stream &stream, const Fault &fault);
+using FaultListener = void (*)(const Stream &stream, const Fault &fault);  // throws nothing
 void set_fault_listener(FaultListener listener);
 
 }  // namespace emu

@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "acl/acl_base.h"
 #include "core/pool.h"
@@ -297,30 +298,34 @@ Status Communicator::resume() {
 
 uint64_t Communicator::issue() {
   std::lock_guard<std::mutex> hold(turn_mutex_);
+  open_.insert(open_.end(), issued_ + 1);
   return ++issued_;
 }
 
-void Communicator::pass_done_turns() {
-  while (!done_.empty() && *done_.begin() == turn_) {
-    done_.erase(done_.begin());
-    ++turn_;
-  }
+void Communicator::close_turn(uint64_t ticket) noexcept {
+  open_.erase(ticket);
   turn_changed_.notify_all();
 }
 
-void Communicator::give_up(uint64_t ticket) {
+void Communicator::give_up(uint64_t ticket) noexcept {
   std::lock_guard<std::mutex> hold(turn_mutex_);
-  done_.insert(ticket);
-  pass_done_turns();
+  close_turn(ticket);
 }
 
 // The work of a ticket was dropped before it ran, because its stream failed or was destroyed. The other
 // ranks wait for it, so they are told.
-void Communicator::withdraw(uint64_t ticket) {
+void Communicator::withdraw(uint64_t ticket) noexcept {
   give_up(ticket);
-  if (region_->state(rank_).left.load() == 0) {
-    abandon("EI0012", kPeerLost, "a call of %s was dropped before it ran: its stream had failed or was destroyed",
-            who(rank_).c_str());
+  if (region_->state(rank_).left.load() != 0) return;
+  const Member &member = region_->member(rank_);
+  try {
+    abandon("EI0012", kPeerLost,
+            "a call of rank %u (process %lld, device %lld) was dropped before it ran: its stream had failed or was "
+            "destroyed",
+            rank_, static_cast<long long>(member.process.pid), static_cast<long long>(member.device));
+  } catch (const std::bad_alloc &) {
+    // The ranks have been told; there is no memory for this thread's own copy of the text.
+    return;
   }
 }
 
@@ -330,15 +335,12 @@ Status Communicator::enter(uint64_t ticket, const Call &call) {
     return fail_as("EI0003", kMismatch, "%s: the communicator %s was destroyed before the call ran", call.text, name_.c_str());
   }
   std::unique_lock<std::mutex> hold(turn_mutex_);
-  while (running_ || (ticket != 0 && turn_ != ticket)) {
+  while (!may_go(ticket)) {
     if (failed() || wait_cancelled()) break;
     turn_changed_.wait_for(hold, std::chrono::milliseconds(100));
   }
-  if (running_ || (ticket != 0 && turn_ != ticket)) {
-    if (ticket != 0) {
-      done_.insert(ticket);
-      pass_done_turns();
-    }
+  if (!may_go(ticket)) {
+    close_turn(ticket);
     hold.unlock();
     if (failed()) return report_failure();
     return abandon("EI0002", kPeerLate, "%s gave up %s: its stream was aborted or its process is ending",
@@ -366,13 +368,12 @@ void Communicator::exit(uint64_t ticket) {
   region_->state(rank_).text[0].store(0, std::memory_order_relaxed);
   std::lock_guard<std::mutex> hold(turn_mutex_);
   running_ = false;
-  if (ticket != 0) done_.insert(ticket);
-  pass_done_turns();
+  close_turn(ticket);
 }
 
 bool Communicator::busy() {
   std::lock_guard<std::mutex> hold(turn_mutex_);
-  return running_ || turn_ <= issued_;
+  return running_ || !open_.empty();
 }
 
 std::string Communicator::current_call(uint32_t rank) {

@@ -100,7 +100,7 @@ class Communicator {
   // place in that order, 0 for a call that has none (replayed graphs, fused operators).
   std::mutex issue_mutex;  // held over issue() and the enqueueing of the task
   uint64_t issue();
-  void withdraw(uint64_t ticket);
+  void withdraw(uint64_t ticket) noexcept;
   Status enter(uint64_t ticket, const Call &call);
   void exit(uint64_t ticket);
   bool busy();
@@ -127,8 +127,10 @@ class Communicator {
   Status look_around(const Wait &wait, double waited, bool (*ready)(void *), void *context);
   Status find_deadlock(const Wait &wait);
   bool unsatisfied(uint32_t waiter, Wait *wait);
-  void pass_done_turns();
-  void give_up(uint64_t ticket);
+  // Is it this call's turn? Only with turn_mutex_ held, as what follows.
+  bool may_go(uint64_t ticket) const { return !running_ && (ticket == 0 || open_.empty() || *open_.begin() == ticket); }
+  void close_turn(uint64_t ticket) noexcept;
+  void give_up(uint64_t ticket) noexcept;
 
   const std::string name_;
   const uint32_t rank_;
@@ -144,8 +146,8 @@ class Communicator {
 
   std::mutex turn_mutex_;
   std::condition_variable turn_changed_;
-  uint64_t issued_ = 0, turn_ = 1;
-  std::set<uint64_t> done_;
+  uint64_t issued_ = 0;
+  std::set<uint64_t> open_;  // tickets whose calls are not over; leaving needs no memory
   bool running_ = false;
 };
 

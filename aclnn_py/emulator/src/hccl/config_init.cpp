@@ -8,4 +8,4 @@
 
 #include "core/export.h"
 
-EMU_EXPORT void HcclCommConfigInit(HcclCommConfig *config) { fill_config(config); }
+EMU_EXPORT void HcclCommConfigInit(HcclCommConfig *config) try { fill_config(config); } EMU_CATCH_VOID

@@ -7,6 +7,7 @@
 
 #include "core/device.h"
 #include "core/process.h"
+#include "core/undo.h"
 #include "hccl/arguments.h"
 #include "hccl/config.h"
 #include "hccl/group.h"
@@ -68,12 +69,18 @@ Status join(const Request &request, HcclComm *comm) {
   const Attendee attendee{request.ranks, request.rank, request.device, request.config.connect_timeout, request.name};
   std::shared_ptr<Region> region;
   if (Status s = attend(request.routine, request.meeting, attendee, request.found, &region)) return s;
+  // The others count this rank as one of them now, and are told when it is not.
+  Undo joined([&] { region->state(request.rank).left.store(1, std::memory_order_release); });
   auto communicator = std::make_shared<Communicator>(request.name, request.rank, request.device, request.config, region,
                                                      request.crowd);
   communicator->set_secret(text_of(request.meeting));
   if (request.is_sub) communicator->mark_sub();
-  *comm = hold.publish(std::move(communicator));
-  return *comm ? 0 : fail_as("EI0007", HCCL_E_MEMORY, "%s: too many communicators in this process", request.routine);
+  const HcclComm made = hold.publish(std::move(communicator));
+  if (made != nullptr) {
+    joined.keep();
+    *comm = made;
+  }
+  return made ? 0 : fail_as("EI0007", HCCL_E_MEMORY, "%s: too many communicators in this process", request.routine);
 }
 
 Status join_now_or_at_group_end(const Request &request, HcclComm *comm) {
@@ -157,6 +164,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   const Meeting meeting = random_meeting();
   std::string why;
   if (!hold_meeting(meeting, &why)) return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine, why.c_str());
+  Undo held([&] { call_off(meeting); });
   const std::string name = "hccl_" + meeting.address.substr(meeting.address.rfind('/') + 1);
   std::vector<HcclComm> made(count, nullptr);
   const Status status = run_on_devices(routine, {devices, devices + count}, [&](size_t i) {
@@ -166,6 +174,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
     for (HcclComm comm : made) withdraw_communicator(comm);
     return status;
   }
+  held.keep();
   std::copy(made.begin(), made.end(), comms);
   return 0;
 }

@@ -146,56 +146,56 @@ const char *error_text(int code) {
 using emu::Status;
 using namespace emu::hccl;
 
-EMU_EXPORT HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo) { return result(get_root_info(rootInfo)); }
+EMU_EXPORT HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo) try { return result(get_root_info(rootInfo)); } EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, HcclComm *comm) {
+EMU_EXPORT HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, HcclComm *comm) try {
   return result(create_from_root_info("HcclCommInitRootInfo", nRanks, rootInfo, rank, nullptr, false, comm));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, const HcclCommConfig *config, HcclComm *comm) {
+EMU_EXPORT HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank, const HcclCommConfig *config, HcclComm *comm) try {
   return result(create_from_root_info("HcclCommInitRootInfoConfig", nRanks, rootInfo, rank, config, true, comm));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm) {
+EMU_EXPORT HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank, HcclComm *comm) try {
   return result(create_from_rank_table("HcclCommInitClusterInfo", clusterInfo, rank, nullptr, false, comm));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo, uint32_t rank, HcclCommConfig *config, HcclComm *comm) {
+EMU_EXPORT HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo, uint32_t rank, HcclCommConfig *config, HcclComm *comm) try {
   return result(create_from_rank_table("HcclCommInitClusterInfoConfig", clusterInfo, rank, config, true, comm));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms) {
+EMU_EXPORT HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms) try {
   return result(create_all(ndev, devices, comms));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *rankIds, uint64_t subCommId, uint32_t subCommRankId, HcclCommConfig *config, HcclComm *subComm) {
+EMU_EXPORT HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *rankIds, uint64_t subCommId, uint32_t subCommRankId, HcclCommConfig *config, HcclComm *subComm) try {
   return result(create_sub(comm, rankNum, rankIds, subCommId, subCommRankId, config, subComm));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommDestroy(HcclComm comm) { return result(destroy(comm)); }
+EMU_EXPORT HcclResult HcclCommDestroy(HcclComm comm) try { return result(destroy(comm)); } EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize) {
+EMU_EXPORT HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize) try {
   Comm found;
   if (Status s = known("HcclGetRankSize", comm, "rankSize", rankSize, &found)) return result(s);
   *rankSize = found->size();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank) {
+EMU_EXPORT HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank) try {
   Comm found;
   if (Status s = known("HcclGetRankId", comm, "rank", rank, &found)) return result(s);
   *rank = found->rank();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGetCommName(HcclComm comm, char *commName) {
+EMU_EXPORT HcclResult HcclGetCommName(HcclComm comm, char *commName) try {
   Comm found;
   if (Status s = known("HcclGetCommName", comm, "commName", commName, &found)) return result(s);
   std::memcpy(commName, found->name().c_str(), found->name().size() + 1);
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *comm) {
+EMU_EXPORT HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *comm) try {
   const char *routine = "HcclCommGetHandleWithName";
   if (Status s = check_pointer(routine, "commName", commName)) return result(s);
   if (Status s = check_pointer(routine, "comm", comm)) return result(s);
@@ -204,16 +204,16 @@ EMU_EXPORT HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *
   *comm = find_handle(device, commName);
   if (*comm) return HCCL_SUCCESS;
   return result(refuse(HCCL_E_NOT_FOUND, "%s: device %d has no communicator named \"%s\"", routine, device, commName));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError) {
+EMU_EXPORT HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError) try {
   Comm found;
   if (Status s = known("HcclGetCommAsyncError", comm, "asyncError", asyncError, &found)) return result(s);
   *asyncError = found->failed() ? HCCL_E_REMOTE : HCCL_SUCCESS;
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *status) {
+EMU_EXPORT HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *status) try {
   const char *routine = "HcclCommGetStatus";
   if (Status s = check_pointer(routine, "commId", commId)) return result(s);
   if (Status s = check_pointer(routine, "status", status)) return result(s);
@@ -224,22 +224,22 @@ EMU_EXPORT HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *stat
             : found->suspended()      ? HCCL_COMM_STATUS_SUSPENDING
                                       : HCCL_COMM_STATUS_READY;
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommSuspend(HcclComm comm) {
+EMU_EXPORT HcclResult HcclCommSuspend(HcclComm comm) try {
   Comm found;
   if (Status s = known("HcclCommSuspend", comm, &found)) return result(s);
   found->suspend();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommResume(HcclComm comm) {
+EMU_EXPORT HcclResult HcclCommResume(HcclComm comm) try {
   Comm found;
   if (Status s = known("HcclCommResume", comm, &found)) return result(s);
   return result(found->resume());
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks, bool *useBackup, uint32_t nRanks) {
+EMU_EXPORT HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks, bool *useBackup, uint32_t nRanks) try {
   const char *routine = "HcclCommWorkingDevNicSet";
   Comm found;
   if (Status s = known(routine, comm, &found)) return result(s);
@@ -249,47 +249,51 @@ EMU_EXPORT HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks, b
     if (Status s = check_rank(routine, "a member of ranks", ranks[i], found->size())) return result(s);
   }
   return result(refuse(HCCL_E_NOT_SUPPORT, "%s: the emulator's devices have no network interfaces to choose from", routine));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommSetMemoryRange(HcclComm comm, void *baseVirPtr, size_t size, size_t alignment, uint64_t flags) {
+EMU_EXPORT HcclResult HcclCommSetMemoryRange(HcclComm comm, void *baseVirPtr, size_t size, size_t alignment, uint64_t flags) try {
   return result(set_range(comm, baseVirPtr, size, alignment, flags));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *baseVirPtr) { return result(unset_range(comm, baseVirPtr)); }
+EMU_EXPORT HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void *baseVirPtr) try {
+  return result(unset_range(comm, baseVirPtr));
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommActivateCommMemory(HcclComm comm, void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags) {
+EMU_EXPORT HcclResult HcclCommActivateCommMemory(HcclComm comm, void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags) try {
   if (offset != 0 || flags != 0) return result(refuse(HCCL_E_PARA, "HcclCommActivateCommMemory: offset and flags must be 0"));
   return result(activate(comm, virPtr, size, handle));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void *virPtr) { return result(deactivate(comm, virPtr)); }
+EMU_EXPORT HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void *virPtr) try {
+  return result(deactivate(comm, virPtr));
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue) {
+EMU_EXPORT HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue) try {
   if (config != HCCL_DETERMINISTIC) return result(refuse(HCCL_E_PARA, "HcclSetConfig: there is no setting %d", config));
   return result(set_deterministic(configValue.value));
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue) {
+EMU_EXPORT HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue) try {
   if (Status s = check_pointer("HcclGetConfig", "configValue", configValue)) return result(s);
   if (config != HCCL_DETERMINISTIC) return result(refuse(HCCL_E_PARA, "HcclGetConfig: there is no setting %d", config));
   configValue->value = deterministic();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
 // Features up to the execution timeout are honoured or have nothing to act on; names of buffers are not read.
-EMU_EXPORT uint32_t HcclGetCommConfigCapability(void) { return HCCL_COMM_CONFIG_RETRY + 1; }
+EMU_EXPORT uint32_t HcclGetCommConfigCapability(void) try { return HCCL_COMM_CONFIG_RETRY + 1; } EMU_CATCH
 
-EMU_EXPORT const char *HcclGetErrorString(HcclResult code) { return error_text(code); }
+EMU_EXPORT const char *HcclGetErrorString(HcclResult code) try { return error_text(code); } EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGroupStart(void) {
+EMU_EXPORT HcclResult HcclGroupStart(void) try {
   group_start();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGroupEnd(void) { return result(group_end()); }
+EMU_EXPORT HcclResult HcclGroupEnd(void) try { return result(group_end()); } EMU_CATCH
 
-EMU_EXPORT HcclResult HcclGroupStatusGet(bool *isGroupEnabled) {
+EMU_EXPORT HcclResult HcclGroupStatusGet(bool *isGroupEnabled) try {
   if (Status s = check_pointer("HcclGroupStatusGet", "isGroupEnabled", isGroupEnabled)) return result(s);
   *isGroupEnabled = group_open();
   return HCCL_SUCCESS;
-}
+} EMU_CATCH

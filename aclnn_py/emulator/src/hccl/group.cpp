@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/group.h"
 
-#include <system_error>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "core/device.h"
+#include "core/per_thread.h"
 #include "hccl/arguments.h"
 #include "hccl/launch.h"
 
@@ -30,29 +32,30 @@ struct Group {
   std::vector<Batch> batches;
 };
 
-thread_local Group t_group;
+// The group of the calling thread.
+Group &group() { return PerThread<Group>::get(); }
 
 }  // namespace
 
-bool group_open() { return t_group.depth > 0; }
+bool group_open() { return group().depth > 0; }
 
-void group_start() { ++t_group.depth; }
+void group_start() { ++group().depth; }
 
 Status group_creation(int device, std::function<Status()> create) {
-  t_group.creations.push_back({device, std::move(create)});
+  group().creations.push_back({device, std::move(create)});
   return 0;
 }
 
 Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer,
                       const Span &span) {
-  for (Batch &batch : t_group.batches) {
+  for (Batch &batch : group().batches) {
     if (batch.communicator == communicator && batch.stream == stream) {
       batch.transfers.push_back(transfer);
       batch.spans.push_back(span);
       return 0;
     }
   }
-  t_group.batches.push_back({communicator, stream, {transfer}, {span}});
+  group().batches.push_back({communicator, stream, {transfer}, {span}});
   return 0;
 }
 
@@ -63,16 +66,30 @@ Status run_on_devices(const char *routine, const std::vector<int> &devices, cons
   };
   std::vector<Outcome> outcomes(devices.size());
   std::vector<std::thread> threads;
+  threads.reserve(devices.size());
+  // Nobody begins before all are there: the others would wait for one that was never started.
+  std::mutex gate;
+  bool complete = false;
   auto run = [&](size_t i) {
+    {
+      std::lock_guard<std::mutex> wait(gate);
+      if (!complete) return;
+    }
     Outcome &outcome = outcomes[i];
-    outcome.status = set_device(devices[i], routine) != 0 ? static_cast<Status>(HCCL_E_RUNTIME) : work(i);
+    try {
+      outcome.status = set_device(devices[i], routine) != 0 ? static_cast<Status>(HCCL_E_RUNTIME) : work(i);
+    } catch (const std::exception &problem) {
+      outcome.status = fail_as("EI0007", HCCL_E_MEMORY, "%s: device %d: %s", routine, devices[i], problem.what());
+    }
     if (outcome.status != 0) outcome.text = take_message();
   };
   Status start_failure = 0;
-  for (size_t i = 0; i < devices.size() && start_failure == 0; ++i) {
+  {
+    std::lock_guard<std::mutex> closed(gate);
     try {
-      threads.emplace_back(run, i);
-    } catch (const std::system_error &error) {
+      for (size_t i = 0; i < devices.size(); ++i) threads.emplace_back(run, i);
+      complete = true;
+    } catch (const std::exception &error) {
       start_failure = fail_as("EI0007", HCCL_E_SYSCALL, "%s: starting a thread: %s", routine, error.what());
     }
   }
@@ -86,11 +103,11 @@ Status run_on_devices(const char *routine, const std::vector<int> &devices, cons
 }
 
 Status group_end() {
-  if (t_group.depth == 0) return refuse(HCCL_E_PARA, "HcclGroupEnd: no group was started by this thread");
-  if (--t_group.depth > 0) return 0;
-  const std::vector<Creation> creations = std::move(t_group.creations);
-  const std::vector<Batch> batches = std::move(t_group.batches);
-  t_group = Group{};
+  if (group().depth == 0) return refuse(HCCL_E_PARA, "HcclGroupEnd: no group was started by this thread");
+  if (--group().depth > 0) return 0;
+  const std::vector<Creation> creations = std::move(group().creations);
+  const std::vector<Batch> batches = std::move(group().batches);
+  group() = Group{};
   Status first = 0;
   if (!creations.empty()) {
     std::vector<int> devices;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/launch.h"
 
+#include <new>
 #include <utility>
 
+#include "acl/acl_base.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
@@ -79,10 +81,17 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
   const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
   Task task = [place = Place(communicator, ticket), call = std::move(call), spans = std::move(spans),
                body = std::move(body)]() mutable -> Status {
-    Session session(place.communicator(), call, place.use());
-    if (Status status = session.begin()) return status;
-    if (Status status = still_there(place.communicator(), call, spans)) return status;
-    return body(session);
+    try {
+      Session session(place.communicator(), call, place.use());
+      if (Status status = session.begin()) return status;
+      if (Status status = still_there(place.communicator(), call, spans)) return status;
+      return body(session);
+    } catch (const std::bad_alloc &) {
+      // The other ranks wait for what this one cannot do.
+      return place.communicator().abandon("EI0007", ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                          "%s: the host of rank %u has no memory left", call.text,
+                                          place.communicator().rank());
+    }
   };
   const Status status = enqueue_on(*stream, routine, std::move(task), RunBy::anyone);
   return status == 0 ? 0 : HCCL_E_RUNTIME;

@@ -11,10 +11,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
+#include <exception>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "core/undo.h"
 #include "hccl/rendezvous.h"
 #include "hccl/rendezvous_wire.h"
 
@@ -35,18 +37,23 @@ struct Guest {
 
 class Host {
  public:
-  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) {}
+  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) { make_room(); }
 
   ~Host() {
     if (listener_ >= 0) close(listener_);
     for (Guest &guest : guests_) close(guest.fd);
   }
 
-  void run() {
-    while (!over_) {
-      wait();
-      if (!over_) check_deadlines();
-      if (!over_ && all_there()) welcome();
+  // Nobody is there to catch what this throws: the ranks are told, as of any other end.
+  void run() noexcept {
+    try {
+      while (!over_) {
+        wait();
+        if (!over_) check_deadlines();
+        if (!over_ && all_there()) welcome();
+      }
+    } catch (const std::exception &) {
+      give_up();
     }
   }
 
@@ -57,7 +64,8 @@ class Host {
   }
 
   void wait() {
-    std::vector<pollfd> wanted{{listener_, POLLIN, 0}};
+    auto &wanted = wanted_;
+    wanted.assign(1, {listener_, POLLIN, 0});
     int milliseconds = -1;
     for (const Guest &guest : guests_) {
       wanted.push_back({guest.fd, POLLIN, 0});
@@ -76,7 +84,16 @@ class Host {
     if (!over_ && wanted[0].revents != 0) admit();
   }
 
+  // Waiting for the first guests needs no more memory than there was when the meeting was opened.
+  void make_room() {
+    const size_t more = 2 * guests_.size() + 16;
+    guests_.reserve(more);
+    wanted_.reserve(more + 1);
+  }
+
   void admit() {
+    // Room first: what was accepted is always somebody's to close.
+    if (guests_.size() == guests_.capacity()) make_room();
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN) return;
@@ -87,10 +104,10 @@ class Host {
       return;
     }
     if (guests_.size() >= kMaxGuests) dismiss_oldest_stranger();
-    Guest guest;
+    guests_.emplace_back();
+    Guest &guest = guests_.back();
     guest.fd = fd;
     guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kGreetingSeconds));
-    guests_.push_back(guest);
   }
 
   void dismiss(size_t i) {
@@ -197,6 +214,16 @@ class Host {
                                          std::to_string(hello.ranks - count) + " came");
   }
 
+  void give_up() noexcept {
+    if (over_) return;
+    finish();
+    WireVerdict verdict{};
+    verdict.status = HCCL_E_MEMORY;
+    std::snprintf(verdict.message_code, sizeof verdict.message_code, "EI0007");
+    std::snprintf(verdict.text, sizeof verdict.text, "the host of the rendezvous has no memory left");
+    tell(verdict, -1);
+  }
+
   void finish() {
     // closed before anyone gets an answer: a rank that opens the next meeting of this name finds it free
     close(listener_);
@@ -243,6 +270,7 @@ class Host {
   int listener_;
   const Meeting meeting_;
   std::vector<Guest> guests_;
+  std::vector<pollfd> wanted_;
   bool over_ = false;
 };
 
@@ -258,17 +286,19 @@ bool hold_meeting(const Meeting &meeting, std::string *why) {
     if (fd >= 0) close(fd);
     return false;
   }
+  Undo listening([fd] { close(fd); });
+  auto host = std::make_unique<Host>(fd, meeting);  // it closes the socket
+  listening.keep();
   // signals of the program belong to its own threads
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {
-    std::thread([fd, meeting] { Host(fd, meeting).run(); }).detach();
-  } catch (const std::system_error &error) {
+    std::thread([host = std::move(host)] { host->run(); }).detach();
+  } catch (const std::exception &error) {
     started = false;
     *why = error.what();
-    close(fd);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;

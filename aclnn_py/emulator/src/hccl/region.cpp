@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/undo.h"
+
 #ifndef MFD_CLOEXEC
 #define MFD_CLOEXEC 1U
 #endif
@@ -83,7 +85,9 @@ int Region::create(const std::vector<Member> &members, std::string *why) {
 
 std::shared_ptr<Region> Region::attach(int fd, std::string *why) {
   struct stat about {};
+  Undo opened([fd] { close(fd); });
   std::shared_ptr<Region> region(new Region);
+  opened.keep();
   void *base = MAP_FAILED;
   if (fstat(fd, &about) == 0 && about.st_size >= static_cast<off_t>(kPage)) {
     base = mmap(nullptr, about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/registry.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -23,6 +24,13 @@ struct Registry {
   std::map<std::pair<int, std::string>, Entry *> names;  // null: being made
 };
 
+// Without making a key: what ends a communicator needs no memory.
+auto entry_of(Registry &all, int device, const std::string &name) {
+  return std::find_if(all.names.begin(), all.names.end(), [&](const auto &entry) {
+    return entry.first.first == device && entry.first.second == name;
+  });
+}
+
 Registry &registry() {
   static Registry *const instance = new Registry;
   return *instance;
@@ -34,17 +42,19 @@ NameHold::~NameHold() {
   if (!held_) return;
   Registry &all = registry();
   std::lock_guard<std::mutex> hold(all.mutex);
-  all.names.erase({device_, name_});
+  const auto at = entry_of(all, device_, name_);
+  if (at != all.names.end()) all.names.erase(at);
 }
 
 Status NameHold::take(const char *routine, int device, const std::string &name) {
   Registry &all = registry();
   {
+    // The hold knows the name before the registry does: it is the hold that takes it back.
+    device_ = device;
+    name_ = name;
     std::lock_guard<std::mutex> hold(all.mutex);
     held_ = all.names.emplace(std::make_pair(device, name), nullptr).second;
   }
-  device_ = device;
-  name_ = name;
   if (held_) return 0;
   return refuse(HCCL_E_PARA, "%s: device %d already has a communicator named \"%s\"", routine, device, name.c_str());
 }
@@ -54,7 +64,7 @@ HcclComm NameHold::publish(std::shared_ptr<Communicator> communicator) {
   std::lock_guard<std::mutex> hold(all.mutex);
   Entry *entry = all.entries.create(std::move(communicator));
   if (!entry) return nullptr;
-  all.names[{device_, name_}] = entry;
+  entry_of(all, device_, name_)->second = entry;  // as long as the hold lives, the name is there
   held_ = false;
   return entry;
 }
@@ -86,7 +96,8 @@ std::shared_ptr<Communicator> withdraw_communicator(HcclComm handle) {
   Entry *entry = all.entries.find(handle);
   if (!entry || !all.entries.retire(handle)) return nullptr;
   std::shared_ptr<Communicator> communicator = std::move(entry->communicator);
-  all.names.erase({communicator->device(), communicator->name()});
+  const auto at = entry_of(all, communicator->device(), communicator->name());
+  if (at != all.names.end()) all.names.erase(at);
   all.entries.destroy(entry);
   return communicator;
 }

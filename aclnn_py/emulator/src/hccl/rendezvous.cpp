@@ -20,6 +20,8 @@
 #include "hccl/peers.h"
 #include "hccl/rendezvous_wire.h"
 
+#include "core/undo.h"
+
 namespace emu::hccl {
 namespace {
 
@@ -162,7 +164,27 @@ Status hear_verdict(const char *routine, int fd, Clock::time_point deadline, std
   return *region ? 0 : fail_as("EI0007", HCCL_E_MEMORY, "%s: %s", routine, why.c_str());
 }
 
+WireHello greeting(const Meeting &meeting, uint32_t ranks, uint32_t rank, double timeout) {
+  WireHello hello{};
+  hello.magic = kWireMagic;
+  hello.version = kWireVersion;
+  hello.ranks = ranks;
+  hello.rank = rank;
+  hello.timeout = timeout;
+  std::memcpy(hello.secret, meeting.secret, kSecretBytes);
+  return hello;
+}
+
 }  // namespace
+
+// A rank that comes and goes before the others have come ends a meeting.
+void call_off(const Meeting &meeting) noexcept {
+  const int fd = connect_to(meeting, 1);
+  if (fd < 0) return;  // over already
+  const WireHello hello = greeting(meeting, 2, 0, 1);
+  (void)send(fd, &hello, sizeof hello, MSG_NOSIGNAL);
+  close(fd);
+}
 
 Status attend(const char *routine, const Meeting &meeting, const Attendee &attendee, bool found,
               std::shared_ptr<Region> *region) {
@@ -190,13 +212,8 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
                      attendee.timeout);
     }
   }
-  WireHello hello{};
-  hello.magic = kWireMagic;
-  hello.version = kWireVersion;
-  hello.ranks = attendee.ranks;
-  hello.rank = attendee.rank;
-  hello.timeout = attendee.timeout;
-  std::memcpy(hello.secret, meeting.secret, kSecretBytes);
+  Undo connected([fd] { close(fd); });
+  WireHello hello = greeting(meeting, attendee.ranks, attendee.rank, attendee.timeout);
   hello.member.process = this_process();
   hello.member.device = attendee.device;
   hello.member.memory = own_memory(attendee.device);
@@ -210,7 +227,6 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
   } else {
     status = hear_verdict(routine, fd, deadline, region);
   }
-  close(fd);
   return status;
 }
 

@@ -38,6 +38,9 @@ bool hold_meeting(const Meeting &meeting, std::string *why);
 Status attend(const char *routine, const Meeting &meeting, const Attendee &attendee, bool found,
               std::shared_ptr<Region> *region);
 
+// Ends a meeting that nobody will take part in. Needs no memory.
+void call_off(const Meeting &meeting) noexcept;
+
 // Root info: a meeting as bytes.
 void write_root_info(const Meeting &meeting, HcclRootInfo *info);
 Status read_root_info(const char *routine, const HcclRootInfo *info, Meeting *meeting);

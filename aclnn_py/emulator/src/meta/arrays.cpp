@@ -23,14 +23,14 @@ namespace {
 template <class Array, class Value>
 Array *create(const char *routine, Slots<Array> &slots, const Value *values, uint64_t size) {
   if (check_process(routine)) return nullptr;
-  Array *array = slots.create();
+  auto array = slots.guard(slots.create());
   if (array == nullptr) {
     fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live arrays (%zu).", routine, slots.live_count());
     return nullptr;
   }
   // A null pointer makes an empty array, whatever the size says.
   if (values != nullptr) array->values.assign(values, values + size);
-  return array;
+  return array.release();
 }
 
 template <class Array>
@@ -61,30 +61,30 @@ Status get_size(const char *routine, Slots<Array> &slots, const Array *array, ui
 }  // namespace
 }  // namespace emu
 
-EMU_EXPORT aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) {
+EMU_EXPORT aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) try {
   return emu::create(__func__, emu::int_arrays(), value, size);
-}
-EMU_EXPORT aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size) {
+} EMU_CATCH
+EMU_EXPORT aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size) try {
   return emu::create(__func__, emu::float_arrays(), value, size);
-}
-EMU_EXPORT aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size) {
+} EMU_CATCH
+EMU_EXPORT aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size) try {
   return emu::create(__func__, emu::bool_arrays(), value, size);
-}
-EMU_EXPORT aclnnStatus aclDestroyIntArray(const aclIntArray *array) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclDestroyIntArray(const aclIntArray *array) try {
   return emu::destroy(__func__, emu::int_arrays(), array);
-}
-EMU_EXPORT aclnnStatus aclDestroyFloatArray(const aclFloatArray *array) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclDestroyFloatArray(const aclFloatArray *array) try {
   return emu::destroy(__func__, emu::float_arrays(), array);
-}
-EMU_EXPORT aclnnStatus aclDestroyBoolArray(const aclBoolArray *array) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclDestroyBoolArray(const aclBoolArray *array) try {
   return emu::destroy(__func__, emu::bool_arrays(), array);
-}
-EMU_EXPORT aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::int_arrays(), array, size);
-}
-EMU_EXPORT aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::float_arrays(), array, size);
-}
-EMU_EXPORT aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::bool_arrays(), array, size);
-}
+} EMU_CATCH

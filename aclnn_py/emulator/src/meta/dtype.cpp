@@ -82,7 +82,7 @@ const char *format_name(aclFormat format) {
 
 }  // namespace emu
 
-EMU_EXPORT size_t aclDataTypeSize(aclDataType dataType) {
+EMU_EXPORT size_t aclDataTypeSize(aclDataType dataType) try {
   // Types below a byte count as the byte they share.
   return static_cast<size_t>((emu::dtype_bits(dataType) + 7) / 8);
-}
+} EMU_CATCH

@@ -146,11 +146,13 @@ Slots<aclOpExecutor> &executors() {
   return *all;
 }
 
-PlanBuilder::PlanBuilder(const char *op) : executor_(executors().create()), op_(op) {
-  if (executor_ != nullptr) {
-    executor_->plan = std::make_shared<PlanState>();
-    executor_->plan->tensors.reserve(4);
+PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
+  auto made = executors().guard(executors().create());
+  if (made != nullptr) {
+    made->plan = std::make_shared<PlanState>();
+    made->plan->tensors.reserve(4);
   }
+  executor_ = made.release();
 }
 
 PlanBuilder::~PlanBuilder() {
@@ -169,6 +171,7 @@ size_t PlanBuilder::add(const aclTensor *tensor, Use use, int32_t argument, int3
   if (tensor != nullptr) {
     entry.tensor = *tensor;
     entry.present = use != Use::none;
+    countable_ = countable_ && tensor->countable;
   }
   return list.size() - 1;
 }
@@ -205,6 +208,11 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
     return fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%sGetWorkspaceSize: too many live executors (%zu); run or destroy some.",
                 op_, executors().live_count());
   }
+  // Check refuses such tensors by name; this is for operators that do without it.
+  if (!countable_) {
+    return fail(ACLNN_ERR_PARAM_INVALID, "%sGetWorkspaceSize: a tensor has more elements, or a wider reach, than 64 "
+                "bits can count.", op_);
+  }
   PlanState &plan = *executor_->plan;
   plan.op = op_;
   plan.kernel = std::move(kernel);
@@ -214,7 +222,9 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   plan.repeatable_allowed = repeatable_allowed_;
   plan.phase_two_code = phase_two_code_;
   int64_t elements = 0;
-  for (const PlanTensor &entry : plan.tensors) elements += entry.present ? entry.tensor.numel() : 0;
+  for (const PlanTensor &entry : plan.tensors) {
+    if (entry.present) elements += std::min(entry.tensor.numel(), kBriefElements + 1);
+  }
   plan.run_by = waits_ || elements > kBriefElements ? RunBy::anyone : RunBy::anyone_in_haste;
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);

@@ -116,6 +116,7 @@ class PlanBuilder {
   WorkspaceRule rule_ = WorkspaceRule::kComposite;
   bool repeatable_allowed_ = true, waits_ = false;
   Status phase_two_code_ = 0;
+  bool countable_ = true;
 };
 
 // The body of every aclnnXxx. Consumes the executor unless it is repeatable, whether it succeeds or not.

@@ -274,14 +274,14 @@ using emu::set_list_address;
 using emu::Side;
 
 #define EMU_ADDRESS_SETTER(name, side)                                                                               \
-  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) {          \
+  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) try {          \
     return set_address(__func__, executor, index, tensor, addr, side);                                               \
-  }
+  } EMU_CATCH
 #define EMU_LIST_ADDRESS_SETTER(name, side)                                                                          \
   EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,                   \
-                              aclTensorList *tensors, void *addr) {                                                  \
+                              aclTensorList *tensors, void *addr) try {                                                  \
     return set_list_address(__func__, executor, irIndex, relativeIndex, tensors, addr, side);                        \
-  }
+  } EMU_CATCH
 
 EMU_ADDRESS_SETTER(aclSetTensorAddr, Side::kAny)
 EMU_ADDRESS_SETTER(AclSetTensorAddr, Side::kAny)

@@ -21,7 +21,7 @@ Status check_executor(const char *routine, aclOpExecutor *executor) {
 
 using emu::fail;
 
-EMU_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
+EMU_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) try {
   EMU_ENTER();
   if (const emu::Status s = emu::check_executor(__func__, executor)) return s;
   if (!executor->plan->repeatable_allowed) {
@@ -29,13 +29,13 @@ EMU_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
   }
   executor->repeatable.store(true);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) {
+EMU_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) try {
   EMU_ENTER();
   if (const emu::Status s = emu::check_executor(__func__, executor)) return s;
   // Queued runs share the plan: it goes with the last of them.
   if (!emu::executors().retire(executor)) return emu::check_executor(__func__, executor);
   emu::executors().destroy(executor);
   return 0;
-}
+} EMU_CATCH

@@ -22,13 +22,13 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members, co
       return nullptr;
     }
   }
-  List *list = lists.create();
+  auto list = lists.guard(lists.create());
   if (list == nullptr) {
     fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live lists (%zu).", routine, lists.live_count());
     return nullptr;
   }
   for (uint64_t i = 0; i < size; ++i) list->members.push_back(const_cast<Member *>(value[i]));
-  return list;
+  return list.release();
 }
 
 // A list owns its members: they go with it. One that the program destroyed itself is named, the rest goes.
@@ -72,21 +72,21 @@ Status get_size(const char *routine, Slots<List> &lists, const List *list, uint6
 }  // namespace
 }  // namespace emu
 
-EMU_EXPORT aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size) {
+EMU_EXPORT aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size) try {
   return emu::create(__func__, emu::tensor_lists(), emu::tensors(), value, size);
-}
-EMU_EXPORT aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size) {
+} EMU_CATCH
+EMU_EXPORT aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size) try {
   return emu::create(__func__, emu::scalar_lists(), emu::scalars(), value, size);
-}
-EMU_EXPORT aclnnStatus aclDestroyTensorList(const aclTensorList *array) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclDestroyTensorList(const aclTensorList *array) try {
   return emu::destroy(__func__, emu::tensor_lists(), emu::tensors(), array);
-}
-EMU_EXPORT aclnnStatus aclDestroyScalarList(const aclScalarList *array) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclDestroyScalarList(const aclScalarList *array) try {
   return emu::destroy(__func__, emu::scalar_lists(), emu::scalars(), array);
-}
-EMU_EXPORT aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size) try {
   return emu::get_size(__func__, emu::tensor_lists(), tensorList, size);
-}
-EMU_EXPORT aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size) {
+} EMU_CATCH
+EMU_EXPORT aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size) try {
   return emu::get_size(__func__, emu::scalar_lists(), scalarList, size);
-}
+} EMU_CATCH

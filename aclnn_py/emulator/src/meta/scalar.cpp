@@ -38,7 +38,7 @@ auto visit(const aclScalar &s, F f) {
     case ACL_COMPLEX128: return f(read<double>(s));
     case ACL_FLOAT16:
     case ACL_COMPLEX32: return f(half_to_float(read<uint16_t>(s)));
-    case ACL_BF16: return f(bfloat16_to_float(read<uint16_t>(s)));
+    case ACL_BF16: return f(bf16_to_float(read<uint16_t>(s)));
     case ACL_INT8: return f(read<int8_t>(s));
     case ACL_INT16: return f(read<int16_t>(s));
     case ACL_INT32: return f(read<int32_t>(s));
@@ -109,7 +109,7 @@ void aclScalar::to_complex(double *real, double *imaginary) const {
 
 using emu::fail;
 
-EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
+EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) try {
   if (emu::check_process(__func__)) return nullptr;
   if (value == nullptr) {
     fail(ACLNN_ERR_PARAM_NULLPTR, "aclCreateScalar: value is null.");
@@ -128,9 +128,9 @@ EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
   scalar->dtype = dataType;
   std::memcpy(scalar->value, value, size);
   return scalar;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) {
+EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) try {
   EMU_ENTER();
   if (scalar == nullptr) return 0;
   if (!emu::scalars().retire(scalar)) {
@@ -139,4 +139,4 @@ EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) {
   }
   emu::scalars().destroy(const_cast<aclScalar *>(scalar));
   return 0;
-}
+} EMU_CATCH

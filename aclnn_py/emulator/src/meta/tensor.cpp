@@ -12,7 +12,7 @@ bool aclTensor::contiguous() const {
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 0) return true;
     if (shape[i] != 1 && strides[i] != expected) return false;
-    expected *= shape[i];
+    if (!emu::checked_mul(expected, shape[i], &expected)) return false;
   }
   return true;
 }
@@ -63,12 +63,26 @@ Dims contiguous_strides(const Dims &shape) {
   int64_t step = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     strides[i] = step;
-    step *= shape[i];
+    if (!checked_mul(step, shape[i], &step)) step = kUncountable;  // of a shape that no operator takes
   }
   return strides;
 }
 
 namespace {
+
+bool countable(const aclTensor &tensor) {
+  const int64_t bits = std::max(dtype_bits(tensor.dtype), 1);
+  Checked count = 1, first = tensor.offset, last = Checked(tensor.offset) + 1;
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    const int64_t extent = std::max<int64_t>(tensor.shape[i], 1);
+    count *= extent;
+    const Checked span = Checked(extent - 1) * tensor.strides[i];
+    (span.value() < 0 ? first : last) += span;
+  }
+  // Spans in bytes are differences of the two ends.
+  return (count * bits + 7).fits() && ((last - first) * bits + 7).fits() && (first * bits).fits() &&
+         (last * bits + 7).fits();
+}
 
 // Fills a tensor from the arguments of aclCreateTensor; false with a message when they cannot be.
 bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint64_t rank, aclDataType dtype,
@@ -103,6 +117,7 @@ bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint6
   tensor.storage_shape.assign(storage, storage_rank);
   tensor.offset = offset;
   tensor.data = data;
+  tensor.countable = countable(tensor);
   return true;
 }
 
@@ -134,7 +149,7 @@ using emu::fail;
 
 EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
                                       const int64_t *stride, int64_t offset, aclFormat format,
-                                      const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData) {
+                                      const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData) try {
   if (emu::check_process(__func__)) return nullptr;
   aclTensor *tensor = emu::tensors().create();
   if (tensor == nullptr) {
@@ -149,11 +164,11 @@ EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDims
   }
   tensor->identity = emu::next_identity();
   return tensor;
-}
+} EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
                                      aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format,
-                                     const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr) {
+                                     const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
   if ((viewDims == nullptr && viewDimsNum != 0) || (storageDims == nullptr && storageDimsNum != 0)) {
@@ -163,9 +178,9 @@ EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims,
                        storageDimsNum, tensorDataAddr)
              ? 0
              : ACLNN_ERR_PARAM_INVALID;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) {
+EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) try {
   EMU_ENTER();
   if (tensor == nullptr) return 0;
   if (!emu::tensors().retire(tensor)) {
@@ -174,57 +189,58 @@ EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) {
   }
   emu::tensors().destroy(const_cast<aclTensor *>(tensor));
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) {
+EMU_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, viewDims && viewDimsNum)) return s;
   return emu::copy_out(tensor->shape, viewDims, viewDimsNum);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum) {
+EMU_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum)
+try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, storageDims && storageDimsNum)) return s;
   return emu::copy_out(tensor->storage_shape, storageDims, storageDimsNum);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) {
+EMU_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, stridesValue && stridesNum)) return s;
   return emu::copy_out(tensor->strides, stridesValue, stridesNum);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) {
+EMU_EXPORT aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, offset != nullptr)) return s;
   *offset = tensor->offset;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) {
+EMU_EXPORT aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, format != nullptr)) return s;
   *format = tensor->format;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) {
+EMU_EXPORT aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, dataType != nullptr)) return s;
   *dataType = tensor->dtype;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) {
+EMU_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
   tensor->data = addr;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) {
+EMU_EXPORT aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, addr != nullptr)) return s;
   *addr = tensor->data;
   return 0;
-}
+} EMU_CATCH

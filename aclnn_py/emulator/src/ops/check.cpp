@@ -32,6 +32,21 @@ Check &Check::stale(const char *parameter) {
   return *this;
 }
 
+Check &Check::uncountable(const char *parameter, const aclTensor &given) {
+  status_ = fail(refusal_,
+                 "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from the first to the "
+                 "last, are more than 64 bits can count",
+                 op_, parameter, shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
+                 shape_text(given.strides.data(), static_cast<int>(given.strides.size())).c_str(),
+                 static_cast<long long>(given.offset));
+  return *this;
+}
+
+int64_t Check::size(const char *parameter, Checked value) {
+  that(value.fits(), "%s makes a size that does not fit 64 bits", parameter);
+  return value.fits() ? value.value() : 0;
+}
+
 Check &Check::dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused) {
   if (!ok() || tensor == nullptr) return *this;
   return dtype_in(parameter, tensor->dtype, facts_.dtypes_of(parameter) & ~refused);

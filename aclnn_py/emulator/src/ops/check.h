@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "core/checked.h"
 #include "meta/tensor.h"
 #include "ops/facts.h"
 #include "ops/layout.h"
@@ -30,17 +31,19 @@ class Check {
   const char *op() const { return op_; }
   const OperatorFacts &facts() const { return facts_; }
 
-  // Any kind of handle: null is 161001, one that was destroyed is 161002.
+  // Any kind of handle: null is 161001, one that was destroyed is 161002. So is a tensor, or a member of a list, with
+  // more elements than 64 bits can count or a reach beyond them: sizes of what passed here can be computed freely.
   template <class Handle>
   Check &required(const char *parameter, const Handle *given) {
     if (!ok()) return *this;
     if (given == nullptr) return null(parameter);
-    return live(given) ? *this : stale(parameter);
+    return live(given) ? countable(parameter, given) : stale(parameter);
   }
   // Null is fine, a destroyed handle is not.
   template <class Handle>
   Check &optional(const char *parameter, const Handle *given) {
-    return given == nullptr || !ok() || live(given) ? *this : stale(parameter);
+    if (given == nullptr || !ok()) return *this;
+    return live(given) ? countable(parameter, given) : stale(parameter);
   }
   Check &required_text(const char *parameter, const char *given) {
     return given == nullptr && ok() ? null(parameter) : *this;
@@ -59,12 +62,26 @@ class Check {
   Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
   // Not in a format that cuts the shape into blocks; CANN calls these private.
   Check &plain_format(const char *parameter, const aclTensor *tensor);
+  // A size computed from `parameter`: refused when it does not fit 64 bits, then 0.
+  int64_t size(const char *parameter, Checked value);
   // Any other rule: `holds` or the message, which starts with the parameter's name.
   [[gnu::format(printf, 3, 4)]] Check &that(bool holds, const char *format, ...);
 
  private:
   Check &null(const char *parameter);
   Check &stale(const char *parameter);
+  template <class Handle>
+  Check &countable(const char *parameter, const Handle *given) {
+    if constexpr (std::is_same_v<Handle, aclTensor>) {
+      if (!given->countable) return uncountable(parameter, *given);
+    } else if constexpr (std::is_same_v<Handle, aclTensorList>) {
+      for (const aclTensor *member : given->members) {
+        if (member != nullptr && live(member) && !member->countable) return uncountable(parameter, *member);
+      }
+    }
+    return *this;
+  }
+  Check &uncountable(const char *parameter, const aclTensor &given);
 
   const char *op_;
   OperatorFacts facts_;

@@ -4,28 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+
+#include "core/half.h"
 
 namespace emu {
-
-inline uint32_t bits_of(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-inline float float_of(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-inline float half_to_float(uint16_t half) {
-  // Scaling by 2^112 moves the exponent bias and normalises subnormal halves in one step.
-  const float magnitude = float_of(static_cast<uint32_t>(half & 0x7fff) << 13) * 0x1p112f;
-  const uint32_t special = magnitude >= 65536.0f ? 0x7f800000u : 0u;
-  return float_of(bits_of(magnitude) | special | (static_cast<uint32_t>(half & 0x8000) << 16));
-}
 
 // A float to a format with kMantissa mantissa bits and exponent bias kBias, sign left out.
 // `magnitude` are the float's bits without sign, below the format's overflow limit.
@@ -50,8 +32,6 @@ inline uint16_t float_to_half(float value) {
   const uint32_t result = magnitude >= (143u << 23) ? special : rounded;
   return static_cast<uint16_t>(result | ((bits >> 16) & 0x8000u));
 }
-
-inline float bf16_to_float(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
 
 inline uint16_t float_to_bf16(float value) {
   const uint32_t bits = bits_of(value);

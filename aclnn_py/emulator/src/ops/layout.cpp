@@ -6,17 +6,11 @@
 
 namespace emu {
 
-int64_t Layout::count() const {
-  int64_t total = 1;
-  for (int d = 0; d < rank; ++d) total *= shape[d];
-  return total;
-}
-
 bool Layout::is_dense() const {
   int64_t expected = 1;
   for (int d = rank - 1; d >= 0; --d) {
     if (shape[d] != 1 && stride[d] != expected) return false;
-    expected *= shape[d];
+    if (!checked_mul(expected, shape[d], &expected)) return false;
   }
   return true;
 }
@@ -49,7 +43,7 @@ Layout dense_layout(const int64_t *shape, int rank) {
   for (int d = rank - 1; d >= 0; --d) {
     result.shape[d] = shape[d];
     result.stride[d] = step;
-    step *= std::max<int64_t>(shape[d], 1);
+    if (!checked_mul(step, std::max<int64_t>(shape[d], 1), &step)) step = kUncountable;
   }
   return result;
 }

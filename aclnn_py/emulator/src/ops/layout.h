@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/checked.h"
+
 namespace emu {
 
 // Tensors have at most 8 dimensions; engines that split dimensions need a few more.
@@ -16,7 +18,8 @@ struct Layout {
   int64_t shape[kMaxRank] = {};
   int64_t stride[kMaxRank] = {};
 
-  int64_t count() const;  // number of elements; 1 for rank 0
+  // The number of elements: 1 for rank 0, kUncountable for more than 64 bits can count.
+  int64_t count() const { return count_of(shape, static_cast<size_t>(rank)); }
   bool is_dense() const;  // row-major without gaps
   void push(int64_t extent, int64_t step);
 };

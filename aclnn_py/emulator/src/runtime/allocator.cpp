@@ -70,37 +70,38 @@ using emu::AllocatorDesc;
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclrtAllocatorDesc aclrtAllocatorCreateDesc(void) {
+EMU_EXPORT aclrtAllocatorDesc aclrtAllocatorCreateDesc(void) try {
   if (emu::check_process(__func__)) return nullptr;
   return emu::descriptions().create();
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc) {
+EMU_EXPORT aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc) try {
   AllocatorDesc *desc = nullptr;
   if (const Status s = emu::find(__func__, allocatorDesc, &desc)) return s;
   if (emu::descriptions().retire(desc)) emu::descriptions().destroy(desc);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator) {
+EMU_EXPORT aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator) try {
   return emu::set(__func__, allocatorDesc, &AllocatorDesc::object, allocator);
-}
-EMU_EXPORT aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocFunc func) {
+} EMU_CATCH
+EMU_EXPORT aclError aclrtAllocatorSetAllocFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocFunc func)
+try {
   return emu::set(__func__, allocatorDesc, &AllocatorDesc::allocate, func);
-}
-EMU_EXPORT aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func) {
+} EMU_CATCH
+EMU_EXPORT aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func) try {
   return emu::set(__func__, allocatorDesc, &AllocatorDesc::release, func);
-}
+} EMU_CATCH
 EMU_EXPORT aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc,
-                                                           aclrtAllocatorAllocAdviseFunc func) {
+                                                           aclrtAllocatorAllocAdviseFunc func) try {
   return emu::set(__func__, allocatorDesc, &AllocatorDesc::advise, func);
-}
+} EMU_CATCH
 EMU_EXPORT aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc,
-                                                                aclrtAllocatorGetAddrFromBlockFunc func) {
+                                                                aclrtAllocatorGetAddrFromBlockFunc func) try {
   return emu::set(__func__, allocatorDesc, &AllocatorDesc::address, func);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc) {
+EMU_EXPORT aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc) try {
   AllocatorDesc *desc = nullptr;
   if (const Status s = emu::find(__func__, allocatorDesc, &desc)) return s;
   if (desc->object == nullptr || desc->allocate == nullptr || desc->release == nullptr || desc->advise == nullptr ||
@@ -112,22 +113,22 @@ EMU_EXPORT aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDes
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   emu::registry().by_stream[found] = {allocatorDesc, *desc};
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtAllocatorUnregister(aclrtStream stream) {
+EMU_EXPORT aclError aclrtAllocatorUnregister(aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   if (emu::registry().by_stream.erase(found) != 0) return 0;
   return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtAllocatorUnregister: stream %d has no allocator.", found->id);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocatorDesc *allocatorDesc,
                                               aclrtAllocator *allocator, aclrtAllocatorAllocFunc *allocFunc,
                                               aclrtAllocatorFreeFunc *freeFunc,
                                               aclrtAllocatorAllocAdviseFunc *allocAdviseFunc,
-                                              aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc) {
+                                              aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -144,4 +145,4 @@ EMU_EXPORT aclError aclrtAllocatorGetByStream(aclrtStream stream, aclrtAllocator
   if (allocAdviseFunc != nullptr) *allocAdviseFunc = entry.copy.advise;
   if (getAddrFromBlockFunc != nullptr) *getAddrFromBlockFunc = entry.copy.address;
   return 0;
-}
+} EMU_CATCH

@@ -29,14 +29,14 @@ Status check_descriptor(const char *routine, const void *desc) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtCmoGetDescSize(size_t *size) {
+EMU_EXPORT aclError aclrtCmoGetDescSize(size_t *size) try {
   EMU_ENTER();
   if (size == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCmoGetDescSize: size is null.");
   *size = sizeof(HintDescriptor);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size) {
+EMU_EXPORT aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size) try {
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   if (const Status s = check_descriptor(__func__, cmoDesc)) return s;
   if (src == nullptr || size == 0) {
@@ -49,9 +49,10 @@ EMU_EXPORT aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size) {
   std::memcpy(cmoDesc, &written, sizeof written);
   if (emu::check_mode()) emu::note_written(cmoDesc, sizeof written);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream, const void *reserve) {
+EMU_EXPORT aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream, const void *reserve)
+try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -70,4 +71,4 @@ EMU_EXPORT aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, a
     }
     return 0;
   });
-}
+} EMU_CATCH

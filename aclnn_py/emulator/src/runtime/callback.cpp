@@ -15,6 +15,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/stream.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -47,11 +48,12 @@ struct Post {
 
 Post &post() {
   static auto *const instance = [] {
+    auto made = std::make_unique<Post>();
     at_stream_end([](Stream *stream) {
       std::lock_guard<std::mutex> lock(post().mutex);
       post().threads.erase(stream);
     });
-    return new Post;
+    return made.release();
   }();
   return *instance;
 }
@@ -70,8 +72,9 @@ Status subscribe(const char *routine, uint64_t thread, aclrtStream raw) {
     }
   }
   post().threads[stream] = thread;
-  auto &box = post().boxes[thread];
-  if (box == nullptr) box = std::make_shared<Mailbox>();
+  Undo served([&] { post().threads.erase(stream); });
+  if (post().boxes.count(thread) == 0) post().boxes.emplace(thread, std::make_shared<Mailbox>());
+  served.keep();
   return 0;
 }
 
@@ -169,32 +172,32 @@ Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBl
 }  // namespace
 }  // namespace emu
 
-EMU_EXPORT aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+EMU_EXPORT aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) try {
   return emu::subscribe(__func__, threadId, stream);
-}
-EMU_EXPORT aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+} EMU_CATCH
+EMU_EXPORT aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) try {
   return emu::unsubscribe(__func__, threadId, stream);
-}
-EMU_EXPORT aclError aclrtProcessReport(int32_t timeout) { return emu::process(__func__, timeout); }
+} EMU_CATCH
+EMU_EXPORT aclError aclrtProcessReport(int32_t timeout) try { return emu::process(__func__, timeout); } EMU_CATCH
 EMU_EXPORT aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
-                                        aclrtStream stream) {
+                                        aclrtStream stream) try {
   return emu::launch(__func__, fn, userData, blockType, stream);
-}
+} EMU_CATCH
 
 // The same service under its names for functions captured into graphs.
-EMU_EXPORT aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
+EMU_EXPORT aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
   return emu::subscribe(__func__, hostFuncThreadId, exeStream);
-}
-EMU_EXPORT aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
+} EMU_CATCH
+EMU_EXPORT aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
   return emu::unsubscribe(__func__, hostFuncThreadId, exeStream);
-}
-EMU_EXPORT aclError aclrtProcessHostFunc(int32_t timeout) { return emu::process(__func__, timeout); }
+} EMU_CATCH
+EMU_EXPORT aclError aclrtProcessHostFunc(int32_t timeout) try { return emu::process(__func__, timeout); } EMU_CATCH
 
-EMU_EXPORT aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args) {
+EMU_EXPORT aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args) try {
   EMU_ENTER();
   if (fn == nullptr) return emu::fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchHostFunc: fn is null.");
   return emu::enqueue(stream, "aclrtLaunchHostFunc", [fn, args]() -> emu::Status {
     fn(args);
     return 0;
   });
-}
+} EMU_CATCH

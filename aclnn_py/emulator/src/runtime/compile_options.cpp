@@ -27,7 +27,7 @@ bool known(aclCompileOpt opt) { return opt >= ACL_PRECISION_MODE && opt <= ACL_O
 
 }  // namespace
 
-EMU_EXPORT aclError aclSetCompileopt(aclCompileOpt opt, const char *value) {
+EMU_EXPORT aclError aclSetCompileopt(aclCompileOpt opt, const char *value) try {
   EMU_ENTER();
   if (value == nullptr || !known(opt)) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclSetCompileopt: value is null or %d is no option.", static_cast<int>(opt));
@@ -38,16 +38,16 @@ EMU_EXPORT aclError aclSetCompileopt(aclCompileOpt opt, const char *value) {
   std::lock_guard<std::mutex> lock(options().mutex);
   options().values[opt] = value;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT size_t aclGetCompileoptSize(aclCompileOpt opt) {
+EMU_EXPORT size_t aclGetCompileoptSize(aclCompileOpt opt) try {
   if (emu::check_process(__func__)) return 0;
   std::lock_guard<std::mutex> lock(options().mutex);
   const auto at = options().values.find(opt);
   return at == options().values.end() ? 1 : at->second.size() + 1;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length) {
+EMU_EXPORT aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length) try {
   EMU_ENTER();
   if (value == nullptr || !known(opt) || length < aclGetCompileoptSize(opt)) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: option %d needs a buffer of %zu bytes, %zu were given.",
@@ -58,4 +58,4 @@ EMU_EXPORT aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t leng
   const std::string text = at == options().values.end() ? "" : at->second;
   std::memcpy(value, text.c_str(), text.size() + 1);
   return 0;
-}
+} EMU_CATCH

@@ -164,26 +164,27 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind) {
+EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind) try {
   return emu::copy_sync(__func__, dst, destMax, src, count, kind);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
-                                     aclrtStream stream) {
+                                     aclrtStream stream) try {
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
-}
+} EMU_CATCH
 
 // The condition is that source and destination are what `kind` says, which every copy here looks at.
 EMU_EXPORT aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
-                                                  aclrtMemcpyKind kind, aclrtStream stream) {
+                                                  aclrtMemcpyKind kind, aclrtStream stream) try {
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) {
+EMU_EXPORT aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) try {
   return emu::fill_sync(__func__, devPtr, maxCount, value, count);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream) {
+EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
+try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -200,4 +201,4 @@ EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t valu
   return emu::enqueue_on(*found, "aclrtMemsetAsync", [devPtr, value, count]() -> Status {
     return emu::fill_bytes("aclrtMemsetAsync", devPtr, value, count);
   }, count <= emu::kBriefBytes ? emu::RunBy::anyone_in_haste : emu::RunBy::anyone);
-}
+} EMU_CATCH

@@ -154,15 +154,15 @@ Status check_words(const char *routine, void *ptr, size_t room, size_t count) {
 }  // namespace
 
 EMU_EXPORT aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
-                                  aclrtMemcpyKind kind) {
+                                  aclrtMemcpyKind kind) try {
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   const Rows rows{static_cast<char *>(dst), static_cast<const char *>(src), dpitch, spitch, width, height};
   if (const Status s = check_rows(__func__, rows, kind, false)) return s;
   return move_rows(__func__, rows);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                                       size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+                                       size_t height, aclrtMemcpyKind kind, aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -170,19 +170,19 @@ EMU_EXPORT aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src
   if (const Status s = check_rows(__func__, rows, kind, true)) return s;
   return emu::enqueue_on(*found, "aclrtMemcpy2dAsync",
                          [rows]() -> Status { return move_rows("aclrtMemcpy2dAsync", rows); });
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize) {
+EMU_EXPORT aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize) try {
   if (descSize == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemcpyDescSize: descSize is null.");
   if (kind != ACL_MEMCPY_INNER_DEVICE_TO_DEVICE) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetMemcpyDescSize: descriptors exist for copies inside a device.");
   }
   *descSize = sizeof(CopyDescriptor);
   return 0;
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count,
-                                       void *config) {
+                                       void *config) try {
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   if (desc == nullptr || srcAddr == nullptr || dstAddr == nullptr || config != nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetMemcpyDesc: an address is null or config is not.");
@@ -196,9 +196,9 @@ EMU_EXPORT aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *s
   const CopyDescriptor written{kDescriptorMagic, dstAddr, srcAddr, count};
   std::memcpy(desc, &written, sizeof written);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream) {
+EMU_EXPORT aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -219,11 +219,11 @@ EMU_EXPORT aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, a
     }
     return emu::move_bytes("aclrtMemcpyAsyncWithDesc", read.dst, read.src, read.size);
   });
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src,
                                                size_t count, size_t srcDataOffset, aclrtMemcpyKind kind,
-                                               aclrtStream stream) {
+                                               aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -243,39 +243,39 @@ EMU_EXPORT aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_
     }
     return emu::move_bytes("aclrtMemcpyAsyncWithOffset", to, from, count);
   });
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
-                                     aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex) {
+                                     aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs, size_t *failIndex) try {
   return batch_sync(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs, failIndex);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
-                                       aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs) {
+                                       aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs) try {
   return batch_sync(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs, nullptr);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
                                           aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs,
-                                          size_t *failIndex, aclrtStream stream) {
+                                          size_t *failIndex, aclrtStream stream) try {
   return batch_async(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs, failIndex, stream);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes, size_t numBatches,
                                             aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes, size_t numAttrs,
-                                            aclrtStream stream) {
+                                            aclrtStream stream) try {
   return batch_async(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs, nullptr, stream);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) {
+EMU_EXPORT aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) try {
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   if (N == 0) return 0;
   if (const Status s = check_words(__func__, ptr, memSize, N)) return s;
   std::fill_n(static_cast<uint32_t *>(ptr), N, value);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream) {
+EMU_EXPORT aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -288,10 +288,10 @@ EMU_EXPORT aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t valu
     std::fill_n(static_cast<uint32_t *>(ptr), N, value);
     return 0;
   });
-}
+} EMU_CATCH
 
 // Cache hints have nothing to act on here; their arguments are checked as on a device.
-EMU_EXPORT aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream) {
+EMU_EXPORT aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -302,4 +302,4 @@ EMU_EXPORT aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, 
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtCmoAsync: %p is %s.", src, emu::describe_address(src).c_str());
   }
   return 0;
-}
+} EMU_CATCH

@@ -39,7 +39,7 @@ Status check_device(const char *routine, int64_t id) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible) {
+EMU_EXPORT aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible) try {
   EMU_ENTER();
   if (socVersion == nullptr || canCompatible == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtCheckArchCompatibility: %s is null.",
@@ -51,17 +51,17 @@ EMU_EXPORT aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t 
   }
   *canCompatible = asked == own ? 1 : 0;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId) {
+EMU_EXPORT aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId) try {
   EMU_ENTER();
   if (phyDevId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetPhyDevIdByUserDevId: phyDevId is null.");
   if (const Status s = check_device(__func__, userDevId)) return s;
   *phyDevId = emu::physical_device(userDevId);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId) {
+EMU_EXPORT aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId) try {
   EMU_ENTER();
   if (userDevId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetUserDevIdByPhyDevId: userDevId is null.");
   const int id = emu::logical_device(phyDevId);
@@ -70,10 +70,10 @@ EMU_EXPORT aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t 
   }
   *userDevId = id;
   return 0;
-}
+} EMU_CATCH
 
 // The devices are those of one server, each linked to each.
-EMU_EXPORT aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value) {
+EMU_EXPORT aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevicesTopo: value is null.");
   if (const Status s = check_device(__func__, deviceId)) return s;
@@ -83,12 +83,12 @@ EMU_EXPORT aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceI
   }
   *value = ACL_RT_DEVS_TOPOLOGY_HCCS;
   return 0;
-}
+} EMU_CATCH
 
 // There is one memory and no cache of the device in front of it.
-EMU_EXPORT aclError aclrtDeviceL2CacheFlush(void *rsv) {
+EMU_EXPORT aclError aclrtDeviceL2CacheFlush(void *rsv) try {
   EMU_ENTER();
   if (rsv != nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceL2CacheFlush: rsv must be null.");
   int id = 0;
   return emu::current_device(__func__, &id);
-}
+} EMU_CATCH

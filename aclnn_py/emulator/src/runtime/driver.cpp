@@ -12,8 +12,8 @@ constexpr int kDriverInvalidValue = 3;  // DRV_ERROR_INVALID_VALUE; the driver h
 
 }  // namespace
 
-EMU_EXPORT int drvGetDevNum(uint32_t *num_dev) {
+EMU_EXPORT int drvGetDevNum(uint32_t *num_dev) try {
   if (num_dev == nullptr) return emu::fail(kDriverInvalidValue, "drvGetDevNum: num_dev is null.");
   *num_dev = static_cast<uint32_t>(emu::device_count());
   return 0;
-}
+} EMU_CATCH

@@ -30,15 +30,15 @@ void emu::note_dumps(const Configuration &configuration) {
   g_asked = asked;
 }
 
-EMU_EXPORT aclError aclmdlInitDump(void) {
+EMU_EXPORT aclError aclmdlInitDump(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(g_mutex);
   if (g_initialized) return fail(ACL_ERROR_DUMP_ALREADY_RUN, "aclmdlInitDump: called before.");
   g_initialized = true;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlSetDump(const char *dumpCfgPath) {
+EMU_EXPORT aclError aclmdlSetDump(const char *dumpCfgPath) try {
   EMU_ENTER();
   if (dumpCfgPath == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclmdlSetDump: dumpCfgPath is null.");
   std::lock_guard<std::mutex> lock(g_mutex);
@@ -53,19 +53,19 @@ EMU_EXPORT aclError aclmdlSetDump(const char *dumpCfgPath) {
     }
   }
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlFinalizeDump(void) {
+EMU_EXPORT aclError aclmdlFinalizeDump(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(g_mutex);
   if (!g_initialized) return fail(ACL_ERROR_DUMP_NOT_RUN, "aclmdlFinalizeDump: aclmdlInitDump comes first.");
   g_initialized = false;
   return 0;
-}
+} EMU_CATCH
 
 // Kept and taken back. It is never called: without a setting that asks for dumps only offline models write some, and
 // this device has neither; with such a setting the function is refused.
-EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag) {
+EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag) try {
   EMU_ENTER();
   if (messageCallback == nullptr || flag != 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "acldumpRegCallback: %s.",
@@ -79,9 +79,9 @@ EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const ac
   if (g_listener != nullptr) return fail(ACL_ERROR_REPEAT_SUBSCRIBE, "acldumpRegCallback: a function is registered already.");
   g_listener = messageCallback;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT void acldumpUnregCallback(void) {
+EMU_EXPORT void acldumpUnregCallback(void) try {
   std::lock_guard<std::mutex> lock(g_mutex);
   g_listener = nullptr;
-}
+} EMU_CATCH_VOID

@@ -4,6 +4,7 @@
 #include "acl/acl_rt.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/process.h"
 #include "runtime/sharing.h"
 
@@ -33,18 +34,16 @@ Status create(const char *routine, aclrtEvent *event, uint32_t flags, bool exten
     device.live_events.fetch_sub(1);
     return fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "%s: device %d has all its %u events in use.", routine, id, emu::kMaxEvents);
   }
-  Event *made = emu::events().create(id, flags, extended, g_next_event.fetch_add(1));
-  if (made != nullptr && (flags & ACL_EVENT_IPC) != 0) {
-    if (const Status s = emu::share_event(*made, routine)) {
-      if (emu::events().retire(made)) emu::events().destroy(made);
-      return s;
-    }
-  }
-  if (made == nullptr) {
+  emu::Undo counted([&] {
     if (limited) device.live_events.fetch_sub(1);
-    return fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "%s: too many events.", routine);
+  });
+  auto made = emu::events().guard(emu::events().create(id, flags, extended, g_next_event.fetch_add(1)));
+  if (made == nullptr) return fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "%s: too many events.", routine);
+  if ((flags & ACL_EVENT_IPC) != 0) {
+    if (const Status s = emu::share_event(*made, routine)) return s;
   }
-  *event = made;
+  counted.keep();
+  *event = made.release();
   return 0;
 }
 
@@ -87,19 +86,19 @@ Status wait(const char *routine, aclrtStream stream, aclrtEvent event, int64_t t
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtCreateEvent(aclrtEvent *event) {
+EMU_EXPORT aclError aclrtCreateEvent(aclrtEvent *event) try {
   return create(__func__, event, ACL_EVENT_TIME_LINE | ACL_EVENT_SYNC, false);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) {
+EMU_EXPORT aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) try {
   return create(__func__, event, flag, false);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
+EMU_EXPORT aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) try {
   return create(__func__, event, flag, true);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtDestroyEvent(aclrtEvent event) {
+EMU_EXPORT aclError aclrtDestroyEvent(aclrtEvent event) try {
   EMU_ENTER();
   Event *found = nullptr;
   if (const Status s = emu::find_event(event, __func__, &found)) return s;
@@ -107,48 +106,49 @@ EMU_EXPORT aclError aclrtDestroyEvent(aclrtEvent event) {
   if (!found->extended && (found->flags & ACL_EVENT_SYNC) != 0) emu::device(found->device).live_events.fetch_sub(1);
   emu::events().destroy(found);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+EMU_EXPORT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) try {
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (const Status status = both(__func__, event, stream, &e, &s)) return status;
   return emu::record_event(*e, *s, false, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) {
+EMU_EXPORT aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) try {
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (flag > ACL_EVENT_RECORD_EXTERNAL) return fail(ACL_ERROR_INVALID_PARAM, "aclrtRecordEventWithFlag: flag is %u.", flag);
   if (const Status status = both(__func__, event, stream, &e, &s)) return status;
   return emu::record_event(*e, *s, flag == ACL_EVENT_RECORD_EXTERNAL, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+EMU_EXPORT aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) try {
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (const Status status = both(__func__, event, stream, &e, &s)) return status;
   if (const Status status = need_plain(__func__, *e)) return status;
   return emu::reset_event(*e, *s);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+EMU_EXPORT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) try {
   return wait(__func__, stream, event, 0, false);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
+EMU_EXPORT aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) try {
   if (timeout < 0) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtStreamWaitEventWithTimeout: timeout is %d s.", timeout);
   return wait(__func__, stream, event, int64_t{timeout} * 1000, false);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag) {
+EMU_EXPORT aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag)
+try {
   if (flag > ACL_EVENT_WAIT_EXTERNAL) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamWaitEventWithFlag: flag is %u.", flag);
   }
   return wait(__func__, stream, event, int64_t{timeout} * 1000, flag == ACL_EVENT_WAIT_EXTERNAL);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status) {
+EMU_EXPORT aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status) try {
   EMU_ENTER();
   if (status == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEvent: status is null.");
   Event *found = nullptr;
@@ -157,9 +157,9 @@ EMU_EXPORT aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status) 
   if (const Status s = emu::refuse_captured_event(*found, __func__)) return s;
   *status = reached(*found) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status) {
+EMU_EXPORT aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status) try {
   EMU_ENTER();
   if (status == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventStatus: status is null.");
   Event *found = nullptr;
@@ -167,9 +167,9 @@ EMU_EXPORT aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedSt
   if (const Status s = emu::refuse_captured_event(*found, __func__)) return s;
   *status = reached(*found) ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status) {
+EMU_EXPORT aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status) try {
   EMU_ENTER();
   if (status == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventWaitStatus: status is null.");
   Event *found = nullptr;
@@ -178,24 +178,24 @@ EMU_EXPORT aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitSt
   if (const Status s = emu::refuse_captured_event(*found, __func__)) return s;
   *status = found->state->pending_waits.load() == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeEvent(aclrtEvent event) {
+EMU_EXPORT aclError aclrtSynchronizeEvent(aclrtEvent event) try {
   EMU_ENTER();
   Event *found = nullptr;
   if (const Status s = emu::find_event(event, __func__, &found)) return s;
   return emu::synchronize_event(*found, -1, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+EMU_EXPORT aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) try {
   EMU_ENTER();
   if (timeout < -1) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeEventWithTimeout: timeout is %d.", timeout);
   Event *found = nullptr;
   if (const Status s = emu::find_event(event, __func__, &found)) return s;
   return emu::synchronize_event(*found, timeout, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+EMU_EXPORT aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent) try {
   EMU_ENTER();
   if (ms == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtEventElapsedTime: ms is null.");
   Event *start = nullptr, *end = nullptr;
@@ -209,9 +209,9 @@ EMU_EXPORT aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclr
   }
   *ms = static_cast<float>(static_cast<double>(span) / 1e6);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp) {
+EMU_EXPORT aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp) try {
   EMU_ENTER();
   if (timestamp == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtEventGetTimestamp: timestamp is null.");
   Event *found = nullptr;
@@ -219,22 +219,22 @@ EMU_EXPORT aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp
   if (const Status s = need_time(__func__, *found)) return s;
   *timestamp = static_cast<uint64_t>(found->state->cell->time_ns.load() / 1000);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) {
+EMU_EXPORT aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId) try {
   EMU_ENTER();
   if (eventId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetEventId: eventId is null.");
   Event *found = nullptr;
   if (const Status s = emu::find_event(event, __func__, &found)) return s;
   *eventId = found->id;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetEventAvailNum(uint32_t *eventCount) {
+EMU_EXPORT aclError aclrtGetEventAvailNum(uint32_t *eventCount) try {
   EMU_ENTER();
   if (eventCount == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetEventAvailNum: eventCount is null.");
   int id = 0;
   if (const Status s = emu::current_device(__func__, &id)) return s;
   *eventCount = emu::kMaxEvents - emu::device(id).live_events.load();
   return 0;
-}
+} EMU_CATCH

@@ -36,15 +36,15 @@ Listeners &listeners() {
 }
 
 void tell(const Stream &stream, const Fault &fault) {
-  std::vector<aclrtExceptionInfoCallback> all;
-  {
+  // One at a time, without a copy of the list: this may run because the host has no memory left.
+  const auto nth = [](size_t i) -> aclrtExceptionInfoCallback {
     std::lock_guard<std::mutex> lock(listeners().mutex);
-    all = listeners().registered;
-    if (listeners().single != nullptr) all.push_back(listeners().single);
-  }
+    const auto &all = listeners().registered;
+    return i < all.size() ? all[i] : i == all.size() ? listeners().single : nullptr;
+  };
   rtExceptionInfo info{fault.task, static_cast<uint32_t>(stream.id), static_cast<uint32_t>(gettid()),
                        static_cast<uint32_t>(stream.device), static_cast<uint32_t>(fault.code)};
-  for (const aclrtExceptionInfoCallback callback : all) callback(&info);
+  for (size_t i = 0; const auto callback = nth(i); ++i) callback(&info);
 }
 
 Status check_device(const char *routine, int id) {
@@ -101,24 +101,24 @@ Status abort_device(int id, uint32_t timeout_ms) {
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
+EMU_EXPORT aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) try {
   EMU_ENTER();
   emu::set_fault_listener(emu::tell);
   std::lock_guard<std::mutex> lock(emu::listeners().mutex);
   emu::listeners().single = callback;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback) {
+EMU_EXPORT aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback) try {
   EMU_ENTER();
   if (callback == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtExceptionInfoCallbackRegister: callback is null.");
   emu::set_fault_listener(emu::tell);
   std::lock_guard<std::mutex> lock(emu::listeners().mutex);
   emu::listeners().registered.push_back(callback);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback) {
+EMU_EXPORT aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::listeners().mutex);
   auto &all = emu::listeners().registered;
@@ -128,25 +128,25 @@ EMU_EXPORT aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallb
     return 0;
   }
   return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtExceptionInfoCallbackUnregister: the callback is not registered.");
-}
+} EMU_CATCH
 
-EMU_EXPORT uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info) {
+EMU_EXPORT uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info) try {
   return info != nullptr ? info->task : 0xFFFFFFFFu;
-}
-EMU_EXPORT uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info) {
+} EMU_CATCH
+EMU_EXPORT uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info) try {
   return info != nullptr ? info->stream : 0xFFFFFFFFu;
-}
-EMU_EXPORT uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info) {
+} EMU_CATCH
+EMU_EXPORT uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info) try {
   return info != nullptr ? info->thread : 0xFFFFFFFFu;
-}
-EMU_EXPORT uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info) {
+} EMU_CATCH
+EMU_EXPORT uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info) try {
   return info != nullptr ? info->device : 0xFFFFFFFFu;
-}
-EMU_EXPORT uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info) {
+} EMU_CATCH
+EMU_EXPORT uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info) try {
   return info != nullptr ? info->code : 0xFFFFFFFFu;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void *args) {
+EMU_EXPORT aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback, void *args) try {
   EMU_ENTER();
   if (regName == nullptr || *regName == '\0') {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetDeviceTaskAbortCallback: regName is null or empty.");
@@ -158,35 +158,35 @@ EMU_EXPORT aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDe
     emu::abort_callbacks().all[regName] = {callback, args};
   }
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
+EMU_EXPORT aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) try {
   if (const Status s = emu::check_device(__func__, deviceId)) return s;
   if (const Status s = emu::abort_callbacks().tell(deviceId, ACL_RT_DEVICE_TASK_ABORT_PRE, timeout)) return s;
   if (const Status s = emu::abort_device(deviceId, timeout)) return s;
   return emu::abort_callbacks().tell(deviceId, ACL_RT_DEVICE_TASK_ABORT_POST, timeout);
-}
+} EMU_CATCH
 
 // Host memory corrects its errors or ends the process: there are never addresses to report or repair.
-EMU_EXPORT aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize) {
+EMU_EXPORT aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize) try {
   if (const Status s = emu::check_device(__func__, deviceId)) return s;
   if (memUceInfoArray == nullptr || retSize == nullptr || arraySize == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemUceInfo: an output is null or arraySize is 0.");
   }
   *retSize = 0;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize) {
+EMU_EXPORT aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize) try {
   if (const Status s = emu::check_device(__func__, deviceId)) return s;
   if (memUceInfoArray == nullptr || arraySize == 0 || arraySize > MAX_MEM_UCE_INFO_ARRAY_SIZE) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemUceRepair: the array is null or has %zu entries (1 to %d).", arraySize,
                 MAX_MEM_UCE_INFO_ARRAY_SIZE);
   }
   return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemUceRepair: device %d reported no memory error to repair.", deviceId);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo) {
+EMU_EXPORT aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo) try {
   if (const Status s = emu::check_device(__func__, deviceId)) return s;
   if (errorInfo == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetErrorVerbose: errorInfo is null.");
   *errorInfo = {};
@@ -196,11 +196,11 @@ EMU_EXPORT aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *error
     errorInfo->detail.aicoreErrType = ACL_RT_AICORE_ERROR_SW;
   }
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo) {
+EMU_EXPORT aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo) try {
   if (const Status s = emu::check_device(__func__, deviceId)) return s;
   if (errorInfo == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtRepairError: errorInfo is null.");
   return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtRepairError: error type %d cannot be repaired.",
               static_cast<int>(errorInfo->errorType));
-}
+} EMU_CATCH

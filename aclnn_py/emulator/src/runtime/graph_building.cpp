@@ -90,7 +90,7 @@ using emu::fail;
 using emu::registry;
 using emu::Status;
 
-EMU_EXPORT aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) {
+EMU_EXPORT aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) try {
   EMU_ENTER();
   if (modelRI == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIBuildBegin: modelRI is null.");
   if (flag != 0) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRIBuildBegin: flag is %u; it must be 0.", flag);
@@ -105,9 +105,9 @@ EMU_EXPORT aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) {
   registry().by_graph[handle->graph->id] = Building{};
   *modelRI = handle;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag) {
+EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag) try {
   std::lock_guard<std::mutex> lock(registry().mutex);
   emu::GraphHandle *handle = nullptr;
   Building *building = nullptr;
@@ -129,10 +129,10 @@ EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uin
   building->stage = Building::Stage::recording;
   building->stream = found;
   return 0;
-}
+} EMU_CATCH
 
 // The recording ends here; the instance can be executed from aclmdlRIBuildEnd on.
-EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {
+EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) try {
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
   if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;
@@ -144,9 +144,9 @@ EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) {
   static_cast<emu::GraphHandle *>(recorded)->graph->complete = false;
   building->stage = Building::Stage::recorded;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) {
+EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) try {
   if (reserve != nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIBuildEnd: reserve must be null.");
   std::lock_guard<std::mutex> lock(registry().mutex);
   emu::GraphHandle *handle = nullptr;
@@ -161,9 +161,9 @@ EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) {
   handle->graph->complete = true;
   building->stage = Building::Stage::built;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) {
+EMU_EXPORT aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) try {
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
   if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;
@@ -172,4 +172,4 @@ EMU_EXPORT aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) {
   }
   building->stream = nullptr;
   return 0;
-}
+} EMU_CATCH

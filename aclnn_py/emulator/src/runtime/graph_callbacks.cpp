@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct Registry {
 };
 
 Registry &registry() {
-  static auto *const instance = new Registry;
+  // In place: who ends a graph needs no memory for it.
+  alignas(Registry) static unsigned char place[sizeof(Registry)];
+  static auto *const instance = ::new (static_cast<void *>(place)) Registry;
   return *instance;
 }
 
@@ -55,15 +58,15 @@ void tell_graph_end(uint32_t graph) {
 
 using emu::Status;
 
-EMU_EXPORT aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData) {
+EMU_EXPORT aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData) try {
   uint32_t graph = 0;
   if (const Status s = emu::find(__func__, modelRI, func, &graph)) return s;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   emu::registry().by_graph[graph].emplace_back(func, userData);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func) {
+EMU_EXPORT aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func) try {
   uint32_t graph = 0;
   if (const Status s = emu::find(__func__, modelRI, func, &graph)) return s;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
@@ -74,4 +77,4 @@ EMU_EXPORT aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCal
   }
   functions.erase(gone, functions.end());
   return 0;
-}
+} EMU_CATCH

@@ -10,6 +10,7 @@
 #include "aclnn/aclnn_base.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/process.h"
 #include "runtime/configuration.h"
 #include "runtime/init_callbacks.h"
@@ -81,51 +82,55 @@ emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclInit(const char *configPath) {
+EMU_EXPORT aclError aclInit(const char *configPath) try {
   EMU_ENTER();
   emu::watch_process();
   std::string text;
   if (const emu::Status s = initialize(__func__, configPath, &text)) return s;
+  emu::Undo begun([&] {
+    uint64_t left = 0;
+    (void)finalize("aclInit", 0, &left);  // somebody else may have done it meanwhile
+  });
   const emu::Status told = emu::tell_initialized(text);
-  uint64_t left = 0;
-  if (told != 0) (void)finalize(__func__, 0, &left);  // somebody else may have done it meanwhile
+  if (told == 0) begun.keep();
   return told;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclFinalize(void) {
+EMU_EXPORT aclError aclFinalize(void) try {
   EMU_ENTER();
   uint64_t left = 0;
   if (const emu::Status s = finalize(__func__, 0, &left)) return s;
   return emu::tell_finalizing();
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) {
+EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) try {
   EMU_ENTER();
   uint64_t left = 0;
   if (const emu::Status s = finalize(__func__, 1, &left)) return s;
   if (refCount != nullptr) *refCount = left;
   return left == 0 ? emu::tell_finalizing() : 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) {
+EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) try {
   EMU_ENTER();
   emu::watch_process();
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (const emu::Status s = emu::apply(configPath, __func__)) return s;
   ++emu::state().operator_references;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclnnFinalize(void) {
+EMU_EXPORT aclnnStatus aclnnFinalize(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().operator_references > 0) --emu::state().operator_references;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT const char *aclGetRecentErrMsg(void) { return emu::recent_message(); }
+EMU_EXPORT const char *aclGetRecentErrMsg(void) try { return emu::recent_message(); } EMU_CATCH
 
-EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...) {
+EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
+try {
   // Written where CANN writes it when ASCEND_SLOG_PRINT_TO_STDOUT asks for it; nowhere otherwise.
   static const bool print = emu::environment_number("ASCEND_SLOG_PRINT_TO_STDOUT", 0) != 0;
   static const int64_t level = emu::environment_number("ASCEND_GLOBAL_LOG_LEVEL", ACL_ERROR);
@@ -138,20 +143,20 @@ EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *fi
   va_end(args);
   std::printf("[%s] APP %s:%u %s: %s\n", logLevel >= ACL_DEBUG && logLevel <= ACL_ERROR ? names[logLevel] : "?",
               file != nullptr ? file : "", line, func != nullptr ? func : "", text);
-}
+} EMU_CATCH_VOID
 
-EMU_EXPORT aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
+EMU_EXPORT aclError aclrtPeekAtLastError(aclrtLastErrLevel level) try {
   if (level != ACL_RT_THREAD_LEVEL) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtPeekAtLastError: only ACL_RT_THREAD_LEVEL is known.");
   }
   return emu::last_error();
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetLastError(aclrtLastErrLevel level) {
+EMU_EXPORT aclError aclrtGetLastError(aclrtLastErrLevel level) try {
   if (level != ACL_RT_THREAD_LEVEL) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtGetLastError: only ACL_RT_THREAD_LEVEL is known.");
   }
   const emu::Status code = emu::last_error();
   emu::set_last_error(0);
   return code;
-}
+} EMU_CATCH

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -48,7 +49,8 @@ struct Registry {
 };
 
 Registry &registry() {
-  static auto *const instance = new Registry;
+  alignas(Registry) static unsigned char place[sizeof(Registry)];
+  static auto *const instance = ::new (static_cast<void *>(place)) Registry;
   return *instance;
 }
 
@@ -85,14 +87,19 @@ Status tell_initialized(const std::string &configuration) {
 }
 
 Status tell_finalizing() {
-  std::vector<Callbacks<aclFinalizeCallbackFunc>::Entry> told;
+  size_t count = 0;
   {
     std::lock_guard<std::mutex> lock(registry().mutex);
     registry().configuration.reset();
-    told = registry().finalize.all();
+    count = registry().finalize.all().size();
   }
+  // Without the lock, as above; one at a time, since the end of a program must not depend on memory for a copy.
   Status first = 0;
-  for (const auto &entry : told) {
+  for (size_t i = 0; i < count; ++i) {
+    std::unique_lock<std::mutex> lock(registry().mutex);
+    if (i >= registry().finalize.all().size()) break;
+    const auto entry = registry().finalize.all()[i];
+    lock.unlock();
     const Status answer = entry.function(entry.data);
     if (first == 0) first = answer;
   }
@@ -106,7 +113,8 @@ using emu::registry;
 using emu::Status;
 
 // Called at once when the process is initialized already; a function that fails then is not kept.
-EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData) {
+EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData)
+try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::optional<std::string> configuration;
   {
@@ -120,28 +128,28 @@ EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclIni
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().init.remove(type, cbFunc);
   return emu::answer_of(__func__, answer);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) {
+EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().init.remove(type, cbFunc)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclInitCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc,
-                                                void *userData) {
+                                                void *userData) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().finalize.add({type, cbFunc, userData});
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) {
+EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().finalize.remove(type, cbFunc)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclFinalizeCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-}
+} EMU_CATCH

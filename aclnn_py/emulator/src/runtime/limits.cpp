@@ -66,23 +66,23 @@ uint32_t stream_limit(const emu::Stream &stream, int type) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+EMU_EXPORT aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) try {
   EMU_ENTER();
   if (const Status s = check_parameter(__func__, opt)) return s;
   if (const Status s = check_value(__func__, opt, value)) return s;
   g_parameters[opt].store(value);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value) {
+EMU_EXPORT aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetSysParamOpt: value is null.");
   if (const Status s = check_parameter(__func__, opt)) return s;
   *value = g_parameters[opt].load();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+EMU_EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) try {
   EMU_ENTER();
   if (const Status s = check_parameter(__func__, opt)) return s;
   if (const Status s = check_value(__func__, opt, value)) return s;
@@ -92,9 +92,9 @@ EMU_EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   context->sys_param[opt] = value;
   context->sys_param_set[opt] = true;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value) {
+EMU_EXPORT aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetSysParamOpt: value is null.");
   if (const Status s = check_parameter(__func__, opt)) return s;
@@ -107,73 +107,73 @@ EMU_EXPORT aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value) {
   }
   *value = context->sys_param[opt];
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+EMU_EXPORT aclError aclrtSetOpWaitTimeout(uint32_t timeout) try {
   EMU_ENTER();
   emu::set_wait_limit(int64_t{timeout} * 1000);
   return 0;
-}
+} EMU_CATCH
 
 // Kernels of this device end by themselves; the limits are kept and reported, and nothing outlives them.
-EMU_EXPORT aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
+EMU_EXPORT aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) try {
   EMU_ENTER();
   g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : uint64_t{timeout} * 1000000);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) {
+EMU_EXPORT aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) try {
   EMU_ENTER();
   g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : uint64_t{timeout} * 1000);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout) {
+EMU_EXPORT aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout) try {
   EMU_ENTER();
   if (actualTimeout == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetOpExecuteTimeOutV2: actualTimeout is null.");
   g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : timeout);
   *actualTimeout = g_execute_limit_us.load();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs) {
+EMU_EXPORT aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs) try {
   EMU_ENTER();
   if (timeoutMs == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpExecuteTimeout: timeoutMs is null.");
   *timeoutMs = static_cast<uint32_t>(g_execute_limit_us.load() / 1000);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value) {
+EMU_EXPORT aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
   if (const Status s = check_cores(__func__, type, value)) return s;
   emu::device(deviceId).resource_limit[type].store(value);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value) {
+EMU_EXPORT aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceResLimit: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
   *value = device_limit(deviceId, type);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtResetDeviceResLimit(int32_t deviceId) {
+EMU_EXPORT aclError aclrtResetDeviceResLimit(int32_t deviceId) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
   for (auto &limit : emu::device(deviceId).resource_limit) limit.store(-1);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value) {
+EMU_EXPORT aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value) try {
   EMU_ENTER();
   if (const Status s = check_cores(__func__, type, value)) return s;
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   found->resource_limit[type].store(value);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value) {
+EMU_EXPORT aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamResLimit: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
@@ -181,32 +181,32 @@ EMU_EXPORT aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitT
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *value = stream_limit(*found, type);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtResetStreamResLimit(aclrtStream stream) {
+EMU_EXPORT aclError aclrtResetStreamResLimit(aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   for (auto &limit : found->resource_limit) limit.store(-1);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtUseStreamResInCurrentThread(aclrtStream stream) {
+EMU_EXPORT aclError aclrtUseStreamResInCurrentThread(aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   for (int type = 0; type < 2; ++type) t_cores[type] = stream_limit(*found, type);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream) {
+EMU_EXPORT aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream) try {
   (void)stream;  // the parameter came with 8.5; callers of 8.3 pass nothing there
   EMU_ENTER();
   t_cores[0] = t_cores[1] = -1;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value) {
+EMU_EXPORT aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetResInCurrentThread: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
@@ -214,4 +214,4 @@ EMU_EXPORT aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32
   if (const Status s = emu::current_device(__func__, &id)) return s;
   *value = t_cores[type] >= 0 ? static_cast<uint32_t>(t_cores[type]) : device_limit(id, type);
   return 0;
-}
+} EMU_CATCH

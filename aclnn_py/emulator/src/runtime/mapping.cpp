@@ -13,6 +13,7 @@
 #include "acl/acl_rt.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/slots.h"
@@ -123,8 +124,10 @@ Status reserve(const char *routine, void **out, size_t size, size_t alignment, v
   if (start > low) munmap(raw, start - low);
   const uintptr_t tail = low + size + align - (start + size);
   if (tail > 0) munmap(reinterpret_cast<void *>(start + size), tail);
+  Undo range([&] { munmap(reinterpret_cast<void *>(start), size); });
   std::lock_guard<std::mutex> lock(table().mutex);
   table().reserved[start] = size;
+  range.keep();
   *out = reinterpret_cast<void *>(start);
   return 0;
 }
@@ -183,7 +186,7 @@ using emu::Physical;
 using emu::Status;
 
 EMU_EXPORT aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
-                                                     size_t *granularity) {
+                                                     size_t *granularity) try {
   EMU_ENTER();
   if (granularity == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationGranularity: granularity is null.");
   if (const Status s = emu::check_property(__func__, prop)) return s;
@@ -192,14 +195,14 @@ EMU_EXPORT aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop,
   }
   *granularity = emu::kMapGranularity;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags) {
+EMU_EXPORT aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags) try {
   if (flags > 1) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtReserveMemAddress: flags must be 0 or 1 (huge pages).");
   return emu::reserve(__func__, virPtr, size, alignment, expectPtr);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtReleaseMemAddress(void *virPtr) {
+EMU_EXPORT aclError aclrtReleaseMemAddress(void *virPtr) try {
   EMU_ENTER();
   if (virPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtReleaseMemAddress: virPtr is null.");
   auto &t = emu::table();
@@ -214,10 +217,10 @@ EMU_EXPORT aclError aclrtReleaseMemAddress(void *virPtr) {
   munmap(virPtr, at->second);
   t.reserved.erase(at);
   return 0;
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop,
-                                        uint64_t flags) {
+                                        uint64_t flags) try {
   EMU_ENTER();
   if (handle == nullptr || size == 0 || flags != 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocPhysical: handle is null, size is 0 or flags are not 0.");
@@ -236,9 +239,9 @@ EMU_EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, 
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMallocPhysical: the host gave no memory: %s.", std::strerror(errno));
   }
   return emu::adopt(__func__, device, size, file, true, *prop, handle);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
+EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::table().mutex);
   Physical *physical = nullptr;
@@ -246,9 +249,10 @@ EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   if (--physical->handles == 0) emu::physicals().retire(physical);
   emu::unuse(physical);  // what is mapped stays until it is unmapped
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags) {
+EMU_EXPORT aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
+try {
   EMU_ENTER();
   if (virPtr == nullptr || size == 0 || offset != 0 || flags != 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMapMem: virPtr is null, size is 0, or offset or flags are not 0.");
@@ -270,13 +274,18 @@ EMU_EXPORT aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtD
   if (mmap(virPtr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, physical->file, 0) == MAP_FAILED) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMapMem: the host refused the mapping: %s.", std::strerror(errno));
   }
-  ++physical->users;
+  emu::Undo back([&] {
+    mmap(virPtr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    t.mapped.erase(low);
+  });
   t.mapped[low] = {size, physical};
   emu::publish_block(virPtr, size, physical->device, emu::BlockKind::kMapped);
+  back.keep();
+  ++physical->users;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtUnmapMem(void *virPtr) {
+EMU_EXPORT aclError aclrtUnmapMem(void *virPtr) try {
   EMU_ENTER();
   if (virPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtUnmapMem: virPtr is null.");
   auto &t = emu::table();
@@ -289,9 +298,9 @@ EMU_EXPORT aclError aclrtUnmapMem(void *virPtr) {
   emu::unuse(at->second.physical);
   t.mapped.erase(at);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count) {
+EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count) try {
   EMU_ENTER();
   if (virPtr == nullptr || desc == nullptr || count == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemSetAccess: a pointer is null or count is 0.");
@@ -310,9 +319,9 @@ EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessD
     if (id != owner) emu::set_peer_access(id, owner, true);
   }
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag) {
+EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag) try {
   EMU_ENTER();
   if (virPtr == nullptr || location == nullptr || flag == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAccess: %s is null.",
@@ -334,10 +343,10 @@ EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, 
   const bool open = emu::reachable(static_cast<int>(location->id), at->second.physical->device);
   *flag = open ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
   return 0;
-}
+} EMU_CATCH
 
 // The handle counts each call: every one wants an aclrtFreePhysical of its own.
-EMU_EXPORT aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle) {
+EMU_EXPORT aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle) try {
   EMU_ENTER();
   if (virPtr == nullptr || handle == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemRetainAllocationHandle: %s is null.", virPtr == nullptr ? "virPtr" : "handle");
@@ -348,21 +357,22 @@ EMU_EXPORT aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHand
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemRetainAllocationHandle: nothing is mapped at %p.", virPtr);
   }
   return emu::retain(__func__, at->second.physical, handle);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop) {
+EMU_EXPORT aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop)
+try {
   EMU_ENTER();
   if (prop == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationPropertiesFromHandle: prop is null.");
   Physical *physical = nullptr;
   if (const Status s = emu::find_physical(__func__, handle, &physical)) return s;
   *prop = physical->properties;
   return 0;
-}
+} EMU_CATCH
 
 // --- between processes: a 64-bit number holds the process and its ticket's descriptor ----------------------
 
 EMU_EXPORT aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags,
-                                                    uint64_t *shareableHandle) {
+                                                    uint64_t *shareableHandle) try {
   EMU_ENTER();
   if (shareableHandle == nullptr || handleType != ACL_MEM_HANDLE_TYPE_NONE) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemExportToShareableHandle: the output is null or handleType is %d.",
@@ -384,9 +394,9 @@ EMU_EXPORT aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, ac
                      static_cast<uint64_t>(static_cast<uint32_t>(physical->ticket.file) & 0xFFFF) << 16 | low;
   physical->ticket.ticket->nonce = low;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum) {
+EMU_EXPORT aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::table().mutex);
   Status status = fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtMemSetPidToShareableHandle: this process exported no such handle.");
@@ -397,9 +407,9 @@ EMU_EXPORT aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, in
     status = emu::allow_pids(physical->ticket, pid, pidNum, "aclrtMemSetPidToShareableHandle");
   });
   return status;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle) {
+EMU_EXPORT aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle) try {
   EMU_ENTER();
   if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemImportFromShareableHandle: handle is null.");
   if (!emu::valid_device(deviceId)) {
@@ -413,4 +423,4 @@ EMU_EXPORT aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, 
   prop.location.id = static_cast<uint32_t>(deviceId);
   prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
   return emu::adopt(__func__, deviceId, ticket.size, backing, false, prop, handle);
-}
+} EMU_CATCH

@@ -57,76 +57,79 @@ Status allocate_host(const char *routine, void **address, size_t size) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy) {
+EMU_EXPORT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
   (void)policy;  // page sizes do not change what a program can see here
   return allocate(__func__, devPtr, size);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy) {
+EMU_EXPORT aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
   (void)policy;
   return allocate(__func__, devPtr, size);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy) {
+EMU_EXPORT aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
   (void)policy;
   return allocate(__func__, devPtr, size);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg) {
+EMU_EXPORT aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+try {
   (void)policy;
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate(__func__, devPtr, size);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtFree(void *devPtr) { return release(__func__, devPtr); }
+EMU_EXPORT aclError aclrtFree(void *devPtr) try { return release(__func__, devPtr); } EMU_CATCH
 
-EMU_EXPORT aclError aclrtFreeWithDevSync(void *devPtr) {
+EMU_EXPORT aclError aclrtFreeWithDevSync(void *devPtr) try {
   EMU_ENTER();
   int device = -1;
   if (devPtr != nullptr && emu::find_block(devPtr, nullptr, nullptr, &device)) {
     if (const Status s = emu::synchronize_device(device, -1, __func__)) return s;
   }
   return release(__func__, devPtr);
-}
+} EMU_CATCH
 
 // There is one memory: what the processor wrote is what the device sees.
-EMU_EXPORT aclError aclrtMemFlush(void *devPtr, size_t size) {
+EMU_EXPORT aclError aclrtMemFlush(void *devPtr, size_t size) try {
   EMU_ENTER();
   if (devPtr != nullptr && emu::on_device(devPtr, size, nullptr)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemFlush: %zu bytes at %p (%s).", size, devPtr,
               emu::describe_address(devPtr).c_str());
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemInvalidate(void *devPtr, size_t size) {
+EMU_EXPORT aclError aclrtMemInvalidate(void *devPtr, size_t size) try {
   EMU_ENTER();
   if (devPtr != nullptr && emu::on_device(devPtr, size, nullptr)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemInvalidate: %zu bytes at %p (%s).", size, devPtr,
               emu::describe_address(devPtr).c_str());
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocHost(void **hostPtr, size_t size) { return allocate_host(__func__, hostPtr, size); }
+EMU_EXPORT aclError aclrtMallocHost(void **hostPtr, size_t size) try {
+  return allocate_host(__func__, hostPtr, size);
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg) {
+EMU_EXPORT aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg) try {
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate_host(__func__, ptr, size);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtFreeHost(void *hostPtr) {
+EMU_EXPORT aclError aclrtFreeHost(void *hostPtr) try {
   EMU_ENTER();
   if (hostPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is null.");
   return emu::host_free(hostPtr, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtFreeHostWithDevSync(void *hostPtr) {
+EMU_EXPORT aclError aclrtFreeHostWithDevSync(void *hostPtr) try {
   EMU_ENTER();
   if (hostPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHostWithDevSync: hostPtr is null.");
   for (int i = 0; i < emu::device_count(); ++i) {
     if (const Status s = emu::synchronize_device(i, -1, __func__)) return s;
   }
   return emu::host_free(hostPtr, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr) {
+EMU_EXPORT aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr) try {
   EMU_ENTER();
   if (ptr == nullptr || size == 0 || devPtr == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostRegister: %s.",
@@ -142,9 +145,9 @@ EMU_EXPORT aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegiste
   if (const Status s = emu::host_register(ptr, size, true, __func__)) return s;
   *devPtr = ptr;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag) {
+EMU_EXPORT aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag) try {
   EMU_ENTER();
   if (ptr == nullptr || size == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostRegisterV2: %s.", ptr == nullptr ? "ptr is null" : "size is 0");
@@ -153,15 +156,15 @@ EMU_EXPORT aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag)
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtHostRegisterV2: flag 0x%x is not supported by this device.", flag);
   }
   return emu::host_register(ptr, size, (flag & ACL_HOST_REG_MAPPED) != 0, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtHostUnregister(void *ptr) {
+EMU_EXPORT aclError aclrtHostUnregister(void *ptr) try {
   EMU_ENTER();
   if (ptr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostUnregister: ptr is null.");
   return emu::host_unregister(ptr, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag) {
+EMU_EXPORT aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag) try {
   EMU_ENTER();
   if (pHost == nullptr || pDevice == nullptr || flag != 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostGetDevicePointer: a pointer is null or flag is not 0.");
@@ -171,9 +174,9 @@ EMU_EXPORT aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint3
   }
   *pDevice = pHost;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes) {
+EMU_EXPORT aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes) try {
   EMU_ENTER();
   if (ptr == nullptr || attributes == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtPointerGetAttributes: %s is null.", ptr == nullptr ? "ptr" : "attributes");
@@ -189,9 +192,9 @@ EMU_EXPORT aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttribute
   const bool known = emu::host_known(ptr, 1);
   attributes->location.type = known ? ACL_MEM_LOCATION_TYPE_HOST : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total) {
+EMU_EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total) try {
   EMU_ENTER();
   if (free == nullptr || total == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: an output is null.");
   int device = 0;
@@ -213,10 +216,10 @@ EMU_EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *tot
     }
     default: return 0;  // pools this device does not have: nothing free, nothing there
   }
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum,
-                                         size_t *outputNum) {
+                                         size_t *outputNum) try {
   EMU_ENTER();
   if (memUsageInfo == nullptr || outputNum == nullptr || inputNum == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemUsageInfo: an output is null or inputNum is 0.");
@@ -231,9 +234,9 @@ EMU_EXPORT aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *me
   memUsageInfo[0].memPeakSize = use.peak;
   *outputNum = 1;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize) {
+EMU_EXPORT aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize) try {
   EMU_ENTER();
   if (ptr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAddressRange: ptr is null.");
   void *start = nullptr;
@@ -244,4 +247,4 @@ EMU_EXPORT aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psi
   if (pbase != nullptr) *pbase = start;
   if (psize != nullptr) *psize = size;
   return 0;
-}
+} EMU_CATCH

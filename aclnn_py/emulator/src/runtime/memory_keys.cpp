@@ -12,6 +12,7 @@
 
 #include "acl/acl_rt.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/device.h"
 #include "core/memory.h"
 #include "core/process.h"
@@ -56,8 +57,12 @@ Status import(const std::string &key, const char *routine, int32_t pid, int32_t 
     munmap(mapping, length);
     return s;
   }
-  publish_block(address, ticket.size, device, BlockKind::kImported);
+  Undo back([&] { munmap(mapping, length); });
+  Undo entry([&] { keys().imported.erase(key); });
   keys().imported[key] = {address, mapping, length};
+  publish_block(address, ticket.size, device, BlockKind::kImported);
+  entry.keep();
+  back.keep();
   *out = address;
   return 0;
 }
@@ -68,7 +73,7 @@ Status import(const std::string &key, const char *routine, int32_t pid, int32_t 
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags) {
+EMU_EXPORT aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags) try {
   EMU_ENTER();
   if (devPtr == nullptr || key == nullptr || size == 0 || len < emu::kKeyBytes) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcMemGetExportKey: devPtr %p, size %zu, key %p of %zu bytes (%zu needed).",
@@ -88,12 +93,14 @@ EMU_EXPORT aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key
   const bool any = (flags & ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION) != 0;
   if (const Status s = emu::make_ticket(file, offset, size, device, any, __func__, &ticket)) return s;
   std::snprintf(key, len, "aclnn-mem-%d-%d-%016" PRIx64, static_cast<int>(getpid()), ticket.file, ticket.ticket->nonce);
+  emu::Undo back([&] { emu::drop_ticket(ticket); });
   std::lock_guard<std::mutex> lock(emu::keys().mutex);
   emu::keys().exported[key] = ticket;
+  back.keep();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num) {
+EMU_EXPORT aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num) try {
   EMU_ENTER();
   if (key == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcMemSetImportPid: key is null.");
   std::lock_guard<std::mutex> lock(emu::keys().mutex);
@@ -102,9 +109,9 @@ EMU_EXPORT aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtIpcMemSetImportPid: this process exported no such key.");
   }
   return emu::allow_pids(at->second, pid, num, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags) {
+EMU_EXPORT aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags) try {
   EMU_ENTER();
   if (devPtr == nullptr || key == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcMemImportByKey: %s is null.", devPtr == nullptr ? "devPtr" : "key");
@@ -122,9 +129,9 @@ EMU_EXPORT aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint6
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtIpcMemImportByKey: this process has imported the key already.");
   }
   return emu::import(key, __func__, pid, file, nonce, devPtr);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtIpcMemClose(const char *key) {
+EMU_EXPORT aclError aclrtIpcMemClose(const char *key) try {
   EMU_ENTER();
   if (key == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcMemClose: key is null.");
   std::lock_guard<std::mutex> lock(emu::keys().mutex);
@@ -141,4 +148,4 @@ EMU_EXPORT aclError aclrtIpcMemClose(const char *key) {
     return 0;
   }
   return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtIpcMemClose: this process neither exported nor imported the key.");
-}
+} EMU_CATCH

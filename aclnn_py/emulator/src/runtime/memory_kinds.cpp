@@ -21,7 +21,7 @@ uint32_t kind_of(const void *address) {
 }  // namespace
 
 EMU_EXPORT aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult,
-                                      uint32_t reserve) {
+                                      uint32_t reserve) try {
   EMU_ENTER();
   if (addrList == nullptr || checkResult == nullptr || size == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtCheckMemType: %s.",
@@ -35,10 +35,10 @@ EMU_EXPORT aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t m
   for (uint32_t i = 0; i < size; ++i) all = (kind_of(addrList[i]) & memType) != 0 ? all : 0;
   *checkResult = all;
   return 0;
-}
+} EMU_CATCH
 
 // The scheduler reads all memory of its device.
 EMU_EXPORT aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
-                                                aclrtMallocConfig *cfg) {
+                                                aclrtMallocConfig *cfg) try {
   return aclrtMallocWithCfg(devPtr, size, policy, cfg);
-}
+} EMU_CATCH

@@ -9,6 +9,7 @@
 #include "acl/acl_rt_memory_soma.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
@@ -121,9 +122,11 @@ Status take(const char *routine, const std::shared_ptr<Pool> &pool, const Stream
   }
   void *address = nullptr;
   if (const Status s = device_malloc(pool->device, size, &address, routine)) return s;
+  Undo taken([&] { (void)device_free(address, routine); });  // the pool's own block: live by construction
+  Block &block = table().blocks[address];
+  taken.keep();
   pool->reserved += size;
   pool->reserved_high = std::max(pool->reserved_high, pool->reserved);
-  Block &block = table().blocks[address];
   block.pool = pool;
   block.size = size;
   begin_use(block);
@@ -183,7 +186,7 @@ using emu::Pool;
 using emu::Status;
 using emu::table;
 
-EMU_EXPORT aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPoolProps *poolProps) {
+EMU_EXPORT aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPoolProps *poolProps) try {
   EMU_ENTER();
   if (memPool == nullptr || poolProps == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemPoolCreate: %s is null.", memPool == nullptr ? "memPool" : "poolProps");
@@ -202,10 +205,10 @@ EMU_EXPORT aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPool
   (void)listening;
   *memPool = emu::handles().create(std::make_shared<Pool>(device, poolProps->maxSize));
   return *memPool != nullptr ? 0 : fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "aclrtMemPoolCreate: too many pools.");
-}
+} EMU_CATCH
 
 // Blocks in use stay until they are freed.
-EMU_EXPORT aclError aclrtMemPoolDestroy(const aclrtMemPool memPool) {
+EMU_EXPORT aclError aclrtMemPoolDestroy(const aclrtMemPool memPool) try {
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (!emu::handles().retire(memPool)) return emu::find_pool(__func__, memPool, &pool);
@@ -214,9 +217,9 @@ EMU_EXPORT aclError aclrtMemPoolDestroy(const aclrtMemPool memPool) {
   pool->gone = true;
   emu::shrink(__func__, *pool, 0);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value) {
+EMU_EXPORT aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value) try {
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (const Status s = emu::check_attribute(__func__, attr, value)) return s;
@@ -243,9 +246,9 @@ EMU_EXPORT aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr a
   if (attr == ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH) pool->reserved_high = pool->reserved;
   else pool->used_high = pool->used;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value) {
+EMU_EXPORT aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value) try {
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (const Status s = emu::check_attribute(__func__, attr, value)) return s;
@@ -253,9 +256,9 @@ EMU_EXPORT aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr a
   if (emu::is_switch(attr)) *static_cast<uint32_t *>(value) = pool->reuse[attr];
   else *static_cast<uint64_t *>(value) = emu::value_of(*pool, attr);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream) {
+EMU_EXPORT aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream) try {
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (ptr == nullptr || size == 0) {
@@ -271,9 +274,9 @@ EMU_EXPORT aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPoo
                 pool->device, found->device);
   }
   return emu::take(__func__, pool, *found, size, ptr);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream) {
+EMU_EXPORT aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream) try {
   EMU_ENTER();
   if (ptr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemPoolFreeAsync: ptr is null.");
   emu::Stream *found = nullptr;
@@ -292,12 +295,12 @@ EMU_EXPORT aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream) {
   at->second.state = Block::State::leaving;
   at->second.leaves_on = found;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep) {
+EMU_EXPORT aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep) try {
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   std::lock_guard<std::mutex> lock(table().mutex);
   emu::shrink(__func__, *pool, minBytesToKeep > pool->used ? minBytesToKeep - pool->used : 0);
   return 0;
-}
+} EMU_CATCH

@@ -156,7 +156,7 @@ using emu::fail;
 using emu::Notify;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) {
+EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) try {
   EMU_ENTER();
   if (notify == nullptr || flag > ACL_NOTIFY_DEVICE_USE_ONLY) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateNotify: notify is null or flag is not known.");
@@ -164,43 +164,43 @@ EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) {
   int device = 0;
   if (const Status s = emu::current_device(__func__, &device)) return s;
   return emu::create(__func__, device, notify);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) {
+EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   if (!emu::notifies().retire(found)) return emu::find_notify(__func__, notify, &found);
   emu::notifies().destroy(found);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) {
+EMU_EXPORT aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   if (notifyId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetNotifyId: notifyId is null.");
   *notifyId = found->id;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
+EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   return emu::enqueue(stream, "aclrtRecordNotify", [state = found->state]() -> Status {
     emu::record(*state);
     return 0;
   });
-}
+} EMU_CATCH
 
 // The timeout is in seconds; 0 waits without end.
-EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) {
+EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   return emu::enqueue(stream, "aclrtWaitAndResetNotify", [state = found->state, timeout]() -> Status {
     return emu::wait_and_reset(*state, timeout);
   });
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) {
+EMU_EXPORT aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) try {
   EMU_ENTER();
   if (notifies == nullptr || num == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyBatchReset: notifies is %p, num is %zu.",
@@ -216,11 +216,11 @@ EMU_EXPORT aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) {
     found->state->flag().store(0);
   }
   return 0;
-}
+} EMU_CATCH
 
 // --- between processes -------------------------------------------------------------------------------------
 
-EMU_EXPORT aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags) {
+EMU_EXPORT aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   if (key == nullptr || len < emu::kKeyBytes) {
@@ -244,9 +244,9 @@ EMU_EXPORT aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_
   std::snprintf(key, len, "aclnn-ntf-%d-%d-%016" PRIx64, static_cast<int>(getpid()), found->ticket.file,
                 found->ticket.ticket->nonce);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num) {
+EMU_EXPORT aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   std::lock_guard<std::mutex> lock(found->ticket_mutex);
@@ -254,9 +254,9 @@ EMU_EXPORT aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, si
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtNotifySetImportPid: aclrtNotifyGetExportKey comes first.");
   }
   return emu::allow_pids(found->ticket, pid, num, __func__);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags) {
+EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags) try {
   EMU_ENTER();
   if (notify == nullptr || key == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyImportByKey: %s is null.", notify == nullptr ? "notify" : "key");
@@ -284,4 +284,4 @@ EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key,
   static_cast<Notify *>(made)->state->mapping = std::move(mapping);
   *notify = made;
   return 0;
-}
+} EMU_CATCH

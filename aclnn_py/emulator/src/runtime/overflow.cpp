@@ -50,7 +50,7 @@ Status reset_status(const char *routine, aclrtStream raw) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
+EMU_EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) try {
   EMU_ENTER();
   if (mode == ACL_RT_OVERFLOW_MODE_SATURATION) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtSetDeviceSatMode: arithmetic of this device gives infinities and "
@@ -61,52 +61,56 @@ EMU_EXPORT aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   }
   emu::saturation_mode().store(mode);  // before any device is set, as programs call it
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode) {
+EMU_EXPORT aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode) try {
   EMU_ENTER();
   if (mode == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceSatMode: mode is null.");
   *mode = static_cast<aclrtFloatOverflowMode>(emu::saturation_mode().load());
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {
+EMU_EXPORT aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) try {
   EMU_ENTER();
   if (flag > 1) return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamOverflowSwitch: flag is %u, not 0 or 1.", flag);
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   found->overflow_switch.store(flag);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag) {
+EMU_EXPORT aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag) try {
   EMU_ENTER();
   if (flag == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamOverflowSwitch: flag is null.");
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *flag = found->overflow_switch.load();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream) {
+EMU_EXPORT aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream) try {
   return get_status(__func__, outputAddr, outputSize, stream);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream) {
+EMU_EXPORT aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream) try {
   return get_status(__func__, outputAddr, outputSize, stream);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtResetOverflowStatus(aclrtStream stream) { return reset_status(__func__, stream); }
-EMU_EXPORT aclError aclrtResetFloatOverflowStatus(aclrtStream stream) { return reset_status(__func__, stream); }
+EMU_EXPORT aclError aclrtResetOverflowStatus(aclrtStream stream) try {
+  return reset_status(__func__, stream);
+} EMU_CATCH
+EMU_EXPORT aclError aclrtResetFloatOverflowStatus(aclrtStream stream) try {
+  return reset_status(__func__, stream);
+} EMU_CATCH
 
 // The forms with a mode: 0 is the only one.
 EMU_EXPORT aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode,
-                                                   aclrtStream stream) {
+                                                   aclrtStream stream) try {
   if (checkMode != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtNpuGetFloatOverFlowStatus: checkMode is %u, not 0.", checkMode);
   return get_status(__func__, outputAddr, outputSize, stream);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream) {
+EMU_EXPORT aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream) try {
   if (checkMode != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtNpuClearFloatOverFlowStatus: checkMode is %u, not 0.", checkMode);
   return reset_status(__func__, stream);
-}
+} EMU_CATCH

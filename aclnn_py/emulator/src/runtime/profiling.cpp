@@ -81,7 +81,7 @@ Status change_running(const char *routine, const aclprofConfig *config, bool sta
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) {
+EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) try {
   EMU_ENTER();
   if (profilerResultPath == nullptr || length == 0 || std::strlen(profilerResultPath) != length) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofInit: the path is null or its length is not %zu.", length);
@@ -90,18 +90,18 @@ EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) {
   if (emu::profiling().initialized) return fail(ACL_ERROR_PROF_ALREADY_RUN, "aclprofInit: called before.");
   emu::profiling().initialized = true;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofFinalize(void) {
+EMU_EXPORT aclError aclprofFinalize(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::profiling().mutex);
   if (!emu::profiling().initialized) return fail(ACL_ERROR_PROF_NOT_RUN, "aclprofFinalize: aclprofInit comes first.");
   emu::profiling().initialized = false;
   emu::profiling().running = nullptr;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength) {
+EMU_EXPORT aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength) try {
   EMU_ENTER();
   if (config == nullptr || std::strlen(config) != configLength) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetConfig: the value is null or its length is not %zu.", configLength);
@@ -110,11 +110,11 @@ EMU_EXPORT aclError aclprofSetConfig(aclprofConfigType configType, const char *c
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetConfig: %d is no setting.", static_cast<int>(configType));
   }
   return 0;
-}
+} EMU_CATCH
 
 EMU_EXPORT aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
                                               aclprofAicoreMetrics aicoreMetrics, const aclprofAicoreEvents *aicoreEvents,
-                                              uint64_t dataTypeConfig) {
+                                              uint64_t dataTypeConfig) try {
   (void)aicoreMetrics;
   if (emu::check_process(__func__)) return nullptr;
   if (aicoreEvents != nullptr || (deviceIdList == nullptr && deviceNums != 0)) {
@@ -127,38 +127,38 @@ EMU_EXPORT aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t d
       return nullptr;
     }
   }
-  aclprofConfig *config = emu::configs().create();
+  auto config = emu::configs().guard(emu::configs().create());
   if (config == nullptr) return nullptr;
   config->devices.assign(deviceIdList, deviceIdList + deviceNums);
   config->what = dataTypeConfig;
-  return config;
-}
+  return config.release();
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig) {
+EMU_EXPORT aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig) try {
   EMU_ENTER();
   if (!emu::configs().retire(profilerConfig)) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofDestroyConfig: the configuration is null or destroyed.");
   }
   emu::configs().destroy(const_cast<aclprofConfig *>(profilerConfig));
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofStart(const aclprofConfig *profilerConfig) {
+EMU_EXPORT aclError aclprofStart(const aclprofConfig *profilerConfig) try {
   return emu::change_running(__func__, profilerConfig, true);
-}
-EMU_EXPORT aclError aclprofStop(const aclprofConfig *profilerConfig) {
+} EMU_CATCH
+EMU_EXPORT aclError aclprofStop(const aclprofConfig *profilerConfig) try {
   return emu::change_running(__func__, profilerConfig, false);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclprofStepInfo *aclprofCreateStepInfo(void) {
+EMU_EXPORT aclprofStepInfo *aclprofCreateStepInfo(void) try {
   return emu::check_process(__func__) != 0 ? nullptr : emu::steps().create();
-}
+} EMU_CATCH
 
-EMU_EXPORT void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo) {
+EMU_EXPORT void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo) try {
   if (emu::check_process(__func__) == 0 && emu::steps().retire(stepinfo)) emu::steps().destroy(stepinfo);
-}
+} EMU_CATCH_VOID
 
-EMU_EXPORT aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream) {
+EMU_EXPORT aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream) try {
   EMU_ENTER();
   aclprofStepInfo *step = emu::steps().find(stepInfo);
   if (step == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp: stepInfo is null or destroyed.");
@@ -169,60 +169,62 @@ EMU_EXPORT aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofSt
   }
   step->started = tag == ACL_STEP_START;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream) {
+EMU_EXPORT aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream) try {
   EMU_ENTER();
   if (msg == nullptr || msgLen == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclprofMarkEx: the message is null or empty.");
   emu::Stream *found = nullptr;
   return emu::resolve(stream, __func__, &found);
-}
+} EMU_CATCH
 
-EMU_EXPORT void *aclprofCreateStamp(void) { return emu::check_process(__func__) != 0 ? nullptr : emu::stamps().create(); }
+EMU_EXPORT void *aclprofCreateStamp(void) try {
+  return emu::check_process(__func__) != 0 ? nullptr : emu::stamps().create();
+} EMU_CATCH
 
-EMU_EXPORT void aclprofDestroyStamp(void *stamp) {
+EMU_EXPORT void aclprofDestroyStamp(void *stamp) try {
   if (emu::check_process(__func__) == 0 && emu::stamps().retire(stamp)) {
     emu::stamps().destroy(static_cast<emu::Stamp *>(stamp));
   }
-}
+} EMU_CATCH_VOID
 
-EMU_EXPORT aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen) {
+EMU_EXPORT aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
   if (msg == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetStampTraceMessage: msg is null.");
   found->message.assign(msg, msgLen);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofMark(void *stamp) {
+EMU_EXPORT aclError aclprofMark(void *stamp) try {
   emu::Stamp *found = nullptr;
   return emu::check_stamp(__func__, stamp, &found);
-}
+} EMU_CATCH
 
 static thread_local uint32_t t_depth = 0;
 
-EMU_EXPORT aclError aclprofPush(void *stamp) {
+EMU_EXPORT aclError aclprofPush(void *stamp) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
   ++t_depth;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofPop(void) {
+EMU_EXPORT aclError aclprofPop(void) try {
   if (t_depth == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclprofPop: nothing was pushed on this thread.");
   --t_depth;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) {
+EMU_EXPORT aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
   if (rangeId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStart: rangeId is null.");
   *rangeId = emu::g_next_range.fetch_add(1);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclprofRangeStop(uint32_t rangeId) {
+EMU_EXPORT aclError aclprofRangeStop(uint32_t rangeId) try {
   if (rangeId != 0 && rangeId < emu::g_next_range.load()) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStop: no range has the number %u.", rangeId);
-}
+} EMU_CATCH

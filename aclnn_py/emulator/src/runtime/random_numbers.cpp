@@ -181,7 +181,8 @@ Status check_addresses(const aclrtRandomNumTaskInfo &info) {
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve) {
+EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve)
+try {
   EMU_ENTER();
   if (taskInfo == nullptr || reserve != nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtRandomNumAsync: %s.", taskInfo == nullptr ? "taskInfo is null" : "reserve must be null");
@@ -194,4 +195,4 @@ EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, 
   if (const Status s = emu::check_value("randomNum", taskInfo->randomNum, sizeof(uint64_t))) return s;
   const auto info = std::make_shared<const aclrtRandomNumTaskInfo>(*taskInfo);  // the caller's may go at once
   return emu::enqueue_on(*found, "aclrtRandomNumAsync", [info] { return emu::draw_numbers(*info); });
-}
+} EMU_CATCH

@@ -72,7 +72,7 @@ Status reduce(const emu::hccl::ReduceType &type, void *dst, const void *src, uin
 }  // namespace
 
 EMU_EXPORT aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count, aclrtReduceKind kind, aclDataType type,
-                                     aclrtStream stream, void *reserve) {
+                                     aclrtStream stream, void *reserve) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
@@ -99,4 +99,4 @@ EMU_EXPORT aclError aclrtReduceAsync(void *dst, const void *src, uint64_t count,
   if (const Status s = check_side("src", src, count, arithmetic.item_bytes, found->device)) return s;
   return emu::enqueue_on(*found, "aclrtReduceAsync",
                          [arithmetic, dst, src, count]() -> Status { return reduce(arithmetic, dst, src, count); });
-}
+} EMU_CATCH

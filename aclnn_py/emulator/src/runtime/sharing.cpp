@@ -15,6 +15,7 @@
 #include "acl/acl_rt.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/undo.h"
 #include "core/process.h"
 
 namespace emu {
@@ -145,7 +146,12 @@ Status share_event(Event &event, const char *routine) {
   auto *shared = ::new (mapped) SharedEvent{};
   shared->nonce = fresh_nonce();
   shared->magic = kEventMagic;
+  Undo opened([&] {
+    munmap(mapped, sizeof(SharedEvent));
+    close(file);
+  });
   event.state->mapping = std::make_shared<EventMapping>(file, shared);
+  opened.keep();
   event.state->cell = &shared->cell;
   return 0;
 }
@@ -155,7 +161,7 @@ Status share_event(Event &event, const char *routine) {
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle) {
+EMU_EXPORT aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle) try {
   EMU_ENTER();
   if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcGetEventHandle: handle is null.");
   emu::Event *found = nullptr;
@@ -168,9 +174,9 @@ EMU_EXPORT aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle
   std::memset(handle, 0, sizeof *handle);
   std::memcpy(handle, &content, sizeof content);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event) {
+EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event) try {
   EMU_ENTER();
   if (event == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcOpenEventHandle: event is null.");
   emu::EventHandle content;
@@ -187,7 +193,12 @@ EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEve
     if (file >= 0) close(file);
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtIpcOpenEventHandle: the event of process %d is gone.", content.pid);
   }
+  emu::Undo opened([&] {
+    munmap(mapped, sizeof(emu::SharedEvent));
+    close(file);
+  });
   const auto mapping = std::make_shared<emu::EventMapping>(file, shared);
+  opened.keep();
   int device = 0;
   if (const Status s = emu::current_device(__func__, &device)) return s;
   emu::Event *made = emu::events().create(device, ACL_EVENT_IPC, true, 0u);
@@ -196,4 +207,4 @@ EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEve
   made->state->cell = &shared->cell;
   *event = made;
   return 0;
-}
+} EMU_CATCH

@@ -56,7 +56,7 @@ Status wait_value(void *address, uint64_t value, uint32_t flag) {
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) {
+EMU_EXPORT aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) try {
   emu::Stream *found = nullptr;
   if (flag != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtValueWrite: flag must be 0.");
   if (const Status s = emu::check_value(__func__, devAddr, stream, &found)) return s;
@@ -67,12 +67,12 @@ EMU_EXPORT aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag
     __atomic_store_n(static_cast<uint64_t *>(devAddr), value, __ATOMIC_RELEASE);
     return 0;
   });
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) {
+EMU_EXPORT aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream) try {
   emu::Stream *found = nullptr;
   if (flag > ACL_STREAM_WAIT_VALUE_NOR) return fail(ACL_ERROR_INVALID_PARAM, "aclrtValueWait: flag is %u.", flag);
   if (const Status s = emu::check_value(__func__, devAddr, stream, &found)) return s;
   return emu::enqueue_on(*found, "aclrtValueWait",
                          [devAddr, value, flag]() -> Status { return emu::wait_value(devAddr, value, flag); });
-}
+} EMU_CATCH

@@ -62,10 +62,12 @@ void tell_device_state(int device, aclrtDeviceState state) {
 }  // namespace emu
 
 // A null callback takes the registration of that name back.
-EMU_EXPORT aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args) {
+EMU_EXPORT aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args)
+try {
   return emu::stream_registry().set(__func__, regName, callback, args);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args) {
+EMU_EXPORT aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args)
+try {
   return emu::device_registry().set(__func__, regName, callback, args);
-}
+} EMU_CATCH

@@ -64,24 +64,24 @@ Status synchronize(const char *routine, aclrtStream raw, int64_t timeout_ms) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtCreateStream(aclrtStream *stream) { return create(__func__, stream, 0, 0); }
+EMU_EXPORT aclError aclrtCreateStream(aclrtStream *stream) try { return create(__func__, stream, 0, 0); } EMU_CATCH
 
-EMU_EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag) {
+EMU_EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag) try {
   return create(__func__, stream, priority, flag);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void) {
+EMU_EXPORT aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void) try {
   return new (std::nothrow) aclrtStreamConfigHandle{};
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle) {
+EMU_EXPORT aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle) try {
   if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyStreamConfigHandle: the handle is null.");
   delete handle;
   return 0;
-}
+} EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
-                                            const void *attrValue, size_t valueSize) {
+                                            const void *attrValue, size_t valueSize) try {
   if (handle == nullptr || attrValue == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: %s is null.", handle == nullptr ? "handle" : "attrValue");
   }
@@ -100,24 +100,28 @@ EMU_EXPORT aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, acl
   }
   std::memcpy(field, attrValue, size);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle) {
+EMU_EXPORT aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle) try {
   if (handle == nullptr) return create(__func__, stream, 0, 0);
   return create(__func__, stream, handle->priority, static_cast<uint32_t>(handle->flag));
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtDestroyStream(aclrtStream stream) { return destroy(__func__, stream, true); }
-EMU_EXPORT aclError aclrtDestroyStreamForce(aclrtStream stream) { return destroy(__func__, stream, false); }
+EMU_EXPORT aclError aclrtDestroyStream(aclrtStream stream) try { return destroy(__func__, stream, true); } EMU_CATCH
+EMU_EXPORT aclError aclrtDestroyStreamForce(aclrtStream stream) try {
+  return destroy(__func__, stream, false);
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeStream(aclrtStream stream) { return synchronize(__func__, stream, -1); }
+EMU_EXPORT aclError aclrtSynchronizeStream(aclrtStream stream) try {
+  return synchronize(__func__, stream, -1);
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+EMU_EXPORT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) try {
   if (timeout < -1) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeStreamWithTimeout: timeout is %d.", timeout);
   return synchronize(__func__, stream, timeout);
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status) {
+EMU_EXPORT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status) try {
   EMU_ENTER();
   if (status == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamQuery: status is null.");
   emu::Stream *found = nullptr;
@@ -126,52 +130,52 @@ EMU_EXPORT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *stat
   const bool done = found->completed.load() >= found->submitted.load();
   *status = done ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId) {
+EMU_EXPORT aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId) try {
   EMU_ENTER();
   if (streamId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetId: streamId is null.");
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *streamId = found->id;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags) {
+EMU_EXPORT aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags) try {
   EMU_ENTER();
   if (flags == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetFlags: flags is null.");
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *flags = found->flags;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority) {
+EMU_EXPORT aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority) try {
   EMU_ENTER();
   if (priority == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamGetPriority: priority is null.");
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *priority = found->priority;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetStreamAvailableNum(uint32_t *streamCount) {
+EMU_EXPORT aclError aclrtGetStreamAvailableNum(uint32_t *streamCount) try {
   EMU_ENTER();
   if (streamCount == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAvailableNum: streamCount is null.");
   int id = 0;
   if (const Status s = emu::current_device(__func__, &id)) return s;
   *streamCount = emu::kMaxStreams - emu::device(id).live_streams.load();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetThreadLastTaskId(uint32_t *taskId) {
+EMU_EXPORT aclError aclrtGetThreadLastTaskId(uint32_t *taskId) try {
   EMU_ENTER();
   if (taskId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetThreadLastTaskId: taskId is null.");
   *taskId = emu::last_task_id();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+EMU_EXPORT aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) try {
   EMU_ENTER();
   if (mode > ACL_STOP_ON_FAILURE) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamFailureMode: mode is %llu; 0 (continue) and 1 (stop) are known.",
@@ -186,9 +190,9 @@ EMU_EXPORT aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
   }
   if (mode == ACL_STOP_ON_FAILURE) found->context.stop_on_failure.store(true);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value) {
+EMU_EXPORT aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamAttribute: value is null.");
   emu::Stream *found = nullptr;
@@ -202,9 +206,9 @@ EMU_EXPORT aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr 
       return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtSetStreamAttribute: attribute %d cannot be set.",
                   static_cast<int>(stmAttrType));
   }
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value) {
+EMU_EXPORT aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value) try {
   EMU_ENTER();
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamAttribute: value is null.");
   emu::Stream *found = nullptr;
@@ -221,20 +225,20 @@ EMU_EXPORT aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr 
       return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetStreamAttribute: %d is not an attribute of this device.",
                   static_cast<int>(stmAttrType));
   }
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamAbort(aclrtStream stream) {
+EMU_EXPORT aclError aclrtStreamAbort(aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   emu::abort_stream(*found);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtStreamStop(aclrtStream stream) {
+EMU_EXPORT aclError aclrtStreamStop(aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   emu::abort_stream(*found);
   return 0;
-}
+} EMU_CATCH

@@ -20,23 +20,23 @@ emu::Status refuse(const char *family, const char *name) {
 }  // namespace
 
 #define EMU_STATUS(family, name) \
-  EMU_EXPORT int name() { return refuse(family, #name); }
+  EMU_EXPORT int name() try { return refuse(family, #name); } EMU_CATCH
 #define EMU_POINTER(family, name) \
-  EMU_EXPORT void *name() {       \
+  EMU_EXPORT void *name() try {       \
     refuse(family, #name);        \
     return nullptr;               \
-  }
+  } EMU_CATCH
 #define EMU_NOTHING(family, name) \
-  EMU_EXPORT void name() { refuse(family, #name); }
+  EMU_EXPORT void name() try { refuse(family, #name); } EMU_CATCH_VOID
 #define EMU_NUMBER(family, name) \
-  EMU_EXPORT uint64_t name() {   \
+  EMU_EXPORT uint64_t name() try {   \
     refuse(family, #name);       \
     return 0;                    \
-  }
+  } EMU_CATCH
 #define EMU_UNDEFINED(family, name) \
-  EMU_EXPORT int name() {           \
+  EMU_EXPORT int name() try {           \
     refuse(family, #name);          \
     return -1;                      \
-  }
+  } EMU_CATCH
 
 #include "runtime/unsupported.inc"

@@ -77,7 +77,7 @@ bool recent_chip() {
 using emu::fail;
 using emu::inform;
 
-EMU_EXPORT aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion) {
+EMU_EXPORT aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion) try {
   if (majorVersion == nullptr || minorVersion == nullptr || patchVersion == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetVersion: an output is null.");
   }
@@ -85,11 +85,11 @@ EMU_EXPORT aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion
   *minorVersion = ACL_MINOR_VERSION;
   *patchVersion = ACL_PATCH_VERSION;
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT const char *aclrtGetSocName(void) { return emu::soc_name(); }
+EMU_EXPORT const char *aclrtGetSocName(void) try { return emu::soc_name(); } EMU_CATCH
 
-EMU_EXPORT aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version) {
+EMU_EXPORT aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version) try {
   if (version == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: version is null.");
   if (name < ACL_PKG_NAME_CANN || name > ACL_PKG_NAME_DRIVER) {
     return inform(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: %d names no package.", static_cast<int>(name));
@@ -101,9 +101,9 @@ EMU_EXPORT aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackage
   emu::put(version->releaseVersion, sizeof version->releaseVersion, emu::part(2));
   emu::put(version->patchVersion, sizeof version->patchVersion, emu::part(3));
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclsysGetVersionStr(char *pkgName, char *versionStr) {
+EMU_EXPORT aclError aclsysGetVersionStr(char *pkgName, char *versionStr) try {
   if (pkgName == nullptr || versionStr == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetVersionStr: %s is null.", pkgName == nullptr ? "pkgName" : "versionStr");
   }
@@ -112,9 +112,9 @@ EMU_EXPORT aclError aclsysGetVersionStr(char *pkgName, char *versionStr) {
   }
   emu::put(versionStr, ACL_PKG_VERSION_MAX_SIZE, emu::release());
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum) {
+EMU_EXPORT aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum) try {
   if (pkgName == nullptr || versionNum == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclsysGetVersionNum: %s is null.", pkgName == nullptr ? "pkgName" : "versionNum");
   }
@@ -123,9 +123,9 @@ EMU_EXPORT aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum) {
   }
   *versionNum = emu::release_number();
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num) {
+EMU_EXPORT aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num) try {
   if (cannAttrList == nullptr || num == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttributeList: an output is null.");
   }
@@ -134,9 +134,9 @@ EMU_EXPORT aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, si
   *cannAttrList = emu::recent_chip() ? recent : early;
   *num = emu::recent_chip() ? std::size(recent) : std::size(early);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value) {
+EMU_EXPORT aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value) try {
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttribute: value is null.");
   switch (cannAttr) {
     case ACL_CANN_ATTR_INF_NAN:
@@ -144,9 +144,9 @@ EMU_EXPORT aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value) {
     case ACL_CANN_ATTR_JIT_COMPILE: *value = 1; return 0;
     default: return fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttribute: %d is no attribute.", static_cast<int>(cannAttr));
   }
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value) {
+EMU_EXPORT aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value) try {
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: value is null.");
   if (!emu::valid_device(static_cast<int>(deviceId))) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: device %u does not exist.", deviceId);
@@ -158,9 +158,9 @@ EMU_EXPORT aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo devi
     default:
       return fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: %d is not known.", static_cast<int>(deviceInfo));
   }
-}
+} EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value) {
+EMU_EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value) try {
   if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceInfo: value is null.");
   if (!emu::valid_device(static_cast<int>(deviceId))) {
     return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetDeviceInfo: device %u does not exist.", deviceId);
@@ -179,4 +179,4 @@ EMU_EXPORT aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int
       return inform(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtGetDeviceInfo: this device has no attribute %d.",
                   static_cast<int>(attr));
   }
-}
+} EMU_CATCH

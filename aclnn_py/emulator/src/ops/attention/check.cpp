@@ -198,6 +198,8 @@ class Checker {
     a_.batch = q.batch;
     a_.queries = q.tokens;
     a_.width = q.width;
+    // Lists with an entry for each sequence follow: their number is judged first.
+    check_.that(a_.batch <= kMostBatches, "query has %" PRId64 " sequences; at most %" PRId64 " are allowed", a_.batch, kMostBatches);
     if (ok() && a_.packed()) {
       a_.queries = unpack(c_.query_lengths, "query", q.tokens, &a_.query_starts, &a_.query_lengths);
       a_.batch = static_cast<int64_t>(a_.query_lengths.size());
@@ -229,7 +231,7 @@ class Checker {
       a_.keys = std::max(a_.keys, k.tokens);
       if (a_.listed) a_.key_lengths.push_back(k.tokens);
     }
-    if (!a_.listed) a_.key_lengths.assign(static_cast<size_t>(a_.batch), a_.keys);
+    if (ok() && !a_.listed) a_.key_lengths.assign(static_cast<size_t>(a_.batch), a_.keys);
   }
 
   // Keys and values of all sequences behind each other.
@@ -271,8 +273,10 @@ class Checker {
     if (!ok()) return;
     check_.that(table.shape[0] == a_.batch, "%s has %" PRId64 " rows; it must have one for each of the %" PRId64 " sequences of query",
                 c_.block_table.name, table.shape[0], a_.batch);
+    if (!ok()) return;
     a_.block_size = c_.block_size;
-    a_.key_lengths.assign(static_cast<size_t>(a_.batch), table.shape[1] * a_.block_size);
+    const int64_t most = check_.size(c_.block_table.name, Checked(table.shape[1]) * a_.block_size);
+    a_.key_lengths.assign(static_cast<size_t>(a_.batch), most);
   }
 
   // One length for all, or the first of at least one per sequence; without any the tensors say it.
@@ -304,7 +308,6 @@ class Checker {
   }
 
   void limits() {
-    check_.that(a_.batch <= kMostBatches, "query has %" PRId64 " sequences; at most %" PRId64 " are allowed", a_.batch, kMostBatches);
     check_.that(a_.width <= kWidestHead, "query has heads of %" PRId64 " elements; at most %" PRId64 " are allowed", a_.width, kWidestHead);
     check_.that(!turned_ || prompt(), "inputLayout is BNSD_BSND, which needs more than one token per query");
     if (!prompt()) return;

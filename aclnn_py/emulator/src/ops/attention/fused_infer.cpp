@@ -61,7 +61,7 @@ EMU_OPERATOR(FusedInferAttentionScore,
              (FUSED_INFER_TENSORS, FUSED_INFER_ATTRIBUTES, aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
   FUSED_INFER_CALL("aclnnFusedInferAttentionScore");
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 #define FUSED_INFER_SECOND                                                                                            \
   const aclTensor *keyAntiquantScaleOptional, const aclTensor *keyAntiquantOffsetOptional,                           \
@@ -85,7 +85,7 @@ EMU_OPERATOR(FusedInferAttentionScoreV2, (FUSED_INFER_TENSORS, FUSED_INFER_SECON
                                           aclTensor *softmaxLseOptional)) {
   FUSED_INFER_SECOND_CALL("aclnnFusedInferAttentionScoreV2");
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(FusedInferAttentionScoreV3,
              (FUSED_INFER_TENSORS, FUSED_INFER_SECOND, const aclTensor *queryRopeOptional, const aclTensor *keyRopeOptional,
@@ -94,4 +94,4 @@ EMU_OPERATOR(FusedInferAttentionScoreV3,
   FUSED_INFER_SECOND_CALL("aclnnFusedInferAttentionScoreV3");
   emu::append(&call.later_absent, {EMU_ARGUMENT(queryRopeOptional), EMU_ARGUMENT(keyRopeOptional), EMU_ARGUMENT(keyRopeAntiquantScaleOptional)});
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -40,20 +40,20 @@
 EMU_OPERATOR(IncreFlashAttention, (STEP_TENSORS, STEP_ATTRIBUTES, aclTensor *attentionOut)) {
   STEP_CALL("aclnnIncreFlashAttention");
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IncreFlashAttentionV2, (STEP_TENSORS, STEP_SCALES, STEP_ATTRIBUTES, aclTensor *attentionOut)) {
   STEP_CALL("aclnnIncreFlashAttentionV2");
   call.absent = {STEP_SCALES_ABSENT};
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IncreFlashAttentionV3, (STEP_TENSORS, STEP_SCALES, STEP_FACTORS, STEP_ATTRIBUTES, int64_t blockSize,
                                      int64_t innerPrecise, aclTensor *attentionOut)) {
   STEP_CALL("aclnnIncreFlashAttentionV3");
   STEP_PAGES;
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IncreFlashAttentionV4,
              (STEP_TENSORS, STEP_SCALES, STEP_FACTORS, const aclTensor *kvPaddingSizeOptional, STEP_ATTRIBUTES, int64_t blockSize,
@@ -62,4 +62,4 @@ EMU_OPERATOR(IncreFlashAttentionV4,
   STEP_PAGES;
   call.later_absent = {EMU_ARGUMENT(kvPaddingSizeOptional)};
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -55,7 +55,7 @@ EMU_OPERATOR(PromptFlashAttention,
               aclTensor *attentionOut)) {
   PROMPT_CALL("aclnnPromptFlashAttention");
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(PromptFlashAttentionV2,
              (const aclTensor *query, const aclTensor *key, const aclTensor *value, const aclTensor *pseShiftOptional,
@@ -64,7 +64,7 @@ EMU_OPERATOR(PromptFlashAttentionV2,
               aclTensor *attentionOut)) {
   PROMPT_SECOND_CALL("aclnnPromptFlashAttentionV2");
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(PromptFlashAttentionV3,
              (const aclTensor *query, const aclTensor *key, const aclTensor *value, const aclTensor *pseShiftOptional,
@@ -74,4 +74,4 @@ EMU_OPERATOR(PromptFlashAttentionV3,
   PROMPT_SECOND_CALL("aclnnPromptFlashAttentionV3");
   call.inner_precise = innerPrecise;
   return emu::plan_attention(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -47,7 +47,7 @@ EMU_OPERATOR(InplaceCopy, (aclTensor *selfRef, const aclTensor *src)) {
   PlanBuilder plan("aclnnInplaceCopy");
   const size_t to = plan.output(selfRef), from = plan.input(src);
   return plan_copy(plan, from, to, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   Check check("aclnnCast");
@@ -63,6 +63,6 @@ EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   PlanBuilder plan("aclnnCast");
   const size_t from = plan.input(self), to = plan.output(out);
   return plan_copy(plan, from, to, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -18,7 +18,7 @@ EMU_OPERATOR(SWhere, (const aclTensor *condition, const aclTensor *self, const a
   if (check.ok()) check.dtype_in("condition", condition->dtype, dtype_set(ACL_BOOL, ACL_UINT8));
   if (!check.ok()) return check.status();
   return elementwise(row, {condition, self, other}, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_FORMULA_XYA(MaskedFill, truth(y) ? a : x)
 EMU_ROW(InplaceMaskedFillScalar, MaskedFill, kKeep | kLeadShape, types::kReal, 2, 1,

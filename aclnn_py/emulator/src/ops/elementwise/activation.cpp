@@ -59,6 +59,6 @@ EMU_OPERATOR(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y)) {
              static_cast<long long>(approximate));
   if (!check.ok()) return check.status();
   return elementwise(row, {x, number(static_cast<double>(approximate))}, y, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -38,7 +38,7 @@ EMU_FORMULA_XYA(AddRelu, maximum(plus(x, times(y, a)), T{}))
                                 : meet == ACL_UINT8 ? narrow[2]                                               \
                                                     : plain;                                                  \
     return BODY(row, {SELF, other, attribute(alpha)}, OUT, workspaceSize, executor);                          \
-  }
+  } EMU_CATCH
 
 EMU_ADD_RELU(AddRelu, (const aclTensor *self, const aclTensor *other, const aclScalar *alpha, aclTensor *out),
              elementwise, self, out)

@@ -32,7 +32,7 @@ EMU_OPERATOR(BitwiseNot, (const aclTensor *self, aclTensor *out)) {
                                            kExact | kPlain};
   const bool is_bool = self != nullptr && live(self) && self->dtype == ACL_BOOL;
   return elementwise(is_bool ? logic : bits, {self}, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Narrower integers may meet one of these, but have no common divisor among themselves.
 EMU_MEET_IN(Gcd, dtype_set(ACL_INT16, ACL_INT32, ACL_INT64))

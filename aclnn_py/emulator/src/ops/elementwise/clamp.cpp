@@ -37,7 +37,7 @@ EMU_FORMULA_XYZ(Clamp, clamp(x, y, z))
       return elementwise(low, {self, clipValueMin, skipped()}, out, workspaceSize, executor);                         \
     }                                                                                                                 \
     return elementwise(both, {self, clipValueMin, clipValueMax}, out, workspaceSize, executor);                       \
-  }
+  } EMU_CATCH
 
 EMU_CLAMP(Clamp, aclScalar, 0, 1)
 EMU_CLAMP(ClampTensor, aclTensor, 1, 0)
@@ -71,7 +71,7 @@ EMU_OPERATOR(Hardtanh, (const aclTensor *self, const aclScalar *clipValueMin, co
   const Status refused = self && out ? check_interval(row.op, clipValueMin, clipValueMax) : 0;
   if (refused != 0) return refused;
   return elementwise(row, {self, attribute(clipValueMin), attribute(clipValueMax)}, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceHardtanh, (aclTensor *selfRef, const aclScalar *clipValueMin, const aclScalar *clipValueMax)) {
   static constexpr ElementwiseRow row = {"aclnnInplaceHardtanh", &block_table<ClampFormula, types::kReal, 1, 2>,
@@ -80,6 +80,6 @@ EMU_OPERATOR(InplaceHardtanh, (aclTensor *selfRef, const aclScalar *clipValueMin
   if (refused != 0) return refused;
   return elementwise_in_place(row, {selfRef, attribute(clipValueMin), attribute(clipValueMax)}, selfRef,
                               workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -33,7 +33,7 @@ EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
     check.that(mode >= 0 && mode <= 2, "mode is %d; allowed: 0 (true), 1 (trunc), 2 (floor)", mode);      \
     if (!check.ok()) return check.status();                                                               \
     return BODY(rows[mode], {FIRST, OTHER, skipped()}, OUT, workspaceSize, executor);                     \
-  }
+  } EMU_CATCH
 
 EMU_DIV_MODE(DivMod, 2, 0, (const aclTensor *self, const aclTensor *other, int mode, aclTensor *out),
              elementwise, other, self, out)

@@ -57,7 +57,7 @@ inline constexpr DtypeSet meeting_dtypes = 0;
         "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, RULE,                 \
         meeting_dtypes<FORMULA##Formula>};                                                            \
     return BODY(row, __VA_ARGS__, workspaceSize, executor);                                           \
-  }
+  } EMU_CATCH
 
 // (self, out)
 #define EMU_UNARY_OF(NAME, FORMULA, RULE, TYPES)                                                      \

@@ -52,14 +52,14 @@ EMU_OPERATOR(InplaceZero, (aclTensor *selfRef)) {
   if (check.ok()) whole_bytes(check, "selfRef", selfRef);
   if (!check.ok()) return check.status();
   return plan_fill("aclnnInplaceZero", selfRef, Item{}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceOne, (aclTensor *selfRef)) {
   Check check("aclnnInplaceOne");
   check.required("selfRef", selfRef).dtype("selfRef", selfRef).rank("selfRef", selfRef, 0, 8);
   if (!check.ok()) return check.status();
   return plan_fill("aclnnInplaceOne", selfRef, item_of(selfRef->dtype, 1.0), workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceFillScalar, (aclTensor *selfRef, const aclScalar *value)) {
   Check check("aclnnInplaceFillScalar");
@@ -68,7 +68,7 @@ EMU_OPERATOR(InplaceFillScalar, (aclTensor *selfRef, const aclScalar *value)) {
   if (!check.ok()) return check.status();
   return plan_fill("aclnnInplaceFillScalar", selfRef, item_of(selfRef->dtype, *value), workspaceSize,
                    executor);
-}
+} EMU_CATCH
 
 // The value is one element, read when the stream gets there.
 EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
@@ -95,7 +95,7 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ForeachZeroInplace, (aclTensorList *xRef)) {
   Check check("aclnnForeachZeroInplace");
@@ -114,6 +114,6 @@ EMU_OPERATOR(ForeachZeroInplace, (aclTensorList *xRef)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

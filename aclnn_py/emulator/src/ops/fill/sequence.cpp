@@ -13,8 +13,8 @@ bool is_integral(const aclScalar *scalar) { return is_integer(scalar->dtype) || 
 
 // Elements of start, start + step, ... below `end` or, if `closed`, up to it.
 int64_t steps_between(double start, double end, double step, bool closed) {
-  const double span = (end - start) / step;
-  return static_cast<int64_t>(closed ? std::floor(span) + 1 : std::ceil(span));
+  const double span = (end - start) / step, count = closed ? std::floor(span) + 1 : std::ceil(span);
+  return count < 0x1p63 ? static_cast<int64_t>(count) : kUncountable;
 }
 
 Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end, const aclScalar *step,
@@ -85,16 +85,16 @@ Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, 
 
 EMU_OPERATOR(Arange, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
   return plan_steps("aclnnArange", start, end, step, out, false, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // As Arange, with the end included.
 EMU_OPERATOR(Range, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
   return plan_steps("aclnnRange", start, end, step, out, true, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Linspace, (const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)) {
   return plan_space("aclnnLinspace", start, end, steps, 0, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(LogSpace, (const aclScalar *start, const aclScalar *end, int64_t steps, double base,
                         aclTensor *result)) {
@@ -103,7 +103,7 @@ EMU_OPERATOR(LogSpace, (const aclScalar *start, const aclScalar *end, int64_t st
   check.that(base > 0, "base is %g; it must be positive", base);
   if (!check.ok()) return check.status();
   return plan_space("aclnnLogSpace", start, end, steps, base, result, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
   Check check("aclnnEye");
@@ -122,6 +122,6 @@ EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -40,7 +40,7 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
     static constexpr ElementwiseRow row = {                                                               \
         "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, kExact};                  \
     return foreach_rows(row, {EMU_UNPACK LISTS}, SCALAR, OUT, workspaceSize, executor);                   \
-  }
+  } EMU_CATCH
 // (x, out)
 #define EMU_FOREACH_UNARY(NAME, TYPES, ...)                                                               \
   EMU_FORMULA_X(NAME, __VA_ARGS__)                                                                        \

@@ -101,21 +101,21 @@ EMU_OPERATOR(GroupedMatmul, (GROUPED_HEAD, const aclIntArray *groupListOptional,
   call.group_array = groupListOptional;
   call.group_type = groupListOptional || splitItem == 2 || splitItem == 3 ? 0 : -1;
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GroupedMatmulV2, (GROUPED_HEAD, const aclIntArray *groupListOptional, int64_t splitItem, int64_t groupType, aclTensorList *y)) {
   auto call = emu::head("aclnnGroupedMatmulV2", 2, GROUPED_HEAD_VALUES, splitItem, y);
   call.group_array = groupListOptional;
   call.group_type = groupType;
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GroupedMatmulV3, (GROUPED_HEAD, const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType, aclTensorList *y)) {
   auto call = emu::head("aclnnGroupedMatmulV3", 3, GROUPED_HEAD_VALUES, splitItem, y);
   call.group_tensor = groupListOptional;
   call.group_type = groupType;
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 #define GROUPED_V4                                                                                                       \
   GROUPED_HEAD, const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,                          \
@@ -138,7 +138,7 @@ EMU_OPERATOR(GroupedMatmulV4, (GROUPED_V4, GROUPED_V4_OUT)) {
   auto call = emu::head("aclnnGroupedMatmulV4", 4, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The tuning hint says how many rows a group is expected to have and changes no number.
 EMU_OPERATOR(GroupedMatmulV5, (GROUPED_V4, const aclIntArray *tuningConfigOptional, GROUPED_V4_OUT)) {
@@ -147,7 +147,7 @@ EMU_OPERATOR(GroupedMatmulV5, (GROUPED_V4, const aclIntArray *tuningConfigOption
   auto call = emu::head("aclnnGroupedMatmulV5", 5, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GroupedMatmulWeightNz, (GROUPED_V4, const aclIntArray *tuningConfigOptional, int64_t quantGroupSize, GROUPED_V4_OUT)) {
   emu::Check check("aclnnGroupedMatmulWeightNz");
@@ -156,4 +156,4 @@ EMU_OPERATOR(GroupedMatmulWeightNz, (GROUPED_V4, const aclIntArray *tuningConfig
   GROUPED_V4_SPREAD(call);
   call.quant_group_size = quantGroupSize;
   return emu::plan_grouped(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -10,7 +10,8 @@ namespace {
 Status dense_groups(const char *op, const std::vector<int64_t> &values, bool ends, int64_t span, std::vector<GroupSpan> *spans) {
   int64_t first = 0;
   for (size_t g = 0; g < values.size(); ++g) {
-    const int64_t end = ends ? values[g] : first + values[g];
+    int64_t end = values[g];
+    if (!ends && !checked_add(first, values[g], &end)) end = kUncountable;
     if (end < first) {
       return ends ? fail(kGroupedInner, "%s: groupList[%zu] is %" PRId64 ", less than the end %" PRId64 " before it.", op, g, values[g], first)
                   : fail(kGroupedInner, "%s: groupList[%zu] is %" PRId64 "; a group size cannot be negative.", op, g, values[g]);

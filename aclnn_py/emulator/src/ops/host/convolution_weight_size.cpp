@@ -38,7 +38,7 @@ bool elements(const Dims &shape, int64_t groups, uint64_t *count) {
 }  // namespace emu
 
 EMU_EXPORT aclnnStatus aclnnCalculateConvolutionWeightSize(const aclIntArray *tensorShape, bool transposed, int64_t groups,
-                                                           aclDataType dataType, uint64_t *weightTensorSize) {
+                                                           aclDataType dataType, uint64_t *weightTensorSize) try {
   using namespace emu;
   Check check(kOp);
   check.required("tensorShape", tensorShape);
@@ -69,4 +69,4 @@ EMU_EXPORT aclnnStatus aclnnCalculateConvolutionWeightSize(const aclIntArray *te
   if (!check.ok()) return check.status();
   *weightTensorSize = count;
   return 0;
-}
+} EMU_CATCH

@@ -93,7 +93,7 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
 
 EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(const aclTensor *srcTensor, const int dstFormat,
                                                                 int additionalDtype, int64_t **dstShape,
-                                                                uint64_t *dstShapeSize, int *actualFormat) {
+                                                                uint64_t *dstShapeSize, int *actualFormat) try {
   using namespace emu;
   if (srcTensor == nullptr || dstShape == nullptr || dstShapeSize == nullptr || actualFormat == nullptr) {
     return fail(srcTensor == nullptr ? kInvalid : kNullPointer, "%s: %s is null", kOp,
@@ -121,4 +121,4 @@ EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(const aclTensor 
   *dstShapeSize = shape.size();
   *actualFormat = format;
   return 0;
-}
+} EMU_CATCH

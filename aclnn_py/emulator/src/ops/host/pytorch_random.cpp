@@ -14,7 +14,7 @@ std::atomic<int32_t> g_mode{0};
 
 }  // namespace
 
-EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) {
+EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) try {
   using namespace emu;
   if (pytorchRandom != 0 && pytorchRandom != 1) {
     return fail(kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1", pytorchRandom);
@@ -24,6 +24,6 @@ EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) {
   }
   g_mode.store(pytorchRandom);
   return 0;
-}
+} EMU_CATCH
 
-EMU_EXPORT int32_t aclnnGetPytorchRandom(void) { return g_mode.load(); }
+EMU_EXPORT int32_t aclnnGetPytorchRandom(void) try { return g_mode.load(); } EMU_CATCH

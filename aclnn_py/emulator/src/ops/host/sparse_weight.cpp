@@ -78,7 +78,7 @@ int64_t parts(int64_t extent, int64_t size) { return extent / size + (extent % s
 // Null is 561103 here, not 161001: the function has no executor and CANN's source answers so.
 EMU_EXPORT aclnnStatus aclnnTransSparse4to2Para(const int8_t *weight, aclIntArray *shape, int8_t **sparseWeight,
                                                 int64_t **sparseWeightDims, uint64_t *sparseWeightDimsNum, uint8_t **index,
-                                                int64_t **indexDims, uint64_t *indexDimsNum) {
+                                                int64_t **indexDims, uint64_t *indexDimsNum) try {
   using namespace emu;
   const struct {
     const char *name;
@@ -120,4 +120,4 @@ EMU_EXPORT aclnnStatus aclnnTransSparse4to2Para(const int8_t *weight, aclIntArra
   *indexDims = place_dims.release();
   *sparseWeightDimsNum = *indexDimsNum = 4;
   return 0;
-}
+} EMU_CATCH

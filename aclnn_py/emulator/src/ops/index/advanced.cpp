@@ -185,7 +185,7 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
         return fault.status("aclnnIndex", "indices");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // `unsafe` leaves range checks out on the hardware; here they are always made.
 EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, const aclTensor *values,
@@ -232,4 +232,4 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, c
         return fault.status("aclnnIndexPutImpl", "indices");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -139,20 +139,20 @@ EMU_OPERATOR(IndexCopy, (const aclTensor *self, int64_t dim, const aclTensor *in
                          aclTensor *out)) {
   return emu::plan_along({"aclnnIndexCopy", "self", self, dim, index, nullptr, source, nullptr, "out", out},
                          emu::Deed::kCopy, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexCopy,
              (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *source)) {
   return emu::plan_along(
       {"aclnnInplaceIndexCopy", "selfRef", selfRef, dim, index, nullptr, source, nullptr, "selfRef", selfRef},
       emu::Deed::kCopy, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IndexAdd, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
                         const aclScalar *alpha, aclTensor *out)) {
   return emu::plan_along({"aclnnIndexAdd", "self", self, dim, index, nullptr, source, alpha, "out", out},
                          emu::Deed::kAdd, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // mode chooses between implementations with one result.
 EMU_OPERATOR(IndexAddV2, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
@@ -162,20 +162,20 @@ EMU_OPERATOR(IndexAddV2, (const aclTensor *self, int64_t dim, const aclTensor *i
   if (!check.ok()) return check.status();
   return emu::plan_along({"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
                          emu::Deed::kAdd, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IndexFill, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclScalar *value,
                          aclTensor *out)) {
   return emu::plan_along({"aclnnIndexFill", "self", self, dim, index, nullptr, nullptr, value, "out", out},
                          emu::Deed::kFill, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexFill,
              (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclScalar *value)) {
   return emu::plan_along(
       {"aclnnInplaceIndexFill", "selfRef", selfRef, dim, index, nullptr, nullptr, value, "selfRef", selfRef},
       emu::Deed::kFill, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntArray *index,
                                const aclScalar *value, aclTensor *out)) {
@@ -184,7 +184,7 @@ EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntA
   return emu::plan_along(
       {"aclnnIndexFillTensor", "self", self, dim, nullptr, index, nullptr, value, "out", out},
       emu::Deed::kFill, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexFillTensor,
              (aclTensor * selfRef, int64_t dim, const aclIntArray *index, const aclScalar *value)) {
@@ -193,4 +193,4 @@ EMU_OPERATOR(InplaceIndexFillTensor,
   return emu::plan_along({"aclnnInplaceIndexFillTensor", "selfRef", selfRef, dim, nullptr, index, nullptr,
                           value, "selfRef", selfRef},
                          emu::Deed::kFill, workspaceSize, executor);
-}
+} EMU_CATCH

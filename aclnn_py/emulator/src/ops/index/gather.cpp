@@ -109,12 +109,12 @@ EMU_OPERATOR(IndexSelect, (const aclTensor *self, int64_t dim, const aclTensor *
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnIndexSelect", "self", self, dim, "index", index, out, 0}, workspaceSize,
                           executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GatherV2, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
   return emu::plan_select({"aclnnGatherV2", "self", self, dim, "index", index, out, 0}, workspaceSize,
                           executor);
-}
+} EMU_CATCH
 
 // mode chooses between implementations (0, 1); 2 would let indices point outside and is not offered.
 EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *index, int64_t batchDims,
@@ -124,7 +124,7 @@ EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *ind
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnGatherV3", "self", self, dim, "index", index, out, batchDims}, workspaceSize,
                           executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Embedding, (const aclTensor *weight, const aclTensor *indices, aclTensor *out)) {
   emu::Check check("aclnnEmbedding");
@@ -132,7 +132,7 @@ EMU_OPERATOR(Embedding, (const aclTensor *weight, const aclTensor *indices, aclT
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnEmbedding", "weight", weight, 0, "indices", indices, out, 0}, workspaceSize,
                           executor);
-}
+} EMU_CATCH
 
 // out[i][j][k] = self[index[i][j][k]][j][k] for dim 0, and so on.
 EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
@@ -179,7 +179,7 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
         return fault.status("aclnnGather", "index");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The last dimension of indices holds coordinates of the leading dimensions of self.
 EMU_OPERATOR(GatherNd,
@@ -228,7 +228,7 @@ EMU_OPERATOR(GatherNd,
         return fault.status("aclnnGatherNd", "indices");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // self as one long line.
 EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *out)) {
@@ -255,7 +255,7 @@ EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *ou
         return fault.status("aclnnTake", "index");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 namespace emu {
 namespace {
@@ -300,7 +300,7 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
           const int64_t n = counts.view().dtype == ACL_INT64
                                 ? reinterpret_cast<const int64_t *>(counts.view().data)[at]
                                 : reinterpret_cast<const int32_t *>(counts.view().data)[at];
-          if (n < 0 || static_cast<int64_t>(index.size()) + n > output_size) {
+          if (n < 0 || n > output_size - static_cast<int64_t>(index.size())) {
             return fail(kDeviceFault, "%s: repeats holds %lld, which does not fit outputSize %lld", op,
                         static_cast<long long>(n), static_cast<long long>(output_size));
           }
@@ -329,13 +329,13 @@ EMU_OPERATOR(RepeatInterleave,
              (const aclTensor *self, const aclTensor *repeats, int64_t outputSize, aclTensor *out)) {
   return emu::plan_repeat_interleave("aclnnRepeatInterleave", self, repeats, true, 0, outputSize, out,
                                      workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(RepeatInterleaveWithDim, (const aclTensor *self, const aclTensor *repeats, int64_t dim,
                                        int64_t outputSize, aclTensor *out)) {
   return emu::plan_repeat_interleave("aclnnRepeatInterleaveWithDim", self, repeats, false, dim, outputSize,
                                      out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Position i repeats[i] times: the index a RepeatInterleave would use.
 EMU_OPERATOR(RepeatInterleaveTensor, (const aclTensor *repeats, int64_t outputSize, aclTensor *out)) {
@@ -358,8 +358,8 @@ EMU_OPERATOR(RepeatInterleaveTensor, (const aclTensor *repeats, int64_t outputSi
           const int64_t n = counts.view().dtype == ACL_INT64
                                 ? reinterpret_cast<const int64_t *>(counts.view().data)[i]
                                 : reinterpret_cast<const int32_t *>(counts.view().data)[i];
-          total += n;
-          if (n < 0 || total > outputSize) break;
+          if (n < 0 || !checked_add(total, n, &total)) total = kUncountable;
+          if (total > outputSize) break;
           index.insert(index.end(), static_cast<size_t>(n), i);
         }
         if (total != outputSize || static_cast<int64_t>(index.size()) != outputSize) {
@@ -375,4 +375,4 @@ EMU_OPERATOR(RepeatInterleaveTensor, (const aclTensor *repeats, int64_t outputSi
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

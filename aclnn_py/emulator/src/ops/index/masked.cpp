@@ -117,7 +117,7 @@ EMU_OPERATOR(MaskedSelect, (const aclTensor *self, const aclTensor *mask, aclTen
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The true elements of the mask take the elements of source one after the other.
 EMU_OPERATOR(InplaceMaskedScatter, (aclTensor * selfRef, const aclTensor *mask, const aclTensor *source)) {
@@ -156,15 +156,15 @@ EMU_OPERATOR(InplaceMaskedScatter, (aclTensor * selfRef, const aclTensor *mask, 
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Nonzero, (const aclTensor *self, aclTensor *out)) {
   return emu::plan_nonzero("aclnnNonzero", self, out, false, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(NonzeroV2, (const aclTensor *self, aclTensor *out)) {
   return emu::plan_nonzero("aclnnNonzeroV2", self, out, true, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // A new dimension of numClasses at `axis`: onValue where self names the class, offValue elsewhere. A number
 // outside names none.
@@ -224,4 +224,4 @@ EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *on
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

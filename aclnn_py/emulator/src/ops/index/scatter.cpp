@@ -162,45 +162,45 @@ EMU_OPERATOR(Scatter, (const aclTensor *self, int64_t dim, const aclTensor *inde
                        int64_t reduce, aclTensor *out)) {
   return emu::plan_scatter({"aclnnScatter", "self", self, dim, index, src, nullptr, reduce, "out", out},
                            false, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceScatter, (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *src,
                               int64_t reduce)) {
   return emu::plan_scatter(
       {"aclnnInplaceScatter", "selfRef", selfRef, dim, index, src, nullptr, reduce, "selfRef", selfRef},
       false, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ScatterValue, (const aclTensor *self, int64_t dim, const aclTensor *index,
                             const aclScalar *value, int64_t reduce, aclTensor *out)) {
   return emu::plan_scatter(
       {"aclnnScatterValue", "self", self, dim, index, nullptr, value, reduce, "out", out}, true,
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceScatterValue, (aclTensor * selfRef, int64_t dim, const aclTensor *index,
                                    const aclScalar *value, int64_t reduce)) {
   return emu::plan_scatter({"aclnnInplaceScatterValue", "selfRef", selfRef, dim, index, nullptr, value,
                             reduce, "selfRef", selfRef},
                            true, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ScatterAdd, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,
                           aclTensor *out)) {
   return emu::plan_scatter({"aclnnScatterAdd", "self", self, dim, index, src, nullptr, 1, "out", out}, false,
                            workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ScatterNd,
              (const aclTensor *data, const aclTensor *indices, const aclTensor *updates, aclTensor *out)) {
   return emu::plan_scatter_nd("aclnnScatterNd", "data", data, indices, updates, "out", out, workspaceSize,
                               executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ScatterNdUpdate, (aclTensor * varRef, const aclTensor *indices, const aclTensor *updates)) {
   return emu::plan_scatter_nd("aclnnScatterNdUpdate", "varRef", varRef, indices, updates, "varRef", varRef,
                               workspaceSize, executor);
-}
+} EMU_CATCH
 
 // updates[i] goes to entry i of data (or to the entry indices[i][0] names) from position indices[i] (or
 // indices[i][1]) along `axis`.
@@ -258,7 +258,7 @@ EMU_OPERATOR(InplaceScatterUpdate,
         return fault.status("aclnnInplaceScatterUpdate", "indices");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // selfRef as one long line: entry index[i] becomes, or grows by, source[i].
 EMU_OPERATOR(InplacePut,
@@ -298,4 +298,4 @@ EMU_OPERATOR(InplacePut,
         return fault.status("aclnnInplacePut", "index");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -80,6 +80,6 @@ EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t 
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -124,7 +124,7 @@ EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *log
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
   Check check("aclnnInverse");
@@ -153,6 +153,6 @@ EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -59,6 +59,6 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

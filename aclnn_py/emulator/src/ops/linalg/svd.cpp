@@ -206,6 +206,6 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -85,6 +85,6 @@ EMU_OPERATOR(TriangularSolve, (const aclTensor *self, const aclTensor *A, bool u
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

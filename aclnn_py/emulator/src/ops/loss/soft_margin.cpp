@@ -97,7 +97,7 @@ EMU_OPERATOR(SoftMarginLoss, (const aclTensor *self, const aclTensor *target, in
   if (!check.ok()) return check.status();
   if (reduction == kNone) return elementwise(row, {self, target, skipped()}, out, workspaceSize, executor);
   return plan_total(self, target, reduction == kMean, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // x is the incoming gradient, y the argument, z the target, a what the mean divides by.
 EMU_FORMULA_XYZA(SoftMarginLossBackward, x * -z * sigmoid(-z * y) / a)
@@ -112,6 +112,6 @@ EMU_OPERATOR(SoftMarginLossBackward, (const aclTensor *gradOutput, const aclTens
   if (!check.ok()) return check.status();
   const auto divisor = reduction == kMean ? static_cast<double>(out->numel()) : 1.0;
   return elementwise(row, {gradOutput, self, target, number(divisor)}, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

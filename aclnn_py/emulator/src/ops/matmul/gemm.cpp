@@ -11,6 +11,8 @@
 namespace emu {
 namespace {
 
+struct GroupScratch;  // the memory a thread unpacks one group of columns into
+
 template <class C>
 struct Kind;
 template <>
@@ -149,7 +151,7 @@ class Product {
         std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
     each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
       alignas(64) C sums[few_rows * group];
-      thread_local Scratch mine;
+      Scratch &mine = PerThread<Scratch, GroupScratch>::get();
       P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
         const int64_t begin = g * group, end = std::min(begin + group, b_.cols), across = ceil_div(end - begin, width_);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/per_thread.h"
 #include "ops/matmul/gemm.h"
 
 namespace emu {
@@ -51,10 +52,7 @@ class Scratch {
   size_t size_ = 0;
 };
 
-inline Scratch &scratch() {
-  thread_local Scratch mine;
-  return mine;
-}
+inline Scratch &scratch() { return PerThread<Scratch>::get(); }
 
 inline GemmStorage storage_of(aclDataType dtype) {
   switch (dtype) {

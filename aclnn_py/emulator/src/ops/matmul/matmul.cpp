@@ -215,17 +215,17 @@ using emu::plan_sum;
 
 EMU_OPERATOR(Matmul, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
   return plan_product({"aclnnMatmul", self, mat2, out, cubeMathType, 1, 6, true}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Mm, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
   return plan_product({"aclnnMm", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(BatchMatMul,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
   return plan_product({"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true}, workspaceSize,
                       executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(MatmulWeightNz,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
@@ -235,7 +235,7 @@ EMU_OPERATOR(MatmulWeightNz,
   if (!check.ok()) return check.status();
   return plan_product({"aclnnMatmulWeightNz", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize,
                       executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Addmm, (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
                      const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
@@ -252,7 +252,7 @@ EMU_OPERATOR(Addmm, (const aclTensor *self, const aclTensor *mat1, const aclTens
                    {"self", "mat1", "mat2"},
                    "out"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceAddmm, (aclTensor * selfRef, const aclTensor *mat1, const aclTensor *mat2,
                             const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
@@ -269,7 +269,7 @@ EMU_OPERATOR(InplaceAddmm, (aclTensor * selfRef, const aclTensor *mat1, const ac
                    {"selfRef", "mat1", "mat2"},
                    "selfRef"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Baddbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
                        const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
@@ -286,7 +286,7 @@ EMU_OPERATOR(Baddbmm, (const aclTensor *self, const aclTensor *batch1, const acl
                    {"self", "batch1", "batch2"},
                    "out"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceBaddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
                               const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
@@ -303,7 +303,7 @@ EMU_OPERATOR(InplaceBaddbmm, (aclTensor * selfRef, const aclTensor *batch1, cons
                    {"selfRef", "batch1", "batch2"},
                    "selfRef"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Addbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
                       const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
@@ -320,7 +320,7 @@ EMU_OPERATOR(Addbmm, (const aclTensor *self, const aclTensor *batch1, const aclT
                    {"self", "batch1", "batch2"},
                    "out"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceAddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
                              const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
@@ -337,7 +337,7 @@ EMU_OPERATOR(InplaceAddbmm, (aclTensor * selfRef, const aclTensor *batch1, const
                    {"selfRef", "batch1", "batch2"},
                    "selfRef"},
                   workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Mv, (const aclTensor *self, const aclTensor *vec, aclTensor *out, int8_t cubeMathType)) {
   emu::Check check("aclnnMv");
@@ -348,4 +348,4 @@ EMU_OPERATOR(Mv, (const aclTensor *self, const aclTensor *vec, aclTensor *out, i
   emu::ProductArguments arguments{"aclnnMv", self, vec, out, cubeMathType, 1, 2, false};
   arguments.names[1] = "vec";
   return plan_product(arguments, workspaceSize, executor);
-}
+} EMU_CATCH

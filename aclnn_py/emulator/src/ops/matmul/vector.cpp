@@ -86,7 +86,7 @@ EMU_OPERATOR(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *ou
         return emu::Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTensor *vec,
                      const aclScalar *alpha, const aclScalar *beta, aclTensor *out, int8_t cubeMathType)) {
@@ -170,4 +170,4 @@ EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTenso
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

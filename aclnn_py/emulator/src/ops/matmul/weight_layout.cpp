@@ -3,6 +3,8 @@
 // the data.
 #include "aclnn/host_calls.h"
 #include "aclnnop/conversion.h"
+#include "core/host_memory.h"
+#include "core/memory.h"
 #include "ops/matmul/stack.h"
 
 #include <cstring>
@@ -11,12 +13,34 @@ namespace emu {
 namespace {
 
 int64_t blocks(int64_t extent, int64_t size) {
-  return (extent + size - 1) / size;
+  return extent == 0 ? 0 : (extent - 1) / size + 1;
 }
 
-void to_fractal(const aclTensor &tensor) {
+// Whether the blocked form has room behind the tensor: its storage says so, or the storage is described as the plain
+// matrix and lies in an allocation of its own, made for the blocked form. Memory that is shared out to several
+// tensors is neither.
+bool holds(const aclTensor &weight, int64_t needed) {
+  if (weight.storage_shape.count() - weight.offset >= needed) return true;
+  void *start = nullptr;
+  size_t size = 0;
+  int device = -1;
+  if (weight.offset != 0 || !find_block(weight.data, &start, &size, &device) || start != weight.data) return false;
+  constexpr int64_t kSlack = 4096;
+  const int64_t bytes = needed * item_size(weight.dtype), have = static_cast<int64_t>(size);
+  return have >= bytes && have - bytes <= bytes + kSlack;
+}
+
+// The address may have been bound anew since phase one.
+Status to_fractal(const aclTensor &tensor, int64_t needed, int device) {
   const View view = view_of(tensor);
-  if (view.count() == 0) return;
+  if (view.count() == 0) return 0;
+  int owner = -1;
+  if (!kernel_may_use(view.data, static_cast<size_t>(needed * item_size(tensor.dtype)), device, &owner)) {
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                "aclnnTransMatmulWeight: the %lld elements of the blocked form do not fit at %p (%s).",
+                static_cast<long long>(needed), static_cast<const void *>(view.data),
+                describe_address(view.data).c_str());
+  }
   const Snapshot before(view);
   const MatrixStack from = matrix_stack(before.view()), to = matrix_stack(tensor);
   const int64_t size = item_size(tensor.dtype);
@@ -38,6 +62,7 @@ void to_fractal(const aclTensor &tensor) {
       }
     }
   });
+  return 0;
 }
 
 Status weight_size(const char *op, const aclIntArray *shape, aclDataType dtype, uint64_t *size) {
@@ -54,10 +79,12 @@ Status weight_size(const char *op, const aclIntArray *shape, aclDataType dtype, 
                static_cast<long long>(dims[d]));
   }
   if (!check.ok()) return check.status();
-  uint64_t elements = 1;
-  for (size_t d = 0; d + 2 < dims.size(); ++d) elements *= static_cast<uint64_t>(dims[d]);
-  *size =
-      elements * static_cast<uint64_t>(fractal_elements(dtype, dims[dims.size() - 2], dims[dims.size() - 1]));
+  const Checked tall = blocks(dims[dims.size() - 2], kFractalRows), wide = blocks(dims.back(), fractal_columns(dtype));
+  Checked elements = tall * kFractalRows * wide * fractal_columns(dtype);
+  for (size_t d = 0; d + 2 < dims.size(); ++d) elements *= dims[d];
+  const int64_t total = check.size("tensorShape", elements);
+  if (!check.ok()) return check.status();
+  *size = static_cast<uint64_t>(total);
   return 0;
 }
 
@@ -74,8 +101,8 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor * mmWeightRef)) {
   }
   check.rank("mmWeightRef", mmWeightRef, 2, 6);
   if (!check.ok()) return check.status();
-  aclTensor &weight = *mmWeightRef;
-  emu::PlanBuilder plan("aclnnTransMatmulWeight");
+  aclTensor weight = *mmWeightRef;
+  int64_t needed = 0;
   if (weight.numel() > 0) {
     const size_t rank = weight.rank();
     const bool transposed = weight.strides[rank - 2] == 1 &&
@@ -89,25 +116,34 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor * mmWeightRef)) {
          {emu::blocks(cols, width), emu::blocks(rows, emu::kFractalRows), emu::kFractalRows, width}) {
       storage.push_back(d);
     }
+    needed = storage.count();
+    check.that(emu::holds(weight, needed),
+               "mmWeightRef has a storage of %lld elements from its offset on; in FRACTAL_NZ it takes %lld. Make the "
+               "memory as large as aclnnCalculateMatmulWeightSizeV2 says, and give that number as storageDims",
+               static_cast<long long>(weight.storage_shape.count() - weight.offset), static_cast<long long>(needed));
+    if (!check.ok()) return check.status();
     weight.storage_shape = storage;
   }
   weight.format = ACL_FORMAT_FRACTAL_NZ;
-  const size_t index = plan.output(mmWeightRef);
-  return plan.finish(
-      [index](emu::PlanContext &c) {
-        emu::to_fractal(c.tensor(index));
-        return emu::Status{0};
-      },
+  emu::PlanBuilder plan("aclnnTransMatmulWeight");
+  const size_t index = plan.output(&weight);
+  const emu::Status status = plan.finish(
+      [index, needed](emu::PlanContext &c) { return emu::to_fractal(c.tensor(index), needed, c.device()); },
       workspaceSize, executor);
-}
+  if (status == 0) {
+    mmWeightRef->storage_shape = weight.storage_shape;
+    mmWeightRef->format = weight.format;
+  }
+  return status;
+} EMU_CATCH
 
 // In elements, not bytes. The form without a dtype counts as for fp16.
 EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
-                                                      uint64_t *weightTensorSize) {
+                                                      uint64_t *weightTensorSize) try {
   return emu::weight_size("aclnnCalculateMatmulWeightSize", tensorShape, ACL_FLOAT16, weightTensorSize);
-}
+} EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
-                                                        uint64_t *weightTensorSize) {
+                                                        uint64_t *weightTensorSize) try {
   return emu::weight_size("aclnnCalculateMatmulWeightSizeV2", tensorShape, dataType, weightTensorSize);
-}
+} EMU_CATCH

@@ -180,4 +180,4 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -100,6 +100,8 @@ EMU_OPERATOR(AllGatherMatmul,
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];
   problem.gathers = gatherOut && gatherOut->numel() > 0;
-  plan.workspace(static_cast<uint64_t>(problem.m * problem.communicator->size() * problem.k) * 2);
+  const int64_t gathered = check.size("x1", Checked(problem.m) * problem.communicator->size() * problem.k * 2);
+  if (!check.ok()) return check.status();
+  plan.workspace(static_cast<uint64_t>(gathered));
   return plan.finish([problem](PlanContext &context) { return run(problem, context); }, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -275,4 +275,4 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   plan.workspace(static_cast<uint64_t>(p.count() * item_size(p.travelling)));
   auto shared = std::make_shared<const Problem>(std::move(p));
   return plan.finish([shared](PlanContext &context) { return run(*shared, context); }, workspaceSize, executor);
-}
+} EMU_CATCH

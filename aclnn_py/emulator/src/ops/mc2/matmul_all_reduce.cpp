@@ -38,7 +38,7 @@ EMU_OPERATOR(MatmulAllReduce,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(MatmulAllReduceV2,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3, const char *group,
@@ -49,7 +49,7 @@ EMU_OPERATOR(MatmulAllReduceV2,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(MatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *residual,
@@ -60,7 +60,7 @@ EMU_OPERATOR(MatmulAllReduceAddRmsNorm,
   call.norm(residual, gamma, epsilon, y, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, aclTensor *residualRef,
@@ -71,4 +71,4 @@ EMU_OPERATOR(InplaceMatmulAllReduceAddRmsNorm,
   call.norm(residualRef, gamma, epsilon, residualRef, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -83,6 +83,7 @@ EMU_OPERATOR(MatmulReduceScatter,
   tiling.that(problem.m % ranks == 0, "x1 has %" PRId64 " rows (m), which %" PRId64 " ranks cannot share evenly", problem.m,
               ranks);
   if (!tiling.ok()) return tiling.status();
+  check.size("output", Checked(problem.m) * problem.n * 8);  // the product of all ranks, in whatever it travels as
   check.that(output->shape[0] == problem.m / ranks, "output has %" PRId64 " rows; it must have %" PRId64 ", this rank's share",
              output->shape[0], problem.m / ranks);
   if (!check.ok()) return check.status();
@@ -90,4 +91,4 @@ EMU_OPERATOR(MatmulReduceScatter,
   const auto share = static_cast<uint64_t>(problem.m / ranks * problem.n * item_size(problem.travelling));
   plan.workspace(problem.product_bytes() + share);
   return plan.finish([problem](PlanContext &context) { return run(problem, context); }, workspaceSize, executor);
-}
+} EMU_CATCH

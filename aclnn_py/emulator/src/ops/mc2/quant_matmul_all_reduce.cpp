@@ -71,7 +71,7 @@ EMU_OPERATOR(QuantMatmulAllReduce,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceV2,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional,
@@ -85,7 +85,7 @@ EMU_OPERATOR(QuantMatmulAllReduceV2,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceV3,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional,
@@ -102,7 +102,7 @@ EMU_OPERATOR(QuantMatmulAllReduceV3,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *dequantScale,
@@ -114,7 +114,7 @@ EMU_OPERATOR(QuantMatmulAllReduceAddRmsNorm,
   call.norm(residual, gamma, epsilon, y, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceQuantMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *dequantScale,
@@ -126,4 +126,4 @@ EMU_OPERATOR(InplaceQuantMatmulAllReduceAddRmsNorm,
   call.norm(residualRef, gamma, epsilon, residualRef, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-}
+} EMU_CATCH

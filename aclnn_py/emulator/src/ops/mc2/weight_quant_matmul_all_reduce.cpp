@@ -54,7 +54,7 @@ EMU_OPERATOR(WeightQuantMatmulAllReduce,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_few_bit(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(WeightQuantMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *antiquantScale,
@@ -67,7 +67,7 @@ EMU_OPERATOR(WeightQuantMatmulAllReduceAddRmsNorm,
   call.norm(residual, gamma, epsilon, y, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_few_bit(call, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceWeightQuantMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *antiquantScale,
@@ -80,4 +80,4 @@ EMU_OPERATOR(InplaceWeightQuantMatmulAllReduceAddRmsNorm,
   call.norm(residualRef, gamma, epsilon, residualRef, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_few_bit(call, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -132,20 +132,20 @@ Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t ap
 EMU_OPERATOR(SwiGlu, (const aclTensor *x, int64_t dim, aclTensor *out)) {
   return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::kSilu, true, out, nullptr}, false, workspaceSize,
                          executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Glu, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr}, false,
                          workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GeGlu,
              (const aclTensor *self, int64_t dim, int64_t approximate, aclTensor *out, aclTensor *outGelu)) {
   return emu::plan_geglu("aclnnGeGlu", self, dim, approximate, false, out, outGelu, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(GeGluV3, (const aclTensor *self, int64_t dim, int64_t approximate, bool activateLeft,
                        aclTensor *out, aclTensor *outGelu)) {
   return emu::plan_geglu("aclnnGeGluV3", self, dim, approximate, activateLeft, out, outGelu, workspaceSize,
                          executor);
-}
+} EMU_CATCH

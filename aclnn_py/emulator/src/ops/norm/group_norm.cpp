@@ -41,9 +41,10 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
   check.that(group > 0, "group is %lld; it must be positive", static_cast<long long>(group));
   check.that(C > 0 && group > 0 && C % group == 0, "C %lld is not a multiple of group %lld",
              static_cast<long long>(C), static_cast<long long>(group));
-  check.that(N >= 0 && HxW >= 0 && self->numel() == N * C * HxW,
+  const int64_t elements = check.size("N, C and HxW", Checked(N) * C * HxW);
+  check.that(N >= 0 && HxW >= 0 && self->numel() == elements,
              "self has %lld elements; N, C and HxW make %lld", static_cast<long long>(self->numel()),
-             static_cast<long long>(N * C * HxW));
+             static_cast<long long>(elements));
   check.that(self->shape[1] == C, "C is %lld; self has %lld channels", static_cast<long long>(C),
              static_cast<long long>(self->shape[1]));
   Layout channels, statistics;
@@ -87,7 +88,7 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Training takes the statistics of the batch, moves the running ones by `momentum` (the variance as the
 // unbiased estimate) and saves mean and 1/sqrt(var + eps); inference uses the running statistics and saves
@@ -168,4 +169,4 @@ EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const 
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -186,7 +186,7 @@ EMU_OPERATOR(LayerNorm, (const aclTensor *input, const aclIntArray *normalizedSh
   return emu::plan_layer_norm({"aclnnLayerNorm", input, normalizedShape, weightOptional, biasOptional, eps,
                                out, meanOutOptional, rstdOutOptional},
                               workspaceSize, executor);
-}
+} EMU_CATCH
 
 // implMode trades precision for speed on the hardware (0 high precision, 1 high performance, 2 keep fp16);
 // here all are precise.
@@ -200,16 +200,16 @@ EMU_OPERATOR(LayerNormWithImplMode,
   return emu::plan_layer_norm({"aclnnLayerNormWithImplMode", input, normalizedShape, weightOptional,
                                biasOptional, eps, out, meanOutOptional, rstdOutOptional},
                               workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
                        aclTensor *rstdOut)) {
   return emu::plan_rms_norm({"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x", "rstdOut", "xOut"}, false,
                             workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, double epsilon,
                           aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
   return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1", "rstdOutOptional", "xOutOptional"}, true,
                             workspaceSize, executor);
-}
+} EMU_CATCH

@@ -56,9 +56,9 @@ Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, in
 EMU_OPERATOR(Renorm, (const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *maxNorm,
                       aclTensor *out)) {
   return plan_renorm("aclnnRenorm", self, p, dim, maxNorm, out, workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(InplaceRenorm, (aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm)) {
   return plan_renorm("aclnnInplaceRenorm", selfRef, p, dim, maxNorm, selfRef, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

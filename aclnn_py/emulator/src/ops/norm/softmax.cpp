@@ -85,8 +85,8 @@ Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const ac
 
 EMU_OPERATOR(Softmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_softmax("aclnnSoftmax", self, dim, out, false, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(LogSoftmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_softmax("aclnnLogSoftmax", self, dim, out, true, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -92,16 +92,16 @@ Status plan_packing(const char *op, const aclTensor *scale, const aclTensor *off
 
 EMU_OPERATOR(TransQuantParamV2, (const aclTensor *scale, const aclTensor *offsetOptional, aclTensor *out)) {
   return emu::plan_packing("aclnnTransQuantParamV2", scale, offsetOptional, 0, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(TransQuantParamV3,
              (const aclTensor *scale, const aclTensor *offsetOptional, int64_t roundMode, aclTensor *out)) {
   return emu::plan_packing("aclnnTransQuantParamV3", scale, offsetOptional, roundMode, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The caller releases the array with free().
 EMU_EXPORT aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t scaleSize, const float *offsetArray,
-                                            uint64_t offsetSize, uint64_t **quantParam, uint64_t *quantParamSize) {
+                                            uint64_t offsetSize, uint64_t **quantParam, uint64_t *quantParamSize) try {
   using namespace emu;
   constexpr const char *op = "aclnnTransQuantParam";
   if (!quantParam || !quantParamSize) {
@@ -126,4 +126,4 @@ EMU_EXPORT aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t sc
   *quantParam = packed;
   *quantParamSize = room;
   return 0;
-}
+} EMU_CATCH

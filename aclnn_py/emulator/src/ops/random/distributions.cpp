@@ -175,7 +175,7 @@ EMU_OPERATOR(InplaceUniform, (aclTensor *selfRef, double from, double to, uint64
   Check check = check_uniform("aclnnInplaceUniform", selfRef, from, to);
   return plan_random(check, fill_uniform, selfRef, from, to, {seed, offset}, nullptr, nullptr, workspaceSize,
                      executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceUniformTensor, (aclTensor *selfRef, double from, double to, const aclTensor *seedTensor,
                                     const aclTensor *offsetTensor, uint64_t offset)) {
@@ -183,7 +183,7 @@ EMU_OPERATOR(InplaceUniformTensor, (aclTensor *selfRef, double from, double to, 
   check_place(check, seedTensor, offsetTensor);
   return plan_random(check, fill_uniform, selfRef, from, to, {0, offset}, seedTensor, offsetTensor, workspaceSize,
                      executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceNormal, (aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset)) {
   Check check = check_normal("aclnnInplaceNormal", selfRef);
@@ -191,7 +191,7 @@ EMU_OPERATOR(InplaceNormal, (aclTensor *selfRef, float mean, float std, int64_t 
   return plan_random(check, fill_normal, selfRef, mean, std,
                      {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)}, nullptr, nullptr, workspaceSize,
                      executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceNormalTensor, (aclTensor *selfRef, float mean, float std, const aclTensor *seedTensor,
                                    const aclTensor *offsetTensor, int64_t offset)) {
@@ -200,6 +200,6 @@ EMU_OPERATOR(InplaceNormalTensor, (aclTensor *selfRef, float mean, float std, co
   check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)}, seedTensor,
                      offsetTensor, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -138,7 +138,7 @@ EMU_OPERATOR(Cumsum, (const aclTensor *self, int64_t dim, aclDataType dtype, acl
   check.rank("self", self, 0, 8);
   const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_scan(check, {Running::kSum}, self, axis, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(CumsumV2, (const aclTensor *self, int64_t dim, bool exclusive, bool reverse, aclTensor *out)) {
   Check check("aclnnCumsumV2");
@@ -147,7 +147,7 @@ EMU_OPERATOR(CumsumV2, (const aclTensor *self, int64_t dim, bool exclusive, bool
   check.rank("self", self, 0, 8);
   const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_scan(check, {Running::kSum, exclusive, reverse}, self, axis, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType dtype, aclTensor *out)) {
   Check check("aclnnCumprod");
@@ -157,7 +157,7 @@ EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType
   check.rank("input", input, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, input) : 0;
   return plan_scan(check, {Running::kProduct}, input, axis, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceCumprod, (aclTensor *inputRef, const aclScalar *dim)) {
   Check check("aclnnInplaceCumprod");
@@ -165,13 +165,13 @@ EMU_OPERATOR(InplaceCumprod, (aclTensor *inputRef, const aclScalar *dim)) {
   check.rank("inputRef", inputRef, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, inputRef) : 0;
   return plan_scan(check, {Running::kProduct}, inputRef, axis, inputRef, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Cummax, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
   return plan_extremes("aclnnCummax", self, dim, true, valuesOut, indicesOut, workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(Cummin, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
   return plan_extremes("aclnnCummin", self, dim, false, valuesOut, indicesOut, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -63,14 +63,14 @@ EMU_OPERATOR(Aminmax, (const aclTensor *self, const aclIntArray *dim, bool keepD
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? axes_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, keepDim, minOut, maxOut, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AminmaxAll, (const aclTensor *self, aclTensor *minOut, aclTensor *maxOut)) {
   Check check("aclnnAminmaxAll");
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? all_axes(static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, false, minOut, maxOut, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AminmaxDim, (const aclTensor *self, int64_t dim, bool keepDim, aclTensor *minOut,
                           aclTensor *maxOut)) {
@@ -78,6 +78,6 @@ EMU_OPERATOR(AminmaxDim, (const aclTensor *self, int64_t dim, bool keepDim, aclT
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, keepDim, minOut, maxOut, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

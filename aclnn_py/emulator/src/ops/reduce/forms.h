@@ -24,7 +24,7 @@ Status reduce_dims(const ReduceRow &row, const aclTensor *self, const aclIntArra
   EMU_OPERATOR(NAME, PARAMETERS) {                                                                        \
     static constexpr ReduceRow row = {"aclnn" #NAME, &fold_table<FOLD##Fold, TYPES>, RULE};               \
     return BODY(row, __VA_ARGS__, workspaceSize, executor);                                               \
-  }
+  } EMU_CATCH
 // (self, out)
 #define EMU_REDUCE_ALL(NAME, FOLD, RULE, TYPES)                                                           \
   EMU_REDUCE(NAME, FOLD, RULE, TYPES, (const aclTensor *self, aclTensor *out), reduce_all, self, out,     \

@@ -97,27 +97,27 @@ EMU_OPERATOR(Var, (const aclTensor *self, const aclIntArray *dimOptional, bool u
                    aclTensor *out)) {
   return plan_variance("aclnnVar", self, dimOptional, unbiased ? 1 : 0, keepdim, false, "out", out, nullptr, false,
                        workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(VarCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
                              bool keepdim, aclTensor *out)) {
   return plan_variance("aclnnVarCorrection", self, dimOptional, correction, keepdim, false, "out", out, nullptr, false,
                        workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(Std, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
                    aclTensor *out)) {
   return plan_variance("aclnnStd", self, dimOptional, correction, keepdim, true, "out", out, nullptr, false,
                        workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(VarMean, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
                        aclTensor *varOut, aclTensor *meanOut)) {
   return plan_variance("aclnnVarMean", self, dimOptional, correction, keepdim, false, "varOut", varOut, meanOut, true,
                        workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(StdMeanCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
                                  bool keepdim, aclTensor *stdOut, aclTensor *meanOut)) {
   return plan_variance("aclnnStdMeanCorrection", self, dimOptional, correction, keepdim, true, "stdOut", stdOut,
                        meanOut, true, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)) {
   Check check("aclnnLogSumExp");
@@ -129,7 +129,7 @@ EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool kee
                    [](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = log_sum_exp(rows, row);
                    });
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim, bool keepdim,
                     aclTensor *out)) {
@@ -143,7 +143,7 @@ EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIn
                    [p](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
-}
+} EMU_CATCH
 
 EMU_OPERATOR(LinalgVectorNorm, (const aclTensor *self, const aclScalar *ord, const aclIntArray *dims,
                                 bool keepDims, aclDataType dtype, aclTensor *out)) {
@@ -160,6 +160,6 @@ EMU_OPERATOR(LinalgVectorNorm, (const aclTensor *self, const aclScalar *ord, con
                    [p](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -91,15 +91,15 @@ Status plan_value(const char *op, const aclTensor *self, int64_t dim, bool keep,
 
 EMU_OPERATOR(ArgMax, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
   return plan_arg("aclnnArgMax", self, dim, keepdim, true, out, workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(ArgMin, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
   return plan_arg("aclnnArgMin", self, dim, keepdim, false, out, workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(MaxDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
   return plan_value("aclnnMaxDim", self, dim, keepdim, true, out, indices, workspaceSize, executor);
-}
+} EMU_CATCH
 EMU_OPERATOR(MinDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
   return plan_value("aclnnMinDim", self, dim, keepdim, false, out, indices, workspaceSize, executor);
-}
+} EMU_CATCH
 
 }  // namespace emu

@@ -85,21 +85,20 @@ EMU_OPERATOR(RopeWithSinCosCache,
              static_cast<long long>(keyIn->shape[0]), static_cast<long long>(tokens));
   check.shape("queryOut", queryOut, layout_of(*queryIn)).shape("keyOut", keyOut, layout_of(*keyIn));
   const bool sections = positions->rank() == 2;
-  std::vector<int64_t> section_of;
+  std::vector<int64_t> section_lengths;
   if (sections) {
     check.that(mropeSectionOptional != nullptr &&
                    static_cast<int64_t>(mropeSectionOptional->values.size()) == positions->shape[0],
                "mropeSectionOptional must have one entry per row of positions");
     if (!check.ok()) return check.status();
-    for (size_t s = 0; s < mropeSectionOptional->values.size(); ++s) {
-      for (int64_t i = 0; i < mropeSectionOptional->values[s]; ++i)
-        section_of.push_back(static_cast<int64_t>(s));
-    }
-    check.that(static_cast<int64_t>(section_of.size()) == rotary / 2,
-               "mropeSectionOptional adds up to %zu; expected %lld", section_of.size(),
-               static_cast<long long>(rotary / 2));
+    section_lengths = mropeSectionOptional->values;
+    Checked sum = 0;
+    for (const int64_t length : section_lengths) sum += std::max<int64_t>(length, 0);
+    const int64_t total = check.size("mropeSectionOptional", sum);
+    check.that(total == rotary / 2, "mropeSectionOptional adds up to %lld; expected %lld",
+               static_cast<long long>(total), static_cast<long long>(rotary / 2));
   } else {
-    section_of.assign(static_cast<size_t>(rotary / 2), 0);
+    section_lengths = {rotary / 2};
   }
   check.that(positions->shape[sections ? 1 : 0] == tokens, "positions has %lld tokens; queryIn has %lld",
              static_cast<long long>(positions->shape[sections ? 1 : 0]), static_cast<long long>(tokens));
@@ -111,7 +110,11 @@ EMU_OPERATOR(RopeWithSinCosCache,
   return plan.finish(
       [=](PlanContext &c) {
         const View cache_view = view_of(c.tensor(table)), position_view = view_of(c.tensor(where));
-        Tables tables{rotary, cache_view.layout.shape[0], {}, section_of, tokens};
+        Tables tables{rotary, cache_view.layout.shape[0], {}, {}, tokens};
+        for (size_t s = 0; s < section_lengths.size(); ++s) {
+          const auto length = static_cast<size_t>(std::max<int64_t>(section_lengths[s], 0));
+          tables.section_of.insert(tables.section_of.end(), length, static_cast<int64_t>(s));
+        }
         tables.positions.resize(static_cast<size_t>(position_view.count()));
         const Reader position_reader(position_view, ACL_INT64);
         for (int64_t i = 0; i < position_view.count(); i += kBlock) {
@@ -149,4 +152,4 @@ EMU_OPERATOR(RopeWithSinCosCache,
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

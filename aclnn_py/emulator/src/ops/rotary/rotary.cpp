@@ -125,14 +125,14 @@ EMU_OPERATOR(RotaryPositionEmbedding,
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // layout: 1 BSND, the only one of this form.
 EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
                                  const aclTensor *sin, int64_t layout)) {
   return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout, 1, emu::kHalf,
                          workspaceSize, executor);
-}
+} EMU_CATCH
 
 // layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the heads.
 EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
@@ -147,4 +147,4 @@ EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, cons
   if (!check.ok()) return check.status();
   return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout, 4, mode, workspaceSize,
                     executor);
-}
+} EMU_CATCH

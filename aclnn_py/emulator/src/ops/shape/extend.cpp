@@ -27,11 +27,17 @@ EMU_OPERATOR(ConstantPadNd,
              "pad has %zu entries; allowed: an even number up to twice the %zu dimensions of self",
              amounts.size(), self->rank());
   if (!check.ok()) return check.status();
+  constexpr int64_t kFarthest = int64_t{1} << 61;  // more than any tensor has; far from what overflows
+  for (const int64_t amount : amounts) {
+    check.that(amount >= -kFarthest && amount <= kFarthest, "pad has the entry %lld; allowed: %lld to %lld",
+               static_cast<long long>(amount), static_cast<long long>(-kFarthest), static_cast<long long>(kFarthest));
+  }
+  if (!check.ok()) return check.status();
   Layout padded = layout_of(*self), before = padded;  // before.stride: entries in front of each dimension
   for (int d = 0; d < before.rank; ++d) before.stride[d] = 0;
   for (size_t i = 0; i < amounts.size() / 2; ++i) {
     const int d = padded.rank - 1 - static_cast<int>(i);
-    padded.shape[d] += amounts[2 * i] + amounts[2 * i + 1];
+    padded.shape[d] = check.size("pad", Checked(padded.shape[d]) + amounts[2 * i] + amounts[2 * i + 1]);
     before.stride[d] = amounts[2 * i];
     check.that(padded.shape[d] >= 0, "pad leaves %lld along dimension %d",
                static_cast<long long>(padded.shape[d]), d);
@@ -62,7 +68,7 @@ EMU_OPERATOR(ConstantPadNd,
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTensor *out)) {
   using namespace emu;
@@ -80,7 +86,7 @@ EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTens
     check.that(n >= 0, "repeats has the entry %lld; it must not be negative", static_cast<long long>(n));
     const size_t lead = rank - self->rank();
     times.push(n, 0);
-    tiled.push(n * (d < lead ? 1 : self->shape[d - lead]), 0);
+    tiled.push(check.size("repeats", Checked(n) * (d < lead ? 1 : self->shape[d - lead])), 0);
   }
   check.shape("out", out, tiled);
   if (!check.ok()) return check.status();
@@ -103,7 +109,7 @@ EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTens
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Expand, (const aclTensor *self, const aclIntArray *size, aclTensor *out)) {
   using namespace emu;
@@ -137,7 +143,7 @@ EMU_OPERATOR(Expand, (const aclTensor *self, const aclIntArray *size, aclTensor 
         return view;
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 namespace emu {
 namespace {
@@ -163,7 +169,7 @@ Status plan_interleave(const char *op, const aclTensor *self, int64_t repeats, b
     result = Layout();
     result.push(self->numel(), 1);
   }
-  result.shape[axis] *= repeats;
+  result.shape[axis] = check.size("repeats", Checked(result.shape[axis]) * repeats);
   check.that(output_size == result.shape[axis], "outputSize is %lld; the repeats make %lld",
              static_cast<long long>(output_size), static_cast<long long>(result.shape[axis]));
   check.shape("out", out, result);
@@ -205,10 +211,10 @@ EMU_OPERATOR(RepeatInterleaveInt,
              (const aclTensor *self, int64_t repeats, int64_t outputSize, aclTensor *out)) {
   return emu::plan_interleave("aclnnRepeatInterleaveInt", self, repeats, true, 0, outputSize, out,
                               workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(RepeatInterleaveIntWithDim,
              (const aclTensor *self, int64_t repeats, int64_t dim, int64_t outputSize, aclTensor *out)) {
   return emu::plan_interleave("aclnnRepeatInterleaveIntWithDim", self, repeats, false, dim, outputSize, out,
                               workspaceSize, executor);
-}
+} EMU_CATCH

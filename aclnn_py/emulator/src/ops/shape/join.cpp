@@ -103,7 +103,7 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
     expected.shape[axis] = layout.rank == joined.rank ? layout.shape[axis] : 0;
     check.that(same_shape(layout, expected), "tensors[%zu] has shape %s; all but dim %d must agree with %s",
                i, shape_text(layout).c_str(), axis, shape_text(layout_of(*model)).c_str());
-    joined.shape[axis] += expected.shape[axis];
+    joined.shape[axis] = check.size("tensors", Checked(joined.shape[axis]) + expected.shape[axis]);
   }
   check.shape("out", out, joined);
   if (!check.ok()) return check.status();
@@ -133,7 +133,7 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   using namespace emu;
@@ -176,7 +176,7 @@ EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out))
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // splitSections is the length of each piece; the last one may be shorter.
 EMU_OPERATOR(SplitTensor, (const aclTensor *self, uint64_t splitSections, int64_t dim, aclTensorList *out)) {
@@ -191,12 +191,16 @@ EMU_OPERATOR(SplitTensor, (const aclTensor *self, uint64_t splitSections, int64_
   check.that(step > 0 || (step == 0 && extent == 0), "splitSections is %lld; it must be positive",
              static_cast<long long>(step));
   if (!check.ok()) return check.status();
-  std::vector<int64_t> sizes;
-  for (int64_t start = 0; start < extent; start += step) sizes.push_back(std::min(step, extent - start));
-  if (sizes.empty()) sizes.push_back(0);
+  // Counted before they are listed: an extent may be large, the list is as long as the program made it.
+  const int64_t count = extent == 0 ? 1 : (extent - 1) / step + 1;
+  check.that(out->members.size() == static_cast<uint64_t>(count), "out has %zu tensors; the split makes %lld",
+             out->members.size(), static_cast<long long>(count));
+  if (!check.ok()) return check.status();
+  std::vector<int64_t> sizes(static_cast<size_t>(count), step);
+  sizes.back() = extent - (count - 1) * step;
   if (!pieces(check, self, axis, out, sizes).ok()) return check.status();
   return plan_split("aclnnSplitTensor", self, axis, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(SplitWithSize,
              (const aclTensor *self, const aclIntArray *splitSize, int64_t dim, aclTensorList *out)) {
@@ -207,15 +211,16 @@ EMU_OPERATOR(SplitWithSize,
   int axis = 0;
   if (check.ok()) dimension(check, "dim", dim, "self", self->rank(), &axis);
   if (!check.ok()) return check.status();
-  int64_t total = 0;
+  Checked sum = 0;
   for (const int64_t size : splitSize->values) {
     check.that(size >= 0, "splitSize has the entry %lld; it must not be negative",
                static_cast<long long>(size));
-    total += size;
+    sum += size;
   }
+  const int64_t total = check.size("splitSize", sum);
   const int64_t extent = self->shape[static_cast<size_t>(axis)];
   check.that(total == extent, "splitSize adds up to %lld; self has %lld along dim %d",
              static_cast<long long>(total), static_cast<long long>(extent), axis);
   if (!check.ok() || !pieces(check, self, axis, out, splitSize->values).ok()) return check.status();
   return plan_split("aclnnSplitWithSize", self, axis, out, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -36,7 +36,8 @@ View narrowed(const View &view, int dim, int64_t start, int64_t length, int64_t 
   View part = view;
   if (length > 0) part.data += start * view.layout.stride[dim] * item_size(view.dtype);
   part.layout.shape[dim] = length;
-  part.layout.stride[dim] = view.layout.stride[dim] * step;
+  // A single element has no next one, however far that would be.
+  part.layout.stride[dim] = length > 1 ? view.layout.stride[dim] * step : view.layout.stride[dim];
   return part;
 }
 

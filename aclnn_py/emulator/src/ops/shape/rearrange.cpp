@@ -58,7 +58,7 @@ EMU_OPERATOR(Permute, (const aclTensor *self, const aclIntArray *dims, aclTensor
   check.shape("out", out, permuted(view_of(*self)).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnPermute", self, out, permuted, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Flip, (const aclTensor *self, const aclIntArray *dims, aclTensor *out)) {
   using namespace emu;
@@ -81,7 +81,7 @@ EMU_OPERATOR(Flip, (const aclTensor *self, const aclIntArray *dims, aclTensor *o
         return view;
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntArray *dims, aclTensor *out)) {
   using namespace emu;
@@ -98,7 +98,10 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
     int axis = 0;
     dimension(check, "dims", dims->values[i], "x", x->rank(), &axis);
     if (!check.ok()) return check.status();
-    if (amounts.rank > 0) amounts.stride[axis] += shifts->values[i];  // a dimension named twice rolls twice
+    // A dimension named twice rolls twice.
+    if (amounts.rank > 0 && amounts.shape[axis] > 0) {
+      amounts.stride[axis] = (amounts.stride[axis] + shifts->values[i] % amounts.shape[axis]) % amounts.shape[axis];
+    }
   }
   check.shape("out", out, layout_of(*x));
   if (!check.ok()) return check.status();
@@ -133,7 +136,7 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Dimensions before `axis` become the rows, the others the columns.
 EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
@@ -166,7 +169,7 @@ EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(ChannelShuffle, (const aclTensor *self, int64_t groups, aclTensor *out)) {
   using namespace emu;
@@ -201,4 +204,4 @@ EMU_OPERATOR(ChannelShuffle, (const aclTensor *self, int64_t groups, aclTensor *
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -30,6 +30,13 @@ Cuts whole(const aclTensor &tensor) {
   return cuts;
 }
 
+// How many elements lie `step` apart (either way) in a span.
+int64_t steps_in(int64_t span, int64_t step) {
+  if (span <= 0) return 0;
+  // A step that has no positive counterpart is longer than any span.
+  return step == INT64_MIN ? 1 : (span - 1) / (step > 0 ? step : -step) + 1;
+}
+
 // Bounds as Python's slices read them.
 Cut bounded(int64_t start, int64_t end, int64_t step, int64_t extent) {
   const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? extent : extent - 1;
@@ -37,8 +44,7 @@ Cut bounded(int64_t start, int64_t end, int64_t step, int64_t extent) {
   if (end < 0) end += extent;
   start = std::clamp(start, lowest, highest);
   end = std::clamp(end, lowest, highest);
-  const int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
-  return {start, span > 0 ? (span + stride - 1) / stride : 0, step};
+  return {start, steps_in(step > 0 ? end - start : start - end, step), step};
 }
 
 Status finish(Check &check, const aclTensor *self, const aclTensor *out, const Cuts &cuts,
@@ -67,7 +73,7 @@ EMU_OPERATOR(Slice,
   Cuts cuts = whole(*self);
   cuts.cut[axis] = bounded(start, end, step, cuts.cut[axis].length);
   return finish(check, self, out, cuts, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(SliceV2, (const aclTensor *self, const aclIntArray *starts, const aclIntArray *ends,
                        const aclIntArray *axes, const aclIntArray *steps, aclTensor *out)) {
@@ -99,7 +105,7 @@ EMU_OPERATOR(SliceV2, (const aclTensor *self, const aclIntArray *starts, const a
   }
   if (!check.ok()) return check.status();
   return finish(check, self, out, cuts, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Bit i of a mask speaks of entry i of begin, end and strides: begin or end left open, an ellipsis (at most
 // one), a new dimension of extent 1, or a single index whose dimension goes away.
@@ -155,8 +161,7 @@ EMU_OPERATOR(StridedSlice,
           const int64_t last =
               bit(endMask, i) ? (step > 0 ? extent : -1)
                               : std::clamp(far, int64_t{step > 0 ? 0 : -1}, step > 0 ? extent : extent - 1);
-          const int64_t span = step > 0 ? last - first : first - last, stride = step > 0 ? step : -step;
-          cut = {first, span > 0 ? (span + stride - 1) / stride : 0, step};
+          cut = {first, steps_in(step > 0 ? last - first : first - last, step), step};
         }
         cuts.cut[d] = cut;
         origin.push(d, 0);
@@ -184,4 +189,4 @@ EMU_OPERATOR(StridedSlice,
   check.shape("out", out, part(outline).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnStridedSlice", self, out, part, workspaceSize, executor);
-}
+} EMU_CATCH

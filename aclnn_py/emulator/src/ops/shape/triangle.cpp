@@ -16,6 +16,8 @@ Status plan_triangle(const char *op, const char *self_name, const aclTensor *sel
   check.required(self_name, self).required(out_name, out).dtype(self_name, self).dtype(out_name, out);
   movable(check, self_name, self).rank(self_name, self, 2, 8);
   if (!check.ok()) return check.status();
+  // Further than the matrix reaches is as far as it reaches.
+  diagonal = std::clamp(diagonal, -self->numel() - 1, self->numel() + 1);
   check.same_dtype(out_name, out->dtype, self_name, self->dtype).shape(out_name, out, layout_of(*self));
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
@@ -71,8 +73,9 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
   check.same_dtype("out", out->dtype, "self", self->dtype);
   const bool to_matrix = flat || self->rank() == 1;
   Layout shape;
+  diagonal = std::max(diagonal, -kUncountable);  // what has no positive counterpart
   if (to_matrix) {
-    const int64_t edge = self->numel() + (diagonal < 0 ? -diagonal : diagonal);
+    const int64_t edge = check.size("diagonal", Checked(self->numel()) + (diagonal < 0 ? -diagonal : diagonal));
     shape.push(edge, edge);
     shape.push(edge, 1);
   } else {
@@ -109,27 +112,27 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
 
 EMU_OPERATOR(Tril, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_triangle("aclnnTril", "self", self, diagonal, true, "out", out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Triu, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_triangle("aclnnTriu", "self", self, diagonal, false, "out", out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceTril, (aclTensor * selfRef, int64_t diagonal)) {
   return emu::plan_triangle("aclnnInplaceTril", "selfRef", selfRef, diagonal, true, "selfRef", selfRef,
                             workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(InplaceTriu, (aclTensor * selfRef, int64_t diagonal)) {
   return emu::plan_triangle("aclnnInplaceTriu", "selfRef", selfRef, diagonal, false, "selfRef", selfRef,
                             workspaceSize, executor);
-}
+} EMU_CATCH
 
 // A vector becomes a matrix with it on a diagonal; a matrix gives one of its diagonals.
 EMU_OPERATOR(Diag, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_diagonal("aclnnDiag", self, diagonal, false, out, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(DiagFlat, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_diagonal("aclnnDiagFlat", self, diagonal, true, out, workspaceSize, executor);
-}
+} EMU_CATCH

@@ -233,20 +233,20 @@ EMU_OPERATOR(Unique, (const aclTensor *self, bool sorted, bool returnInverse, ac
   (void)sorted;
   return emu::plan_unique("aclnnUnique", self, returnInverse, false, valueOut, inverseOut, nullptr,
                           workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Unique2, (const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
                        aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)) {
   (void)sorted;
   return emu::plan_unique("aclnnUnique2", self, returnInverse, returnCounts, valueOut, inverseOut, countsOut,
                           workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(SearchSorted, (const aclTensor *sortedSequence, const aclTensor *self, bool outInt32, bool right,
                             const aclTensor *sorter, aclTensor *out)) {
   return emu::plan_search({"aclnnSearchSorted", sortedSequence, self, nullptr, outInt32, right, sorter, out},
                           workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(SearchSorteds, (const aclTensor *sortedSequence, const aclScalar *self, bool outInt32,
                              bool right, const aclTensor *sorter, aclTensor *out)) {
@@ -254,7 +254,7 @@ EMU_OPERATOR(SearchSorteds, (const aclTensor *sortedSequence, const aclScalar *s
   if (!check.required("sortedSequence", sortedSequence).required("self", self).ok()) return check.status();
   return emu::plan_search({"aclnnSearchSorteds", sortedSequence, nullptr, self, outInt32, right, sorter, out},
                           workspaceSize, executor);
-}
+} EMU_CATCH
 
 // out[i] = how often i occurs, or the sum of the weights where it does.
 EMU_OPERATOR(Bincount,
@@ -292,7 +292,7 @@ EMU_OPERATOR(Bincount,
         return fault.status("aclnnBincount", "self");
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 // Counts in `bins` equal intervals of [min, max], the last one closed. Equal bounds stand for the extremes of
 // the data.
@@ -335,4 +335,4 @@ EMU_OPERATOR(Histc, (const aclTensor *self, int64_t bins, const aclScalar *min, 
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -2,6 +2,7 @@
 // Order along a dimension: Sort, Argsort, Topk, Kthvalue. Always stable; NaN counts as the greatest value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/per_thread.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
 
@@ -62,7 +63,7 @@ void order_rows(const View &self, const View *values, const View *indices, const
   const RowTarget<T> value_to(values != nullptr ? value_rows : source);
   const RowTarget<int64_t> index_to(index_rows);
   for_each_row<T>(source.count() / width, width, 2, [&](int64_t row, T *x) {
-    thread_local std::vector<int64_t> positions;
+    auto &positions = PerThread<std::vector<int64_t>, OrderTask>::get();
     positions.resize(static_cast<size_t>(width));
     from.read(row * width, width, x);
     const int64_t needed = task.first + task.kept;
@@ -146,7 +147,7 @@ EMU_OPERATOR(Sort, (const aclTensor *self, bool stable, int64_t dim, bool descen
   if (!check.ok()) return check.status();
   const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
   return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclTensor *out)) {
   using namespace emu;
@@ -158,7 +159,7 @@ EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclT
   if (!check.ok()) return check.status();
   const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
   return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The result is in order whether `sorted` asks for it or not.
 EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
@@ -177,7 +178,7 @@ EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest,
   check.shape("valuesOut", valuesOut, shape).shape("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
   return plan_order(arguments, {axis, k, 0, largest}, workspaceSize, executor);
-}
+} EMU_CATCH
 
 // The k-th smallest of each row, counted from 1.
 EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keepdim, aclTensor *valuesOut,
@@ -220,4 +221,4 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -72,6 +72,9 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   set_windows(check, &windows, a.spatial, a.kernel_name, a.kernel, a.stride, a.padding_name, a.padding);
   if (!check.ok()) return check.status();
   check.shape("out", a.out, place_windows(check, a.self, a.spatial, a.ceil, &windows));
+  check.that(a.divisor >= INT32_MIN && a.divisor <= INT32_MAX,
+             "divisorOverride is %lld; allowed: %d to %d, the kernel's integers", static_cast<long long>(a.divisor),
+             INT32_MIN, INT32_MAX);
   // 1 permits less precision and gets all of it; 2 rounds fp32 to fp16 first.
   check.that(a.cube_math_type >= 0 && a.cube_math_type <= 2, "cubeMathType is %d; allowed: 0 to 2",
              a.cube_math_type);
@@ -141,7 +144,7 @@ EMU_OPERATOR(AvgPool2d, (const aclTensor *self, const aclIntArray *kernelSize, c
   return emu::plan_average({"aclnnAvgPool2d", self, "kernelSize", "strides", "paddings", kernelSize, strides,
                             paddings, ceilMode, countIncludePad, divisorOverride, cubeMathType, out, 2},
                            workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
                          const aclIntArray *padding, bool ceilMode, bool countIncludePad, int64_t divisorOverride,
@@ -149,12 +152,12 @@ EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize, c
   return emu::plan_average({"aclnnAvgPool3d", self, "kernelSize", "stride", "padding", kernelSize, stride, padding,
                             ceilMode, countIncludePad, divisorOverride, 0, out, 3},
                            workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveAvgPool2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return emu::plan_adaptive("aclnnAdaptiveAvgPool2d", self, outputSize, out, 2, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveAvgPool3d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return emu::plan_adaptive("aclnnAdaptiveAvgPool3d", self, outputSize, out, 3, workspaceSize, executor);
-}
+} EMU_CATCH

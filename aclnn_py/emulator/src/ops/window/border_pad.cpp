@@ -31,7 +31,7 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
   values_from(check, "padding", padding, 0);
   if (!check.ok()) return check.status();
   Layout shape = layout_of(*self);
-  auto picks = std::make_shared<Picks>();
+  int64_t margins[kAxes] = {};  // in front of each axis
   for (int d = 0; d < spatial; ++d) {
     // The numbers count from the last dimension: before and behind it, then those of the one before it.
     const auto pair = static_cast<size_t>(2 * (spatial - 1 - d));
@@ -41,17 +41,26 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
                "padding has %lld and %lld around %lld elements; a reflection needs less than there are",
                static_cast<long long>(before), static_cast<long long>(after), static_cast<long long>(extent));
     if (!check.ok()) return check.status();
-    auto &table = picks->axes[kAxes - spatial + d];
-    table.clear();
-    for (int64_t i = -before; i < extent + after; ++i) table.push_back(source_of(i, extent, border));
-    extent += before + after;
+    margins[kAxes - spatial + d] = before;
+    extent = check.size("padding", Checked(extent) + before + after);
   }
   check.shape("out", out, shape);
   if (!check.ok()) return check.status();
   return plan_one_to_one(
       op, self, out,
-      [=](const View &source, const View &result) {
-        pick(image_of(source, spatial), image_of(result, spatial), *picks);
+      [spatial, border, front = margins[0], top = margins[1], left = margins[2]](const View &source,
+                                                                                      const View &result) {
+        const Image from = image_of(source, spatial), to = image_of(result, spatial);
+        const int64_t before[kAxes] = {front, top, left};
+        Picks picks;
+        for (int d = 0; d < kAxes; ++d) {
+          auto &table = picks.axes[d];
+          table.resize(static_cast<size_t>(to.extent[d]));
+          for (int64_t i = 0; i < to.extent[d]; ++i) {
+            table[static_cast<size_t>(i)] = source_of(i - before[d], from.extent[d], border);
+          }
+        }
+        pick(from, to, picks);
       },
       workspace_size, executor);
 }
@@ -63,7 +72,7 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
   EMU_OPERATOR(NAME, (const aclTensor *self, const aclIntArray *padding, aclTensor *out)) {            \
     return emu::plan_pad("aclnn" #NAME, self, padding, out, SPATIAL, emu::Border::BORDER, workspaceSize, \
                          executor);                                                                    \
-  }
+  } EMU_CATCH
 
 EMU_PAD(ReflectionPad1d, 1, kReflected)
 EMU_PAD(ReflectionPad2d, 2, kReflected)

@@ -47,4 +47,4 @@ EMU_OPERATOR(Convolution,
   return emu::plan_convolution({"aclnnConvolution", input, weight, biasOptional, stride, padding, dilation,
                                 transposed, outputPadding, groups, output, cubeMathType},
                                workspaceSize, executor);
-}
+} EMU_CATCH

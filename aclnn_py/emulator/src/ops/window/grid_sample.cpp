@@ -169,4 +169,4 @@ EMU_OPERATOR(GridSampler2D, (const aclTensor *input, const aclTensor *grid, int6
         return Status{0};
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

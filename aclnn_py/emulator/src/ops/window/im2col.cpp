@@ -37,8 +37,9 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
   if (!check.ok()) return check.status();
   Layout columns;
   if (lead == 2) columns.push(self->shape[0], 0);
-  columns.push(self->shape[lead - 1] * windows.elements(), 0);
-  columns.push(windows.positions(), 0);
+  const Checked elements = Checked(self->shape[lead - 1]) * windows.axes[1].window * windows.axes[2].window;
+  columns.push(check.size("kernelSize", elements), 0);
+  columns.push(check.size("kernelSize", Checked(windows.axes[1].count) * windows.axes[2].count), 0);
   check.shape("out", out, columns);
   if (!check.ok()) return check.status();
   check.castable(self->dtype, "out", out->dtype);
@@ -59,4 +60,4 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
         if (!direct) copy_view(target, result);
       },
       workspaceSize, executor);
-}
+} EMU_CATCH

@@ -257,7 +257,7 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
         }
       },
       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(MaxPool2dWithIndices, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
                                     const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
@@ -265,7 +265,7 @@ EMU_OPERATOR(MaxPool2dWithIndices, (const aclTensor *self, const aclIntArray *ke
   return emu::plan_with_places({"aclnnMaxPool2dWithIndices", self, kernelSize, stride, padding, dilation, ceilMode,
                                 out, indices, 2},
                                workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(MaxPool3dWithArgmax, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
                                    const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
@@ -273,16 +273,16 @@ EMU_OPERATOR(MaxPool3dWithArgmax, (const aclTensor *self, const aclIntArray *ker
   return emu::plan_with_places({"aclnnMaxPool3dWithArgmax", self, kernelSize, stride, padding, dilation, ceilMode,
                                 out, indices, 3},
                                workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveMaxPool2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
                                  aclTensor *indicesOut)) {
   return emu::plan_adaptive("aclnnAdaptiveMaxPool2d", self, outputSize, outputOut, indicesOut, 2, workspaceSize,
                             executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(AdaptiveMaxPool3d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
                                  aclTensor *indicesOut)) {
   return emu::plan_adaptive("aclnnAdaptiveMaxPool3d", self, outputSize, outputOut, indicesOut, 3, workspaceSize,
                             executor);
-}
+} EMU_CATCH

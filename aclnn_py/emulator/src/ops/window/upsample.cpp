@@ -193,63 +193,63 @@ using emu::Way;
 
 EMU_OPERATOR(UpsampleNearest1d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearest1d", self, outputSize, out, 1, {}}, Way::kBelow, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearest2d", self, outputSize, out, 2, {}}, Way::kBelow, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest3d, (const aclTensor *self, const aclIntArray *outputSize, double scalesD, double scalesH,
                                  double scalesW, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearest3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
                       Way::kBelow, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest1dV2,
              (const aclTensor *self, const aclIntArray *outputSize, float scaleL, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearest1dV2", self, outputSize, out, 1, {static_cast<double>(scaleL)}},
                       Way::kBelow, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest2dV2, (const aclTensor *self, const aclIntArray *outputSize, float scalesH, float scalesW,
                                    aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearest2dV2", self, outputSize, out, 2,
                        {static_cast<double>(scalesH), static_cast<double>(scalesW)}},
                       Way::kBelow, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearestExact1d,
              (const aclTensor *self, const aclIntArray *outputSize, double scales, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearestExact1d", self, outputSize, out, 1, {scales}, true}, Way::kMiddle,
                       workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearestExact2d, (const aclTensor *self, const aclIntArray *outputSize, double scalesH,
                                       double scalesW, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearestExact2d", self, outputSize, out, 2, {scalesH, scalesW}, true},
                       Way::kMiddle, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearestExact3d, (const aclTensor *self, const aclIntArray *outputSize, double scalesD,
                                       double scalesH, double scalesW, aclTensor *out)) {
   return plan_nearest({"aclnnUpsampleNearestExact3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
                       Way::kMiddle, workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleLinear1d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
                                 double scale, aclTensor *out)) {
   return plan_linear({"aclnnUpsampleLinear1d", self, outputSize, out, 1, {scale}, true}, alignCorners, workspaceSize,
                      executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleBilinear2d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
                                   double scalesH, double scalesW, aclTensor *out)) {
   return plan_linear({"aclnnUpsampleBilinear2d", self, outputSize, out, 2, {scalesH, scalesW}}, alignCorners,
                      workspaceSize, executor);
-}
+} EMU_CATCH
 
 EMU_OPERATOR(UpsampleTrilinear3d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
                                    double scalesD, double scalesH, double scalesW, aclTensor *out)) {
   return plan_linear({"aclnnUpsampleTrilinear3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
                      alignCorners, workspaceSize, executor);
-}
+} EMU_CATCH
