@@ -197,6 +197,27 @@ def gated(operator: str, dim: int, approximate: int = 0, left: bool | None = Non
     return Case(operator, build, f"{dim}-{approximate}-{left}")
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("source", "kind"), [
+    (np.float16, np.float32), (np.float32, np.float16), (np.float64, np.float32),
+    (np.float32, np.float64), (np.float16, np.float64),
+])  # fmt: skip
+def test_glu_casts_what_its_own_dtype_holds(source: Any, kind: Any, layout: str) -> None:
+    x = normal(np.random.default_rng(4), (3, 8), np.dtype(source))
+    out = hollow((3, 4), kind, layout)
+    ap.ops.glu(place(x, layout), -1, out)
+    first, second = np.split(wide(x), 2, axis=-1)
+    coarse = min(source, kind, key=lambda t: np.finfo(t).bits)
+    assert_close(out.numpy(), first / (1 + np.exp(-second)), dtype=coarse, scale=2)
+    assert_same(out.numpy(), out.numpy().astype(coarse).astype(kind))
+
+
+def test_gated_units_of_one_dtype_cast_nothing() -> None:
+    x, out = place(np.ones((3, 8), np.float16)), hollow((3, 4), np.float32)
+    assert refusal("aclnnSwiGlu", x, -1, out) == 161002
+    assert refusal("aclnnGeGlu", x, -1, 0, out, hollow((3, 4), np.float16)) == 161002
+
+
 RENORMS = [(0.0, 0), (1.0, 1), (2.0, -1), (3.5, -3), (math.inf, 1)]
 
 

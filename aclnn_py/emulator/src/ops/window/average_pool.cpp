@@ -72,8 +72,8 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   set_windows(check, &windows, a.spatial, a.kernel_name, a.kernel, a.stride, a.padding_name, a.padding);
   if (!check.ok()) return check.status();
   check.shape("out", a.out, place_windows(check, a.self, a.spatial, a.ceil, &windows));
-  // 1 permits less precision and gets all of it; 2 rounds fp32 to fp16 first.
-  check.that(a.cube_math_type >= 0 && a.cube_math_type <= 2, "cubeMathType is %d; allowed: 0 to 2",
+  // 1 and 3 permit less precision and get all of it; 2 rounds fp32 to fp16 first.
+  check.that(a.cube_math_type >= 0 && a.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              a.cube_math_type);
   check.that(a.cube_math_type != 2 || a.self->dtype != ACL_BF16, "cubeMathType is 2, which BF16 cannot have");
   if (!check.ok()) return check.status();
@@ -118,7 +118,8 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
   if (spatial == 2) {
     format_in(check, "self", self, {self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
   } else {
-    format_in(check, "self", self, {ACL_FORMAT_ND, ACL_FORMAT_NCDHW});
+    format_in(check, "self", self,
+              {ACL_FORMAT_ND, ACL_FORMAT_NCDHW, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND});
   }
   same_format(check, "out", out, self);
   if (!check.ok()) return check.status();

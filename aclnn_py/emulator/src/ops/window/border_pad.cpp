@@ -22,9 +22,10 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
                 Border border, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("padding", padding).required("out", out);
-  check.dtype("self", self);
+  check.dtype("self", self).dtype("out", out);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, spatial + 1, spatial + 2);
+  same_format(check, "out", out, self);
   if (!check.ok()) return check.status();
   only_batch_empty(check, "self", self, spatial);
   length_in(check, "padding", padding, {2 * static_cast<size_t>(spatial)});
@@ -46,12 +47,16 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
     for (int64_t i = -before; i < extent + after; ++i) table.push_back(source_of(i, extent, border));
     extent += before + after;
   }
-  check.shape("out", out, shape);
+  if (border == Border::kReflected) {
+    shape_or_one(check, "out", out, shape);
+  } else {
+    check.shape("out", out, shape);
+  }
   if (!check.ok()) return check.status();
   return plan_one_to_one(
       op, self, out,
       [=](const View &source, const View &result) {
-        pick(image_of(source, spatial), image_of(result, spatial), *picks);
+        pick(image_of(source, spatial), image_of(in_shape(result, shape), spatial), *picks);
       },
       workspace_size, executor);
 }
