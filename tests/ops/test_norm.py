@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import hollow, place, refusal, wide
+from helpers.operators import LAYOUTS, hollow, place, refusal, wide
 
 import aclnn_py as ap
 
@@ -210,6 +210,25 @@ def test_glu_casts_what_its_own_dtype_holds(source: Any, kind: Any, layout: str)
     coarse = min(source, kind, key=lambda t: np.finfo(t).bits)
     assert_close(out.numpy(), first / (1 + np.exp(-second)), dtype=coarse, scale=2)
     assert_same(out.numpy(), out.numpy().astype(coarse).astype(kind))
+
+
+def test_swi_glu_copies_a_strided_input() -> None:
+    x = normal(np.random.default_rng(6), (3, 16), np.dtype(np.float32))
+    out = hollow((3, 4), np.float32)
+    with ap.strict():
+        ap.ops.swi_glu(ap.from_numpy(x)[:, ::2], -1, out)
+    first, second = np.split(wide(x[:, ::2]), 2, axis=-1)
+    assert_close(out.numpy(), first / (1 + np.exp(-first)) * second, scale=8)
+
+
+def test_private_formats_are_refused() -> None:
+    x = ap.zeros((2, 4, 16, 16), np.float32, format="FRACTAL_NZ")
+    out, four = hollow((2, 4, 16, 16), np.float32), place(np.ones(4, np.float32))
+    per_group = [hollow((2, 2), np.float32) for _ in range(2)]
+    assert refusal("aclnnGroupNorm", x, four, four, 2, 4, 256, 2, EPS, out, *per_group) == 161002
+    saved = [hollow((4,), np.float32) for _ in range(2)]
+    arguments = [four, four, four, four, True, 0.1, EPS, out, *saved]
+    assert refusal("aclnnBatchNorm", x, *arguments) == 161002
 
 
 def test_gated_units_of_one_dtype_cast_nothing() -> None:

@@ -235,7 +235,10 @@ def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
         ("ap.ops.reflection_pad1d(x, [1, 1], y)", "self has 4 dimensions; allowed: 2 to 3"),
         ("ap.ops.replication_pad2d(x, [1, 0, 0, 0], y)", r"expected \(2, 3, 4, 5\)"),
         ("ap.ops.replication_pad2d(x, [1] * 4, y.astype('int8'))", "out has dtype INT8"),
-        ("ap.ops.replication_pad2d(x, [1] * 4, y.with_format('ND'))", "must have that of self, NCHW"),
+        (
+            "ap.ops.replication_pad2d(x, [1] * 4, y.with_format('ND'))",
+            "must have that of self, NCHW",
+        ),
         ("ap.ops.reflection_pad2d(x, [1] * 4, y.with_format('NHWC'))", "out has format NHWC"),
         ("ap.ops.upsample_nearest3d(x.astype('uint8'), [6], 0, 0, 0, y)", "self has dtype UINT8"),
         ("ap.ops.replication_pad2d(x.astype('uint16'), [1] * 4, y)", "self has dtype UINT16"),

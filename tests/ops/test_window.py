@@ -307,9 +307,11 @@ def test_convolutions_of_any_shape(data: st.DataObject) -> None:
         images(x), images(w), None, stride, padding, dilation, turned, more, groups, out, 0
     )
     # Terms may cancel: what a sum of products is off by grows with the terms, not with the result.
-    magnitude = transposed_convolution(abs(wide(x)), abs(wide(w)), stride, padding, dilation, more,
-                                       groups) if turned else convolution(
-        abs(wide(x)), abs(wide(w)), stride, padding, dilation, groups)
+    magnitude = (
+        transposed_convolution(abs(wide(x)), abs(wide(w)), stride, padding, dilation, more, groups)
+        if turned
+        else convolution(abs(wide(x)), abs(wide(w)), stride, padding, dilation, groups)
+    )
     error = abs(wide(out.numpy()) - y)
     assert (error <= (ins * np.prod(window) + 2) * np.finfo(np.float32).eps * magnitude).all()
 
@@ -544,8 +546,10 @@ def test_convolution_refuses(change: dict[str, Any], status: int, words: str) ->
         ("peak([2, 2], at=(2, 3, 2, 1))", "indicesOut has shape"),
         ("peak([2, 2], x.with_format('NHWC'))", r"expected \(2, 2, 2, 6\)"),
         ("deep(x.with_format('ND').reshape((2, 3, 1, 6, 6)))", "indices has dtype INT64"),
-        ("deepest(x.with_format('ND').reshape((2, 3, 1, 6, 6)).with_format('NCDHW'))",
-         "indicesOut has dtype INT64; allowed: INT32"),
+        (
+            "deepest(x.with_format('ND').reshape((2, 3, 1, 6, 6)).with_format('NCDHW'))",
+            "indicesOut has dtype INT64; allowed: INT32",
+        ),
         ("cols(kind='float64')", "out has dtype DOUBLE"),
         ("cols(x.astype('int32'))", "self has dtype INT32"),
         ("cols(window=[2])", "kernelSize has 1 values; allowed: 2"),
