@@ -153,6 +153,29 @@ def test_exact_products_of_any_number_of_ranks(run_threads: Any, ranks: int, dty
         np.testing.assert_array_equal(output, expected.astype(np.float32).astype(dtype))
 
 
+def test_strided_operands_are_copied(run_threads: Any) -> None:
+    ranks, m, k, n = 2, 4, 300, 3
+
+    def work(comm: Communicator) -> Any:
+        x1 = small_integers(comm.rank, (m, k), np.float16)
+        x2 = small_integers(50, (k, n), np.float16)
+        spread = ap.from_numpy(np.repeat(x1, 3, axis=1))[:, ::3]
+        output, gathered = ap.zeros((8, n), np.float16), ap.zeros((8, k), np.float16)
+        zeros = ap.zeros((2 * n,), np.float16)[::2]
+        ap.ops.all_gather_matmul(
+            spread, ap.from_numpy(x2), zeros, comm.name, 0, 0, 1, output, gathered
+        )
+        return output.numpy(), gathered.numpy()
+
+    everyone = np.concatenate([small_integers(r, (m, k), np.float16) for r in range(ranks)])
+    expected = everyone.astype(np.float64) @ small_integers(50, (k, n), np.float16)
+    with ap.strict():  # which knows that the kernel copies x1 and the bias
+        results = run_threads(ranks, work)
+    for output, gathered in results:
+        np.testing.assert_array_equal(gathered, everyone)
+        np.testing.assert_array_equal(output, expected.astype(np.float32).astype(np.float16))
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float16", "bfloat16"])
 def test_random_data_is_within_one_rounding(run_threads: Any, dtype: Any) -> None:
     m, k, n = 33, 512, 65

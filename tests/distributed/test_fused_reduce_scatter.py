@@ -143,6 +143,22 @@ def test_strided_operands_and_result(run_threads: Any) -> None:
         np.testing.assert_array_equal(output[:, 1::2], 0)
 
 
+def test_strict_mode_takes_the_operands_that_the_kernel_copies(run_threads: Any) -> None:
+    x1, x2 = numbers(1, (6, 300), np.float16), numbers(2, (300, 5), np.float16)
+
+    def work(comm: Communicator) -> Any:
+        wide = ap.from_numpy(np.repeat(x1, 2, axis=0))[::2]
+        zeros, output = ap.zeros((10,), np.float16)[::2], ap.zeros((3, 5), np.float16)
+        ops.matmul_reduce_scatter(wide, ap.from_numpy(x2), zeros, comm.name, "sum", 0, 1, output)
+        return output.numpy()
+
+    expected = rounded(2 * product(x1, x2), np.float16)
+    with ap.strict():
+        outputs = run_threads(2, work)
+    for rank, output in enumerate(outputs):
+        np.testing.assert_array_equal(output, expected[3 * rank : 3 * rank + 3])
+
+
 def test_nothing_to_do_is_no_error(run_threads: Any) -> None:
     def work(comm: Communicator) -> Any:
         none = matmul_reduce_scatter(

@@ -62,10 +62,13 @@ def dot(rng: Rng, dtype: Dtype) -> Problem:
 
 def addmv(rng: Rng, dtype: Dtype) -> Problem:
     c, x, y = (values(rng, shape, dtype, -3, 3) for shape in ((7,), (7, 9), (9,)))
-    oracle = 3 * wide(c).astype(np.float64) + 2 * (wide(x) @ wide(y)).astype(np.float64)
+    # Whole numbers turn bools into whole numbers, which no bool takes; scalars of their kind do not.
+    alpha, beta = (np.True_, np.True_) if dtype == np.bool_ else (2, 3)
+    a, b, d = (wide(v).astype(np.float64) for v in (x, y, c))
+    oracle = beta * d + alpha * (a @ b)
     if dtype.kind in "iub":
         oracle = oracle.astype(np.int64).astype(dtype)
-    return [In(c), In(x), In(y), 2, 3, Out(oracle, dtype, SUM), 0]
+    return [In(c), In(x), In(y), alpha, beta, Out(oracle, dtype, SUM), 0]
 
 
 CASES = [
@@ -93,15 +96,10 @@ CASES = [
     added("InplaceBaddbmm", (2, 5, 3), (2, 5, 7), (2, 7, 3)),
     added("Addbmm", (5, 3), (4, 5, 7), (4, 7, 3)),
     added("InplaceAddbmm", (5, 3), (4, 5, 7), (4, 7, 3)),
+    added("Addbmm", (1, 3), (1, 5, 7), (4, 7, 3)),
+    added("Addbmm", (3,), (4, 5, 7), (1, 7, 3)),
     Case("Dot", dot),
-    # A product of bools can be refused for its result only: out has no BOOL.
-    Case(
-        "Addmv",
-        addmv,
-        dtypes=frozenset(
-            {"FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "INT8", "INT16", "INT32", "INT64", "UINT8"}
-        ),
-    ),
+    Case("Addmv", addmv),
 ]
 
 TestTable = suite(CASES)
@@ -305,7 +303,124 @@ def test_cube_math_type_two_rounds_operands_to_fp16() -> None:
         out = hollow((1, 1), np.float32)
         ap.ops.matmul(place(x), place(y), out, math_type)
         assert out.numpy().item() == expected
-    assert refusal("aclnnMatmul", place(x), place(y), hollow((1, 1), np.float32), 4) == 161002
+
+
+# Operators with the highest math type they take; 4 asks for the precision that all sums here have.
+MATH_TYPES = [
+    ("Matmul", 4), ("Mm", 4), ("MatmulWeightNz", 4), ("Mv", 4), ("Addmm", 4), ("InplaceAddmm", 4),
+    ("Baddbmm", 4), ("InplaceBaddbmm", 4), ("BatchMatMul", 3), ("Addbmm", 3), ("Addmv", 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operator", "highest"), MATH_TYPES)
+def test_cube_math_types(operator: str, highest: int) -> None:
+    rng = np.random.default_rng(12)
+    x, y = (normal(rng, shape, np.dtype(np.float32)) for shape in ((5, 7), (7, 3)))
+    left, right, out = place(x), place(y), hollow((5, 3), np.float32)
+    oracle = wide(x) @ wide(y)
+    arguments: list[Any] = [left, right, out]
+    if operator == "MatmulWeightNz":
+        arguments[1] = ap.from_numpy(y, format="FRACTAL_NZ")
+    elif operator in ("Mv", "Addmv"):
+        arguments = [left, place(y[:, 0]), hollow((5,), np.float32)]
+        oracle = oracle[:, 0]
+        if operator == "Addmv":
+            arguments[:0], arguments[3:3] = [place(np.zeros(5, np.float32))], [1, 1]
+    elif "mm" in operator:
+        batched = "bmm" in operator
+        factors = [place(x[None]), place(y[None])] if batched else [left, right]
+        shape = (1, 5, 3) if "Baddbmm" in operator else (5, 3)
+        oracle = oracle.reshape(shape)
+        out = hollow(shape, np.float32)
+        addend = place(np.zeros(shape, np.float32))
+        inplace = operator.startswith("Inplace")
+        arguments = [addend, *factors, 1.0, 1.0, *([] if inplace else [out])]
+        out = addend if inplace else out
+    elif operator == "BatchMatMul":
+        arguments = [place(x[None]), place(y[None]), hollow((1, 5, 3), np.float32)]
+        oracle = oracle[None]
+    result = out if "dd" in operator and operator != "Addmv" else arguments[-1]
+    for math in {1, 3, highest}:
+        if operator.startswith("Inplace"):
+            ap.ops.inplace_zero(result)
+        op("aclnn" + operator)(*arguments, math)
+        assert_close(result.numpy(), oracle, scale=SUM)
+    for math in (-1, highest + 1):
+        assert refusal("aclnn" + operator, *arguments, math) == 161002
+
+
+@pytest.mark.emulator_only(reason="compares the emulator's own words")
+def test_sums_of_more_precision_take_no_row_for_a_matrix() -> None:
+    row, x, y = (place(np.ones(shape, np.float16)) for shape in ((3,), (5, 7), (7, 3)))
+    out = hollow((5, 3), np.float16)
+    with pytest.raises(AclnnError, match="with cubeMathType 4 and half precision it does not"):
+        ap.ops.addmm(row, x, y, 1.0, 1.0, out, 4)
+    ap.ops.addmm(row, x, y, 1.0, 1.0, out, 1)
+    assert_same(out.numpy(), np.full((5, 3), 8, np.float16))
+
+
+NUMPY_OF = {dtype.name: dtype for dtype in FLOATS}
+
+# Which dtypes a call of float32 tensors may not have in one of them.
+RELATIONS = [
+    ("Mv", {"self": "float16"}, 161002),
+    ("Mv", {"vec": "float16"}, 161002),
+    ("Mv", {"out": "bfloat16"}, 161002),
+    ("Mv", {"self": "float16", "vec": "float16", "out": "float16"}, 0),
+    ("Addbmm", {"self": "float16"}, 161002),
+    ("Addbmm", {"out": "float16"}, 161002),
+    ("Addbmm", {"batch1": "float16"}, 0),
+    ("Baddbmm", {"self": "float16"}, 0),
+]
+
+
+@pytest.mark.parametrize(("operator", "change", "status"), RELATIONS)
+def test_dtypes_that_must_agree(operator: str, change: dict[str, str], status: int) -> None:
+    shapes: dict[str, tuple[int, ...]] = {"self": (5, 7), "vec": (7,), "out": (5,)}
+    if operator != "Mv":
+        lead = () if operator == "Addbmm" else (2,)
+        shapes = {
+            "self": (*lead, 5, 3), "batch1": (2, 5, 7), "batch2": (2, 7, 3), "out": (*lead, 5, 3)
+        }  # fmt: skip
+    tensors = [
+        place(np.ones(shape, NUMPY_OF[change.get(name, "float32")]))
+        for name, shape in shapes.items()
+    ]
+    scalars = [] if operator == "Mv" else [1.0, 1.0]
+    arguments = [*tensors[:-1], *scalars, tensors[-1], 0]
+    if status:
+        assert refusal("aclnn" + operator, *arguments) == status
+        return
+    op("aclnn" + operator)(*arguments)
+    total = {"Mv": 7, "Addbmm": 15, "Baddbmm": 8}[operator]
+    assert (tensors[-1].numpy().astype(np.float64) == total).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "scalar", "out", "status"),
+    [
+        ("int32", 1.5, "int32", 161002),
+        ("int32", 1.5, "float32", 0),
+        ("bool", 2, "bool", 161002),
+        ("bool", 2, "int64", 0),
+        ("bool", np.True_, "bool", 0),
+        ("int8", np.True_, "int8", 0),
+        ("float16", 2, "float16", 0),
+        ("float32", 1.5, "int32", 161002),
+        ("float32", np.True_, "float32", 0),
+    ],
+)
+def test_scalars_take_part_in_the_dtype_of_addmv(
+    kind: str, scalar: Any, out: str, status: int
+) -> None:
+    c, x, y = (np.ones(shape, kind) for shape in ((2,), (2, 3), (3,)))
+    result = hollow((2,), out)
+    arguments = [*map(place, (c, x, y)), scalar, scalar, result, 0]
+    if status:
+        assert refusal("aclnnAddmv", *arguments) == status
+    else:
+        op("aclnnAddmv")(*arguments)
+        assert_same(result.numpy(), np.full(2, 4 * scalar).astype(out))
 
 
 @pytest.mark.parametrize("operator", ["Matmul", "Mm"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import hollow, place, refusal, wide
+from helpers.operators import LAYOUTS, hollow, place, refusal, wide
 
 import aclnn_py as ap
 
@@ -195,6 +195,46 @@ def gated(operator: str, dim: int, approximate: int = 0, left: bool | None = Non
         return [In(x), dim, *flags, *results]
 
     return Case(operator, build, f"{dim}-{approximate}-{left}")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("source", "kind"), [
+    (np.float16, np.float32), (np.float32, np.float16), (np.float64, np.float32),
+    (np.float32, np.float64), (np.float16, np.float64),
+])  # fmt: skip
+def test_glu_casts_what_its_own_dtype_holds(source: Any, kind: Any, layout: str) -> None:
+    x = normal(np.random.default_rng(4), (3, 8), np.dtype(source))
+    out = hollow((3, 4), kind, layout)
+    ap.ops.glu(place(x, layout), -1, out)
+    first, second = np.split(wide(x), 2, axis=-1)
+    coarse = min(source, kind, key=lambda t: np.finfo(t).bits)
+    assert_close(out.numpy(), first / (1 + np.exp(-second)), dtype=coarse, scale=2)
+    assert_same(out.numpy(), out.numpy().astype(coarse).astype(kind))
+
+
+def test_swi_glu_copies_a_strided_input() -> None:
+    x = normal(np.random.default_rng(6), (3, 16), np.dtype(np.float32))
+    out = hollow((3, 4), np.float32)
+    with ap.strict():
+        ap.ops.swi_glu(ap.from_numpy(x)[:, ::2], -1, out)
+    first, second = np.split(wide(x[:, ::2]), 2, axis=-1)
+    assert_close(out.numpy(), first / (1 + np.exp(-first)) * second, scale=8)
+
+
+def test_private_formats_are_refused() -> None:
+    x = ap.zeros((2, 4, 16, 16), np.float32, format="FRACTAL_NZ")
+    out, four = hollow((2, 4, 16, 16), np.float32), place(np.ones(4, np.float32))
+    per_group = [hollow((2, 2), np.float32) for _ in range(2)]
+    assert refusal("aclnnGroupNorm", x, four, four, 2, 4, 256, 2, EPS, out, *per_group) == 161002
+    saved = [hollow((4,), np.float32) for _ in range(2)]
+    arguments = [four, four, four, four, True, 0.1, EPS, out, *saved]
+    assert refusal("aclnnBatchNorm", x, *arguments) == 161002
+
+
+def test_gated_units_of_one_dtype_cast_nothing() -> None:
+    x, out = place(np.ones((3, 8), np.float16)), hollow((3, 4), np.float32)
+    assert refusal("aclnnSwiGlu", x, -1, out) == 161002
+    assert refusal("aclnnGeGlu", x, -1, 0, out, hollow((3, 4), np.float16)) == 161002
 
 
 RENORMS = [(0.0, 0), (1.0, 1), (2.0, -1), (3.5, -3), (math.inf, 1)]

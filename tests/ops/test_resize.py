@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_same, sample
-from helpers.operators import NUMPY, hollow, wide
+from helpers.operators import NUMPY, hollow, refusal, wide
 
 import aclnn_py as ap
 
@@ -201,6 +201,19 @@ def test_bilinear_reads_channels_last() -> None:
     np.testing.assert_allclose(out.numpy(), oracle, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1)])
+def test_one_element_is_reflected_into_any_rank(shape: tuple[int, ...]) -> None:
+    out = hollow(shape, np.float32)
+    ap.ops.reflection_pad1d(ap.from_numpy(np.full((1, 1), 5, np.float32)), [0, 0], out)
+    assert_same(out.numpy(), np.full(shape, 5, np.float32))
+
+
+@pytest.mark.emulator_only(reason="replication asks for the very shape")
+def test_one_element_is_replicated_into_its_own_rank() -> None:
+    one = ap.from_numpy(np.ones((1, 1), np.float32))
+    assert refusal("aclnnReplicationPad1d", one, [0, 0], hollow((1,), np.float32)) == 161002
+
+
 @pytest.mark.parametrize("scale", [1e-300, 5e-324, 1e300])
 def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
     x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
@@ -222,6 +235,12 @@ def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
         ("ap.ops.reflection_pad1d(x, [1, 1], y)", "self has 4 dimensions; allowed: 2 to 3"),
         ("ap.ops.replication_pad2d(x, [1, 0, 0, 0], y)", r"expected \(2, 3, 4, 5\)"),
         ("ap.ops.replication_pad2d(x, [1] * 4, y.astype('int8'))", "out has dtype INT8"),
+        (
+            "ap.ops.replication_pad2d(x, [1] * 4, y.with_format('ND'))",
+            "must have that of self, NCHW",
+        ),
+        ("ap.ops.reflection_pad2d(x, [1] * 4, y.with_format('NHWC'))", "out has format NHWC"),
+        ("ap.ops.upsample_nearest3d(x.astype('uint8'), [6], 0, 0, 0, y)", "self has dtype UINT8"),
         ("ap.ops.replication_pad2d(x.astype('uint16'), [1] * 4, y)", "self has dtype UINT16"),
         ("ap.ops.upsample_nearest2d(x, [6], y)", "outputSize has 1 values; allowed: 2"),
         ("ap.ops.upsample_nearest2d(x, [0, 6], y)", "outputSize has the value 0"),

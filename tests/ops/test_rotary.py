@@ -75,7 +75,7 @@ def applied(
         ]
 
     if mode is None:
-        return Case("ApplyRotaryPosEmb", build)
+        return Case("ApplyRotaryPosEmb", build, str(layout))
     return Case("ApplyRotaryPosEmbV2", build, f"{mode}-{layout}")
 
 
@@ -124,6 +124,8 @@ CASES = [
     embedding(3, (3, 4, 10), (3, 1, 10)),
     embedding(0, (0, 4, 8), (1, 1, 8)),
     applied(None, 1, (2, 3, 4, 128), (2, 3, 1, 128), (2, 3, 1, 128)),
+    applied(None, 4, (6, 4, 128), (6, 1, 128), (6, 1, 128)),
+    applied("half", 4, (3, 4, 64), (3, 2, 64), (3, 1, 64)),
     applied("half", 1, (2, 3, 4, 8), (2, 3, 1, 8), (1, 3, 1, 8)),
     applied("interleave", 3, (2, 4, 3, 8), (2, 1, 3, 8), (1, 1, 3, 8)),
     applied("quarter", 4, (3, 4, 8), (3, 2, 8), (3, 1, 8)),

@@ -195,13 +195,20 @@ def with_places(
 
 
 def adaptive(operator: str, note: str, x: Sequence[int], counts: list[int], form: str) -> Case:
+    places = np.int64 if operator == "AdaptiveMaxPool2d" else np.int32
+
     def build(rng: Rng, dtype: Dtype) -> Problem:
         image = normal(rng, x, dtype)
+
+        def result(kind: str) -> Array:
+            if form == "NHWC":
+                pooled_first = adaptively_pooled(np.moveaxis(wide(image), -1, 1), counts, kind)
+                return np.moveaxis(pooled_first, 1, -1)
+            return adaptively_pooled(wide(image), counts, kind)
+
         if "Avg" in operator:
-            y = adaptively_pooled(wide(image), counts, "mean")
-            return [In(image, form), counts, Out(y, dtype, 1, form)]
-        best, at = (adaptively_pooled(wide(image), counts, kind) for kind in ("max", "place"))
-        places = np.int32 if operator.endswith("3d") else np.int64
+            return [In(image, form), counts, Out(result("mean"), dtype, 1, form)]
+        best, at = result("max"), result("place")
         return [In(image, form), counts, Out(best, dtype, 1, form), Out(at, places, 1, form)]
 
     return Case(operator, build, note)
@@ -257,8 +264,10 @@ POOLS = [
     adaptive("AdaptiveAvgPool2d", "no-samples", (0, 2, 3, 3), [2, 2], "NCHW"),
     adaptive("AdaptiveAvgPool3d", "5d", (2, 2, 4, 5, 6), [2, 3, 4], "NCDHW"),
     adaptive("AdaptiveAvgPool3d", "4d", (2, 4, 4, 4), [3, 1, 2], "ND"),
+    adaptive("AdaptiveAvgPool3d", "4d-tagged", (2, 4, 3, 5), [3, 2, 2], "NCHW"),
     adaptive("AdaptiveMaxPool2d", "4d", (2, 3, 7, 5), [3, 4], "NCHW"),
     adaptive("AdaptiveMaxPool2d", "3d", (3, 6, 6), [1, 4], "NCL"),
+    adaptive("AdaptiveMaxPool2d", "channels-last", (2, 7, 5, 3), [3, 4], "NHWC"),
     adaptive("AdaptiveMaxPool3d", "5d", (2, 2, 4, 5, 6), [2, 3, 4], "NCDHW"),
     im2col("4d", (2, 3, 5, 6), [2, 3], [2, 1], [1, 2], [1, 2]),
     im2col("3d", (2, 4, 7), [3, 2], [1, 3], [0, 0], [1, 1]),
@@ -297,7 +306,14 @@ def test_convolutions_of_any_shape(data: st.DataObject) -> None:
     ap.ops.convolution(
         images(x), images(w), None, stride, padding, dilation, turned, more, groups, out, 0
     )
-    assert_close(out.numpy(), y, scale=8)
+    # Terms may cancel: what a sum of products is off by grows with the terms, not with the result.
+    magnitude = (
+        transposed_convolution(abs(wide(x)), abs(wide(w)), stride, padding, dilation, more, groups)
+        if turned
+        else convolution(abs(wide(x)), abs(wide(w)), stride, padding, dilation, groups)
+    )
+    error = abs(wide(out.numpy()) - y)
+    assert (error <= (ins * np.prod(window) + 2) * np.finfo(np.float32).eps * magnitude).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -345,6 +361,23 @@ def test_cube_math_type_2_rounds_operands_to_float16() -> None:
     rounded = wide(x.astype(np.float16))
     oracle = pooled(rounded, [2, 2], [2, 2], [(0, 0), (0, 0)], False, "mean")
     assert_close(mean.numpy(), oracle)
+
+
+@pytest.mark.parametrize("math", [1, 3])
+def test_math_types_of_less_precision_lose_none_in_a_mean(math: int) -> None:
+    x = normal(np.random.default_rng(16), (2, 3, 6, 6), np.float32)
+    mean = hollow((2, 3, 3, 3), np.float32).with_format("NCHW")
+    ap.ops.avg_pool2d(images(x), [2], [], [0], False, True, 0, math, mean)
+    assert_close(mean.numpy(), pooled(wide(x), [2, 2], [2, 2], [(0, 0)] * 2, False, "mean"))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1, 1)])
+def test_the_largest_of_all_may_have_any_rank(shape: tuple[int, ...]) -> None:
+    x = normal(np.random.default_rng(17), (1, 4, 5), np.float32)
+    best, at = (hollow(shape, kind) for kind in (np.float32, np.int64))
+    ap.ops.adaptive_max_pool2d(images(x), [1, 1], best, at)
+    assert_same(best.numpy(), x.max().reshape(shape))
+    assert_same(at.numpy(), x.argmax().reshape(shape))
 
 
 def test_a_convolution_may_write_over_its_input() -> None:
@@ -486,7 +519,7 @@ def test_convolution_refuses(change: dict[str, Any], status: int, words: str) ->
         ("avg(pad=[2])", "at most half of the kernelSize 2"),
         ("avg(window=[7])", "a window of 7 does not fit"),
         ("avg(pad=[1])", r"expected \(2, 3, 4, 4\)"),
-        ("avg(math=3)", "cubeMathType is 3; allowed: 0 to 2"),
+        ("avg(math=4)", "cubeMathType is 4; allowed: 0 to 3"),
         ("avg(images(np.zeros((2, 0, 6, 6), np.float32)))", "only the batch may be empty"),
         ("top(x.astype('bfloat16'))", "self has dtype BFLOAT16; allowed: FLOAT, FLOAT16"),
         ("top(x.astype('int32'))", "self has dtype INT32"),
@@ -508,6 +541,16 @@ def test_convolution_refuses(change: dict[str, Any], status: int, words: str) ->
         ("adapt([2])", "outputSize has 1 values; allowed: 2"),
         ("adapt([2, 3])", r"expected \(2, 3, 2, 3\)"),
         ("adapt([2, 2], x.with_format('ND'))", "self has format ND"),
+        ("peak([2, 2], x.with_format('ND'))", "with 4 dimensions allowed: NCHW, NHWC"),
+        ("peak([2, 2], places=np.int32)", "indicesOut has dtype INT32; allowed: INT64"),
+        ("peak([2, 2], at=(2, 3, 2, 1))", "indicesOut has shape"),
+        ("peak([2, 2], x.with_format('NHWC'))", r"expected \(2, 2, 2, 6\)"),
+        ("deep(x.with_format('ND').reshape((2, 3, 1, 6, 6)))", "indices has dtype INT64"),
+        (
+            "deepest(x.with_format('ND').reshape((2, 3, 1, 6, 6)).with_format('NCDHW'))",
+            "indicesOut has dtype INT64; allowed: INT32",
+        ),
+        ("cols(kind='float64')", "out has dtype DOUBLE"),
         ("cols(x.astype('int32'))", "self has dtype INT32"),
         ("cols(window=[2])", "kernelSize has 1 values; allowed: 2"),
         ("cols(spread=[0, 1])", "dilation has the value 0"),
@@ -549,8 +592,22 @@ def test_pools_and_columns_refuse(call: str, words: str) -> None:
         spread: Any = (1, 1),
         pad: Any = (0, 0),
         step: Any = (1, 1),
+        kind: Any = None,
     ) -> None:
-        ap.ops.im2col(x, window, spread, pad, step, ap.zeros((2, 12, 25), x.dtype))
+        ap.ops.im2col(x, window, spread, pad, step, ap.zeros((2, 12, 25), kind or x.dtype))
+
+    def peak(counts: Any, x: Any = x, places: Any = np.int64, at: Any = (2, 3, 2, 2)) -> None:
+        found = ap.zeros(at, places, format=x.format)
+        out = ap.zeros((2, 3, 2, 2), x.dtype, format=x.format)
+        ap.ops.adaptive_max_pool2d(x, counts, out, found)
+
+    def deep(x: Any) -> None:
+        out, found = (ap.zeros((2, 3, 1, 3, 3), k, format=x.format) for k in (x.dtype, np.int64))
+        ap.ops.max_pool3d_with_argmax(x, [1, 2, 2], [], [0], [1], False, out, found)
+
+    def deepest(x: Any) -> None:
+        out, found = (ap.zeros((2, 3, 1, 3, 3), k, format=x.format) for k in (x.dtype, np.int64))
+        ap.ops.adaptive_max_pool3d(x, [1, 3, 3], out, found)
 
     half = y.astype(np.float16)
     with pytest.raises(ap.errors.AclnnError, match=words) as caught:
@@ -571,6 +628,10 @@ with ap.Device(0):
         columns = ap.empty((8, 4), name)
         ap.ops.im2col(x, [2, 2], [1, 1], [0, 0], [2, 2], columns)
         assert columns.numpy()[0].tolist() == [0, 2, 8, 10], name
+    x = ap.from_numpy(np.arange(32, dtype="float32").reshape(2, 1, 4, 4))
+    best, at = ap.empty((2, 1, 2, 2), "float32"), ap.empty((2, 1, 2, 2), "int64")
+    ap.ops.max_pool3d_with_argmax(x, [1, 2, 2], [], [0], [1], False, best, at)
+    assert at.numpy().tolist() == [[[[5, 7], [13, 15]]]] * 2
 """
 
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices and stacks of them. Everything between the operands and the result is fp32, rounded
 // once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full fp32; 2 rounds fp32
-// operands to fp16.
+// operands to fp16; 4 asks for sums of more precision, which all sums here have.
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 namespace {
 
-constexpr int8_t kUseFp16 = 2;
+constexpr int8_t kUseFp16 = 2, kUseHf32 = 3, kAddInFp32 = 4;
 
-Check &math_type(Check &check, int8_t value) {
-  return check.that(value >= 0 && value <= 3, "cubeMathType is %d; allowed: 0 to 3", value);
+Check &math_type(Check &check, int8_t value, int8_t highest) {
+  return check.that(value >= 0 && value <= highest, "cubeMathType is %d; allowed: 0 to %d", value, highest);
 }
 
 Check &formats(Check &check, const char *name, const aclTensor *tensor, bool fractal = false) {
@@ -70,6 +70,7 @@ struct ProductArguments {
   int8_t cube_math_type;
   int lowest_rank, highest_rank;
   bool fractal;
+  int8_t highest_math_type = kAddInFp32;
   const char *names[2] = {"self", "mat2"};
 };
 
@@ -95,7 +96,7 @@ Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpEx
   Check check(a.op);
   check.required(a.names[0], a.self).required(a.names[1], a.mat2).required("out", a.out);
   check.dtype(a.names[0], a.self).dtype(a.names[1], a.mat2).dtype("out", a.out);
-  math_type(check, a.cube_math_type);
+  math_type(check, a.cube_math_type, a.highest_math_type);
   if (!check.ok()) return check.status();
   formats(check, a.names[0], a.self);
   formats(check, a.names[1], a.mat2, a.fractal);
@@ -126,6 +127,11 @@ Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpEx
       workspace_size, executor);
 }
 
+// From a matrix of a batch to the next one; a batch of one is repeated.
+int64_t batch_step(const MatrixStack &stack) {
+  return stack.batch.shape[0] == 1 ? 0 : stack.batch.stride[0];
+}
+
 struct SumArguments {
   const char *op;
   const aclTensor *self, *mat1, *mat2;
@@ -145,7 +151,9 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   check.required("beta", a.beta).required("alpha", a.alpha).required(a.out_name, a.out);
   check.dtype(a.names[0], a.self).dtype(a.names[1], a.mat1).dtype(a.names[2], a.mat2);
   check.dtype("beta", a.beta).dtype("alpha", a.alpha).dtype(a.out_name, a.out);
-  math_type(check, a.cube_math_type);
+  // The source compares the two dtypes of the sum of batches alone.
+  if (check.ok() && a.sum_batches) check.same_dtype(a.names[0], a.self->dtype, a.out_name, a.out->dtype);
+  math_type(check, a.cube_math_type, a.sum_batches ? kUseHf32 : kAddInFp32);
   if (!check.ok()) return check.status();
   check.rank(a.names[1], a.mat1, a.rank, a.rank).rank(a.names[2], a.mat2, a.rank, a.rank);
   for (const auto &[name, tensor] : {std::pair<const char *, const aclTensor *>{a.names[0], a.self},
@@ -155,11 +163,11 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   }
   if (!check.ok()) return check.status();
   Layout shape;
-  bool fits = product_shape(*a.mat1, *a.mat2, &shape);
-  if (a.sum_batches) fits = fits && a.mat1->shape[0] == a.mat2->shape[0];
+  const bool fits = product_shape(*a.mat1, *a.mat2, &shape);
   check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[1], shape_text(layout_of(*a.mat1)).c_str(),
              a.names[2], shape_text(layout_of(*a.mat2)).c_str());
   if (!check.ok()) return check.status();
+  const int64_t batches = shape.shape[0];
   if (a.sum_batches) {
     Layout matrix;
     matrix.push(shape.shape[1], 0);
@@ -170,6 +178,10 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   check.that(broadcast_shapes(layout_of(*a.self), shape, &met) && same_shape(met, shape),
              "%s %s does not broadcast to %s", a.names[0], shape_text(layout_of(*a.self)).c_str(),
              shape_text(shape).c_str());
+  const bool half = contains(dt::kHalf, a.mat1->dtype) && contains(dt::kHalf, a.mat2->dtype);
+  check.that(a.cube_math_type != kAddInFp32 || !half || same_shape(layout_of(*a.self), shape),
+             "%s %s is not of shape %s; with cubeMathType 4 and half precision it does not broadcast", a.names[0],
+             shape_text(layout_of(*a.self)).c_str(), shape_text(shape).c_str());
   check.shape(a.out_name, a.out, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
@@ -187,9 +199,9 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
         if (sum_batches) {
           // The batches are pieces of one long inner dimension.
           Matrix &x = product.a.first, &y = product.b.first;
-          const int64_t batches = product.a.batch.shape[0], depth = x.cols;
-          x.col = {x.col.stride, depth, product.a.batch.stride[0]};
-          y.row = {y.row.stride, depth, product.b.batch.stride[0]};
+          const int64_t depth = x.cols;
+          x.col = {x.col.stride, depth, batch_step(product.a)};
+          y.row = {y.row.stride, depth, batch_step(product.b)};
           x.cols = y.rows = batches * depth;
           product.a.batch = product.b.batch = Layout();
         }
@@ -223,7 +235,7 @@ EMU_OPERATOR(Mm, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, 
 
 EMU_OPERATOR(BatchMatMul,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true}, workspaceSize,
+  return plan_product({"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true, emu::kUseHf32}, workspaceSize,
                       executor);
 } EMU_CATCH
 
@@ -343,7 +355,9 @@ EMU_OPERATOR(Mv, (const aclTensor *self, const aclTensor *vec, aclTensor *out, i
   emu::Check check("aclnnMv");
   check.required("self", self).required("vec", vec).required("out", out);
   check.dtype("self", self).dtype("vec", vec).dtype("out", out);
-  check.rank("self", self, 2, 2).rank("vec", vec, 1, 1);
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", out->dtype, "vec", vec->dtype).same_dtype("self", self->dtype, "vec", vec->dtype);
+  check.rank("self", self, 2, 2).rank("vec", vec, 1, 1).rank("out", out, 1, 1);
   if (!check.ok()) return check.status();
   emu::ProductArguments arguments{"aclnnMv", self, vec, out, cubeMathType, 1, 2, false};
   arguments.names[1] = "vec";

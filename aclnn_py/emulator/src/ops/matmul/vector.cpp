@@ -42,6 +42,18 @@ bool computed_in_integers(aclDataType dtype) {
   return is_integer(dtype) || dtype == ACL_BOOL;
 }
 
+// The dtypes that the source lists for every argument of Addmv, tensors and scalars.
+constexpr DtypeSet kAddmvDtypes = dt::kFloating | dt::kSigned | dt::kBool | dtype_set(ACL_UINT8);
+
+// bool, integers, floating point: a scalar changes the dtype of tensors only where its kind comes later.
+int kind_of(aclDataType dtype) {
+  return dtype == ACL_BOOL ? 0 : is_integer(dtype) ? 1 : 2;
+}
+
+aclDataType with_scalar(aclDataType tensors, aclDataType scalar) {
+  return kind_of(scalar) > kind_of(tensors) ? promote(tensors, scalar) : tensors;
+}
+
 View as_matrix(View view, bool row) {
   const int64_t length = view.layout.shape[0], step = view.layout.stride[0];
   view.layout = Layout();
@@ -95,12 +107,13 @@ EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTenso
   check.required("self", self).required("mat", mat).required("vec", vec);
   check.required("alpha", alpha).required("beta", beta).required("out", out);
   check.dtype("self", self).dtype("mat", mat).dtype("vec", vec).dtype("out", out);
-  check.dtype("alpha", alpha).dtype("beta", beta);
+  if (check.ok()) check.dtype_in("alpha", alpha->dtype, kAddmvDtypes).dtype_in("beta", beta->dtype, kAddmvDtypes);
   check.that(cubeMathType >= 0 && cubeMathType <= 3, "cubeMathType is %d; allowed: 0 to 3", cubeMathType);
   check.rank("self", self, 1, 1).rank("mat", mat, 2, 2).rank("vec", vec, 1, 1);
   if (!check.ok()) return check.status();
   aclDataType common = promote(promote(mat->dtype, vec->dtype), self->dtype);
   check.that(common != ACL_DT_UNDEFINED, "mat, vec and self have dtypes that do not meet");
+  if (check.ok()) common = with_scalar(with_scalar(common, alpha->dtype), beta->dtype);
   check.castable(common, "out", out->dtype);
   Layout result;
   result.push(mat->shape[0], 1);

@@ -45,7 +45,8 @@ template <class T>
 void gate_all(const Halves &halves, const Activation &activation) {
   const RowSource<T> gate(halves.gate), linear(halves.linear);
   const bool keep = halves.activated.data != nullptr;
-  const RowTarget<T> target(halves.result), activated(keep ? halves.activated : halves.result);
+  // A result of another dtype holds what the dtype of the input holds.
+  const RowTarget<T> target(halves.result, halves.gate.dtype), activated(keep ? halves.activated : halves.result);
   const int64_t total = halves.result.count(), rows = (total + kBlock - 1) / kBlock;
   parallel_for(rows, 16, [&](int64_t begin, int64_t end) {
     T x[kBlock], y[kBlock];
@@ -70,6 +71,7 @@ struct GatedArguments {
   bool activate_left;
   const aclTensor *out;
   const aclTensor *activated;  // null: not asked for
+  bool casts = false;          // whether the result may have another dtype
 };
 
 Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *workspace_size,
@@ -80,7 +82,11 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
   check.dtype(a.input_name, a.input).dtype("out", a.out).dtype("outGelu", a.activated);
   check.rank(a.input_name, a.input, 1, 8);
   if (!check.ok()) return check.status();
-  check.same_dtype("out", a.out->dtype, a.input_name, a.input->dtype);
+  if (a.casts) {
+    check.castable(a.input->dtype, "out", a.out->dtype);
+  } else {
+    check.same_dtype("out", a.out->dtype, a.input_name, a.input->dtype);
+  }
   if (with_activated) check.same_dtype("outGelu", a.activated->dtype, a.input_name, a.input->dtype);
   int axis = 0;
   check.that(wrap_dim(a.dim, static_cast<int>(a.input->rank()), &axis), "dim is %lld; %s has %zu dimensions",
@@ -107,7 +113,7 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
         second_half.data +=
             first_half.layout.shape[axis] * first_half.layout.stride[axis] * item_size(first_half.dtype);
         const Halves halves{left ? first_half : second_half, left ? second_half : first_half, result, second};
-        if (result.dtype == ACL_DOUBLE)
+        if (first_half.dtype == ACL_DOUBLE)
           gate_all<double>(halves, activation);
         else
           gate_all<float>(halves, activation);
@@ -135,7 +141,7 @@ EMU_OPERATOR(SwiGlu, (const aclTensor *x, int64_t dim, aclTensor *out)) {
 } EMU_CATCH
 
 EMU_OPERATOR(Glu, (const aclTensor *self, int64_t dim, aclTensor *out)) {
-  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr}, false,
+  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr, true}, false,
                          workspaceSize, executor);
 } EMU_CATCH
 

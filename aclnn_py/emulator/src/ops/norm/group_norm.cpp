@@ -31,7 +31,7 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
   check.required("out", out).required("meanOut", meanOut).required("rstdOut", rstdOut);
   check.dtype("self", self).dtype("gamma", gamma).dtype("beta", beta);
   check.dtype("out", out).dtype("meanOut", meanOut).dtype("rstdOut", rstdOut);
-  check.rank("self", self, 2, 8);
+  check.plain_format("self", self).rank("self", self, 2, 8);
   if (!check.ok()) return check.status();
   for (const auto &[name, tensor] : {std::pair{"gamma", gamma}, std::pair{"beta", beta},
                                      std::pair<const char *, const aclTensor *>{"out", out}, {"meanOut", meanOut},
@@ -108,7 +108,7 @@ EMU_OPERATOR(BatchNorm, (const aclTensor *input, const aclTensor *weight, const 
       .dtype("output", output)
       .dtype("saveMean", saveMean)
       .dtype("saveInvstd", saveInvstd);
-  check.rank("input", input, 2, 8);
+  check.plain_format("input", input).rank("input", input, 2, 8);
   if (!check.ok()) return check.status();
   check.that(input->format != ACL_FORMAT_NHWC && input->format != ACL_FORMAT_NDHWC,
              "input has format %s; the channel must be the second dimension", format_name(input->format));

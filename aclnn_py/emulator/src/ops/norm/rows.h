@@ -46,7 +46,9 @@ class RowSource {
 template <class T>
 class RowTarget {
  public:
-  explicit RowTarget(const View &view) : writer_(view, compute_of<T>(), ACL_DT_UNDEFINED) {}
+  // Values are rounded to `via` first, where it is given.
+  explicit RowTarget(const View &view, aclDataType via = ACL_DT_UNDEFINED)
+      : writer_(view, compute_of<T>(), via) {}
   void write(int64_t start, int64_t count, const T *from) const {
     for (int64_t i = 0; i < count; i += kBlock) {
       const int64_t n = std::min(kBlock, count - i);

@@ -10,6 +10,9 @@ namespace {
 
 enum Mode : int64_t { kHalf = 0, kInterleave = 1, kQuarter = 2, kInterleaveHalf = 3 };
 
+// The layout TND: one dimension for batch and sequence.
+constexpr int64_t kTokens = 4;
+
 // y = x * cos + rotated(x) * sin for one row. x and y are different memory.
 void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width, float *y) {
   const int64_t half = width / 2;
@@ -74,15 +77,14 @@ void check_tables(Check &check, const char *name, const aclTensor *x, const aclT
 }
 
 Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTensor *cos,
-                  const aclTensor *sin, int64_t layout, int64_t highest_layout, int64_t mode,
+                  const aclTensor *sin, int64_t layout, bool layout_known, const char *layouts, int64_t mode,
                   uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("queryRef", query).required("keyRef", key).required("cos", cos).required("sin", sin);
   check.dtype("queryRef", query).dtype("keyRef", key).dtype("cos", cos).dtype("sin", sin);
-  check.that(layout >= 1 && layout <= highest_layout, "layout is %lld; allowed: 1 to %lld",
-             static_cast<long long>(layout), static_cast<long long>(highest_layout));
+  check.that(layout_known, "layout is %lld; allowed: %s", static_cast<long long>(layout), layouts);
   if (!check.ok()) return check.status();
-  const int rank = layout == 4 ? 3 : 4;
+  const int rank = layout == kTokens ? 3 : 4;
   check.rank("queryRef", query, rank, rank).rank("keyRef", key, rank, rank);
   if (!check.ok()) return check.status();
   check.same_dtype("keyRef", key->dtype, "queryRef", query->dtype);
@@ -127,11 +129,12 @@ EMU_OPERATOR(RotaryPositionEmbedding,
       workspaceSize, executor);
 } EMU_CATCH
 
-// layout: 1 BSND, the only one of this form.
+// layout: 1 BSND and 4 TND, the only ones of this form.
 EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
                                  const aclTensor *sin, int64_t layout)) {
-  return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout, 1, emu::kHalf,
-                         workspaceSize, executor);
+  return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout,
+                         layout == 1 || layout == emu::kTokens, "1 (BSND), 4 (TND)", emu::kHalf, workspaceSize,
+                         executor);
 } EMU_CATCH
 
 // layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the heads.
@@ -145,6 +148,6 @@ EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, cons
   const int64_t mode = name == "half" ? 0 : name == "interleave" ? 1 : name == "quarter" ? 2 : -1;
   check.that(mode >= 0, "rotaryMode is \"%s\"; allowed: half, interleave, quarter", name.c_str());
   if (!check.ok()) return check.status();
-  return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout, 4, mode, workspaceSize,
-                    executor);
+  return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout,
+                    layout >= 1 && layout <= kTokens, "1 to 4", mode, workspaceSize, executor);
 } EMU_CATCH

@@ -75,8 +75,8 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   check.that(a.divisor >= INT32_MIN && a.divisor <= INT32_MAX,
              "divisorOverride is %lld; allowed: %d to %d, the kernel's integers", static_cast<long long>(a.divisor),
              INT32_MIN, INT32_MAX);
-  // 1 permits less precision and gets all of it; 2 rounds fp32 to fp16 first.
-  check.that(a.cube_math_type >= 0 && a.cube_math_type <= 2, "cubeMathType is %d; allowed: 0 to 2",
+  // 1 and 3 permit less precision and get all of it; 2 rounds fp32 to fp16 first.
+  check.that(a.cube_math_type >= 0 && a.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              a.cube_math_type);
   check.that(a.cube_math_type != 2 || a.self->dtype != ACL_BF16, "cubeMathType is 2, which BF16 cannot have");
   if (!check.ok()) return check.status();
@@ -121,7 +121,8 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
   if (spatial == 2) {
     format_in(check, "self", self, {self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
   } else {
-    format_in(check, "self", self, {ACL_FORMAT_ND, ACL_FORMAT_NCDHW});
+    format_in(check, "self", self,
+              {ACL_FORMAT_ND, ACL_FORMAT_NCDHW, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND});
   }
   same_format(check, "out", out, self);
   if (!check.ok()) return check.status();

@@ -22,9 +22,10 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
                 Border border, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("padding", padding).required("out", out);
-  check.dtype("self", self);
+  check.dtype("self", self).dtype("out", out);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, spatial + 1, spatial + 2);
+  same_format(check, "out", out, self);
   if (!check.ok()) return check.status();
   only_batch_empty(check, "self", self, spatial);
   length_in(check, "padding", padding, {2 * static_cast<size_t>(spatial)});
@@ -44,13 +45,17 @@ Status plan_pad(const char *op, const aclTensor *self, const aclIntArray *paddin
     margins[kAxes - spatial + d] = before;
     extent = check.size("padding", Checked(extent) + before + after);
   }
-  check.shape("out", out, shape);
+  if (border == Border::kReflected) {
+    shape_or_one(check, "out", out, shape);
+  } else {
+    check.shape("out", out, shape);
+  }
   if (!check.ok()) return check.status();
   return plan_one_to_one(
       op, self, out,
-      [spatial, border, front = margins[0], top = margins[1], left = margins[2]](const View &source,
-                                                                                      const View &result) {
-        const Image from = image_of(source, spatial), to = image_of(result, spatial);
+      [spatial, border, shape, front = margins[0], top = margins[1], left = margins[2]](const View &source,
+                                                                                             const View &result) {
+        const Image from = image_of(source, spatial), to = image_of(in_shape(result, shape), spatial);
         const int64_t before[kAxes] = {front, top, left};
         Picks picks;
         for (int d = 0; d < kAxes; ++d) {

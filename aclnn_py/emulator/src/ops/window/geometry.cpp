@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-
 namespace emu {
 namespace {
 
@@ -68,6 +67,26 @@ Image image_of(const View &view, int spatial) {
   return image;
 }
 
+bool channels_last(aclFormat format) {
+  return format == ACL_FORMAT_NHWC || format == ACL_FORMAT_NDHWC;
+}
+
+View channels_first(View view, aclFormat format) {
+  if (!channels_last(format)) return view;
+  const Layout last = view.layout;
+  view.layout = Layout();
+  view.layout.push(last.shape[0], last.stride[0]);
+  view.layout.push(last.shape[last.rank - 1], last.stride[last.rank - 1]);
+  for (int d = 1; d + 1 < last.rank; ++d) view.layout.push(last.shape[d], last.stride[d]);
+  return view;
+}
+
+View in_shape(View view, const Layout &expected) {
+  // Other shapes are those of one element, which has no strides.
+  if (!same_shape(view.layout, expected)) view.layout = dense_like(expected);
+  return view;
+}
+
 View dense_as(const View &view, aclDataType dtype, std::unique_ptr<char[]> *memory, bool copy) {
   View dense = view;
   dense.dtype = dtype;
@@ -103,6 +122,11 @@ Check &format_in(Check &check, const char *name, const aclTensor *tensor,
   }
   return check.that(false, "%s has format %s; with %zu dimensions allowed: %s", name,
                     format_name(tensor->format), tensor->rank(), allowed.c_str());
+}
+
+Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor, const Layout &expected) {
+  if (!check.ok() || (tensor->numel() == 1 && expected.count() == 1)) return check;
+  return check.shape(name, tensor, expected);
 }
 
 Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self) {

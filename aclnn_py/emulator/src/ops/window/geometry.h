@@ -56,6 +56,13 @@ struct Image {
 };
 Image image_of(const View &view, int spatial);
 
+// (n, sizes, channels), as the formats NHWC and NDHWC have it, seen as (n, channels, sizes).
+bool channels_last(aclFormat format);
+View channels_first(View view, aclFormat format);
+
+// A view of as many elements seen in the shape a result is expected to have.
+View in_shape(View view, const Layout &expected);
+
 // A dense copy in another dtype, or the same; the memory is the caller's.
 View dense_as(const View &view, aclDataType dtype, std::unique_ptr<char[]> *memory, bool copy = true);
 
@@ -66,6 +73,8 @@ Check &length_in(Check &check, const char *name, const aclIntArray *array, std::
 Check &values_from(Check &check, const char *name, const aclIntArray *array, int64_t lowest);
 Check &format_in(Check &check, const char *name, const aclTensor *tensor,
                  std::initializer_list<aclFormat> formats);
+// The result has one element where one is expected, whatever its rank, else the very shape.
+Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor, const Layout &expected);
 // The result has the format of self.
 Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self);
 // No dimension but the batch may be empty.

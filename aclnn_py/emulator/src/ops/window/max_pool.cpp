@@ -103,13 +103,13 @@ void adaptive_highest(const Image &from, const Image &to, const Image &places) {
   adapt_planes<T>(from, to.extent, cell, ValuesAndPlaces<T>{to, places});
 }
 
-// Both results have the dtype of self and the documented dtype of places, one format and one shape.
+// The results have the dtype of self and a dtype of places; a result of self's rank has its format.
 Check &check_results(Check &check, const aclTensor *self, const char *name, const aclTensor *out,
                      const char *places_name, const aclTensor *places) {
   check.dtype("self", self).dtype(name, out).dtype(places_name, places);
   if (!check.ok()) return check;
   check.same_dtype(name, out->dtype, "self", self->dtype);
-  return same_format(check, name, out, self);
+  return out->rank() == self->rank() ? same_format(check, name, out, self) : check;
 }
 
 struct PlacesCall {
@@ -173,11 +173,17 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
   check.rank("self", self, spatial + 1, spatial + 2);
   if (!check.ok()) return check.status();
   const size_t rank = self->rank();
-  format_in(check, "self", self,
-            {rank == 3 ? ACL_FORMAT_NCL : rank == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCDHW});
+  if (spatial == 2 && rank == 4) {
+    format_in(check, "self", self, {ACL_FORMAT_NCHW, ACL_FORMAT_NHWC});
+  } else {
+    format_in(check, "self", self,
+              {rank == 3 ? ACL_FORMAT_NCL : rank == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCDHW});
+  }
+  if (check.ok()) check.shape("indicesOut", indices, layout_of(*out));
   if (!check.ok()) return check.status();
+  const aclFormat format = self->format;
   const Layout shape = adaptive_shape(check, self, spatial, output_size);
-  check.shape("outputOut", out, shape).shape("indicesOut", indices, shape);
+  shape_or_one(check, "outputOut", out, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const size_t from = plan.input(self), to = plan.output(out), places = plan.output(indices);
@@ -186,8 +192,9 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
         Operands operands;
         const View result = view_of(c.tensor(to)), found = view_of(c.tensor(places));
         const View source = operands.safe(view_of(c.tensor(from)), {result, found});
-        const Image input = image_of(source, spatial), output = image_of(result, spatial),
-                    at = image_of(found, spatial);
+        const auto image = [=](const View &view) { return image_of(channels_first(view, format), spatial); };
+        const Image input = image(source), output = image(in_shape(result, shape)),
+                    at = image(in_shape(found, shape));
         if (source.dtype == ACL_DOUBLE) {
           adaptive_highest<double>(input, output, at);
         } else {

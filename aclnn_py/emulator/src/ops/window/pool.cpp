@@ -38,8 +38,9 @@ Layout adaptive_shape(Check &check, const aclTensor *self, int spatial, const ac
   length_in(check, "outputSize", output_size, {static_cast<size_t>(spatial)});
   values_from(check, "outputSize", output_size, 1);
   only_batch_empty(check, "self", self, spatial);
+  const int first = shape.rank - spatial - (channels_last(self->format) ? 1 : 0);
   for (int d = 0; check.ok() && d < spatial; ++d) {
-    shape.shape[shape.rank - spatial + d] = output_size->values[static_cast<size_t>(d)];
+    shape.shape[first + d] = output_size->values[static_cast<size_t>(d)];
   }
   return shape;
 }

@@ -22,17 +22,6 @@ struct Resize {
   bool nd = false;       // whether the documents name ND among the formats
 };
 
-// (n, sizes, channels) seen as (n, channels, sizes).
-View channels_first(View view, aclFormat format) {
-  if (format != ACL_FORMAT_NHWC && format != ACL_FORMAT_NDHWC) return view;
-  const Layout last = view.layout;
-  view.layout = Layout();
-  view.layout.push(last.shape[0], last.stride[0]);
-  view.layout.push(last.shape[last.rank - 1], last.stride[last.rank - 1]);
-  for (int d = 1; d + 1 < last.rank; ++d) view.layout.push(last.shape[d], last.stride[d]);
-  return view;
-}
-
 Status check_resize(const Resize &r, Image *from, Image *to) {
   Check check(r.op);
   check.required("self", r.self).required("outputSize", r.output_size).required("out", r.out);
