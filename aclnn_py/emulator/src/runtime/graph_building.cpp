@@ -5,6 +5,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 
 #include "acl/acl_rt.h"
 #include "core/capture.h"
@@ -28,7 +29,9 @@ struct Registry {
 };
 
 Registry &registry() {
-  static auto *const instance = new Registry;
+  // In place: who ends a graph needs no memory for it.
+  alignas(Registry) static unsigned char place[sizeof(Registry)];
+  static auto *const instance = ::new (static_cast<void *>(place)) Registry;
   return *instance;
 }
 
