@@ -22,10 +22,7 @@ class Foreach:
     form: str = "lo"
     number: float = 2
     domain: tuple[float, float] = (-3.0, 3.0)
-    refused: frozenset[str] = frozenset()
 
-
-SMALL_INTEGERS = frozenset({"INT8", "INT16", "UINT8"})
 
 UNARY = [
     Foreach("ForeachAbs", np.abs),
@@ -37,8 +34,8 @@ UNARY = [
     Foreach("ForeachCosh", np.cosh),
     Foreach("ForeachErf", erf),
     Foreach("ForeachErfc", erfc, domain=(-2.0, 2.0)),
-    Foreach("ForeachExp", np.exp, refused=SMALL_INTEGERS),
-    Foreach("ForeachExpm1", np.expm1, refused=SMALL_INTEGERS),
+    Foreach("ForeachExp", np.exp),
+    Foreach("ForeachExpm1", np.expm1),
     Foreach("ForeachLog", np.log, domain=POSITIVE),
     Foreach("ForeachLog10", np.log10, domain=POSITIVE),
     Foreach("ForeachLog1p", np.log1p, domain=POSITIVE),

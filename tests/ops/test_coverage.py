@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import pytest
 from helpers.numerics import TOLERANCES
-from helpers.operators import NUMPY, accepted_dtypes
 
 from aclnn_py.tools.coverage import (
-    NARROWED,
     TOLERANCE_TEXT,
     coverage_path,
     coverage_table,
@@ -45,30 +43,3 @@ def test_operators_of_both_tolerances_are_told_apart() -> None:
 
 def test_rows_of_the_test_tables_are_implemented() -> None:
     assert {"aclnn" + case.operator for case in [*CASES, *FOREACH]} <= set(implemented())
-
-
-def test_narrowed_dtypes_are_those_the_tests_see_refused() -> None:
-    refused = {
-        "aclnn" + case.operator: set(case.refused) & first_documented(case) for case in FOREACH
-    }
-    refused = {name: names for name, names in refused.items() if names}
-    listed = {
-        name: set(dtypes) & set(NUMPY) for name, dtypes in NARROWED.items() if name in refused
-    }
-    assert listed == refused
-
-
-def first_documented(case: object) -> frozenset[str]:
-    """Dtypes the documents name for the tensor that decides; none where they name none."""
-    from aclnn_py import facts
-
-    operator = "aclnn" + case.operator  # type: ignore[attr-defined]
-    form = case.form  # type: ignore[attr-defined]
-    position = min(form.index(kind) for kind in "tl" if kind in form)
-    fact = facts.operator(operator)
-    assert fact is not None
-    return (
-        accepted_dtypes(operator, position)
-        if fact["params"][position].get("dtypes")
-        else frozenset()
-    )

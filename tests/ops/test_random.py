@@ -203,8 +203,24 @@ def test_seeds_in_tensors_are_read_when_the_stream_gets_there() -> None:
         op("aclnnInplaceUniformTensor")(x, 0.0, 1.0, seed, offset, 2)
         assert_same(x.numpy(), units(6, 6, 9))
         y = hollow((9,), np.float32)
+        if kind == np.uint64:
+            assert refusal("aclnnInplaceNormalTensor", y, 0.0, 1.0, seed, offset, 2) == 161002
+            continue
         op("aclnnInplaceNormalTensor")(y, 0.0, 1.0, seed, offset, 2)
         assert_same(y.numpy(), functional.normal(0.0, 1.0, (9,), seed=6, offset=6).numpy())
+
+
+def test_normal_numbers_lose_their_fraction_in_integers() -> None:
+    reference = hollow((301,), np.float64)
+    op("aclnnInplaceNormal")(reference, 3.0, 20.0, 6, 2)
+    drawn = reference.numpy()
+    for name in ("INT8", "INT16", "INT32", "INT64"):
+        x = hollow((301,), NUMPY[name])
+        op("aclnnInplaceNormal")(x, 3.0, 20.0, 6, 2)
+        assert_same(x.numpy(), np.trunc(drawn).astype(NUMPY[name]), name)
+    truth = hollow((301,), np.bool_)
+    op("aclnnInplaceNormal")(truth, 0.0, 1.0, 6, 2)
+    assert truth.numpy().all()
 
 
 def test_executors_with_random_steps_do_not_become_repeatable() -> None:
@@ -225,7 +241,7 @@ def test_refusals() -> None:
         assert refusal(tensors, x, *rest, one, None, 0) == 161001
         assert refusal(tensors, x, *rest, place(np.array([1, 2])), one, 0) == 161002
         assert refusal(tensors, x, *rest, one, place(np.array([1], np.int32)), 0) == 161002
-        accepted = accepted_dtypes(f"aclnnInplace{name}", 0) if name == "Uniform" else set(FLOATS)
+        accepted = accepted_dtypes(f"aclnnInplace{name}", 0)
         for kind in sorted(set(NUMPY) - set(accepted)):
             assert refusal(f"aclnnInplace{name}", hollow((3,), NUMPY[kind]), *rest, 0, 0) == 161002
     for low, high in [(1.0, 0.5), (float("nan"), 1.0), (0.0, float("nan"))]:

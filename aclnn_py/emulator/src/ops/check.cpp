@@ -104,10 +104,25 @@ Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout
   return *this;
 }
 
+Check &Check::shape_or_one_element(const char *parameter, const aclTensor *tensor, const Layout &expected) {
+  if (!ok() || tensor == nullptr) return *this;
+  const bool one = tensor->rank() <= 1 && tensor->numel() == 1 && expected.rank <= 1 && expected.count() == 1;
+  return one ? *this : shape(parameter, tensor, expected);
+}
+
 Check &Check::plain_format(const char *parameter, const aclTensor *tensor) {
   if (!ok() || tensor == nullptr || !is_private(tensor->format)) return *this;
   status_ = fail(refusal_, "%s: %s is in the private format %s; allowed: ND, NCHW, NHWC and the like. Cast it first.",
                  op_, parameter, format_name(tensor->format));
+  return *this;
+}
+
+Check &Check::same_format(const char *parameter, const aclTensor *tensor, const char *other,
+                          const aclTensor *model) {
+  if (ok() && tensor->format != model->format) {
+    status_ = fail(refusal_, "%s: %s has format %s; it must have that of %s, %s", op_, parameter,
+                   format_name(tensor->format), other, format_name(model->format));
+  }
   return *this;
 }
 

@@ -60,8 +60,11 @@ class Check {
   Check &castable(aclDataType from, const char *parameter, aclDataType to);
   Check &rank(const char *parameter, const aclTensor *tensor, int lowest, int highest);
   Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
+  // The same, but one element may be () or (1) in either.
+  Check &shape_or_one_element(const char *parameter, const aclTensor *tensor, const Layout &expected);
   // Not in a format that cuts the shape into blocks; CANN calls these private.
   Check &plain_format(const char *parameter, const aclTensor *tensor);
+  Check &same_format(const char *parameter, const aclTensor *tensor, const char *other, const aclTensor *model);
   // A size computed from `parameter`: refused when it does not fit 64 bits, then 0.
   int64_t size(const char *parameter, Checked value);
   // Any other rule: `holds` or the message, which starts with the parameter's name.

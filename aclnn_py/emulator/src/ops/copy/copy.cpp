@@ -35,7 +35,7 @@ EMU_OPERATOR(InplaceCopy, (aclTensor *selfRef, const aclTensor *src)) {
   Check check("aclnnInplaceCopy");
   check.required("selfRef", selfRef).required("src", src);
   check.dtype("selfRef", selfRef).dtype("src", src);
-  if (check.ok()) known(known(check, "selfRef", selfRef), "src", src);
+  if (check.ok() && src->dtype != selfRef->dtype) known(known(check, "selfRef", selfRef), "src", src);
   check.rank("selfRef", selfRef, 0, 8).rank("src", src, 0, 8);
   if (!check.ok()) return check.status();
   const Layout target = layout_of(*selfRef), source = layout_of(*src);
@@ -58,7 +58,7 @@ EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   }
   if (check.ok()) known(known(check, "self", self), "out", out);
   check.rank("self", self, 0, 8);
-  if (check.ok()) check.shape("out", out, layout_of(*self));
+  if (check.ok()) check.shape("out", out, layout_of(*self)).plain_format("self", self);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnCast");
   const size_t from = plan.input(self), to = plan.output(out);

@@ -21,11 +21,18 @@ EMU_OPERATOR(SWhere, (const aclTensor *condition, const aclTensor *self, const a
 } EMU_CATCH
 
 EMU_FORMULA_XYA(MaskedFill, truth(y) ? a : x)
-EMU_ROW(InplaceMaskedFillScalar, MaskedFill, kKeep | kLeadShape, types::kReal, 2, 1,
+EMU_ROW(InplaceMaskedFillScalar, MaskedFill, kKeep | kLeadShape | kLeadDtype | kCastScalars, types::kReal, 2, 1,
         (aclTensor *selfRef, const aclTensor *mask, const aclScalar *value), elementwise_in_place,
         {selfRef, mask, attribute(value)}, selfRef)
-EMU_ROW(InplaceMaskedFillTensor, MaskedFill, kKeep | kLeadShape, types::kReal, 3, 0,
-        (aclTensor *selfRef, const aclTensor *mask, const aclTensor *value), elementwise_in_place,
-        {selfRef, mask, value}, selfRef)
+EMU_OPERATOR(InplaceMaskedFillTensor, (aclTensor *selfRef, const aclTensor *mask, const aclTensor *value)) {
+  static constexpr ElementwiseRow row = {"aclnnInplaceMaskedFillTensor",
+                                         &block_table<MaskedFillFormula, types::kReal, 3, 0>,
+                                         kKeep | kLeadShape | kLeadDtype};
+  Check check(row.op);
+  check.required("selfRef", selfRef).required("mask", mask).required("value", value);
+  check.dtype("selfRef", selfRef).dtype("mask", mask).dtype("value", value).rank("value", value, 0, 0);
+  if (!check.ok()) return check.status();
+  return elementwise_in_place(row, {selfRef, mask, value}, selfRef, workspaceSize, executor);
+} EMU_CATCH
 
 }  // namespace emu

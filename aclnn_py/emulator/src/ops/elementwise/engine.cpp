@@ -92,6 +92,7 @@ struct Walk {
 
   // The dtype all operands meet in.
   aclDataType promoted() {
+    if ((row.rule & kLeadDtype) != 0) return arguments[0].tensor->dtype;
     aclDataType result = ACL_DT_UNDEFINED;
     bool first = true;
     int lead = 0;

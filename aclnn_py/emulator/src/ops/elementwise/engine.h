@@ -32,6 +32,7 @@ enum RowRule : unsigned {
   kCastScalars = 8192,    // attribute scalars are cast to the dtype of the computation, whatever they lose
   kFloatScalar = 16384,   // a DOUBLE scalar beside BFLOAT16 is computed with in FLOAT
   kFloatScalarOfHalf = 32768,  // so is a FLOAT scalar beside FLOAT16
+  kLeadDtype = 65536,  // tensors are not promoted: the others are cast to the dtype of the first one
 };
 
 struct ElementwiseRow {

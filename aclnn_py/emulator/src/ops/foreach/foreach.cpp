@@ -40,8 +40,8 @@ void check_scalar(Check &check, const Names &names, const ForeachScalar &scalar,
       check.required(name, scalar.tensor).dtype(name, scalar.tensor);
       if (!check.ok()) return;
       const auto expected = scalar.kind == ForeachScalar::kTensorEach ? static_cast<int64_t>(members) : 1;
-      check.that(scalar.tensor->numel() == expected && scalar.tensor->rank() <= 1,
-                 "%s has shape %s; expected %lld elements", name,
+      check.that(scalar.tensor->numel() == expected,
+                 "%s has shape %s; expected %lld elements in all", name,
                  shape_text(layout_of(*scalar.tensor)).c_str(), static_cast<long long>(expected));
       return;
     }
@@ -49,22 +49,35 @@ void check_scalar(Check &check, const Names &names, const ForeachScalar &scalar,
 }
 
 void check_member(Check &check, const char *name, size_t index, const aclTensor *tensor,
-                  const aclTensor *model) {
+                  const aclTensor *model, aclDataType dtype, bool plain) {
   check.required(name, tensor).dtype(name, tensor).rank(name, tensor, 0, 8);
+  if (plain) check.plain_format(name, tensor);
   if (!check.ok() || tensor == model) return;
-  check.that(tensor->dtype == model->dtype, "%s[%zu] has dtype %s; expected %s", name, index,
-             dtype_name(tensor->dtype), dtype_name(model->dtype));
+  check.that(tensor->dtype == dtype, "%s[%zu] has dtype %s; expected %s", name, index, dtype_name(tensor->dtype),
+             dtype_name(dtype));
   check.that(tensor->shape == model->shape, "%s[%zu] has shape %s; expected %s", name, index,
              shape_text(layout_of(*tensor)).c_str(), shape_text(layout_of(*model)).c_str());
 }
 
-// The element of a device tensor as the task's scalar.
+// A number has the members' own dtype (FLOAT beside BFLOAT16, and where the documents name no FLOAT16) or the widest
+// of its kind.
+void check_number(Check &check, const char *name, aclDataType number, aclDataType member) {
+  const ParameterFacts *facts = check.facts().find(name);
+  const bool half = member == ACL_FLOAT16 && (facts == nullptr || contains(facts->dtypes, ACL_FLOAT16));
+  check.dtype_in(name, number,
+                 !is_floating(member) ? dtype_set(ACL_INT32, ACL_INT64)
+                 : half               ? dtype_set(ACL_FLOAT16, ACL_DOUBLE)
+                                      : dtype_set(ACL_FLOAT, ACL_DOUBLE));
+}
+
+// The element of a device tensor of any shape as the task's scalar.
 void read_scalar(const View &values, int64_t index, ElementwiseTask *task) {
-  const int64_t step = values.layout.rank == 0 ? 0 : values.layout.stride[0];
   aclScalar scalar;
   scalar.dtype = values.dtype;
   const int64_t size = item_size(values.dtype);
-  std::memcpy(scalar.value, values.data + index * step * size, static_cast<size_t>(size));
+  for_each_run(coalesced(values.layout), index, 1, [&](int64_t offset, int64_t, int64_t) {
+    std::memcpy(scalar.value, values.data + offset * size, static_cast<size_t>(size));
+  });
   set_scalar(task, 0, scalar, false);
 }
 
@@ -90,25 +103,37 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
              out->members.size(), count);
   if (!check.ok()) return check.status();
 
+  const bool plain = (row.rule & kAsksMore) != 0;
+  const auto member_dtype = [](const aclTensor *model) { return model != nullptr ? model->dtype : ACL_DT_UNDEFINED; };
+  const auto result_dtype = [&](const aclTensor *model) {
+    const aclTensor *first = out->members[0];
+    return (row.rule & kOwnDtype) != 0 && live(first) ? first->dtype : member_dtype(model);
+  };
   std::vector<Member> members(count);
   for (size_t m = 0; m < count && check.ok(); ++m) {
     const aclTensor *model = (*lists.begin())->members[m];
     for (size_t i = 0; i < lists.size(); ++i) {
-      check_member(check, names.list(i), m, lists.begin()[i]->members[m], model);
+      check_member(check, names.list(i), m, lists.begin()[i]->members[m], model, member_dtype(model), plain);
     }
-    check_member(check, names.out(), m, out->members[m], model);
+    check_member(check, names.out(), m, out->members[m], model, result_dtype(model), plain);
     if (!check.ok()) break;
+    check.that(!plain || model->dtype == lists.begin()[0]->members[0]->dtype, "%s[%zu] has dtype %s; expected %s",
+               names.list(0), m, dtype_name(model->dtype), dtype_name(lists.begin()[0]->members[0]->dtype));
     ElementwiseTask &task = members[m].task;
     check.that(resolve_task(row, model->dtype, static_cast<int>(lists.size()), &task),
                "%s[%zu] has dtype %s, which is not supported", names.list(0), m, dtype_name(model->dtype));
     if (!check.ok()) break;
+    if (plain && scalar.tensor != nullptr && scalar.kind == ForeachScalar::kTensor) {
+      check_number(check, names.scalar(), scalar.tensor->dtype, model->dtype);
+    }
     const aclScalar *value = scalar.kind == ForeachScalar::kScalar       ? scalar.scalar
                              : scalar.kind == ForeachScalar::kScalarList ? scalar.list->members[m]
                                                                          : nullptr;
     if (scalar.kind != ForeachScalar::kScalar && scalar.kind != ForeachScalar::kScalarList) continue;
     check.required(names.scalar(), value);
     if (!check.ok()) break;
-    check.castable(value->dtype, names.scalar(), task.compute_dtype);
+    if (plain) check_number(check, names.scalar(), value->dtype, model->dtype);
+    else check.castable(value->dtype, names.scalar(), task.compute_dtype);
     if (check.ok()) set_scalar(&task, 0, *value, false);
   }
   if (!check.ok()) return check.status();

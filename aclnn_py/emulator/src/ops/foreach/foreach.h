@@ -3,6 +3,8 @@
 // read like those of ops/elementwise, with lists for tensors.
 #pragma once
 
+#include <string_view>
+
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
@@ -29,6 +31,25 @@ inline ForeachScalar each(const aclTensor *tensor) {
   return result;
 }
 
+// Beside the rules of elementwise rows: phase one asks for plain formats, and for numbers of the members' own dtype
+// or the widest of its kind.
+constexpr unsigned kAsksMore = 1u << 20;
+// The result has a dtype of its own, one for all members.
+constexpr unsigned kOwnDtype = 1u << 21;
+
+// Phase one of most operators is generated from the kernel; those named here have one that asks more.
+constexpr unsigned foreach_rule(std::string_view name) {
+  unsigned rule = kExact;
+  if (name == "ForeachCopy") rule |= kOwnDtype;
+  if (name == "ForeachExp" || name == "ForeachExpm1") rule |= kToFloat;
+  if (name.size() > 2 && name.substr(name.size() - 2) == "V2") rule |= kAsksMore;
+  constexpr std::string_view kAsking[] = {
+      "ForeachAddList", "ForeachAddcdivScalar", "ForeachAddcdivScalarList", "ForeachCopy",   "ForeachDivList",
+      "ForeachDivScalar", "ForeachLerpList", "ForeachLerpScalar", "ForeachMulList", "ForeachSqrt"};
+  for (const std::string_view asking : kAsking) rule |= name == asking ? kAsksMore : 0;
+  return rule;
+}
+
 Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTensorList *> lists,
                     const ForeachScalar &scalar, const aclTensorList *out, uint64_t *workspace_size,
                     aclOpExecutor **executor);
@@ -38,7 +59,7 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
 #define EMU_FOREACH(NAME, FORMULA, TYPES, TENSORS, SCALARS, PARAMETERS, LISTS, SCALAR, OUT)               \
   EMU_OPERATOR(NAME, PARAMETERS) {                                                                        \
     static constexpr ElementwiseRow row = {                                                               \
-        "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, kExact};                  \
+        "aclnn" #NAME, &block_table<FORMULA##Formula, TYPES, TENSORS, SCALARS>, foreach_rule(#NAME)};     \
     return foreach_rows(row, {EMU_UNPACK LISTS}, SCALAR, OUT, workspaceSize, executor);                   \
   } EMU_CATCH
 // (x, out)

@@ -28,7 +28,7 @@ bool is_mask(const aclTensor &tensor) {
 }
 
 Check &check_entries(Check &check, const char *self_name, const aclTensor *self, const aclTensorList *indices,
-                     std::vector<Entry> *entries) {
+                     bool plain, std::vector<Entry> *entries) {
   int used = 0, given = 0;
   for (size_t i = 0; check.ok() && i < indices->members.size(); ++i) {
     const aclTensor *index = indices->members[i];
@@ -38,12 +38,12 @@ Check &check_entries(Check &check, const char *self_name, const aclTensor *self,
       check.required(name.c_str(), index);
       if (!check.ok()) return check;
       check.dtype("indices", index).rank(name.c_str(), index, 0, 8);
+      if (plain) check.plain_format(name.c_str(), index);
       entry.given = true;
       ++given;
       if (is_mask(*index)) {
         entry.mask = true;
         entry.dims = static_cast<int>(index->rank());
-        check.that(index->rank() > 0, "%s is a mask without dimensions", name.c_str());
         for (size_t d = 0; check.ok() && d < index->rank(); ++d) {
           const size_t at = static_cast<size_t>(used) + d;
           check.that(at < self->rank() && index->shape[d] == self->shape[at],
@@ -81,14 +81,25 @@ struct Selection {
 bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, const View &self,
              Selection *s) {
   std::vector<View> raw;
-  std::vector<int> dims, from_mask;  // from_mask: which vector of coordinates, -1 for an index tensor
+  // from_mask: which vector of coordinates, -1 for an index tensor, -2 for a single truth value
+  std::vector<int> dims, from_mask;
+  std::vector<size_t> places;  // in the list of indices
   std::vector<bool> indexed(static_cast<size_t>(self.layout.rank));
   int d = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].given) {
       s->kept.push_back(std::make_unique<Snapshot>(view_of(c.tensor(first + i))));
       const View index = s->kept.back()->view();
-      if (entries[i].mask) {
+      if (entries[i].mask && entries[i].dims == 0) {
+        // A truth value without dimensions stands for a new one, which has an element or none.
+        View line;
+        line.dtype = ACL_INT64;
+        line.layout.push(truth_of(index)[0] != 0 ? 1 : 0, 1);
+        raw.push_back(line);
+        dims.push_back(d);
+        from_mask.push_back(-2);
+        places.push_back(i);
+      } else if (entries[i].mask) {
         const size_t at = s->coordinates.size();
         true_coordinates(index, &s->coordinates);
         for (int m = 0; m < entries[i].dims; ++m) {
@@ -98,11 +109,13 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
           raw.push_back(line);
           dims.push_back(d + m);
           from_mask.push_back(static_cast<int>(at) + m);
+          places.push_back(i);
         }
       } else {
         raw.push_back(index);
         dims.push_back(d);
         from_mask.push_back(-1);
+        places.push_back(i);
       }
       for (int m = 0; m < entries[i].dims; ++m) indexed[static_cast<size_t>(d + m)] = true;
     }
@@ -120,7 +133,7 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
     met = wider;
   }
   bool neighbours = true;
-  for (size_t i = 1; i < dims.size(); ++i) neighbours = neighbours && dims[i] == dims[i - 1] + 1;
+  for (size_t i = 1; i < places.size(); ++i) neighbours = neighbours && places[i] <= places[i - 1] + 1;
   const int place = neighbours ? dims[0] : 0;
   s->base = self;
   s->base.layout = Layout();
@@ -139,7 +152,9 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
     s->walk.push(self.layout.shape[m], 0);
     s->base.layout.push(self.layout.shape[m], self.layout.stride[m]);
   }
+  if (neighbours && place == self.layout.rank) push_index();
   for (size_t i = 0; i < raw.size(); ++i) {
+    if (from_mask[i] == -2) continue;
     const Layout spread = broadcast_to(raw[i].layout, met);
     View name = raw[i];
     name.layout = still(s->walk);
@@ -162,7 +177,8 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
   std::vector<Entry> entries;
-  check_entries(check, "self", self, indices, &entries);
+  check.plain_format("self", self).plain_format("out", out);
+  check_entries(check, "self", self, indices, true, &entries);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnIndex");
   const size_t from = plan.input(self), first = plan.input_list(indices), to = plan.output(out);
@@ -201,7 +217,7 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, c
   if (!check.ok()) return check.status();
   check.same_dtype("values", values->dtype, "selfRef", selfRef->dtype);
   std::vector<Entry> entries;
-  check_entries(check, "selfRef", selfRef, indices, &entries);
+  check_entries(check, "selfRef", selfRef, indices, false, &entries);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnIndexPutImpl");
   const size_t to = plan.output(selfRef), first = plan.input_list(indices), from = plan.input(values);

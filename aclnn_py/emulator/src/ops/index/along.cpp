@@ -44,6 +44,9 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
   if (deed != Deed::kCopy) check.required(deed == Deed::kAdd ? "alpha" : "value", a.value);
   check.required(a.out_name, a.out).dtype(a.self_name, a.self).rank(a.self_name, a.self, 0, 8);
   if (a.index != nullptr) check.dtype("index", a.index).rank("index", a.index, 0, 1);
+  if (deed == Deed::kAdd) {
+    check.plain_format(a.self_name, a.self).plain_format("index", a.index).plain_format("source", a.source);
+  }
   if (!check.ok()) return check.status();
   check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
   // The documents name no dtypes for the number, which is converted; one of half a byte cannot be.
@@ -159,6 +162,11 @@ EMU_OPERATOR(IndexAddV2, (const aclTensor *self, int64_t dim, const aclTensor *i
                           const aclScalar *alpha, int64_t mode, aclTensor *out)) {
   emu::Check check("aclnnIndexAddV2");
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
+  check.required("self", self).required("alpha", alpha);
+  if (check.ok()) {
+    check.that(emu::can_cast(alpha->dtype, self->dtype), "alpha has dtype %s, which cannot be cast to self's %s",
+               emu::dtype_name(alpha->dtype), emu::dtype_name(self->dtype));
+  }
   if (!check.ok()) return check.status();
   return emu::plan_along({"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
                          emu::Deed::kAdd, workspaceSize, executor);

@@ -7,9 +7,16 @@
 namespace emu {
 namespace {
 
+// A tensor without dimensions seen as one of (1).
+Layout at_least_a_line(Layout layout) {
+  if (layout.rank == 0) layout.push(1, 1);
+  return layout;
+}
+
 // out = the entries of dimension `axis` of self that `index` (of any shape) names: lead | index | rest.
 // The first `batch` dimensions of index run along with those of self.
-void select(const View &self, int axis, const View &index, int batch, const View &out, IndexFault &fault) {
+void select(const View &self, int axis, const View &index, int batch, const View &out, Negative negative,
+            IndexFault &fault) {
   View base = self, named = index;
   base.layout = named.layout = Layout();
   for (int d = 0; d < axis; ++d) {
@@ -27,8 +34,9 @@ void select(const View &self, int axis, const View &index, int batch, const View
   View target = out;
   if (out.layout.rank > base.layout.rank)
     target = selected(out, axis, 0);  // the dimension of 1 an index of rank 0 leaves
+  if (out.layout.rank < base.layout.rank) target.layout.push(1, 1);  // the one element of a self of rank 0
   Addresses from(base), to(target);
-  from.add_index(named, self.layout.shape[axis], self.layout.stride[axis], Negative::kRefuse);
+  from.add_index(named, self.layout.shape[axis], self.layout.stride[axis], negative);
   copy_addressed(from, to, Order::kFree, fault);
 }
 
@@ -40,6 +48,7 @@ struct SelectArguments {
   const aclTensor *index;
   const aclTensor *out;
   int64_t batch;
+  Negative negative = Negative::kRefuse;
 };
 
 Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -72,11 +81,15 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
     kept = Layout();
     for (int d = 0; d < self.rank; ++d) kept.push(d == axis ? 1 : self.shape[d], 0);
   }
-  if (check.ok() && !same_shape(layout_of(*a.out), kept)) check.shape("out", a.out, result);
+  if (check.ok() && !same_shape(layout_of(*a.out), kept)) {
+    if (self.rank == 0) check.shape_or_one_element("out", a.out, result);
+    else check.shape("out", a.out, result);
+  }
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
   const size_t from = plan.input(a.self), which = plan.input(a.index), to = plan.output(a.out);
   const char *op = a.op, *index_name = a.index_name;
+  const Negative negative = a.negative;
   return plan.finish(
       [=](PlanContext &c) {
         IndexFault fault;
@@ -94,7 +107,7 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
           kept_index = std::make_unique<Snapshot>(index_view);
           index_view = kept_index->view();
         }
-        select(source, axis, index_view, batch, target, fault);
+        select(source, axis, index_view, batch, target, negative, fault);
         return fault.status(op, index_name);
       },
       workspace_size, executor);
@@ -105,15 +118,16 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
 
 EMU_OPERATOR(IndexSelect, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
   emu::Check check("aclnnIndexSelect");
-  check.required("index", index).rank("index", index, 0, 1);
+  check.required("self", self).required("index", index).required("out", out).rank("index", index, 0, 1);
+  check.plain_format("self", self).plain_format("index", index).plain_format("out", out);
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnIndexSelect", "self", self, dim, "index", index, out, 0}, workspaceSize,
                           executor);
 } EMU_CATCH
 
 EMU_OPERATOR(GatherV2, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
-  return emu::plan_select({"aclnnGatherV2", "self", self, dim, "index", index, out, 0}, workspaceSize,
-                          executor);
+  return emu::plan_select({"aclnnGatherV2", "self", self, dim, "index", index, out, 0, emu::Negative::kFromEnd},
+                          workspaceSize, executor);
 } EMU_CATCH
 
 // mode chooses between implementations (0, 1); 2 would let indices point outside and is not offered.
@@ -128,7 +142,7 @@ EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *ind
 
 EMU_OPERATOR(Embedding, (const aclTensor *weight, const aclTensor *indices, aclTensor *out)) {
   emu::Check check("aclnnEmbedding");
-  check.required("weight", weight).rank("weight", weight, 2, 2);
+  check.required("weight", weight).rank("weight", weight, 0, 8);
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnEmbedding", "weight", weight, 0, "indices", indices, out, 0}, workspaceSize,
                           executor);
@@ -144,13 +158,11 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
   check.same_dtype("out", out->dtype, "self", self->dtype);
   int axis = 0;
   dimension(check, "dim", dim, "self", self->rank(), &axis);
-  check.that(index->rank() == self->rank(), "index has %zu dimensions; self has %zu", index->rank(),
-             self->rank());
-  for (int d = 0; check.ok() && d < static_cast<int>(self->rank()); ++d) {
-    const auto at = static_cast<size_t>(d);
-    check.that(d == axis || index->shape[at] <= self->shape[at],
-               "index has %lld along dimension %d; self has %lld", static_cast<long long>(index->shape[at]),
-               d, static_cast<long long>(self->shape[at]));
+  const Layout extents = at_least_a_line(layout_of(*self)), walk = at_least_a_line(layout_of(*index));
+  check.that(walk.rank == extents.rank, "index has %zu dimensions; self has %zu", index->rank(), self->rank());
+  for (int d = 0; check.ok() && d < extents.rank; ++d) {
+    check.that(d == axis || walk.shape[d] <= extents.shape[d], "index has %lld along dimension %d; self has %lld",
+               static_cast<long long>(walk.shape[d]), d, static_cast<long long>(extents.shape[d]));
   }
   if (check.ok()) check.shape("out", out, layout_of(*index));
   if (!check.ok()) return check.status();
@@ -159,22 +171,22 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
   return plan.finish(
       [=](PlanContext &c) {
         IndexFault fault;
-        const View target = view_of(c.tensor(to));
+        View target = view_of(c.tensor(to));
         if (target.count() == 0) return Status{0};
         const Snapshot kept_index(view_of(c.tensor(which)));
-        View source = view_of(c.tensor(from));
+        View source = view_of(c.tensor(from)), index_view = kept_index.view();
         std::unique_ptr<Snapshot> kept;
         if (clash(source, target) || source.data == target.data) {
           kept = std::make_unique<Snapshot>(source);
           source = kept->view();
         }
+        for (View *view : {&source, &index_view, &target}) view->layout = at_least_a_line(view->layout);
         View base = source;
-        base.layout = kept_index.view().layout;
+        base.layout = index_view.layout;
         for (int d = 0; d < base.layout.rank; ++d)
           base.layout.stride[d] = d == axis ? 0 : source.layout.stride[d];
         Addresses list(base);
-        list.add_index(kept_index.view(), source.layout.rank == 0 ? 1 : source.layout.shape[axis],
-                       source.layout.rank == 0 ? 0 : source.layout.stride[axis], Negative::kRefuse);
+        list.add_index(index_view, source.layout.shape[axis], source.layout.stride[axis], Negative::kRefuse);
         copy_addressed(list, Addresses(target), Order::kFree, fault);
         return fault.status("aclnnGather", "index");
       },
@@ -238,6 +250,7 @@ EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *ou
   check.dtype("self", self).dtype("index", index).rank("self", self, 0, 8).rank("index", index, 0, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype).shape("out", out, layout_of(*index));
+  check.plain_format("self", self).plain_format("index", index).plain_format("out", out);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnTake");
   const size_t from = plan.input(self), which = plan.input(index), to = plan.output(out);
@@ -316,7 +329,7 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
         names.dtype = ACL_INT64;
         names.layout.push(output_size, 1);
         IndexFault fault;
-        select(input, axis, names, 0, view_of(c.tensor(to)), fault);
+        select(input, axis, names, 0, view_of(c.tensor(to)), Negative::kRefuse, fault);
         return fault.status(op, "repeats");
       },
       workspace_size, executor);

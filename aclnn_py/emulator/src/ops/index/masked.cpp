@@ -181,7 +181,8 @@ EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *on
   if (!check.ok()) return check.status();
   check.same_dtype("onValue", onValue->dtype, "out", out->dtype)
       .same_dtype("offValue", offValue->dtype, "out", out->dtype);
-  check.that(onValue->numel() == 1 && offValue->numel() == 1, "onValue and offValue must have one element");
+  // Of more elements the first one counts.
+  check.that(onValue->numel() > 0 && offValue->numel() > 0, "onValue and offValue must have an element");
   check.that(numClasses >= 0, "numClasses is %d; it must not be negative", numClasses);
   int at = 0;
   dimension(check, "axis", axis, "out", self->rank() + 1, &at);

@@ -70,7 +70,7 @@ Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet 
 }
 
 AxisSet scalar_axis(Check &check, const aclScalar *dim, const aclTensor *tensor) {
-  check.that(is_integer(dim->dtype), "dim has dtype %s; it must be an integer", dtype_name(dim->dtype));
+  check.dtype_in("dim", dim->dtype, dtype_set(ACL_INT32, ACL_INT64));
   return check.ok() ? axis_of(check, "dim", dim->to_int64(), static_cast<int>(tensor->rank())) : 0;
 }
 
@@ -152,7 +152,7 @@ EMU_OPERATOR(CumsumV2, (const aclTensor *self, int64_t dim, bool exclusive, bool
 EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType dtype, aclTensor *out)) {
   Check check("aclnnCumprod");
   check.required("input", input).required("dim", dim).required("out", out);
-  check.dtype("input", input).dtype("out", out);
+  check.dtype("input", input).dtype("out", out).plain_format("input", input);
   if (check.ok()) check.same_dtype("out", out->dtype, "the dtype argument", dtype);
   check.rank("input", input, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, input) : 0;
@@ -161,7 +161,7 @@ EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType
 
 EMU_OPERATOR(InplaceCumprod, (aclTensor *inputRef, const aclScalar *dim)) {
   Check check("aclnnInplaceCumprod");
-  check.required("inputRef", inputRef).required("dim", dim).dtype("inputRef", inputRef);
+  check.required("inputRef", inputRef).required("dim", dim).dtype("inputRef", inputRef).plain_format("inputRef", inputRef);
   check.rank("inputRef", inputRef, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, inputRef) : 0;
   return plan_scan(check, {Running::kProduct}, inputRef, axis, inputRef, workspaceSize, executor);

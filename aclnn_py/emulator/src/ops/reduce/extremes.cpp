@@ -12,11 +12,11 @@ EMU_FOLD(All, T{1}, truth(a) && truth(x) ? T{1} : T{}, truth(a) && truth(b) ? T{
 
 EMU_REDUCE_ALL(Max, Max, kKeep | kNeedsElements, types::kReal)
 EMU_REDUCE_ALL(Min, Min, kKeep | kNeedsElements, types::kReal)
-EMU_REDUCE_DIMS(Amax, Max, kKeep | kNeedsElements, types::kReal)
-EMU_REDUCE_DIMS(Amin, Min, kKeep | kNeedsElements, types::kReal)
-EMU_REDUCE_DIMS_NOOP(MaxV2, Max, kKeep | kNeedsElements, types::kReal)
+EMU_REDUCE_DIMS(Amax, Max, kExact | kNeedsElements | kExactRank, types::kReal)
+EMU_REDUCE_DIMS(Amin, Min, kExact | kNeedsElements | kExactRank, types::kReal)
+EMU_REDUCE_DIMS_NOOP(MaxV2, Max, kExact | kNeedsElements | kExactRank, types::kReal)
 EMU_REDUCE_DIMS(Any, Any, kToBool, types::kReal)
-EMU_REDUCE_DIMS(All, All, kToBool, types::kReal)
+EMU_REDUCE_DIMS(All, All, kToBool | kPlainSelf, types::kReal)
 
 namespace {
 
@@ -29,7 +29,7 @@ Status plan_both(Check &check, const aclTensor *self, AxisSet axes, bool keep, a
   const Layout in = layout_of(*self), shape = reduced_shape(in, axes, keep);
   check.same_dtype("minOut", low->dtype, "self", self->dtype);
   check.same_dtype("maxOut", high->dtype, "self", self->dtype);
-  check.shape("minOut", low, shape).shape("maxOut", high, shape);
+  check.shape_or_one_element("minOut", low, shape).shape_or_one_element("maxOut", high, shape);
   check.that(reduced_count(in, axes) > 0 || shape.count() == 0, "self of shape %s has no element to reduce",
              shape_text(in).c_str());
   FoldTask first, second;

@@ -171,6 +171,7 @@ void run_fold(const FoldTask &task, const View &in, const View &out) {
 
 Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check &check = call.check;
+  if ((call.row.rule & kPlainSelf) != 0) check.plain_format("self", call.self);
   if (!check.ok()) return check.status();
   FoldTask task;
   const aclDataType dtype = call.dtype == ACL_DT_UNDEFINED ? call.self->dtype : call.dtype;
@@ -182,7 +183,9 @@ Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecut
     check.castable(task.result_dtype, call.out_name, call.out->dtype);
   }
   const Layout in = layout_of(*call.self);
-  check.shape(call.out_name, call.out, reduced_shape(in, call.axes, call.keep));
+  const Layout shape = reduced_shape(in, call.axes, call.keep);
+  if ((call.row.rule & kExactRank) != 0) check.shape(call.out_name, call.out, shape);
+  else check.shape_or_one_element(call.out_name, call.out, shape);
   if (check.ok() && (call.row.rule & kNeedsElements) != 0) {
     check.that(reduced_count(in, call.axes) > 0 || call.out->numel() == 0,
                "self of shape %s has no element to reduce", shape_text(in).c_str());

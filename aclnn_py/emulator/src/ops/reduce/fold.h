@@ -100,7 +100,11 @@ constexpr unsigned kWideNumber = kWideReal | bit(Compute::C128);
 }  // namespace types
 
 // Beside the rules of elementwise rows: a reduction over nothing is an error (maximum, minimum).
-constexpr unsigned kNeedsElements = 64;
+constexpr unsigned kNeedsElements = 1u << 20;
+// A result of one element has the very rank the axes leave, not () or (1) as it likes.
+constexpr unsigned kExactRank = 1u << 21;
+// self may not have a private format.
+constexpr unsigned kPlainSelf = 1u << 22;
 
 // What a reduction row says.
 struct ReduceRow {

@@ -58,6 +58,7 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
     const aclTensor *member = tensors->members[i];
     check.required("tensors", member).dtype("tensors", member).rank("tensors", member, 0, 8);
     if (check.ok()) check.dtype_in("tensors", member->dtype, kMembers);
+    if (i == 0 && (row.rule & kPlainSelf) != 0) check.plain_format("tensors", member);
     if (!check.ok()) break;
     check.same_dtype("tensors", member->dtype, "its first member", tensors->members[0]->dtype);
     const Layout before = shape, given = layout_of(*member);
@@ -69,7 +70,8 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
   if (check.ok()) {
     const aclDataType dtype = tensors->members[0]->dtype;
     check.that(resolve_fold(row, dtype, &task), "dtype %s is not supported", dtype_name(dtype));
-    check.castable(dtype, "out", out->dtype);
+    if ((row.rule & kExact) != 0) check.same_dtype("out", out->dtype, "the members", dtype);
+    else check.castable(dtype, "out", out->dtype);
   }
   if (!check.ok()) return check.status();
   PlanBuilder plan(row.op);
@@ -87,13 +89,13 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
 
 }  // namespace
 
-#define EMU_REDUCE_LIST(NAME, FOLD, TYPES)                                                               \
-  EMU_REDUCE(NAME, FOLD, kKeep, TYPES, (const aclTensorList *tensors, aclTensor *out), reduce_list,      \
+#define EMU_REDUCE_LIST(NAME, FOLD, RULE, TYPES)                                                         \
+  EMU_REDUCE(NAME, FOLD, RULE, TYPES, (const aclTensorList *tensors, aclTensor *out), reduce_list,      \
              tensors, out)
 
-EMU_REDUCE_LIST(Sum, ListSum, types::kWideReal)
-EMU_REDUCE_LIST(AddN, ListSum, types::kWideReal)
-EMU_REDUCE_LIST(MaxN, ListMax, types::kReal)
-EMU_REDUCE_LIST(MinN, ListMin, types::kReal)
+EMU_REDUCE_LIST(Sum, ListSum, kKeep, types::kWideReal)
+EMU_REDUCE_LIST(AddN, ListSum, kExact | kPlainSelf, types::kWideReal)
+EMU_REDUCE_LIST(MaxN, ListMax, kExact, types::kReal)
+EMU_REDUCE_LIST(MinN, ListMin, kExact, types::kReal)
 
 }  // namespace emu

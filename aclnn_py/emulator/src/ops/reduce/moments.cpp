@@ -68,6 +68,9 @@ Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *d
   if (has_mean) check.required("meanOut", mean);
   check.dtype("self", self).dtype(out_name, out).dtype("meanOut", mean).rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
+  if (has_mean && root) {
+    check.same_dtype(out_name, out->dtype, "self", self->dtype).same_dtype("meanOut", mean->dtype, "self", self->dtype);
+  }
   const AxisSet axes = axes_of(check, "dimOptional", dims, static_cast<int>(self->rank()));
   const auto delta = static_cast<double>(correction);
   return plan_rows(check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
@@ -122,7 +125,7 @@ EMU_OPERATOR(StdMeanCorrection, (const aclTensor *self, const aclIntArray *dimOp
 EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)) {
   Check check("aclnnLogSumExp");
   check.required("self", self).required("dim", dim).required("out", out);
-  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
+  check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8).plain_format("self", self);
   if (!check.ok()) return check.status();
   const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
   return plan_rows(check, self, axes, keepDim, "out", out, "", nullptr, workspaceSize, executor,

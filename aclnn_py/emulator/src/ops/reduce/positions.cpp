@@ -48,8 +48,10 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
   const AxisSet axes = axis_of(check, "dim", dim, static_cast<int>(self->rank()));
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*self), shape = reduced_shape(in, axes, keep);
-  if (values != nullptr) check.same_dtype("out", values->dtype, "self", self->dtype).shape("out", values, shape);
-  check.shape(indices_name, indices, shape);
+  if (values != nullptr) {
+    check.same_dtype("out", values->dtype, "self", self->dtype).shape_or_one_element("out", values, shape);
+  }
+  check.shape_or_one_element(indices_name, indices, shape);
   check.that(reduced_count(in, axes) > 0 || shape.count() == 0, "self of shape %s has no element along dim",
              shape_text(in).c_str());
   if (!check.ok()) return check.status();
@@ -72,6 +74,7 @@ Status plan_arg(const char *op, const aclTensor *self, int64_t dim, bool keep, b
   Check check(op);
   check.required("self", self).required("out", out).dtype("self", self);
   if (check.ok()) check.dtype_in("out", out->dtype, kIndex);
+  if (!largest) check.plain_format("self", self).plain_format("out", out);
   check.rank("self", self, 0, 8);
   return plan_extreme(check, self, dim, keep, largest, nullptr, "out", out, workspace_size, executor);
 }

@@ -22,6 +22,7 @@ EMU_OPERATOR(ConstantPadNd,
   if (!check.ok()) return check.status();
   check.dtype_in("self", self->dtype, dt::kComputable).dtype_in("value", value->dtype, dt::kComputable);
   check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, 0, 8);
+  check.plain_format("self", self).plain_format("out", out).same_format("out", out, "self", self);
   const auto &amounts = pad->values;
   check.that(amounts.size() % 2 == 0 && amounts.size() / 2 <= self->rank(),
              "pad has %zu entries; allowed: an even number up to twice the %zu dimensions of self",

@@ -25,6 +25,12 @@ Check &members(Check &check, const char *parameter, const aclTensorList *list) {
   return check;
 }
 
+// One element that is given without dimensions, seen as one of (1).
+View at_least_a_line(View view) {
+  if (view.layout.rank == 0) view.layout.push(1, 1);
+  return view;
+}
+
 // A member that Cat leaves out: the one-dimensional empty tensor that stands for nothing.
 bool nothing(const aclTensor &tensor) {
   return tensor.rank() == 1 && tensor.shape[0] == 0;
@@ -47,7 +53,7 @@ Status plan_split(const char *op, const aclTensor *self, int axis, const aclTens
         }
         int64_t start = 0;
         for (size_t i = 0; i < count; ++i) {
-          const View part = view_of(c.tensor(to + i));
+          const View part = at_least_a_line(view_of(c.tensor(to + i)));
           const int64_t length = part.layout.shape[axis];
           copy_view(narrowed(source, axis, start, length), part);
           start += length;
@@ -67,7 +73,7 @@ Check &pieces(Check &check, const aclTensor *self, int axis, const aclTensorList
     const std::string name = "out[" + std::to_string(i) + "]";
     shape.shape[axis] = sizes[i];
     check.same_dtype(name.c_str(), out->members[i]->dtype, "self", self->dtype)
-        .shape(name.c_str(), out->members[i], shape);
+        .shape_or_one_element(name.c_str(), out->members[i], shape);
   }
   return check;
 }
@@ -84,10 +90,17 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   check.that(!tensors->members.empty(), "tensors is empty");
   if (!check.ok()) return check.status();
   const aclTensor *model = nullptr;
+  aclDataType promoted = tensors->members[0]->dtype;
   for (const aclTensor *tensor : tensors->members) {
+    const aclDataType before = promoted;
+    promoted = promote(before, tensor->dtype);
+    check.that(promoted != ACL_DT_UNDEFINED, "tensors of dtype %s and %s have no common dtype", dtype_name(before),
+               dtype_name(tensor->dtype));
+    check.plain_format("tensors", tensor);
     if (model == nullptr && !nothing(*tensor)) model = tensor;
   }
   if (model == nullptr) model = tensors->members[0];
+  check.castable(promoted, "out", out->dtype).plain_format("out", out).same_format("out", out, "tensors", model);
   check.rank("tensors", model, 1, 8);
   int axis = 0;
   dimension(check, "dim", dim, "tensors", model->rank(), &axis);
@@ -96,7 +109,6 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   joined.shape[axis] = 0;
   for (size_t i = 0; check.ok() && i < tensors->members.size(); ++i) {
     const aclTensor &tensor = *tensors->members[i];
-    check.castable(tensor.dtype, "out", out->dtype);
     if (nothing(tensor)) continue;
     const Layout layout = layout_of(tensor);
     Layout expected = joined;
@@ -105,13 +117,13 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
                i, shape_text(layout).c_str(), axis, shape_text(layout_of(*model)).c_str());
     joined.shape[axis] = check.size("tensors", Checked(joined.shape[axis]) + expected.shape[axis]);
   }
-  check.shape("out", out, joined);
+  check.shape_or_one_element("out", out, joined);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnCat");
   const size_t from = plan.input_list(tensors), to = plan.output(out), count = tensors->members.size();
   return plan.finish(
       [=](PlanContext &c) {
-        const View target = view_of(c.tensor(to));
+        const View target = at_least_a_line(view_of(c.tensor(to)));
         std::vector<View> sources;
         std::vector<std::unique_ptr<Snapshot>> kept;
         for (size_t i = 0; i < count; ++i) {
@@ -157,13 +169,13 @@ EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out))
     if (d == axis) stacked.push(static_cast<int64_t>(tensors->members.size()), 0);
     if (d < each.rank) stacked.push(each.shape[d], 0);
   }
-  check.shape("out", out, stacked);
+  check.shape_or_one_element("out", out, stacked);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnStack");
   const size_t from = plan.input_list(tensors), to = plan.output(out), count = tensors->members.size();
   return plan.finish(
       [=](PlanContext &c) {
-        const View target = view_of(c.tensor(to));
+        const View target = at_least_a_line(view_of(c.tensor(to)));
         std::vector<std::unique_ptr<Snapshot>> kept(count);
         for (size_t i = 0; i < count; ++i) {
           const View source = view_of(c.tensor(from + i));

@@ -35,7 +35,10 @@ Status plan_movement(const char *op, const aclTensor *self, const aclTensor *out
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
-        move_view(source(view_of(c.tensor(from))), view_of(c.tensor(to)));
+        const View target = view_of(c.tensor(to));
+        View part = source(view_of(c.tensor(from)));
+        if (part.layout.rank != target.layout.rank) part.layout = target.layout;  // one element, () or (1)
+        move_view(part, target);
         return Status{0};
       },
       workspace_size, executor);

@@ -55,7 +55,7 @@ EMU_OPERATOR(Permute, (const aclTensor *self, const aclIntArray *dims, aclTensor
     }
     return view;
   };
-  check.shape("out", out, permuted(view_of(*self)).layout);
+  check.shape_or_one_element("out", out, permuted(view_of(*self)).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnPermute", self, out, permuted, workspaceSize, executor);
 } EMU_CATCH

@@ -186,7 +186,7 @@ EMU_OPERATOR(StridedSlice,
   View outline;
   outline.dtype = self->dtype;
   outline.layout = layout_of(*self);
-  check.shape("out", out, part(outline).layout);
+  check.shape_or_one_element("out", out, part(outline).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnStridedSlice", self, out, part, workspaceSize, executor);
 } EMU_CATCH

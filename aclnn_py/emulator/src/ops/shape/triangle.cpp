@@ -19,6 +19,7 @@ Status plan_triangle(const char *op, const char *self_name, const aclTensor *sel
   // Further than the matrix reaches is as far as it reaches.
   diagonal = std::clamp(diagonal, -self->numel() - 1, self->numel() + 1);
   check.same_dtype(out_name, out->dtype, self_name, self->dtype).shape(out_name, out, layout_of(*self));
+  if (!lower) check.plain_format(self_name, self).same_format(out_name, out, self_name, self);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const bool in_place = self == out;
@@ -84,7 +85,8 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
     outline.layout = layout_of(*self);
     shape = diagonal_of(outline, diagonal).layout;
   }
-  check.shape("out", out, shape);
+  if (flat) check.shape("out", out, shape);
+  else check.shape_or_one_element("out", out, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const size_t from = plan.input(self), to = plan.output(out);
@@ -93,7 +95,9 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
         View source = view_of(c.tensor(from));
         const View target = view_of(c.tensor(to));
         if (!to_matrix) {
-          move_view(diagonal_of(source, diagonal), target);
+          View line = diagonal_of(source, diagonal);
+          line.layout.rank = target.layout.rank;  // one element may be () in the result
+          move_view(line, target);
           return Status{0};
         }
         const Snapshot kept(source);

@@ -84,19 +84,22 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
   Check check(op);
   check.required("self", self).required("valueOut", value_out);
   if (inverse) check.required("inverseOut", inverse_out);
+  else check.optional("inverseOut", inverse_out);
   if (counts) check.required("countsOut", counts_out);
+  else check.optional("countsOut", counts_out);
   check.dtype("self", self)
       .dtype("valueOut", value_out)
       .rank("self", self, 0, 8)
       .rank("valueOut", value_out, 1, 1);
   if (!check.ok()) return check.status();
   check.same_dtype("valueOut", value_out->dtype, "self", self->dtype);
+  // Given where they are not asked for, the results still need their dtype.
+  if (inverse_out != nullptr) check.dtype_in("inverseOut", inverse_out->dtype, dtype_set(ACL_INT64));
+  if (counts_out != nullptr) check.dtype_in("countsOut", counts_out->dtype, dtype_set(ACL_INT64));
   if (inverse) {
-    check.dtype_in("inverseOut", inverse_out->dtype, dtype_set(ACL_INT64))
-        .shape("inverseOut", inverse_out, layout_of(*self));
+    check.shape("inverseOut", inverse_out, layout_of(*self));
   }
-  if (counts)
-    check.dtype_in("countsOut", counts_out->dtype, dtype_set(ACL_INT64)).rank("countsOut", counts_out, 1, 1);
+  if (counts) check.rank("countsOut", counts_out, 1, 1);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const size_t from = plan.input(self);
@@ -178,7 +181,9 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
   if (!check.ok()) return check.status();
   check.dtype_in("out", a.out->dtype, a.out_int32 ? dtype_set(ACL_INT32) : dtype_set(ACL_INT64));
   const Layout sequence = layout_of(*a.sequence), values = a.self != nullptr ? layout_of(*a.self) : Layout();
-  check.shape("sorter", a.sorter, sequence).shape("out", a.out, values);
+  check.shape("sorter", a.sorter, sequence);
+  if (a.scalar != nullptr) check.shape_or_one_element("out", a.out, values);
+  else check.shape("out", a.out, values);
   check.that(a.scalar == nullptr || sequence.rank == 1,
              "sortedSequence has %d dimensions; a scalar is looked up in one", sequence.rank);
   bool leads = sequence.rank == 1 || sequence.rank == values.rank;
@@ -263,7 +268,7 @@ EMU_OPERATOR(Bincount,
   Check check("aclnnBincount");
   check.required("self", self).optional("weightsOptional", weightsOptional).required("out", out);
   check.dtype("self", self).dtype("weightsOptional", weightsOptional).dtype("out", out);
-  check.rank("self", self, 1, 1).rank("out", out, 1, 1);
+  check.plain_format("self", self).plain_format("out", out).rank("self", self, 1, 1).rank("out", out, 1, 1);
   check.that(minlength >= 0, "minlength is %lld; it must not be negative", static_cast<long long>(minlength));
   if (!check.ok()) return check.status();
   check.shape("weightsOptional", weightsOptional, layout_of(*self));

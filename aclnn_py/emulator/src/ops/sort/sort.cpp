@@ -97,6 +97,7 @@ struct OrderArguments {
   const aclTensor *values;
   const char *indices_name;
   const aclTensor *indices;
+  bool cast_values = false;  // valuesOut may have another dtype than self
 };
 
 // Checks all of them share; the axis on success.
@@ -106,7 +107,8 @@ Check &check_order(Check &check, const OrderArguments &a, bool with_values, int 
   check.required(a.indices_name, a.indices).dtype("self", a.self).dtype("valuesOut", a.values);
   check.dtype(a.indices_name, a.indices).rank("self", a.self, 0, 8);
   if (!check.ok()) return check;
-  if (with_values) check.same_dtype("valuesOut", a.values->dtype, "self", a.self->dtype);
+  if (with_values && !a.cast_values) check.same_dtype("valuesOut", a.values->dtype, "self", a.self->dtype);
+  if (with_values) check.castable(a.self->dtype, "valuesOut", a.values->dtype);
   return dimension(check, "dim", a.dim, "self", a.self->rank(), axis);
 }
 
@@ -140,7 +142,7 @@ EMU_OPERATOR(Sort, (const aclTensor *self, bool stable, int64_t dim, bool descen
   using namespace emu;
   (void)stable;
   Check check("aclnnSort");
-  const OrderArguments arguments{"aclnnSort", self, dim, valuesOut, "indicesOut", indicesOut};
+  const OrderArguments arguments{"aclnnSort", self, dim, valuesOut, "indicesOut", indicesOut, true};
   int axis = 0;
   if (!check_order(check, arguments, true, &axis).ok()) return check.status();
   check.shape("valuesOut", valuesOut, layout_of(*self)).shape("indicesOut", indicesOut, layout_of(*self));
@@ -155,6 +157,7 @@ EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclT
   const OrderArguments arguments{"aclnnArgsort", self, dim, nullptr, "out", out};
   int axis = 0;
   if (!check_order(check, arguments, false, &axis).ok()) return check.status();
+  check.plain_format("self", self).plain_format("out", out);
   check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
   const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
@@ -169,13 +172,13 @@ EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest,
   Check check("aclnnTopk");
   const OrderArguments arguments{"aclnnTopk", self, dim, valuesOut, "indicesOut", indicesOut};
   int axis = 0;
-  if (!check_order(check, arguments, true, &axis).ok()) return check.status();
+  if (!check_order(check, arguments, true, &axis).plain_format("self", self).ok()) return check.status();
   Layout shape = layout_of(*self);
   const int64_t width = shape.rank == 0 ? 1 : shape.shape[axis];
   check.that(k >= 0 && k <= width, "k is %lld; the dimension has %lld", static_cast<long long>(k),
              static_cast<long long>(width));
   if (shape.rank > 0) shape.shape[axis] = k;
-  check.shape("valuesOut", valuesOut, shape).shape("indicesOut", indicesOut, shape);
+  check.shape_or_one_element("valuesOut", valuesOut, shape).shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
   return plan_order(arguments, {axis, k, 0, largest}, workspaceSize, executor);
 } EMU_CATCH
@@ -196,7 +199,7 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
   for (int d = 0; d < whole.rank; ++d) {
     if (d != axis || keepdim) shape.push(d == axis ? 1 : whole.shape[d], 0);
   }
-  check.shape("valuesOut", valuesOut, shape).shape("indicesOut", indicesOut, shape);
+  check.shape_or_one_element("valuesOut", valuesOut, shape).shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnKthvalue");
   const size_t from = plan.input(self), value = plan.output(valuesOut), index = plan.output(indicesOut);
