@@ -218,6 +218,8 @@ class PhaseOne:
         value = spec.value
         if dtype is not None and dtype is not kind and dtype.exact and kind.exact:
             number = np.frombuffer(value, kind.numpy)[:1]
+            if kind.numpy.kind == "c" and dtype.numpy.kind != "c":
+                number = number.real
             with np.errstate(all="ignore"):
                 value = number.astype(dtype.numpy).tobytes()
             kind = dtype

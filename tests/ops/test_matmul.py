@@ -62,7 +62,7 @@ def dot(rng: Rng, dtype: Dtype) -> Problem:
 
 def addmv(rng: Rng, dtype: Dtype) -> Problem:
     c, x, y = (values(rng, shape, dtype, -3, 3) for shape in ((7,), (7, 9), (9,)))
-    # Whole numbers turn bools into whole numbers, which no bool takes; scalars of their kind do not.
+    # Integers would turn bools into integers, which no bool takes; bool scalars do not.
     alpha, beta = (np.True_, np.True_) if dtype == np.bool_ else (2, 3)
     a, b, d = (wide(v).astype(np.float64) for v in (x, y, c))
     oracle = beta * d + alpha * (a @ b)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dtypes phase one takes for every tensor of every operator are those of the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from helpers.accepted_calls import calls, operators
+from helpers.walk import taken
+
+import aclnn_py as ap
+from aclnn_py import facts
+from aclnn_py.distributed import Communicator
+from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.tools.coverage import implemented
+
+pytestmark = pytest.mark.emulator_only(reason="walks over what the emulator takes")
+
+# Where phase one takes another dtype than CANN's source, by reason; see `facts.EmulatedFact`.
+MOST_EXCEPTIONS = 40
+
+
+@pytest.fixture(scope="module")
+def groups() -> Iterator[dict[int, str]]:
+    """Names of communicators by their number of ranks, device 0 being the first of each."""
+    sizes = {call.ranks for name in operators() for call in calls(name)} - {0}
+    with ExitStack() as stack:
+        stack.enter_context(ap.Device(0))
+        names = {}
+        for size in sorted(sizes):
+            members = Communicator.init_all(size)
+            for member in members:
+                stack.enter_context(member)
+            names[size] = members[0].name
+        ap.Device(0).activate()
+        yield names
+
+
+@pytest.mark.parametrize("operator", sorted(facts.emulated()))
+def test_every_tensor_takes_the_dtypes_of_the_facts(operator: str, groups: dict[int, str]) -> None:
+    found = taken(operator, groups)
+    wanted = facts.emulated()[operator]["accepts"]
+    for parameter, names in wanted.items():
+        # A tensor that no accepted call gives is one that must be null.
+        assert _names(found.get(parameter, set())) == _names(map(_dtype, names)), (
+            f"{operator}: {parameter}"
+        )
+    assert set(found) <= set(wanted), "every tensor has its dtypes in facts/emulator/*.json"
+
+
+def test_every_operator_of_the_emulator_has_facts() -> None:
+    assert sorted(facts.emulated()) == implemented()
+
+
+def test_a_difference_from_the_documents_has_a_reason() -> None:
+    for operator, known in facts.emulated().items():
+        fact = facts.operator(operator)
+        assert fact is not None
+        documented = {row["name"]: set(row.get("dtypes", ())) for row in fact["params"]}
+        assert set(known["accepts"]) <= set(documented), operator
+        for parameter, names in known["accepts"].items():
+            if documented[parameter] and set(names) != documented[parameter]:
+                assert known.get("why", {}).get(parameter), f"{operator}: {parameter}"
+
+
+def test_departures_from_the_source_are_few() -> None:
+    exceptions = {
+        (operator, reason)
+        for operator, known in facts.emulated().items()
+        for reason in known.get("why", {}).values()
+        if reason.startswith("exception: ")
+    }
+    assert len(exceptions) < MOST_EXCEPTIONS, sorted(exceptions)
+
+
+def _dtype(name: str) -> DType:
+    return dtype_of(name.lower())
+
+
+def _names(dtypes: object) -> list[str]:
+    return sorted(str(dtype) for dtype in dtypes)  # type: ignore[attr-defined]
