@@ -117,7 +117,7 @@ WRONG_CALLS: list[WrongCall] = [
         lambda g: gathered(g, x1=new(256, 4, dtype=F16).T),
         161002,
         "x1",
-        "strides (1, 4) are not those of a contiguous tensor",
+        "strides (1, 4) are those of a transposed view; it must be row-major",
     ),
     two(
         "two dtypes",
