@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,18 @@ from .cases import read_case
 from .worker import case_of, names_of
 
 pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the machine with it")
+
+
+CALLS = 6_000
+
+
+def test_no_operator_is_harmed(tmp_path: Path) -> None:
+    budget = Budget(calls=CALLS, seed=1, cases=tmp_path)
+    assert fuzzer.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
+    assert budget.spent == CALLS
+    reached = {outcome.split()[0] for outcome in budget.tally}
+    assert {"ran", "refused", "fault", "phase"} <= reached, budget.table()
+    assert budget.tally["ran"] > CALLS // 10, budget.table()
 
 
 @pytest.mark.parametrize(
