@@ -14,7 +14,7 @@ from helpers.ranks import run_ranks
 
 pytestmark = pytest.mark.emulator_only(reason="the emulator counts the peak of each device")
 
-BLOCK = 64 + 64  # what a block may take beyond its bytes: its length and its start are aligned
+BLOCK = 512 + 512  # what a block may take beyond its bytes: its length and its start are aligned
 ARENA = 2 << 20  # the workspace arena of a stream grows by this much
 # The device's own counters see single blocks only when each of them is asked from the device.
 DIRECT = {"ACLNN_PY_ALLOCATOR": "direct"}
