@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py._ffi import C, library_info
+from aclnn_py._ffi import C
 from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.emulator import library_path
 from aclnn_py.formats import format_of
 from helpers.accepted_calls import (
     Call,
@@ -52,8 +53,7 @@ _FIRST_ADDRESS, _ADDRESS_STEP = 1 << 40, 1 << 36
 def library() -> ctypes.CDLL:
     """The emulator as a C program sees it."""
     assert C.aclrtGetRunMode is not None  # opens the library
-    (path,) = library_info().libraries
-    loaded = ctypes.CDLL(path)
+    loaded = ctypes.CDLL(str(library_path()))
     for kind in ("Tensor", "TensorList", "Scalar", "ScalarList", *_ARRAY_NAMES.values()):
         getattr(loaded, f"aclCreate{kind}").restype = _HANDLE
         getattr(loaded, f"aclDestroy{kind}").argtypes = [_HANDLE]
