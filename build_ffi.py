@@ -2,6 +2,7 @@
 """Build backend (PEP 517 and 660, over setuptools) and `python build_ffi.py`, the build in place.
 
 Compiles the emulator and the cffi extension into the package directory; setuptools then packs them.
+docs/building.md says why not CMake or meson does it.
 """
 
 from __future__ import annotations
@@ -11,17 +12,15 @@ import os
 import shutil
 import sys
 import time
-from pathlib import Path
+from typing import Any
 
-# The parts of the build lie beside what they build; the package itself cannot be imported yet.
-sys.path.insert(0, str(Path(__file__).resolve().parent / "aclnn_py" / "_ffi"))
+from build_parts.binding import build_binding
+from build_parts.compile_commands import write_compile_commands
+from build_parts.emulator import build_emulator, install_headers
+from build_parts.paths import BUILD, say
+from build_parts.toolchain import BuildError, Toolchain
 
-from ffi_build.binding import build_binding
-from ffi_build.emulator import build_emulator, install_headers
-from ffi_build.paths import BUILD, say
-from ffi_build.toolchain import BuildError, Toolchain
-
-Settings = "dict[str, Any] | None"
+Settings = dict[str, Any] | None
 
 
 def build_in_place(
@@ -39,6 +38,7 @@ def build_in_place(
     if emulator:
         build_emulator(toolchain, empty_kernels=empty_kernels)
         install_headers()
+    write_compile_commands(toolchain.commands)
     say(f"done in {time.monotonic() - started:.1f} s")
 
 

@@ -51,8 +51,7 @@ FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "p
 
 
 def modules() -> list[Path]:
-    # Parts of the build lie in the package, but run without it.
-    apart = {"lib", "include", "ffi_build"}
+    apart = {"lib", "include"}
     return sorted(p for p in PACKAGE.rglob("*.py") if p.parent.name not in apart)
 
 

@@ -252,7 +252,7 @@ double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address,
 /* Launch on `stream`, or on the thread's current stream when it is null. */
 int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors);
 /* ap_launch1 to ap_launch16 and ap_run1 to ap_run16 do the same with the tensors one by one, ap_runN on the thread's
-   current stream. The build writes them (ffi_build/fixed_launch.py). */
+   current stream. The build writes them (build_parts/fixed_launch.py). */
 
 /* After AP_NEED_WORKSPACE: continue the same executor with the arena that has grown, or give it up. */
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending);

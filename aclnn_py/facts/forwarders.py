@@ -31,14 +31,12 @@ _TOP = (
 )
 
 
-def write_forwarders(
-    include_dir: str | Path, facts: str | Path | Mapping[str, Any], out_dir: str | Path
-) -> list[Path]:
-    """Write one header per CANN operator header into ``out_dir``/aclnnop and its level2 folder.
+def forwarder_texts(
+    include_dir: str | Path, facts: str | Path | Mapping[str, Any]
+) -> dict[str, str]:
+    """One header per CANN operator header, in aclnnop and its level2 folder: path -> text.
 
-    ``facts`` is the folder of operators.json or the content of that file. Returns the files,
-    sorted. A file whose text is unchanged is left alone, so that its time stamp does not force
-    a new compilation.
+    ``facts`` is the folder of operators.json or the content of that file.
     """
     if isinstance(facts, (str, Path)):
         text = (Path(facts) / "operators.json").read_text(encoding="utf-8")
@@ -62,15 +60,12 @@ def write_forwarders(
             sections.setdefault(header, []).append(
                 f"#ifndef {guard}\n#define {guard}\n" + "\n".join(declarations) + "\n#endif\n"
             )
-    written = []
-    target = Path(out_dir) / "aclnnop"
-    (target / "level2").mkdir(parents=True, exist_ok=True)
-    for header, parts in sorted(sections.items()):
-        written.append(target / header)
-        _write(written[-1], _forwarder(header, parts))
-        written.append(target / "level2" / header)
-        _write(written[-1], _TOP.format(f"level2/{header}") + f'#include "aclnnop/{header}"\n')
-    return sorted(written)
+    texts = {}
+    for header, parts in sections.items():
+        texts[f"aclnnop/{header}"] = _forwarder(header, parts)
+        forward = _TOP.format(f"level2/{header}") + f'#include "aclnnop/{header}"\n'
+        texts[f"aclnnop/level2/{header}"] = forward
+    return texts
 
 
 def family_groups(text: str) -> Iterator[tuple[str, list[tuple[str, list[tuple[str, str]]]]]]:
@@ -119,8 +114,3 @@ def _forwarder(header: str, parts: list[str]) -> str:
         + "\n".join(parts)
         + f'\n#include "aclnn_py/c_end.h"\n\n#endif /* {guard} */\n'
     )
-
-
-def _write(path: Path, text: str) -> None:
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
+from build_parts.elf import shared_definitions
+from build_parts.emulator import check_levels
+from build_parts.toolchain import BuildError
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "aclnn_py" / "emulator" / "src"
-sys.path.insert(0, str(ROOT / "aclnn_py" / "_ffi"))
-
-from ffi_build.elf import shared_definitions  # noqa: E402
-from ffi_build.emulator import check_levels  # noqa: E402
-from ffi_build.toolchain import BuildError  # noqa: E402
 
 
 def sources() -> list[Path]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,14 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from aclnn_py.emulator import library_path
+from build_parts import generation, op_facts, toolchain
+from build_parts.elf import exported_names
+from build_parts.emulator import CANN_NAMES, LIBRARY
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "aclnn_py" / "_ffi"))
-
-from aclnn_py.emulator import library_path  # noqa: E402
-from ffi_build import op_facts, toolchain  # noqa: E402
-from ffi_build.elf import exported_names  # noqa: E402
-from ffi_build.emulator import CANN_NAMES, LIBRARY  # noqa: E402
-
 # The libraries of the package under test: a second copy would share its name with the one in use.
 LIB = library_path().parent
 
@@ -81,6 +80,23 @@ def test_only_what_changed_is_compiled_again(unit, capsys):
     assert tools.compile([changed], "test") != tools.compile([unit], "test")
 
 
+def test_a_source_saved_while_the_compiler_runs_is_compiled_again(unit, monkeypatch, capsys):
+    tools = toolchain.Toolchain()
+    compiler = toolchain.run
+
+    def slow(command, what):
+        text = compiler(command, what)
+        unit.source.write_text("int value() { return 3; }\n")
+        return text
+
+    with monkeypatch.context() as patch:
+        patch.setattr(toolchain, "run", slow)
+        tools.compile([unit], "test")
+    capsys.readouterr()
+    tools.compile([unit], "test")
+    assert "up to date" not in capsys.readouterr().err
+
+
 def test_compile_error_shows_the_compiler_s_words(unit):
     unit.source.write_text("int broken(\n")
     with pytest.raises(toolchain.BuildError, match=r"compile unit.cpp failed[\s\S]*error:"):
@@ -90,6 +106,35 @@ def test_compile_error_shows_the_compiler_s_words(unit):
 def test_flags_a_source_asks_for(unit):
     unit.source.write_text("// build flags: -DVALUE=3 -O1\n" + unit.source.read_text())
     assert toolchain.own_flags(unit.source) == ["-DVALUE=3", "-O1"]
+
+
+def test_commands_for_editors_name_every_source_that_was_compiled():
+    entries = json.loads((ROOT / "compile_commands.json").read_text())
+    sources = {entry["file"] for entry in entries}
+    assert {str(path) for path in (ROOT / "aclnn_py/emulator/src").rglob("*.cpp")} <= sources
+    assert str(ROOT / "aclnn_py/_ffi/allocator.c") in sources
+    for entry in entries:
+        assert entry["arguments"][-4:] == ["-c", entry["file"], "-o", entry["output"]]
+
+
+@pytest.fixture
+def step(tmp_path, monkeypatch):
+    monkeypatch.setattr(generation, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(generation, "ROOT", tmp_path)
+    (tmp_path / "made.c").write_text("int made;\n")
+    monkeypatch.setattr(generation, "inputs_digest", lambda: "one")
+    return generation.Step("made")
+
+
+def test_a_step_is_done_until_its_inputs_or_outputs_change(step, tmp_path, monkeypatch):
+    assert not step.is_done()
+    step.done([tmp_path / "made.c"])
+    assert step.is_done()
+    with monkeypatch.context() as patch:
+        patch.setattr(generation, "inputs_digest", lambda: "two")
+        assert not step.is_done()
+    (tmp_path / "made.c").unlink()
+    assert not step.is_done(), "what it made is gone"
 
 
 def test_emulator_hides_everything_but_the_c_interface():
@@ -154,7 +199,7 @@ def test_sdist_has_the_sources_and_nothing_compiled(sdist):
     for wanted in (
         "build_ffi.py",
         "setup.py",
-        "aclnn_py/_ffi/ffi_build/binding.py",
+        "build_parts/binding.py",
         "include/acl/acl.h",
         "include/aclnnop/math.h",
         "aclnn_py/ops.pyi",
@@ -179,7 +224,8 @@ def test_sdist_holds_every_file_the_build_reads(sdist):
     needed = [
         name
         for name in tracked
-        if name.startswith(("include/", "aclnn_py/")) and not name.endswith((".gitignore", ".md"))
+        if name.startswith(("include/", "aclnn_py/", "build_parts/"))
+        and not name.endswith((".gitignore", ".md"))
     ]
     assert [name for name in needed if name not in names and (ROOT / name).exists()] == []
 

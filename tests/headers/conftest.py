@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from compiling import INCLUDE, LANGUAGES, ROOT, Compile, compiler_for
 
-from aclnn_py.facts.forwarders import write_forwarders
+from aclnn_py.facts.forwarders import forwarder_texts
+from build_parts.paths import write_tree
 
 
 @pytest.fixture
@@ -35,5 +36,5 @@ def compile_text() -> Compile:
 def forwarders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the forwarder headers."""
     folder = tmp_path_factory.mktemp("forwarders")
-    write_forwarders(INCLUDE, ROOT / "aclnn_py" / "facts", folder)
+    write_tree(folder, forwarder_texts(INCLUDE, ROOT / "aclnn_py" / "facts"))
     return folder

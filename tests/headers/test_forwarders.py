@@ -13,7 +13,8 @@ from compiling import INCLUDE, ROOT, Compile
 
 from aclnn_py import facts
 from aclnn_py.facts import fragments
-from aclnn_py.facts.forwarders import parameters, write_forwarders
+from aclnn_py.facts.forwarders import forwarder_texts, parameters
+from build_parts.paths import write_tree
 
 HEADERS = sorted({row["header"] for row in facts.operators().values()})
 # Operators CANN's headers give an output as const, and some they do not, from thirty headers.
@@ -108,20 +109,24 @@ def test_forwarders_are_no_fragments(forwarders: Path) -> None:
     assert fragments.read_fragments(forwarders) == []
 
 
-def test_an_unchanged_file_is_left_alone(tmp_path: Path) -> None:
-    written = write_forwarders(INCLUDE, facts.operators(), tmp_path)
+def test_only_what_differs_is_written_and_what_is_gone_is_removed(tmp_path: Path) -> None:
+    written = write_tree(tmp_path, forwarder_texts(INCLUDE, facts.operators()))
     before = {path: path.stat().st_mtime_ns for path in written}
     (tmp_path / "aclnnop" / "aclnn_add.h").write_text("stale\n")
-    assert write_forwarders(INCLUDE, ROOT / "aclnn_py" / "facts", tmp_path) == written
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "aclnn_gone.h").write_text("of an earlier build\n")
+    texts = forwarder_texts(INCLUDE, ROOT / "aclnn_py" / "facts")
+    assert write_tree(tmp_path, texts) == written
     changed = {path.name for path in written if path.stat().st_mtime_ns != before[path]}
     assert changed == {"aclnn_add.h"}
     assert "aclnnAddGetWorkspaceSize" in (tmp_path / "aclnnop" / "aclnn_add.h").read_text()
+    assert not (tmp_path / "gone").exists()
 
 
-def test_an_operator_without_facts_is_an_error(tmp_path: Path) -> None:
+def test_an_operator_without_facts_is_an_error() -> None:
     rows = {name: row for name, row in facts.operators().items() if name != "aclnnAdd"}
     with pytest.raises(ValueError, match="aclnnAdd, which has no facts"):
-        write_forwarders(INCLUDE, rows, tmp_path)
+        forwarder_texts(INCLUDE, rows)
 
 
 def test_a_text_that_is_no_phase_one_prototype_is_an_error() -> None:

@@ -17,9 +17,10 @@ from helpers.processes import run_script
 
 from aclnn_py import facts
 from aclnn_py.facts import fragments
-from aclnn_py.facts.forwarders import write_forwarders
+from aclnn_py.facts.forwarders import forwarder_texts
 from aclnn_py.tools.headers import main
 from aclnn_py.tools.headers_reader import MAX_FILE_NBYTES
+from build_parts.paths import write_tree
 
 Edit = Callable[[str, str, str], None]
 
@@ -30,7 +31,7 @@ def cann(tmp_path: Path) -> Path:
     tree = tmp_path / "cann"
     for folder in ("acl", "aclnn", "hccl", "aclnn_py", "mstx"):
         shutil.copytree(INCLUDE / folder, tree / folder)
-    write_forwarders(INCLUDE, facts.operators(), tmp_path / "all")
+    write_tree(tmp_path / "all", forwarder_texts(INCLUDE, facts.operators()))
     (tree / "aclnnop" / "level2").mkdir(parents=True)
     names = (
         "aclnn_add.h",

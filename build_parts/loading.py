@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from ffi_build.toolchain import BuildError
+from build_parts.toolchain import BuildError
 
 
 def load_by_path(name: str, path: Path) -> ModuleType:

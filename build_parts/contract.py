@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ffi_build.paths import INCLUDE
+from build_parts.paths import INCLUDE
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import platform
-import shutil
 from pathlib import Path
 
-from ffi_build.contract import contract_id
-from ffi_build.elf import exported_names, shared_definitions
-from ffi_build.loading import load_by_path
-from ffi_build.op_facts import write_op_facts
-from ffi_build.op_tensors import write_op_tensors
-from ffi_build.paths import (
+from build_parts.contract import contract_id
+from build_parts.elf import exported_names, shared_definitions
+from build_parts.generation import Step
+from build_parts.loading import load_by_path
+from build_parts.op_facts import write_op_facts
+from build_parts.op_tensors import write_op_tensors
+from build_parts.paths import (
     BUILD,
     EMULATOR_SOURCES,
     FACTS,
@@ -20,10 +20,12 @@ from ffi_build.paths import (
     INCLUDE,
     LIB,
     PACKAGE_INCLUDE,
+    ROOT,
     say,
     write_if_changed,
+    write_tree,
 )
-from ffi_build.toolchain import BuildError, Toolchain, Unit, run
+from build_parts.toolchain import BuildError, Toolchain, Unit, run
 
 LIBRARY = "libaclnn_py_emulator.so"
 CANN_NAMES = [
@@ -69,15 +71,7 @@ ISA_FLAGS = {
 
 def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path:
     """Compile and link the emulator; return its path."""
-    write_op_facts(FACTS, INCLUDE, GENERATED / "op_facts.inc")
-    write_op_tensors(INCLUDE, GENERATED / "op_tensors.inc")
-    build_id = GENERATED / "contract_id.cpp"
-    write_if_changed(
-        build_id,
-        "// Tells the loader that this library and the extension were built from one contract.\n"
-        'extern "C" __attribute__((visibility("default")))\n'
-        f'const char *aclnn_py_emulator_contract(void) {{ return "{contract_id()}"; }}\n',
-    )
+    build_id = generate_tables()
     sources = sorted(EMULATOR_SOURCES.rglob("*.cpp"))
     if not sources:
         raise BuildError(f"no emulator sources under {EMULATOR_SOURCES}")
@@ -100,6 +94,25 @@ def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path
     toolchain.link(objects, target, flags)
     build_filters(toolchain, target)
     return target
+
+
+def generate_tables() -> Path:
+    """Write what the emulator compiles in besides its sources; return the unit among it."""
+    build_id = GENERATED / "contract_id.cpp"
+    step = Step("emulator")
+    if step.is_done():
+        return build_id
+    facts, tensors = GENERATED / "op_facts.inc", GENERATED / "op_tensors.inc"
+    write_op_facts(FACTS, INCLUDE, facts)
+    write_op_tensors(INCLUDE, tensors)
+    write_if_changed(
+        build_id,
+        "// Tells the loader that this library and the extension were built from one contract.\n"
+        'extern "C" __attribute__((visibility("default")))\n'
+        f'const char *aclnn_py_emulator_contract(void) {{ return "{contract_id()}"; }}\n',
+    )
+    step.done([facts, tensors, build_id])
+    return build_id
 
 
 def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
@@ -175,13 +188,15 @@ def build_filters(toolchain: Toolchain, library: Path) -> None:
 
 
 def install_headers() -> None:
-    """Copy include/ and the per-operator forwarders into the package, for C and C++ programs."""
-    fresh = PACKAGE_INCLUDE.with_name("include.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(INCLUDE, fresh)
+    """Put include/ and the per-operator forwarders into the package, for C and C++ programs."""
+    step = Step("headers")
+    if step.is_done():
+        return
     forwarders = load_by_path("forwarders", FACTS / "forwarders.py")
-    forwarders.write_forwarders(INCLUDE, FACTS, fresh)
-    shutil.rmtree(PACKAGE_INCLUDE, ignore_errors=True)
-    fresh.rename(PACKAGE_INCLUDE)
-    count = sum(1 for _ in PACKAGE_INCLUDE.rglob("*.h"))
-    say(f"installed {count} headers in {PACKAGE_INCLUDE.relative_to(PACKAGE_INCLUDE.parents[1])}")
+    texts = {
+        path.relative_to(INCLUDE).as_posix(): path.read_text(encoding="utf-8")
+        for path in INCLUDE.rglob("*.h")
+    }
+    written = write_tree(PACKAGE_INCLUDE, texts | forwarders.forwarder_texts(INCLUDE, FACTS))
+    step.done(written)
+    say(f"installed {len(written)} headers in {PACKAGE_INCLUDE.relative_to(ROOT)}")

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from ffi_build.paths import write_if_changed
+from build_parts.paths import write_if_changed
 
 ENUM_VALUE = re.compile(r"\b(ACL_[A-Z0-9_]+)\s*=\s*(-?\d+)")
 RANK_RANGE = re.compile(r"^(\d)-(\d)$")

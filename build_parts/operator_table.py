@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ffi_build.loading import load_by_path
-from ffi_build.op_facts import dtype_mask, dtype_numbers
-from ffi_build.paths import FACTS, INCLUDE, PACKAGE
-from ffi_build.toolchain import BuildError
+from build_parts.loading import load_by_path
+from build_parts.op_facts import dtype_mask, dtype_numbers
+from build_parts.paths import FACTS, INCLUDE, PACKAGE
+from build_parts.toolchain import BuildError
 
 MACHINE_TYPES = {
     "p": ("int64_t", "int64"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ffi_build.operator_table import read_operators
-from ffi_build.paths import write_if_changed
+from build_parts.operator_table import read_operators
+from build_parts.paths import write_if_changed
 
 
 def write_op_tensors(include: Path, target: Path) -> None:

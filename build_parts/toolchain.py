@@ -10,12 +10,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ffi_build.paths import BUILD, ROOT, say
+from build_parts.paths import BUILD, ROOT, say
 
 INSTALL_ADVICE = (
     "Install one (Debian and Ubuntu: apt install g++; Fedora and openEuler: dnf install gcc-c++; "
@@ -44,6 +45,8 @@ class Toolchain:
     sanitize: tuple[str, ...] = ()
     cc: list[str] = field(default_factory=lambda: find_compiler("CC", ("gcc", "cc", "clang")))
     cxx: list[str] = field(default_factory=lambda: find_compiler("CXX", ("g++", "c++", "clang++")))
+    commands: dict[str, list[dict[str, object]]] = field(default_factory=dict)
+    """What `compile` was asked for -> entries of compile_commands.json"""
 
     def common_flags(self) -> list[str]:
         flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"]
@@ -70,13 +73,23 @@ class Toolchain:
         folder = BUILD / "obj" / self.variant()
         jobs = []
         objects = []
+        times: dict[str, int] = {}
+        entries = self.commands[what] = []
         for unit in units:
             compiler = self.cxx if unit.source.suffix in (".cpp", ".cc") else self.cc
             command = [*compiler, *self.common_flags(), *unit.flags, *own_flags(unit.source)]
             digest = hashlib.sha256(shlex.join(command).encode()).hexdigest()[:12]
             target = folder / f"{unit.label.replace('/', '.')}.{digest}.o"
             objects.append(target)
-            if not up_to_date(unit.source, target):
+            entries.append(
+                {
+                    "directory": str(ROOT),
+                    "file": str(unit.source),
+                    "arguments": [*command, "-c", str(unit.source), "-o", str(target)],
+                    "output": str(target),
+                }
+            )
+            if not up_to_date(unit.source, target, times):
                 jobs.append((unit, command, target))
         if not jobs:
             say(f"{what}: {len(objects)} object files are up to date")
@@ -163,19 +176,28 @@ def own_flags(source: Path) -> list[str]:
     return shlex.split(found.group(1)) if found else []
 
 
-def up_to_date(source: Path, target: Path) -> bool:
-    """Whether `target` is newer than its source and every header its last compilation read."""
+def up_to_date(source: Path, target: Path, times: dict[str, int]) -> bool:
+    """Whether `target` is newer than its source and every header its last compilation read.
+
+    `times` keeps the modification times of headers, which many sources share.
+    """
     depfile = target.with_suffix(".d")
     try:
         built = target.stat().st_mtime_ns
-        rule = depfile.read_text(encoding="utf-8")
+        rule = depfile.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1]
     except OSError:
         return False
-    names = shlex.split(rule.replace("\\\n", " ").split(":", 1)[1])
+    # Only names with blanks are escaped, and reading escapes is slow.
+    names = shlex.split(rule) if "\\" in rule else rule.split()
     try:
-        return all(os.stat(name).st_mtime_ns < built for name in (*names, source))
+        for name in (*names, str(source)):
+            if name not in times:
+                times[name] = os.stat(name).st_mtime_ns
+            if times[name] >= built:
+                return False
     except OSError:
         return False
+    return True
 
 
 def compile_one(unit: Unit, command: Sequence[str], target: Path) -> str:
@@ -183,7 +205,10 @@ def compile_one(unit: Unit, command: Sequence[str], target: Path) -> str:
     fresh = target.with_name(f"{target.name}.{os.getpid()}")
     depfile = target.with_suffix(".d")
     full = [*command, "-MMD", "-MF", str(depfile), "-MT", "object", "-c", str(unit.source)]
+    began = time.time_ns()
     text = run([*full, "-o", str(fresh)], f"compile {unit.label}")
+    # A source saved while the compiler ran is newer than its object file.
+    os.utime(fresh, ns=(began, began))
     os.replace(fresh, target)
     return text
 

@@ -8,12 +8,13 @@ import sysconfig
 from pathlib import Path
 from types import ModuleType
 
-from ffi_build.contract import contract_id
-from ffi_build.fixed_launch import fixed_declarations, fixed_definitions
-from ffi_build.loading import load_by_path
-from ffi_build.operator_table import Row, read_operators, table_source
-from ffi_build.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
-from ffi_build.toolchain import BuildError, Toolchain, Unit
+from build_parts.contract import contract_id
+from build_parts.fixed_launch import fixed_declarations, fixed_definitions
+from build_parts.generation import Step
+from build_parts.loading import load_by_path
+from build_parts.operator_table import Row, read_operators, table_source
+from build_parts.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
+from build_parts.toolchain import BuildError, Toolchain, Unit
 
 FFI = PACKAGE / "_ffi"
 MODULE = "aclnn_py._ffi._binding"
@@ -41,12 +42,6 @@ SYSTEM_HEADERS = (
 
 def build_binding(toolchain: Toolchain) -> Path:
     """Generate, compile and link the extension in the package; return its path."""
-    try:
-        import cffi
-    except ImportError:
-        raise BuildError(
-            "the cffi package is needed to build the extension: pip install cffi"
-        ) from None
     python_include = Path(sysconfig.get_path("include"))
     if not (python_include / "Python.h").is_file():
         raise BuildError(
@@ -54,6 +49,32 @@ def build_binding(toolchain: Toolchain) -> Path:
             "(Debian and Ubuntu: apt install python3-dev; Fedora and openEuler: "
             "dnf install python3-devel)"
         )
+    source, launcher = GENERATED / "_binding.c", GENERATED / "_launcher.c"
+    step = Step("binding")
+    if not step.is_done():
+        generate_sources(source, launcher)
+        step.done([source, launcher])
+    flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
+    units = [
+        # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
+        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
+        Unit(launcher, flags, "gen/_launcher.c"),
+        Unit(FFI / "allocator.c", flags, "allocator.c"),
+    ]
+    objects = toolchain.compile(units, "binding")
+    target = FFI / "_binding.abi3.so"
+    toolchain.link(objects, target, (), undefined_allowed=True)
+    return target
+
+
+def generate_sources(source: Path, launcher: Path) -> None:
+    """Write cffi's C file of the extension, and the one with CANN's functions and the launcher."""
+    try:
+        import cffi
+    except ImportError:
+        raise BuildError(
+            "the cffi package is needed to build the extension: pip install cffi"
+        ) from None
     say("binding: reading include/")
     fragments = load_by_path("fragments", FACTS / "fragments.py")
     runtime = [
@@ -74,26 +95,13 @@ def build_binding(toolchain: Toolchain) -> Path:
     builder.cdef(fixed_declarations())
     includes = include_lines([path for path, _ in runtime]) + fixed_declarations()
     builder.set_source(MODULE, includes)
-    fresh = GENERATED / "_binding.new.c"
+    fresh = source.with_suffix(".new")
     GENERATED.mkdir(parents=True, exist_ok=True)
     builder.emit_c_code(str(fresh))
-    source = GENERATED / "_binding.c"
     write_if_changed(source, fresh.read_text(encoding="utf-8"))
     fresh.unlink()
-    launcher = GENERATED / "_launcher.c"
     write_if_changed(launcher, launcher_source(includes, functions, rows))
     say(f"binding: {len(functions)} functions, {len(rows)} operators")
-    flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
-    units = [
-        # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
-        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
-        Unit(launcher, flags, "gen/_launcher.c"),
-        Unit(FFI / "allocator.c", flags, "allocator.c"),
-    ]
-    objects = toolchain.compile(units, "binding")
-    target = FFI / "_binding.abi3.so"
-    toolchain.link(objects, target, (), undefined_allowed=True)
-    return target
 
 
 def without_variadic(text: str) -> str:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[1]
 INCLUDE = ROOT / "include"
 PACKAGE = ROOT / "aclnn_py"
 FACTS = PACKAGE / "facts"
@@ -29,3 +30,17 @@ def write_if_changed(path: Path, text: str) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return True
+
+
+def write_tree(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Make `folder` hold exactly these files, touching only what differs; return them, sorted."""
+    wanted = {folder / name: text for name, text in texts.items()}
+    for path, text in wanted.items():
+        write_if_changed(path, text)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path not in wanted:
+            path.unlink()
+    return sorted(wanted)
