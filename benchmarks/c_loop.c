@@ -7,7 +7,8 @@
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
 
-__attribute__((visibility("default"))) int c_loop(long rounds, void *a, void *b, void *out, aclrtStream stream)
+__attribute__((visibility("default"))) int c_loop(long rounds, void *a, void *b, void *out,
+                                                  aclrtStream stream)
 {
     const int64_t dims[2] = {4, 8}, strides[2] = {8, 1}, storage[1] = {32};
     int status = 0;
@@ -15,13 +16,17 @@ __attribute__((visibility("default"))) int c_loop(long rounds, void *a, void *b,
         float alpha = 1.0f;
         uint64_t nbytes = 0;
         aclOpExecutor *executor = 0;
-        aclTensor *x = aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, a);
-        aclTensor *y = aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, b);
-        aclTensor *z = aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, out);
+        aclTensor *x =
+            aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, a);
+        aclTensor *y =
+            aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, b);
+        aclTensor *z =
+            aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, out);
         aclScalar *scale = aclCreateScalar(&alpha, ACL_FLOAT);
         status |= aclnnAddGetWorkspaceSize(x, y, scale, z, &nbytes, &executor);
         status |= aclnnAdd(0, nbytes, executor, stream);
-        status |= aclDestroyTensor(x) | aclDestroyTensor(y) | aclDestroyTensor(z) | aclDestroyScalar(scale);
+        status |= aclDestroyTensor(x) | aclDestroyTensor(y) | aclDestroyTensor(z) |
+                  aclDestroyScalar(scale);
     }
     return status;
 }
@@ -32,20 +37,23 @@ static aclTensor *tensor(void *address)
     return aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, storage, 1, address);
 }
 
-__attribute__((visibility("default"))) int c_loop_mul(long rounds, void *a, void *b, void *out, aclrtStream stream)
+__attribute__((visibility("default"))) int c_loop_mul(long rounds, void *a, void *b, void *out,
+                                                      aclrtStream stream)
 {
     int status = 0;
     for (long i = 0; i < rounds; ++i) {
         uint64_t nbytes = 0;
         aclOpExecutor *executor = 0;
         aclTensor *x = tensor(a), *y = tensor(b), *z = tensor(out);
-        status |= aclnnMulGetWorkspaceSize(x, y, z, &nbytes, &executor) | aclnnMul(0, nbytes, executor, stream);
+        status |= aclnnMulGetWorkspaceSize(x, y, z, &nbytes, &executor) |
+                  aclnnMul(0, nbytes, executor, stream);
         status |= aclDestroyTensor(x) | aclDestroyTensor(y) | aclDestroyTensor(z);
     }
     return status;
 }
 
-__attribute__((visibility("default"))) int c_loop_grad(long rounds, void *a, void *b, void *out, aclrtStream stream)
+__attribute__((visibility("default"))) int c_loop_grad(long rounds, void *a, void *b, void *out,
+                                                       aclrtStream stream)
 {
     int status = 0;
     (void)b;
@@ -55,8 +63,8 @@ __attribute__((visibility("default"))) int c_loop_grad(long rounds, void *a, voi
         aclTensor *t[10];
         for (int k = 0; k < 10; ++k)
             t[k] = tensor(k < 6 ? a : out);
-        status |= aclnnAddLayerNormGradGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9],
-                                                        &nbytes, &executor);
+        status |= aclnnAddLayerNormGradGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], t[6],
+                                                        t[7], t[8], t[9], &nbytes, &executor);
         status |= aclnnAddLayerNormGrad(0, nbytes, executor, stream);
         for (int k = 0; k < 10; ++k)
             status |= aclDestroyTensor(t[k]);
@@ -64,7 +72,8 @@ __attribute__((visibility("default"))) int c_loop_grad(long rounds, void *a, voi
     return status;
 }
 
-__attribute__((visibility("default"))) int c_loop_list(long rounds, void *a, void *b, void *out, aclrtStream stream)
+__attribute__((visibility("default"))) int c_loop_list(long rounds, void *a, void *b, void *out,
+                                                       aclrtStream stream)
 {
     int status = 0;
     (void)b;
@@ -83,7 +92,8 @@ __attribute__((visibility("default"))) int c_loop_list(long rounds, void *a, voi
     return status;
 }
 
-__attribute__((visibility("default"))) int c_loop_attention(long rounds, void *a, void *b, void *out, aclrtStream stream)
+__attribute__((visibility("default"))) int c_loop_attention(long rounds, void *a, void *b,
+                                                            void *out, aclrtStream stream)
 {
     int status = 0;
     for (long i = 0; i < rounds; ++i) {
@@ -91,10 +101,11 @@ __attribute__((visibility("default"))) int c_loop_attention(long rounds, void *a
         aclOpExecutor *executor = 0;
         const aclTensor *key = tensor(b), *value = tensor(b);
         aclTensor *query = tensor(a), *result = tensor(out), *lse = tensor(out);
-        aclTensorList *keys = aclCreateTensorList(&key, 1), *values = aclCreateTensorList(&value, 1);
-        status |= aclnnFusedInferAttentionScoreV3GetWorkspaceSize(query, keys, values, 0, 0, 0, 0, 0, 0, 0,
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1.0, 0, 0, "BSH", 1, 0, 0, 0, 0, false, 0, 0,
-            result, lse, &nbytes, &executor);
+        aclTensorList *keys = aclCreateTensorList(&key, 1),
+                      *values = aclCreateTensorList(&value, 1);
+        status |= aclnnFusedInferAttentionScoreV3GetWorkspaceSize(
+            query, keys, values, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            0, 0, 1, 1.0, 0, 0, "BSH", 1, 0, 0, 0, 0, false, 0, 0, result, lse, &nbytes, &executor);
         status |= aclnnFusedInferAttentionScoreV3(0, nbytes, executor, stream);
         status |= aclDestroyTensorList(keys) | aclDestroyTensorList(values);
         status |= aclDestroyTensor(query) | aclDestroyTensor(result) | aclDestroyTensor(lse);

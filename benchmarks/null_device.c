@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library with the ABI of CANN that does nothing: what remains of a launch on it is the cost of the caller.
-   Objects cost one allocation each, as little as a real library could spend. */
+/* A library with the ABI of CANN that does nothing: what remains of a launch on it is the cost of
+   the caller. Objects cost one allocation each, as little as a real library could spend. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,36 +16,117 @@
 static __thread int32_t current_device;
 static __thread char context;
 
-struct aclTensor { int64_t dims[2]; void *data; };
-struct aclScalar { int64_t value[2]; int dtype; };
-struct aclTensorList { uint64_t count; const aclTensor *members[]; };
-struct aclOpExecutor { int64_t unused; };
+struct aclTensor {
+    int64_t dims[2];
+    void *data;
+};
+struct aclScalar {
+    int64_t value[2];
+    int dtype;
+};
+struct aclTensorList {
+    uint64_t count;
+    const aclTensor *members[];
+};
+struct aclOpExecutor {
+    int64_t unused;
+};
 static struct aclOpExecutor executor_of_all;
 
-aclError aclInit(const char *path) { (void)path; return 0; }
-aclError aclFinalize(void) { return 0; }
-const char *aclGetRecentErrMsg(void) { return NULL; }
-aclError aclrtGetDeviceCount(uint32_t *count) { *count = 1; return 0; }
-aclError aclrtSetDevice(int32_t device) { current_device = device; return 0; }
-aclError aclrtResetDevice(int32_t device) { (void)device; return 0; }
-aclError aclrtGetDevice(int32_t *device) { *device = current_device; return 0; }
-aclError aclrtGetCurrentContext(aclrtContext *out) { *out = &context; return 0; }
-aclError aclrtSetCurrentContext(aclrtContext in) { (void)in; return 0; }
-aclError aclrtCreateStream(aclrtStream *out) { *out = malloc(1); return 0; }
-aclError aclrtDestroyStream(aclrtStream stream) { free(stream); return 0; }
-aclError aclrtSynchronizeStream(aclrtStream stream) { (void)stream; return 0; }
-aclError aclrtSynchronizeDevice(void) { return 0; }
+aclError aclInit(const char *path)
+{
+    (void)path;
+    return 0;
+}
+aclError aclFinalize(void)
+{
+    return 0;
+}
+const char *aclGetRecentErrMsg(void)
+{
+    return NULL;
+}
+aclError aclrtGetDeviceCount(uint32_t *count)
+{
+    *count = 1;
+    return 0;
+}
+aclError aclrtSetDevice(int32_t device)
+{
+    current_device = device;
+    return 0;
+}
+aclError aclrtResetDevice(int32_t device)
+{
+    (void)device;
+    return 0;
+}
+aclError aclrtGetDevice(int32_t *device)
+{
+    *device = current_device;
+    return 0;
+}
+aclError aclrtGetCurrentContext(aclrtContext *out)
+{
+    *out = &context;
+    return 0;
+}
+aclError aclrtSetCurrentContext(aclrtContext in)
+{
+    (void)in;
+    return 0;
+}
+aclError aclrtCreateStream(aclrtStream *out)
+{
+    *out = malloc(1);
+    return 0;
+}
+aclError aclrtDestroyStream(aclrtStream stream)
+{
+    free(stream);
+    return 0;
+}
+aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    (void)stream;
+    return 0;
+}
+aclError aclrtSynchronizeDevice(void)
+{
+    return 0;
+}
 aclError aclrtMalloc(void **out, size_t nbytes, aclrtMemMallocPolicy policy)
 {
     (void)policy;
     *out = malloc(nbytes);
     return *out ? 0 : ACL_ERROR_BAD_ALLOC;
 }
-aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) { (void)stream, (void)mode; return 0; }
-aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *out) { (void)stream; *out = &context; return 0; }
-aclError aclmdlRIExecuteAsync(aclmdlRI graph, aclrtStream stream) { (void)graph, (void)stream; return 0; }
-aclError aclmdlRIDestroy(aclmdlRI graph) { (void)graph; return 0; }
-aclError aclrtFree(void *address) { free(address); return 0; }
+aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
+{
+    (void)stream, (void)mode;
+    return 0;
+}
+aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *out)
+{
+    (void)stream;
+    *out = &context;
+    return 0;
+}
+aclError aclmdlRIExecuteAsync(aclmdlRI graph, aclrtStream stream)
+{
+    (void)graph, (void)stream;
+    return 0;
+}
+aclError aclmdlRIDestroy(aclmdlRI graph)
+{
+    (void)graph;
+    return 0;
+}
+aclError aclrtFree(void *address)
+{
+    free(address);
+    return 0;
+}
 aclError aclrtMemcpy(void *to, size_t limit, const void *from, size_t nbytes, aclrtMemcpyKind kind)
 {
     (void)limit, (void)kind;
@@ -53,15 +134,21 @@ aclError aclrtMemcpy(void *to, size_t limit, const void *from, size_t nbytes, ac
     return 0;
 }
 
-aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType dtype, const int64_t *strides, int64_t offset,
-                           aclFormat format, const int64_t *storage, uint64_t storage_rank, void *data)
+aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType dtype,
+                           const int64_t *strides, int64_t offset, aclFormat format,
+                           const int64_t *storage, uint64_t storage_rank, void *data)
 {
-    (void)dims, (void)rank, (void)dtype, (void)strides, (void)offset, (void)format, (void)storage, (void)storage_rank;
+    (void)dims, (void)rank, (void)dtype, (void)strides, (void)offset, (void)format, (void)storage,
+        (void)storage_rank;
     aclTensor *tensor = malloc(sizeof *tensor);
     tensor->data = data;
     return tensor;
 }
-aclnnStatus aclDestroyTensor(const aclTensor *tensor) { free((void *)tensor); return 0; }
+aclnnStatus aclDestroyTensor(const aclTensor *tensor)
+{
+    free((void *)tensor);
+    return 0;
+}
 aclScalar *aclCreateScalar(void *value, aclDataType dtype)
 {
     aclScalar *scalar = malloc(sizeof *scalar);
@@ -69,19 +156,33 @@ aclScalar *aclCreateScalar(void *value, aclDataType dtype)
     scalar->dtype = dtype;
     return scalar;
 }
-aclnnStatus aclDestroyScalar(const aclScalar *scalar) { free((void *)scalar); return 0; }
-aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) { (void)executor; return 0; }
-aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) { (void)executor; return 0; }
+aclnnStatus aclDestroyScalar(const aclScalar *scalar)
+{
+    free((void *)scalar);
+    return 0;
+}
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
+{
+    (void)executor;
+    return 0;
+}
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor)
+{
+    (void)executor;
+    return 0;
+}
 
-aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *self, const aclTensor *other, const aclScalar *alpha,
-                                     aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor)
+aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *self, const aclTensor *other,
+                                     const aclScalar *alpha, aclTensor *out,
+                                     uint64_t *workspaceSize, aclOpExecutor **executor)
 {
     (void)self, (void)other, (void)alpha, (void)out;
     *workspaceSize = 0;
     *executor = &executor_of_all;
     return 0;
 }
-aclnnStatus aclnnAdd(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)
+aclnnStatus aclnnAdd(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                     aclrtStream stream)
 {
     (void)workspace, (void)workspaceSize, (void)executor, (void)stream;
     return 0;
@@ -101,18 +202,20 @@ aclnnStatus aclDestroyTensorList(const aclTensorList *list)
     free((void *)list);
     return 0;
 }
-aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *address)
+aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
+                             void *address)
 {
     (void)executor, (void)index;
     tensor->data = address;
     return 0;
 }
 
-#define PHASE_TWO(name)                                                                                        \
-    aclnnStatus name(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream)     \
-    {                                                                                                          \
-        (void)workspace, (void)workspaceSize, (void)executor, (void)stream;                                    \
-        return 0;                                                                                              \
+#define PHASE_TWO(name)                                                                \
+    aclnnStatus name(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, \
+                     aclrtStream stream)                                               \
+    {                                                                                  \
+        (void)workspace, (void)workspaceSize, (void)executor, (void)stream;            \
+        return 0;                                                                      \
     }
 PHASE_TWO(aclnnMul)
 PHASE_TWO(aclnnAddLayerNormGrad)
@@ -131,22 +234,25 @@ aclnnStatus aclnnMulGetWorkspaceSize(const aclTensor *self, const aclTensor *oth
     (void)self, (void)other, (void)out;
     return first(workspaceSize, executor);
 }
-aclnnStatus aclnnAddLayerNormGradGetWorkspaceSize(const aclTensor *a, const aclTensor *b, const aclTensor *c,
-                                                  const aclTensor *d, const aclTensor *e, const aclTensor *f,
-                                                  const aclTensor *g, aclTensor *h, aclTensor *i, aclTensor *j,
-                                                  uint64_t *workspaceSize, aclOpExecutor **executor)
+aclnnStatus aclnnAddLayerNormGradGetWorkspaceSize(const aclTensor *a, const aclTensor *b,
+                                                  const aclTensor *c, const aclTensor *d,
+                                                  const aclTensor *e, const aclTensor *f,
+                                                  const aclTensor *g, aclTensor *h, aclTensor *i,
+                                                  aclTensor *j, uint64_t *workspaceSize,
+                                                  aclOpExecutor **executor)
 {
     (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)j;
     return first(workspaceSize, executor);
 }
-aclnnStatus aclnnForeachSqrtGetWorkspaceSize(const aclTensorList *x, aclTensorList *out, uint64_t *workspaceSize,
-                                             aclOpExecutor **executor)
+aclnnStatus aclnnForeachSqrtGetWorkspaceSize(const aclTensorList *x, aclTensorList *out,
+                                             uint64_t *workspaceSize, aclOpExecutor **executor)
 {
     (void)x, (void)out;
     return first(workspaceSize, executor);
 }
-aclnnStatus aclnnFusedInferAttentionScoreV3GetWorkspaceSize(const aclTensor *query, const aclTensorList *key,
-    const aclTensorList *value, const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
+aclnnStatus aclnnFusedInferAttentionScoreV3GetWorkspaceSize(
+    const aclTensor *query, const aclTensorList *key, const aclTensorList *value,
+    const aclTensor *pseShiftOptional, const aclTensor *attenMaskOptional,
     const aclIntArray *actualSeqLengthsOptional, const aclIntArray *actualSeqLengthsKvOptional,
     const aclTensor *deqScale1Optional, const aclTensor *quantScale1Optional,
     const aclTensor *deqScale2Optional, const aclTensor *quantScale2Optional,
@@ -157,11 +263,12 @@ aclnnStatus aclnnFusedInferAttentionScoreV3GetWorkspaceSize(const aclTensor *que
     const aclTensor *valueAntiquantScaleOptional, const aclTensor *valueAntiquantOffsetOptional,
     const aclTensor *keySharedPrefixOptional, const aclTensor *valueSharedPrefixOptional,
     const aclIntArray *actualSharedPrefixLenOptional, const aclTensor *queryRopeOptional,
-    const aclTensor *keyRopeOptional, const aclTensor *keyRopeAntiquantScaleOptional, int64_t numHeads,
-    double scaleValue, int64_t preTokens, int64_t nextTokens, const char *inputLayout,
-    int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise, int64_t blockSize,
-    int64_t antiquantMode, bool softmaxLseFlag, int64_t keyAntiquantMode, int64_t valueAntiquantMode,
-    aclTensor *attentionOut, aclTensor *softmaxLse, uint64_t *workspaceSize, aclOpExecutor **executor)
+    const aclTensor *keyRopeOptional, const aclTensor *keyRopeAntiquantScaleOptional,
+    int64_t numHeads, double scaleValue, int64_t preTokens, int64_t nextTokens,
+    const char *inputLayout, int64_t numKeyValueHeads, int64_t sparseMode, int64_t innerPrecise,
+    int64_t blockSize, int64_t antiquantMode, bool softmaxLseFlag, int64_t keyAntiquantMode,
+    int64_t valueAntiquantMode, aclTensor *attentionOut, aclTensor *softmaxLse,
+    uint64_t *workspaceSize, aclOpExecutor **executor)
 {
     return first(workspaceSize, executor);
 }

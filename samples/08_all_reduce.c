@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A collective from C, with one thread per rank.
 
-   Build:  cc -std=c11 -pthread $(aclnn-py config --cflags) samples/08_all_reduce.c -o all_reduce $(aclnn-py config --libs)
-   Run:    ./all_reduce
+   Build: cc -std=c11 -pthread $(aclnn-py config --cflags) samples/08_all_reduce.c -o all_reduce
+   $(aclnn-py config --libs) Run: ./all_reduce
 
    Last line: "ok". */
 
@@ -44,7 +44,8 @@ static void *rank_main(void *argument)
         values[i] = (float)(i + 1000 * rank);
     check(aclrtMemcpy(send, nbytes, values, nbytes, ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy");
 
-    check(HcclAllReduce(send, receive, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[rank], stream),
+    check(HcclAllReduce(send, receive, COUNT, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comms[rank],
+                        stream),
           "HcclAllReduce");
     check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     check(aclrtMemcpy(values, nbytes, receive, nbytes, ACL_MEMCPY_DEVICE_TO_HOST), "aclrtMemcpy");

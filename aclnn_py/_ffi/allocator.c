@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream-ordered pools: segments of device memory, cut into blocks, kept in free lists by size.
 
-   A free block stands on a shelf. The shelf of a stream holds blocks that this stream may still work on: a block taken
-   by the same stream needs no wait, because the stream executes in order. The shelf without a stream holds what nobody
-   works on. Blocks move from the first to the second when the stream's progress is known (ap_stream.completed).
+   A free block stands on a shelf. The shelf of a stream holds blocks that this stream may still
+   work on: a block taken by the same stream needs no wait, because the stream executes in order.
+   The shelf without a stream holds what nobody works on. Blocks move from the first to the second
+   when the stream's progress is known (ap_stream.completed).
 
-   A captured stream runs again with every replay. What was taken for its work belongs to its graph (`keeper`) until the
-   graph goes: it stands on the shelf of the captured stream while that is captured, and on the keeper's afterwards,
-   where another graph of the same keeper finds it.
+   A captured stream runs again with every replay. What was taken for its work belongs to its graph
+   (`keeper`) until the graph goes: it stands on the shelf of the captured stream while that is
+   captured, and on the keeper's afterwards, where another graph of the same keeper finds it.
 
-   Nothing here calls Python or the device. The lock is held for a few dozen instructions, by threads that do not hold
-   the interpreter's lock, so a finalizer can never run under it. */
+   Nothing here calls Python or the device. The lock is held for a few dozen instructions, by
+   threads that do not hold the interpreter's lock, so a finalizer can never run under it. */
 #include "allocator.h"
 
 #include "free_lists.h"
@@ -26,10 +27,10 @@ uint64_t ap_block_nbytes(uint64_t nbytes)
     return block_nbytes(nbytes);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------ */
 
-/* Cut off what the request does not need, from a block that was just taken off its shelf; the rest goes back there.
-   Without memory for the bookkeeping the block stays whole. */
+/* Cut off what the request does not need, from a block that was just taken off its shelf; the rest
+   goes back there. Without memory for the bookkeeping the block stays whole. */
 static void split(ap_pool *pool, chunk *block, uint64_t nbytes, shelf *place)
 {
     uint64_t least = block->home->large ? LARGE_REST : GRANULE;
@@ -81,7 +82,8 @@ static uint64_t hand_out(ap_pool *pool, chunk *block, uint64_t asked, uint64_t n
     shelf *place = block->place;
     ap_stream *stream = place->stream;
     if (stream && !passed(block)) {
-        /* Whoever waits for the work on the new owner waits for this as well; other streams have to. */
+        /* Whoever waits for the work on the new owner waits for this as well; other streams have
+           to. */
         use->marks[0].stream_id = stream->id;
         use->marks[0].sequence = block->sequence;
         use->guard = stream->id;
@@ -134,13 +136,15 @@ static void keep(ap_use *use, ap_stream *stream, ap_stream *keeper)
 {
     chunk *block = use->chunk;
     block->keeper = keeper;
-    /* Whoever uses the block elsewhere has to mind the replays, whether captured work touches it or not. */
+    /* Whoever uses the block elsewhere has to mind the replays, whether captured work touches it or
+       not. */
     use->marks[0].stream_id = stream->id;
     use->marks[0].sequence = stream->sequence + 1;
     use->guard = 0;
 }
 
-uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper, ap_use *use)
+uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper,
+                               ap_use *use)
 {
     uint64_t wanted = block_nbytes(nbytes), address = 0;
     if (wanted < nbytes)
@@ -216,7 +220,8 @@ int32_t ap_pool_give(ap_use *use)
                 continue;
             uint64_t at = __atomic_load_n(&use->marks[i].sequence, __ATOMIC_ACQUIRE);
             shelf *worker = shelf_of(pool, id);
-            if (!worker || (at > __atomic_load_n(&worker->stream->completed, __ATOMIC_ACQUIRE) && place->stream))
+            if (!worker || (at > __atomic_load_n(&worker->stream->completed, __ATOMIC_ACQUIRE) &&
+                            place->stream))
                 code = AP_BUSY;
             else if (at > worker->stream->completed)
                 place = worker, sequence = at;
@@ -231,14 +236,15 @@ int32_t ap_pool_give(ap_use *use)
     return code;
 }
 
-/* ---- segments ------------------------------------------------------------------------------------------------- */
+/* ---- segments ---------------------------------------------------------------------- */
 
 int32_t ap_pool_reserve(ap_pool *pool, uint64_t nbytes)
 {
     ap_pool_stats *stats = &pool->stats;
     pthread_mutex_lock(&lock);
-    int32_t fits = stats->limit_nbytes == 0 ||
-                   (nbytes <= stats->limit_nbytes && stats->reserved_nbytes <= stats->limit_nbytes - nbytes);
+    int32_t fits =
+        stats->limit_nbytes == 0 ||
+        (nbytes <= stats->limit_nbytes && stats->reserved_nbytes <= stats->limit_nbytes - nbytes);
     if (fits)
         stats->reserved_nbytes += nbytes;
     pthread_mutex_unlock(&lock);
@@ -262,7 +268,8 @@ static void count_raw(ap_pool *pool)
         stats->reserved_peak_nbytes = stats->reserved_nbytes;
 }
 
-uint64_t ap_pool_grow(ap_pool *pool, uint64_t address, uint64_t segment_nbytes, uint64_t nbytes, ap_use *use)
+uint64_t ap_pool_grow(ap_pool *pool, uint64_t address, uint64_t segment_nbytes, uint64_t nbytes,
+                      ap_use *use)
 {
     uint64_t wanted = block_nbytes(nbytes), taken = 0;
     segment *home = calloc(1, sizeof *home);
@@ -336,7 +343,7 @@ void ap_pool_uncount(ap_pool *pool, uint64_t nbytes)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- pools ---------------------------------------------------------------------------------------------------- */
+/* ---- pools ------------------------------------------------------------------------- */
 
 ap_pool *ap_pool_create(int32_t device)
 {
@@ -422,7 +429,7 @@ void ap_pools_release(ap_stream *keeper)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- statistics ----------------------------------------------------------------------------------------------- */
+/* ---- statistics -------------------------------------------------------------------- */
 
 void ap_pool_limit(ap_pool *pool, uint64_t nbytes)
 {

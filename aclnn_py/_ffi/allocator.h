@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream-ordered pools of device or pinned memory. Read by cffi (lines with # are dropped) and by the C compiler. */
+// clang-format Language: C
+/* Stream-ordered pools of device or pinned memory. Read by cffi (lines with # are dropped) and by
+   the C compiler. */
 #ifndef ACLNN_PY_ALLOCATOR_H
 #define ACLNN_PY_ALLOCATOR_H
 
@@ -15,7 +17,8 @@
 
 typedef struct ap_pool ap_pool;
 
-/* Blocks of one power of two: class N holds sizes in (2^(N-1), 2^N] bytes, as they were asked for. */
+/* Blocks of one power of two: class N holds sizes in (2^(N-1), 2^N] bytes, as they were asked
+   for. */
 typedef struct {
     uint64_t live;
     uint64_t live_nbytes;
@@ -42,29 +45,36 @@ typedef struct {
 /* A pool lives as long as the process: streams and blocks refer to it until the end. */
 ap_pool *ap_pool_create(int32_t device);
 
-/* Take a block for `use`, from what `stream` or nobody still works on. Gives its address, 0 when there is none.
-   A null stream is for memory the host touches first: only what nobody works on. */
+/* Take a block for `use`, from what `stream` or nobody still works on. Gives its address, 0 when
+   there is none. A null stream is for memory the host touches first: only what nobody works on. */
 uint64_t ap_pool_take(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_use *use);
 /* The same for the current stream of this thread. */
 uint64_t ap_pool_take_current(ap_pool *pool, uint64_t nbytes, ap_use *use);
-/* Take a block for work that `stream` captures, from what its graphs keep or nobody works on; it is kept from then on.
-   `keeper` stands for the graphs that share memory: it numbers no work, and nothing on its shelf is ever passed. */
-uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper, ap_use *use);
+/* Take a block for work that `stream` captures, from what its graphs keep or nobody works on; it is
+   kept from then on. `keeper` stands for the graphs that share memory: it numbers no work, and
+   nothing on its shelf is ever passed. */
+uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream, ap_stream *keeper,
+                               ap_use *use);
 /* Keep a block that was taken otherwise. */
 void ap_pool_keep(ap_use *use, ap_stream *stream, ap_stream *keeper);
-/* Give a block back and close `use`. AP_BUSY: a stream the pool does not know, or several, may still work on it. */
+/* Give a block back and close `use`. AP_BUSY: a stream the pool does not know, or several, may
+   still work on it. */
 int32_t ap_pool_give(ap_use *use);
-/* Give back a block on which `stream` works up to `sequence`; null: nobody does, or only graphs that keep it. */
+/* Give back a block on which `stream` works up to `sequence`; null: nobody does, or only graphs
+   that keep it. */
 int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence);
 
 /* How much a block of this size takes of its segment. */
 uint64_t ap_block_nbytes(uint64_t nbytes);
-/* Count memory against the limit before asking the device for it; 0 when the limit forbids. Undone by unreserve. */
+/* Count memory against the limit before asking the device for it; 0 when the limit forbids. Undone
+   by unreserve. */
 int32_t ap_pool_reserve(ap_pool *pool, uint64_t nbytes);
 void ap_pool_unreserve(ap_pool *pool, uint64_t nbytes);
 /* Add reserved memory that the device gave, and take a block of it before anybody else can. */
-uint64_t ap_pool_grow(ap_pool *pool, uint64_t address, uint64_t segment_nbytes, uint64_t nbytes, ap_use *use);
-/* Take up to `room` segments without any block in use, and on which nobody works, out of the pool. */
+uint64_t ap_pool_grow(ap_pool *pool, uint64_t address, uint64_t segment_nbytes, uint64_t nbytes,
+                      ap_use *use);
+/* Take up to `room` segments without any block in use, and on which nobody works, out of the
+   pool. */
 uint32_t ap_pool_shrink(ap_pool *pool, uint64_t *addresses, uint32_t room);
 /* Count a reserved block that is its own segment; and forget it. */
 void ap_pool_count(ap_pool *pool, uint64_t nbytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library's exception callback tells. It comes on a thread of the library, where no Python may run:
-   the numbers are kept here until a wait that failed asks for them. */
+/* What the library's exception callback tells. It comes on a thread of the library, where no Python
+   may run: the numbers are kept here until a wait that failed asks for them. */
 
 static pthread_mutex_t fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static ap_fault faults[AP_FAULTS];
@@ -21,7 +21,8 @@ static void note_fault(aclrtExceptionInfo *info)
 
 int32_t ap_watch_faults(int32_t several)
 {
-    return several ? aclrtExceptionInfoCallbackRegister(note_fault) : aclrtSetExceptionInfoCallback(note_fault);
+    return several ? aclrtExceptionInfoCallbackRegister(note_fault)
+                   : aclrtSetExceptionInfoCallback(note_fault);
 }
 
 uint32_t ap_recent_faults(ap_fault *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a pool: blocks, their neighbours in a segment, and the free lists they stand in. Only allocator.c
-   includes this, and calls it under its lock. */
+// clang-format Language: C
+/* The inside of a pool: blocks, their neighbours in a segment, and the free lists they stand in.
+   Only allocator.c includes this, and calls it under its lock. */
 #ifndef ACLNN_PY_FREE_LISTS_H
 #define ACLNN_PY_FREE_LISTS_H
 
@@ -9,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CANN: a block has 32 bytes behind its length, which is rounded up to 32. Devices start one at 512 bytes, and programs
-   rely on that. */
+/* CANN: a block has 32 bytes behind its length, which is rounded up to 32. Devices start one at 512
+   bytes, and programs rely on that. */
 #define GRANULE 512u
 #define TAIL 32u
-/* Small and large blocks live in segments of their own, so that a small one never pins a large one's segment. */
+/* Small and large blocks live in segments of their own, so that a small one never pins a large
+   one's segment. */
 #define SMALL_MOST (1u << 20)
 /* A rest smaller than this stays with a block of a large segment. */
 #define LARGE_REST (64u << 10)
@@ -50,7 +52,8 @@ struct chunk {
     chunk *left, *right;    /* neighbours in the segment */
     chunk *next, *previous; /* in the free list */
     shelf *place;           /* null: in use */
-    ap_stream *keeper;      /* whose graphs the block belongs to, free or in use; null: it is anybody's */
+    /* whose graphs the block belongs to, free or in use; null: it is anybody's */
+    ap_stream *keeper;
 };
 
 struct segment {
@@ -70,7 +73,7 @@ struct ap_pool {
     ap_pool_stats stats;
 };
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------- */
 
 static uint64_t round_up(uint64_t value, uint64_t granule)
 {
@@ -113,7 +116,7 @@ static int class_of(uint64_t nbytes)
     return power < AP_SIZE_CLASSES ? power : AP_SIZE_CLASSES - 1;
 }
 
-/* ---- free lists ----------------------------------------------------------------------------------------------- */
+/* ---- free lists -------------------------------------------------------------------- */
 
 static void put(shelf *place, chunk *block, uint64_t sequence)
 {
@@ -145,8 +148,8 @@ static void pull(chunk *block)
     block->place = NULL;
 }
 
-/* The first block of the list this size belongs to that is long enough, else the head of the next list that is not
-   empty: all in that one are. */
+/* The first block of the list this size belongs to that is long enough, else the head of the next
+   list that is not empty: all in that one are. */
 static chunk *find(const bins *b, uint64_t nbytes)
 {
     int level, step;
@@ -194,7 +197,7 @@ static int passed(const chunk *block)
     return !stream || block->sequence <= __atomic_load_n(&stream->completed, __ATOMIC_ACQUIRE);
 }
 
-/* ---- neighbours ----------------------------------------------------------------------------------------------- */
+/* ---- neighbours -------------------------------------------------------------------- */
 
 static void drop(ap_pool *pool, chunk *block)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operator launches: objects, phase one, workspace, phase two and clean-up in one call without the interpreter's lock.
-   Included by the generated extension source after the C functions and the operator table. */
+/* Operator launches: objects, phase one, workspace, phase two and clean-up in one call without the
+   interpreter's lock. Included by the generated extension source after the C functions and the
+   operator table. */
 
 #define AP_LIKELY(x) __builtin_expect(!!(x), 1)
 #define AP_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -64,29 +65,33 @@ ap_stream *ap_current_stream(void)
     return current_stream;
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------- */
 
 static int32_t refuse(int32_t reason, int32_t parameter, int32_t member)
 {
-    failure = (ap_failure){.phase = AP_PHASE_ARGUMENT, .reason = reason, .parameter = parameter, .member = member};
+    failure = (ap_failure){
+        .phase = AP_PHASE_ARGUMENT, .reason = reason, .parameter = parameter, .member = member};
     failure.routine = "";
     failure_text[0] = 0;
     failure.message = failure_text;
     return AP_FAILED;
 }
 
-/* The library keeps its message per thread and forgets it with the next call: it is read here, before any clean-up. */
-static int32_t fail(int32_t phase, int32_t status, const char *routine, int32_t parameter, int32_t member)
+/* The library keeps its message per thread and forgets it with the next call: it is read here,
+   before any clean-up. */
+static int32_t fail(int32_t phase, int32_t status, const char *routine, int32_t parameter,
+                    int32_t member)
 {
     const char *text = aclGetRecentErrMsg();
-    failure = (ap_failure){.phase = phase, .status = status, .parameter = parameter, .member = member};
+    failure =
+        (ap_failure){.phase = phase, .status = status, .parameter = parameter, .member = member};
     failure.routine = routine;
     snprintf(failure_text, sizeof failure_text, "%s", text ? text : "");
     failure.message = failure_text;
     return AP_FAILED;
 }
 
-/* ---- marks ---------------------------------------------------------------------------------------------------- */
+/* ---- marks ------------------------------------------------------------------------- */
 
 /* Threads may launch on different streams with one buffer, so an entry is claimed atomically. */
 static void mark(ap_use *use, uint64_t stream_id, uint64_t sequence)
@@ -94,8 +99,8 @@ static void mark(ap_use *use, uint64_t stream_id, uint64_t sequence)
     for (int i = 0; i < AP_MARKS; ++i) {
         ap_mark *entry = &use->marks[i];
         uint64_t id = __atomic_load_n(&entry->stream_id, __ATOMIC_RELAXED);
-        if (id == 0 && __atomic_compare_exchange_n(&entry->stream_id, &id, stream_id, 0, __ATOMIC_RELAXED,
-                                                   __ATOMIC_RELAXED))
+        if (id == 0 && __atomic_compare_exchange_n(&entry->stream_id, &id, stream_id, 0,
+                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             id = stream_id;
         if (id == stream_id) {
             __atomic_store_n(&entry->sequence, sequence, __ATOMIC_RELEASE);
@@ -133,8 +138,9 @@ static void unlock_word(uint32_t *word)
     __atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
-/* Held over phase two: the sequence grows only after the work is queued, so a synchronize that read the sequence
-   before it started covers every launch up to it; and the arena cannot be exchanged under a launch. */
+/* Held over phase two: the sequence grows only after the work is queued, so a synchronize that read
+   the sequence before it started covers every launch up to it; and the arena cannot be exchanged
+   under a launch. */
 static void lock_stream(ap_stream *stream)
 {
     lock_word(&stream->lock);
@@ -169,9 +175,10 @@ uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace
 
 #include "objects.c"
 
-/* ---- the two phases ------------------------------------------------------------------------------------------- */
+/* ---- the two phases ---------------------------------------------------------------- */
 
-static int32_t check_use(const ap_use *use, const ap_stream *stream, int32_t parameter, int32_t member)
+static int32_t check_use(const ap_use *use, const ap_stream *stream, int32_t parameter,
+                         int32_t member)
 {
     if (AP_UNLIKELY(use->closed))
         return refuse(AP_REASON_CLOSED, parameter, member);
@@ -182,7 +189,8 @@ static int32_t check_use(const ap_use *use, const ap_stream *stream, int32_t par
     return AP_OK;
 }
 
-static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, int32_t parameter, int32_t member)
+static int32_t check_tensor(const ap_tensor *tensor, const ap_stream *stream, int32_t parameter,
+                            int32_t member)
 {
     return check_use(tensor->use, stream, parameter, member);
 }
@@ -199,7 +207,8 @@ static int32_t examine_tensors(const ap_call *call, ap_tensor **tensors, const a
         for (uint64_t m = 0; m < entries; ++m) {
             if (!tensors[next + m])
                 continue;
-            int32_t code = check_tensor(tensors[next + m], stream, (int32_t)i, list ? (int32_t)m : -1);
+            int32_t code =
+                check_tensor(tensors[next + m], stream, (int32_t)i, list ? (int32_t)m : -1);
             if (AP_UNLIKELY(code == AP_GUARDED))
                 guarded = code;
             else if (AP_UNLIKELY(code != AP_OK))
@@ -210,8 +219,9 @@ static int32_t examine_tensors(const ap_call *call, ap_tensor **tensors, const a
     return guarded;
 }
 
-/* Refused arguments are found before anything is created. Nearly always there is none: the tensors are looked at one
-   after the other, and as members of arguments only when something is the matter. */
+/* Refused arguments are found before anything is created. Nearly always there is none: the tensors
+   are looked at one after the other, and as members of arguments only when something is the
+   matter. */
 static int32_t check_tensors(const ap_call *call, ap_tensor **tensors, const ap_stream *stream)
 {
     uint32_t odd = 0;
@@ -247,8 +257,10 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
     return destroy_objects(p, code);
 }
 
-/* Buffers are marked even when phase two reports a failure: part of the work may have been queued. */
-static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uint64_t workspace_nbytes)
+/* Buffers are marked even when phase two reports a failure: part of the work may have been
+   queued. */
+static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace,
+                         uint64_t workspace_nbytes)
 {
     typedef int32_t (*function)(void *, uint64_t, void *, void *);
     const ap_op *op = p->op;
@@ -267,7 +279,8 @@ static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace, uin
     return AP_LIKELY(status == 0) ? AP_OK : fail(AP_PHASE_TWO, status, op->c_name, -1, -1);
 }
 
-/* AP_NO_STREAM: no current stream, or the thread points at another device. Python sets both right and calls again. */
+/* AP_NO_STREAM: no current stream, or the thread points at another device. Python sets both right
+   and calls again. */
 static int32_t take_stream(ap_stream **stream)
 {
     if (AP_UNLIKELY(forked_child))
@@ -277,8 +290,9 @@ static int32_t take_stream(ap_stream **stream)
     if (AP_UNLIKELY(!*stream))
         return AP_NO_STREAM;
     if (AP_UNLIKELY((*stream)->closed))
-        return refuse((*stream)->closed == AP_STREAM_CAPTURED ? AP_REASON_STREAM_CAPTURED : AP_REASON_STREAM_CLOSED, -1,
-                      -1);
+        return refuse((*stream)->closed == AP_STREAM_CAPTURED ? AP_REASON_STREAM_CAPTURED
+                                                              : AP_REASON_STREAM_CLOSED,
+                      -1, -1);
     if (AP_UNLIKELY((*stream)->device != active_device))
         return AP_NO_STREAM;
     return AP_OK;
@@ -298,7 +312,8 @@ static ap_prepared *to_heap(const ap_prepared *p)
 
 static void destroy_executor(ap_prepared *p)
 {
-    /* Absent before 8.1: an executor that never ran is then leaked, as it is in every client of that release. */
+    /* Absent before 8.1: an executor that never ran is then leaked, as it is in every client of
+       that release. */
     if (p->executor)
         aclDestroyAclOpExecutor(p->executor);
     p->executor = NULL;
@@ -393,7 +408,8 @@ void ap_abandon(ap_prepared *pending)
     free(pending);
 }
 
-int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_plan *plan)
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable,
+                   ap_plan *plan)
 {
     ap_prepared p;
     int32_t code = take_stream(&stream);
@@ -402,7 +418,8 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
     if (AP_UNLIKELY(intercepted()))
         return AP_INTERCEPTED;
     code = check_tensors(call, tensors, stream);
-    if (AP_UNLIKELY(code != AP_OK && code != AP_GUARDED)) /* nothing is queued yet: nobody has to wait */
+    if (AP_UNLIKELY(code != AP_OK &&
+                    code != AP_GUARDED)) /* nothing is queued yet: nobody has to wait */
         return code;
     code = phase_one(&p, call, tensors);
     if (AP_UNLIKELY(code != AP_OK))
@@ -424,7 +441,8 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
     return destroy_objects(&p, code);
 }
 
-static int32_t execute(ap_stream *stream, ap_prepared *prepared, void *workspace, uint64_t workspace_nbytes)
+static int32_t execute(ap_stream *stream, ap_prepared *prepared, void *workspace,
+                       uint64_t workspace_nbytes)
 {
     if (AP_UNLIKELY(!prepared))
         return refuse(forked_child ? AP_REASON_FORKED : AP_REASON_PLAN_CLOSED, -1, -1);
@@ -479,7 +497,8 @@ static int32_t rebind(ap_prepared *prepared, uint32_t index, ap_tensor *tensor)
     for (uint32_t i = 0; i < prepared->call->argument_count; ++i) {
         if (prepared->call->arguments[i].kind != AP_TENSOR || next++ != index)
             continue;
-        int32_t status = aclSetTensorAddr(prepared->executor, index, prepared->objects[i], tensor->address);
+        int32_t status =
+            aclSetTensorAddr(prepared->executor, index, prepared->objects[i], tensor->address);
         if (status == AP_UNBOUND)
             return AP_UNCERTAIN;
         if (status != 0)

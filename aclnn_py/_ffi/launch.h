@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operator launches in one C call. Read by cffi (lines with # are dropped) and by the C compiler. */
+// clang-format Language: C
+/* Operator launches in one C call. Read by cffi (lines with # are dropped) and by the C
+   compiler. */
 #ifndef ACLNN_PY_LAUNCH_H
 #define ACLNN_PY_LAUNCH_H
 
@@ -73,11 +75,12 @@
 #define AP_STREAM_ENDED 1
 #define AP_STREAM_CAPTURED 2
 
-/* What a C function returns when its slot in the pointer table is empty: a value no library uses. */
+/* What a C function returns when its slot in the pointer table is empty: a value no library
+   uses. */
 #define AP_UNBOUND -559038737
 
-/* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in elements.
-   id is unique in the process, unlike an address, which comes back after its release. */
+/* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in
+   elements. id is unique in the process, unlike an address, which comes back after its release. */
 typedef struct {
     uint64_t id;
     int32_t dtype;
@@ -96,8 +99,8 @@ typedef struct {
 } ap_mark;
 
 /* One per buffer, shared by all views of it. overflow: used by more streams than there are entries.
-   chunk: the block of the allocator. guard: the stream that still worked on it for its previous owner, or 0; other
-   streams wait for that one before they touch it, and leave a mark. */
+   chunk: the block of the allocator. guard: the stream that still worked on it for its previous
+   owner, or 0; other streams wait for that one before they touch it, and leave a mark. */
 typedef struct {
     ap_mark marks[4];
     uint32_t overflow;
@@ -131,8 +134,9 @@ typedef union {
 
 typedef struct ap_op ap_op;
 
-/* One per stream. id is unique in the process and never 0; sequence numbers the work that was queued.
-   workspace_peak: the most that a launch used of an arena. recent: the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
+/* One per stream. id is unique in the process and never 0; sequence numbers the work that was
+   queued. workspace_peak: the most that a launch used of an arena. recent: the operator of the work
+   numbered N at N % AP_RECENT, null where it was no operator. */
 typedef struct {
     void *raw;
     uint64_t id;
@@ -149,12 +153,14 @@ typedef struct {
 } ap_stream;
 
 /* Calls phase one: the operator's own words, then workspaceSize and executor. */
-typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes, void **executor);
+typedef int32_t (*ap_invoker)(const ap_op *op, const ap_word *words, uint64_t *workspace_nbytes,
+                              void **executor);
 
-/* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it may be null.
-   scalars: for each scalar or scalar list the documented dtypes, bit N for aclDataType N, in hexadecimal.
-   single_use: its executors are never kept for another launch. in_order: its tensors are single ones, read before
-   written and never both, so that an index which counts tensors has one meaning only. */
+/* One operator. modes: one letter per parameter, i input, o output, r in place; upper case when it
+   may be null. scalars: for each scalar or scalar list the documented dtypes, bit N for aclDataType
+   N, in hexadecimal. single_use: its executors are never kept for another launch. in_order: its
+   tensors are single ones, read before written and never both, so that an index which counts
+   tensors has one meaning only. */
 struct ap_op {
     const char *name;
     const char *c_name;
@@ -178,8 +184,9 @@ typedef struct {
     int32_t dtype;
 } ap_scalar;
 
-/* One prepared argument. Tensors take `count` entries of the launch's tensor array, 0 meaning null; others carry data.
-   count: tensors in a list, elements of an array or list, 1 for a scalar. present: 0 passes null. */
+/* One prepared argument. Tensors take `count` entries of the launch's tensor array, 0 meaning null;
+   others carry data. count: tensors in a list, elements of an array or list, 1 for a scalar.
+   present: 0 passes null. */
 typedef struct {
     int32_t kind;
     uint32_t present;
@@ -197,8 +204,8 @@ typedef struct {
     const ap_argument *arguments;
 } ap_call;
 
-/* A launch between its two phases: the executor, and the objects that must live until phase two returns.
-   sequence: the number that phase two got on its stream, 0 before it ran. */
+/* A launch between its two phases: the executor, and the objects that must live until phase two
+   returns. sequence: the number that phase two got on its stream, 0 before it ran. */
 typedef struct {
     const ap_call *call;
     const ap_op *op;
@@ -211,14 +218,16 @@ typedef struct {
     void *objects[64];
 } ap_prepared;
 
-/* Where Python keeps a prepared launch; null after its release. lock: held by the thread that runs, rebinds or releases
-   it, since an executor belongs to one thread at a time. It is taken before that of a stream. */
+/* Where Python keeps a prepared launch; null after its release. lock: held by the thread that runs,
+   rebinds or releases it, since an executor belongs to one thread at a time. It is taken before
+   that of a stream. */
 typedef struct {
     ap_prepared *prepared;
     uint32_t lock;
 } ap_plan;
 
-/* One launch of a list. plan: its executor, or null where the library has no repeatable one: then both phases run. */
+/* One launch of a list. plan: its executor, or null where the library has no repeatable one: then
+   both phases run. */
 typedef struct {
     ap_plan *plan;
     const ap_call *call;
@@ -231,8 +240,8 @@ typedef struct {
     uint32_t count;
 } ap_sequence;
 
-/* Why the last launch of this thread did not go through. parameter and member are -1 when they do not apply. step: of a
-   sequence; those before it are queued. */
+/* Why the last launch of this thread did not go through. parameter and member are -1 when they do
+   not apply. step: of a sequence; those before it are queued. */
 typedef struct {
     int32_t status;
     int32_t phase;
@@ -247,35 +256,45 @@ typedef struct {
 } ap_failure;
 
 /* Fill in a tensor; returns its own address, as ap_runN takes it. */
-double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset, ap_use *use);
+double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset,
+                   ap_use *use);
 
 /* Launch on `stream`, or on the thread's current stream when it is null. */
 int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors);
-/* ap_launch1 to ap_launch16 and ap_run1 to ap_run16 do the same with the tensors one by one, ap_runN on the thread's
-   current stream. The build writes them (build_parts/fixed_launch.py). */
+/* ap_launch1 to ap_launch16 and ap_run1 to ap_run16 do the same with the tensors one by one,
+   ap_runN on the thread's current stream. The build writes them (build_parts/fixed_launch.py). */
 
-/* After AP_NEED_WORKSPACE: continue the same executor with the arena that has grown, or give it up. */
+/* After AP_NEED_WORKSPACE: continue the same executor with the arena that has grown, or give it
+   up. */
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending);
 void ap_abandon(ap_prepared *pending);
 
-/* Phase one alone. repeatable asks the library for an executor that runs more than once; refusal is a failure. */
-int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable, ap_plan *plan);
-/* Phase two. A null stream is the thread's current one. An executor that is not repeatable is consumed. */
+/* Phase one alone. repeatable asks the library for an executor that runs more than once; refusal is
+   a failure. */
+int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t repeatable,
+                   ap_plan *plan);
+/* Phase two. A null stream is the thread's current one. An executor that is not repeatable is
+   consumed. */
 int32_t ap_execute(ap_stream *stream, ap_plan *plan, void *workspace, uint64_t workspace_nbytes);
-/* ap_execute on the thread's current stream with its arena: one pointer is the cheapest call there is. */
+/* ap_execute on the thread's current stream with its arena: one pointer is the cheapest call there
+   is. */
 int32_t ap_repeat(ap_plan *plan);
-/* Run the steps from `start` on. Whatever it returns but AP_OK is about `step` of ap_last_failure(). */
+/* Run the steps from `start` on. Whatever it returns but AP_OK is about `step` of
+   ap_last_failure(). */
 int32_t ap_sequence_run(ap_stream *stream, const ap_sequence *sequence, uint32_t start);
-/* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at another tensor.
-   AP_UNCERTAIN: the library's setters are missing, or cannot be told for certain which tensor is meant, because they
-   count tensors and the operator is not in_order or some are null. */
+/* Point tensor `index` (in the order of the launch's tensor array) of a repeatable executor at
+   another tensor. AP_UNCERTAIN: the library's setters are missing, or cannot be told for certain
+   which tensor is meant, because they count tensors and the operator is not in_order or some are
+   null. */
 int32_t ap_rebind(ap_plan *plan, uint32_t index, ap_tensor *tensor);
-/* Let go of what a plan holds and take over what another one does; without the other one it is closed. */
+/* Let go of what a plan holds and take over what another one does; without the other one it is
+   closed. */
 void ap_replace(ap_plan *plan, ap_plan *other);
 void ap_discard(ap_plan *plan);
 
-/* Keep executors from now on, or no more (those that are kept are released). With verify the first launch with a kept
-   executor returns AP_VERIFY before anything happens, unless the thread trusts them. */
+/* Keep executors from now on, or no more (those that are kept are released). With verify the first
+   launch with a kept executor returns AP_VERIFY before anything happens, unless the thread trusts
+   them. */
 void ap_set_reuse(int32_t mode, int32_t verify);
 void ap_trust_kept(int32_t on);
 /* Release the executors that are kept: before the devices are reset. */
@@ -289,27 +308,30 @@ typedef struct {
 } ap_reuse_counts;
 void ap_reuse_statistics(ap_reuse_counts *out);
 
-/* Queue a captured graph (aclmdlRI), which leaves its mark on the memory of its inputs. A failure's parameter is the
-   number of the input that was refused. */
+/* Queue a captured graph (aclmdlRI), which leaves its mark on the memory of its inputs. A failure's
+   parameter is the number of the input that was refused. */
 int32_t ap_replay(ap_stream *stream, void *graph, ap_use **uses, uint32_t count);
 
 const ap_failure *ap_last_failure(void);
 
-/* While on, launches and plans return AP_INTERCEPTED before anything happens, so that Python can look first.
-   Between ap_pass(1) and ap_pass(-1) those of this thread go through. */
+/* While on, launches and plans return AP_INTERCEPTED before anything happens, so that Python can
+   look first. Between ap_pass(1) and ap_pass(-1) those of this thread go through. */
 void ap_set_intercept(int32_t on);
 void ap_pass(int32_t step);
 
 /* The current stream of this thread. Whoever sets it keeps the structure alive while it is set. */
 void ap_set_current_stream(ap_stream *stream);
-/* The device the C library points at on this thread, -1 when unknown; a launch on another one gives AP_NO_STREAM. */
+/* The device the C library points at on this thread, -1 when unknown; a launch on another one gives
+   AP_NO_STREAM. */
 void ap_set_active_device(int32_t device);
 ap_stream *ap_current_stream(void);
-/* Note that `stream` has just been given work that touches a buffer by other means than a launch. */
+/* Note that `stream` has just been given work that touches a buffer by other means than a
+   launch. */
 uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count);
 /* Drop the mark of a stream whose work on the buffer has completed. */
 void ap_forget_stream(ap_use *use, uint64_t stream_id);
-/* Exchange the arena. Launches up to the sequence returned may use the old one, later ones cannot. */
+/* Exchange the arena. Launches up to the sequence returned may use the old one, later ones
+   cannot. */
 uint64_t ap_set_workspace(ap_stream *stream, void *workspace, uint64_t workspace_nbytes);
 
 /* Operators, sorted by Python name. */
@@ -317,7 +339,8 @@ uint32_t ap_op_count(void);
 ap_op *ap_op_at(uint32_t index);
 ap_op *ap_op_find(const char *name);
 ap_op *ap_op_find_c(const char *c_name);
-/* The typed invoker of a machine-level shape, or the untyped trampoline where the build made none. */
+/* The typed invoker of a machine-level shape, or the untyped trampoline where the build made
+   none. */
 ap_invoker ap_invoker_for(const char *shape);
 ap_invoker ap_trampoline_for(const char *shape);
 
@@ -338,7 +361,8 @@ typedef struct {
     uint32_t code;
 } ap_fault;
 
-/* Keep what the library's exception callback says from now on. several: the library takes more than one callback. */
+/* Keep what the library's exception callback says from now on. several: the library takes more than
+   one callback. */
 int32_t ap_watch_faults(int32_t several);
 /* Copy the last faults, at most AP_FAULTS, oldest first; return how many there are. */
 uint32_t ap_recent_faults(ap_fault *out);

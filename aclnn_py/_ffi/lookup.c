@@ -49,7 +49,8 @@ static int compare_slot(const void *key, const void *name)
 
 int32_t ap_slot_find(const char *name)
 {
-    const char *const *found = bsearch(name, ap_slot_names, AP_SLOTS, sizeof ap_slot_names[0], compare_slot);
+    const char *const *found =
+        bsearch(name, ap_slot_names, AP_SLOTS, sizeof ap_slot_names[0], compare_slot);
     return found ? (int32_t)(found - ap_slot_names) : -1;
 }
 

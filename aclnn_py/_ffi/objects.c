@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's objects for the arguments of a launch: made before phase one, destroyed after phase two. Included by
-   launch.c. */
+/* The library's objects for the arguments of a launch: made before phase one, destroyed after phase
+   two. Included by launch.c. */
 
 #define AP_LIST_ON_STACK 64
 
-double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset, ap_use *use)
+double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset,
+                   ap_use *use)
 {
     *tensor = (ap_tensor){layout, (void *)(uintptr_t)address, offset, use};
     return (double)(intptr_t)tensor;
@@ -17,8 +18,10 @@ static aclTensor *create_tensor(const ap_tensor *tensor)
                            (aclFormat)l->format, l->storage, l->storage_ndim, tensor->address);
 }
 
-/* Destroying a list destroys its members, so members are destroyed here only when no list came to own them. */
-static int32_t create_tensor_list(ap_tensor **tensors, uint64_t count, int32_t parameter, void **object)
+/* Destroying a list destroys its members, so members are destroyed here only when no list came to
+   own them. */
+static int32_t create_tensor_list(ap_tensor **tensors, uint64_t count, int32_t parameter,
+                                  void **object)
 {
     aclTensor *small[AP_LIST_ON_STACK];
     aclTensor **members = count <= AP_LIST_ON_STACK ? small : malloc(count * sizeof *members);
@@ -46,7 +49,8 @@ static int32_t create_tensor_list(ap_tensor **tensors, uint64_t count, int32_t p
     return code;
 }
 
-static int32_t create_scalar_list(const ap_scalar *values, uint64_t count, int32_t parameter, void **object)
+static int32_t create_scalar_list(const ap_scalar *values, uint64_t count, int32_t parameter,
+                                  void **object)
 {
     aclScalar *small[AP_LIST_ON_STACK];
     aclScalar **members = count <= AP_LIST_ON_STACK ? small : malloc(count * sizeof *members);
@@ -55,7 +59,8 @@ static int32_t create_scalar_list(const ap_scalar *values, uint64_t count, int32
     if (!members)
         return refuse(AP_REASON_NO_MEMORY, parameter, -1);
     for (; made < count; ++made) {
-        members[made] = aclCreateScalar((void *)values[made].bytes, (aclDataType)values[made].dtype);
+        members[made] =
+            aclCreateScalar((void *)values[made].bytes, (aclDataType)values[made].dtype);
         if (!members[made]) {
             code = fail(AP_PHASE_CREATE, 0, "aclCreateScalar", parameter, (int32_t)made);
             break;
@@ -168,7 +173,8 @@ static int32_t create_objects(ap_prepared *p, ap_word *words)
     return AP_OK;
 }
 
-/* Reports the first refusal, unless the launch has failed already: then that failure is the one to tell. */
+/* Reports the first refusal, unless the launch has failed already: then that failure is the one to
+   tell. */
 static int32_t destroy_objects(ap_prepared *p, int32_t code)
 {
     const char *kinds = p->op->kinds; /* the call itself may be gone */

@@ -21,5 +21,6 @@ int32_t ap_replay(ap_stream *stream, void *graph, ap_use **uses, uint32_t count)
     for (uint32_t i = 0; i < count; ++i)
         mark(uses[i], stream->id, sequence);
     unlock_stream(stream);
-    return AP_LIKELY(status == 0) ? AP_OK : fail(AP_PHASE_TWO, status, "aclmdlRIExecuteAsync", -1, -1);
+    return AP_LIKELY(status == 0) ? AP_OK
+                                  : fail(AP_PHASE_TWO, status, "aclmdlRIExecuteAsync", -1, -1);
 }

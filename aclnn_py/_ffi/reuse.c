@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors that are kept for the next launch with equal arguments: same call block (so the same attributes), same
-   layouts and offsets, same device. Included by launch.c in front of ap_launch.
+/* Executors that are kept for the next launch with equal arguments: same call block (so the same
+   attributes), same layouts and offsets, same device. Included by launch.c in front of ap_launch.
 
-   A launch owns an entry while it holds its lock, and never waits for one: where another thread is in the entry, it
-   goes through both phases as if there were none. So an executor is used by one thread at a time, and streams do not
-   wait for each other. */
+   A launch owns an entry while it holds its lock, and never waits for one: where another thread is
+   in the entry, it goes through both phases as if there were none. So an executor is used by one
+   thread at a time, and streams do not wait for each other. */
 
 #define AP_KEPT_SETS 256
 #define AP_KEPT_WAYS 4
 #define AP_KEPT_TENSORS 8
 
-/* prepared.executor is null while the arguments have been seen only once. certain: the setters of the library can be
-   told which tensor is meant; without that the entry serves its own addresses only, and they belong to its key. */
+/* prepared.executor is null while the arguments have been seen only once. certain: the setters of
+   the library can be told which tensor is meant; without that the entry serves its own addresses
+   only, and they belong to its key. */
 typedef struct {
     uint32_t lock;
     uint32_t recent;
@@ -69,7 +70,8 @@ static uint64_t key_hash(const ap_stream *stream, const ap_call *call, ap_tensor
     uint64_t hash = call->id * 0x9E3779B97F4A7C15u + (uint32_t)stream->device;
     int certain = told_apart(call, tensors);
     for (uint32_t i = 0; i < call->tensor_count; ++i) {
-        uint64_t part = tensors[i] ? tensors[i]->layout->id + ((uint64_t)tensors[i]->offset << 24) : 0;
+        uint64_t part =
+            tensors[i] ? tensors[i]->layout->id + ((uint64_t)tensors[i]->offset << 24) : 0;
         if (!certain && tensors[i])
             part ^= (uint64_t)(uintptr_t)tensors[i]->address << 8;
         hash = (hash ^ (hash >> 29) ^ part) * 0xBF58476D1CE4E5B9u;
@@ -77,7 +79,8 @@ static uint64_t key_hash(const ap_stream *stream, const ap_call *call, ap_tensor
     return (hash ^ (hash >> 32)) | 1;
 }
 
-static int same_key(const ap_kept *kept, const ap_stream *stream, const ap_call *call, ap_tensor **tensors)
+static int same_key(const ap_kept *kept, const ap_stream *stream, const ap_call *call,
+                    ap_tensor **tensors)
 {
     if (kept->call_id != call->id || kept->device != stream->device)
         return 0;
@@ -89,7 +92,8 @@ static int same_key(const ap_kept *kept, const ap_stream *stream, const ap_call 
     return 1;
 }
 
-/* An entry for arguments that are not there: a free one, else one that no launch used since the last search. */
+/* An entry for arguments that are not there: a free one, else one that no launch used since the
+   last search. */
 static ap_kept *take_entry(uint64_t set, uint64_t tag)
 {
     for (int pass = 0; pass < 2; ++pass)
@@ -119,7 +123,8 @@ static ap_kept *find_kept(const ap_stream *stream, const ap_call *call, ap_tenso
         ap_kept *kept = &kept_entries[set][way];
         if (!try_lock(kept))
             return NULL;
-        if (kept_tags[set][way] == tag && (!kept->prepared.executor || same_key(kept, stream, call, tensors)))
+        if (kept_tags[set][way] == tag &&
+            (!kept->prepared.executor || same_key(kept, stream, call, tensors)))
             return kept;
         leave(kept);
         return NULL;
@@ -132,7 +137,8 @@ static ap_kept *find_kept(const ap_stream *stream, const ap_call *call, ap_tenso
     return kept;
 }
 
-/* The library cannot do it for this operator, or not at all: never asked again. Its message is taken off the thread. */
+/* The library cannot do it for this operator, or not at all: never asked again. Its message is
+   taken off the thread. */
 static void give_up(const ap_call *call)
 {
     aclGetRecentErrMsg();
@@ -148,7 +154,8 @@ static int exchange_addresses(ap_kept *kept, const ap_call *call, ap_tensor **te
             continue;
         void *address = tensors[next]->address;
         if (kept->addresses[next] != address) {
-            if (aclSetTensorAddr(kept->prepared.executor, next, kept->prepared.objects[i], address) != 0)
+            if (aclSetTensorAddr(kept->prepared.executor, next, kept->prepared.objects[i],
+                                 address) != 0)
                 return 0;
             kept->addresses[next] = address;
         }
@@ -158,7 +165,8 @@ static int exchange_addresses(ap_kept *kept, const ap_call *call, ap_tensor **te
 }
 
 /* Whether the launch is done, with its result in *code; if not, it goes through both phases. */
-static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_tensor **tensors, int32_t *code)
+static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_tensor **tensors,
+                    int32_t *code)
 {
     ap_prepared *p = &kept->prepared;
     int moved = 0;
@@ -191,7 +199,8 @@ static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_te
     }
     p->call = call;
     p->tensors = tensors;
-    *code = phase_two(stream, p, p->workspace_nbytes ? stream->workspace : NULL, p->workspace_nbytes);
+    *code =
+        phase_two(stream, p, p->workspace_nbytes ? stream->workspace : NULL, p->workspace_nbytes);
     unlock_stream(stream);
     if (AP_UNLIKELY(*code != AP_OK))
         release_kept(kept);
@@ -201,7 +210,8 @@ static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_te
     return 1;
 }
 
-/* Right after phase one on the same thread, as the library wants it. Leaves the entry when there will be none. */
+/* Right after phase one on the same thread, as the library wants it. Leaves the entry when there
+   will be none. */
 static int make_repeatable(ap_kept *kept, ap_prepared *p, int32_t code)
 {
     if (code == AP_OK && aclSetAclOpExecutorRepeatable(p->executor) == 0) {

@@ -7,14 +7,16 @@ static int32_t unless_guarded(int32_t code)
     return code == AP_GUARDED ? AP_OK : code;
 }
 
-/* What can be known before is checked before anything is queued; *nbytes is the largest workspace. */
+/* What can be known before is checked before anything is queued; *nbytes is the largest
+   workspace. */
 static int32_t check_step(const ap_stream *stream, const ap_step *step, uint64_t *nbytes)
 {
     if (!step->plan)
         return unless_guarded(check_tensors(step->call, step->tensors, stream));
     lock_word(&step->plan->lock);
     const ap_prepared *p = step->plan->prepared;
-    int32_t code = p ? unless_guarded(check_tensors(p->call, p->tensors, stream)) : refuse(AP_REASON_PLAN_CLOSED, -1, -1);
+    int32_t code = p ? unless_guarded(check_tensors(p->call, p->tensors, stream))
+                     : refuse(AP_REASON_PLAN_CLOSED, -1, -1);
     if (p && p->workspace_nbytes > *nbytes)
         *nbytes = p->workspace_nbytes;
     unlock_word(&step->plan->lock);
@@ -37,7 +39,8 @@ static int32_t run_steps(ap_stream *stream, const ap_sequence *sequence, uint32_
     }
     for (*at = start; *at < sequence->count; ++*at) {
         const ap_step *step = &sequence->steps[*at];
-        code = step->plan ? ap_execute(stream, step->plan, NULL, 0) : ap_launch(stream, step->call, step->tensors);
+        code = step->plan ? ap_execute(stream, step->plan, NULL, 0)
+                          : ap_launch(stream, step->call, step->tensors);
         if (AP_UNLIKELY(code != AP_OK))
             break;
     }

@@ -16,9 +16,17 @@ uint64_t workspace_wanted, workspace_given, workspace_passed;
 static const char *message;
 static char context;
 
-struct aclOpExecutor { int repeatable; };
-struct aclTensorList { const aclTensor **members; uint64_t count; };
-struct aclScalarList { const aclScalar **members; uint64_t count; };
+struct aclOpExecutor {
+    int repeatable;
+};
+struct aclTensorList {
+    const aclTensor **members;
+    uint64_t count;
+};
+struct aclScalarList {
+    const aclScalar **members;
+    uint64_t count;
+};
 
 static void *create(void)
 {
@@ -39,20 +47,67 @@ static int destroy(const void *object)
     return destroy_status;
 }
 
-aclError aclInit(const char *path) { return 0; }
-aclError aclFinalize(void) { return 0; }
-const char *aclGetRecentErrMsg(void) { const char *m = message; message = NULL; return m; }
-aclError aclrtGetDeviceCount(uint32_t *count) { *count = 2; return 0; }
+aclError aclInit(const char *path)
+{
+    return 0;
+}
+aclError aclFinalize(void)
+{
+    return 0;
+}
+const char *aclGetRecentErrMsg(void)
+{
+    const char *m = message;
+    message = NULL;
+    return m;
+}
+aclError aclrtGetDeviceCount(uint32_t *count)
+{
+    *count = 2;
+    return 0;
+}
 static __thread int32_t current_device;
-aclError aclrtSetDevice(int32_t device) { current_device = device; return 0; }
-aclError aclrtResetDevice(int32_t device) { return 0; }
-aclError aclrtGetDevice(int32_t *device) { *device = current_device; return 0; }
-aclError aclrtGetCurrentContext(aclrtContext *out) { *out = &context; return 0; }
-aclError aclrtSetCurrentContext(aclrtContext in) { return 0; }
-aclError aclrtCreateStream(aclrtStream *out) { *out = malloc(1); return 0; }
-aclError aclrtDestroyStream(aclrtStream stream) { free(stream); return 0; }
-aclError aclrtSynchronizeStream(aclrtStream stream) { return 0; }
-aclError aclrtSynchronizeDevice(void) { return 0; }
+aclError aclrtSetDevice(int32_t device)
+{
+    current_device = device;
+    return 0;
+}
+aclError aclrtResetDevice(int32_t device)
+{
+    return 0;
+}
+aclError aclrtGetDevice(int32_t *device)
+{
+    *device = current_device;
+    return 0;
+}
+aclError aclrtGetCurrentContext(aclrtContext *out)
+{
+    *out = &context;
+    return 0;
+}
+aclError aclrtSetCurrentContext(aclrtContext in)
+{
+    return 0;
+}
+aclError aclrtCreateStream(aclrtStream *out)
+{
+    *out = malloc(1);
+    return 0;
+}
+aclError aclrtDestroyStream(aclrtStream stream)
+{
+    free(stream);
+    return 0;
+}
+aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    return 0;
+}
+aclError aclrtSynchronizeDevice(void)
+{
+    return 0;
+}
 uint64_t refuse_allocations_from = UINT64_MAX;
 aclError aclrtMalloc(void **out, size_t nbytes, aclrtMemMallocPolicy policy)
 {
@@ -62,13 +117,31 @@ aclError aclrtMalloc(void **out, size_t nbytes, aclrtMemMallocPolicy policy)
     return 0;
 }
 int frees;
-aclError aclrtFree(void *address) { ++frees; free(address); return 0; }
-aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_, size_t *total) { *free_ = *total = 1 << 20; return 0; }
+aclError aclrtFree(void *address)
+{
+    ++frees;
+    free(address);
+    return 0;
+}
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free_, size_t *total)
+{
+    *free_ = *total = 1 << 20;
+    return 0;
+}
 
-aclTensor *aclCreateTensor(const int64_t *d, uint64_t n, aclDataType t, const int64_t *s, int64_t o, aclFormat f,
-                           const int64_t *sd, uint64_t sn, void *data) { return create(); }
-aclScalar *aclCreateScalar(void *value, aclDataType dtype) { return create(); }
-aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) { return create(); }
+aclTensor *aclCreateTensor(const int64_t *d, uint64_t n, aclDataType t, const int64_t *s, int64_t o,
+                           aclFormat f, const int64_t *sd, uint64_t sn, void *data)
+{
+    return create();
+}
+aclScalar *aclCreateScalar(void *value, aclDataType dtype)
+{
+    return create();
+}
+aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size)
+{
+    return create();
+}
 aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size)
 {
     aclTensorList *list = create();
@@ -83,9 +156,18 @@ aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size)
 {
     return (aclScalarList *)aclCreateTensorList((const aclTensor *const *)value, size);
 }
-aclnnStatus aclDestroyTensor(const aclTensor *tensor) { return destroy(tensor); }
-aclnnStatus aclDestroyScalar(const aclScalar *scalar) { return destroy(scalar); }
-aclnnStatus aclDestroyIntArray(const aclIntArray *array) { return destroy(array); }
+aclnnStatus aclDestroyTensor(const aclTensor *tensor)
+{
+    return destroy(tensor);
+}
+aclnnStatus aclDestroyScalar(const aclScalar *scalar)
+{
+    return destroy(scalar);
+}
+aclnnStatus aclDestroyIntArray(const aclIntArray *array)
+{
+    return destroy(array);
+}
 aclnnStatus aclDestroyTensorList(const aclTensorList *list)
 {
     for (uint64_t i = 0; i < list->count; ++i)
@@ -93,7 +175,10 @@ aclnnStatus aclDestroyTensorList(const aclTensorList *list)
     free(list->members);
     return destroy(list);
 }
-aclnnStatus aclDestroyScalarList(const aclScalarList *list) { return aclDestroyTensorList((const aclTensorList *)list); }
+aclnnStatus aclDestroyScalarList(const aclScalarList *list)
+{
+    return aclDestroyTensorList((const aclTensorList *)list);
+}
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
 {
     if (!repeatable_status)
@@ -131,18 +216,41 @@ static aclnnStatus second(void *workspace, uint64_t nbytes, aclOpExecutor *execu
         message = "phase two does not like it";
     return phase_two_status;
 }
-aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *a, const aclTensor *b, const aclScalar *alpha, aclTensor *out,
-                                     uint64_t *n, aclOpExecutor **e) { return first(n, e); }
-aclnnStatus aclnnAdd(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s) { return second(w, n, e); }
-aclnnStatus aclnnCatGetWorkspaceSize(const aclTensorList *tensors, int64_t dim, aclTensor *out, uint64_t *n,
-                                     aclOpExecutor **e) { return first(n, e); }
-aclnnStatus aclnnCat(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s) { return second(w, n, e); }
-aclnnStatus aclnnForeachAddScalarListGetWorkspaceSize(const aclTensorList *x, const aclScalarList *scalars,
-                                                      aclTensorList *out, uint64_t *n, aclOpExecutor **e)
+aclnnStatus aclnnAddGetWorkspaceSize(const aclTensor *a, const aclTensor *b, const aclScalar *alpha,
+                                     aclTensor *out, uint64_t *n, aclOpExecutor **e)
 {
     return first(n, e);
 }
-aclnnStatus aclnnForeachAddScalarList(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s) { return second(w, n, e); }
-aclnnStatus aclnnPermuteGetWorkspaceSize(const aclTensor *x, const aclIntArray *dims, aclTensor *out, uint64_t *n,
-                                         aclOpExecutor **e) { return first(n, e); }
-aclnnStatus aclnnPermute(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s) { return second(w, n, e); }
+aclnnStatus aclnnAdd(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s)
+{
+    return second(w, n, e);
+}
+aclnnStatus aclnnCatGetWorkspaceSize(const aclTensorList *tensors, int64_t dim, aclTensor *out,
+                                     uint64_t *n, aclOpExecutor **e)
+{
+    return first(n, e);
+}
+aclnnStatus aclnnCat(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s)
+{
+    return second(w, n, e);
+}
+aclnnStatus aclnnForeachAddScalarListGetWorkspaceSize(const aclTensorList *x,
+                                                      const aclScalarList *scalars,
+                                                      aclTensorList *out, uint64_t *n,
+                                                      aclOpExecutor **e)
+{
+    return first(n, e);
+}
+aclnnStatus aclnnForeachAddScalarList(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s)
+{
+    return second(w, n, e);
+}
+aclnnStatus aclnnPermuteGetWorkspaceSize(const aclTensor *x, const aclIntArray *dims,
+                                         aclTensor *out, uint64_t *n, aclOpExecutor **e)
+{
+    return first(n, e);
+}
+aclnnStatus aclnnPermute(void *w, uint64_t n, aclOpExecutor *e, aclrtStream s)
+{
+    return second(w, n, e);
+}

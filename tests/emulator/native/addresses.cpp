@@ -32,8 +32,8 @@ struct Memory {
 };
 
 aclTensor *tensor_at(void *data, std::vector<int64_t> shape) {
-  aclTensor *tensor = aclCreateTensor(shape.data(), shape.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape.data(),
-                                      shape.size(), data);
+  aclTensor *tensor = aclCreateTensor(shape.data(), shape.size(), ACL_FLOAT, nullptr, 0,
+                                      ACL_FORMAT_ND, shape.data(), shape.size(), data);
   EXPECT(tensor != nullptr);
   return tensor;
 }
@@ -47,15 +47,15 @@ bool close(const Values &a, const Values &b) {
 }
 
 // A refusal with 161002 whose text holds all the words.
-#define EXPECT_REFUSED(call, ...)                                                          \
-  do {                                                                                     \
-    EXPECT((call) == ACLNN_ERR_PARAM_INVALID);                                             \
-    const char *text_ = aclGetRecentErrMsg();                                              \
-    EXPECT(text_ != nullptr);                                                              \
-    for (const char *word : {__VA_ARGS__}) {                                               \
+#define EXPECT_REFUSED(call, ...)                                                             \
+  do {                                                                                        \
+    EXPECT((call) == ACLNN_ERR_PARAM_INVALID);                                                \
+    const char *text_ = aclGetRecentErrMsg();                                                 \
+    EXPECT(text_ != nullptr);                                                                 \
+    for (const char *word : {__VA_ARGS__}) {                                                  \
       if (strstr(text_, word) == nullptr) fprintf(stderr, "no \"%s\" in: %s\n", word, text_); \
-      EXPECT(strstr(text_, word) != nullptr);                                              \
-    }                                                                                      \
+      EXPECT(strstr(text_, word) != nullptr);                                                 \
+    }                                                                                         \
   } while (0)
 
 const Values kRows = {1, 2, 3, 4, 5, 6, 7, 9}, kOther = {2, 2, 6, 6, 0, 0, 0, 8};
@@ -67,19 +67,23 @@ Values normalised(const Values &x) {
     double mean = 0, square = 0;
     for (size_t i = 0; i < 4; ++i) mean += x[r * 4 + i] / 4.0;
     for (size_t i = 0; i < 4; ++i) square += (x[r * 4 + i] - mean) * (x[r * 4 + i] - mean) / 4.0;
-    for (size_t i = 0; i < 4; ++i) y[r * 4 + i] = static_cast<float>((x[r * 4 + i] - mean) / std::sqrt(square + 1e-5));
+    for (size_t i = 0; i < 4; ++i)
+      y[r * 4 + i] = static_cast<float>((x[r * 4 + i] - mean) / std::sqrt(square + 1e-5));
   }
   return y;
 }
 
-Values means(const Values &x) { return {(x[0] + x[1] + x[2] + x[3]) / 4, (x[4] + x[5] + x[6] + x[7]) / 4}; }
+Values means(const Values &x) {
+  return {(x[0] + x[1] + x[2] + x[3]) / 4, (x[4] + x[5] + x[6] + x[7]) / 4};
+}
 
 // LayerNorm without weight and bias: positions 0 input, 3 out, 4 mean, 5 rstd.
 struct Norm {
   Norm() {
     const int64_t last = 4;
     aclIntArray *shape = aclCreateIntArray(&last, 1);
-    EXPECT_OK(aclnnLayerNormGetWorkspaceSize(in, shape, nullptr, nullptr, 1e-5, out, mean, rstd, &size, &executor));
+    EXPECT_OK(aclnnLayerNormGetWorkspaceSize(in, shape, nullptr, nullptr, 1e-5, out, mean, rstd,
+                                             &size, &executor));
     EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
     EXPECT_OK(aclDestroyIntArray(shape));
     if (size > 0) EXPECT_OK(aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -131,21 +135,26 @@ void tensors_made_anew() {
   Memory x(kOther), y(kUnset8), m(kUnset2), r(kUnset2);
   aclTensor *in = tensor_at(x.data, {2, 4}), *out = tensor_at(y.data, {2, 4});
   aclTensor *mean = tensor_at(m.data, {2, 1}), *rstd = tensor_at(r.data, {2, 1});
-  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 1, in, x.data), "1", "weightOptional", "null", "5 rstdOutOptional");
-  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 6, in, x.data), "6", "out of range", "0 input", "3 out");
-  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 4, in, x.data), "meanOutOptional", "shape", "0 input");
+  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 1, in, x.data), "1", "weightOptional", "null",
+                 "5 rstdOutOptional");
+  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 6, in, x.data), "6", "out of range", "0 input",
+                 "3 out");
+  EXPECT_REFUSED(aclSetTensorAddr(norm.executor, 4, in, x.data), "meanOutOptional", "shape",
+                 "0 input");
   EXPECT_REFUSED(aclSetInputTensorAddr(norm.executor, 3, in, x.data), "3", "2 biasOptional (null)");
   EXPECT_OK(aclSetTensorAddr(norm.executor, 0, in, x.data));
   EXPECT_OK(aclSetTensorAddr(norm.executor, 3, out, y.data));
   EXPECT_OK(aclSetTensorAddr(norm.executor, 4, mean, m.data));
   EXPECT_OK(aclSetOutputTensorAddr(norm.executor, 2, rstd, r.data));
   norm.run();
-  EXPECT(close(y.read(), normalised(kOther)) && close(m.read(), means(kOther)) && r.read() != kUnset2);
+  EXPECT(close(y.read(), normalised(kOther)) && close(m.read(), means(kOther)) &&
+         r.read() != kUnset2);
   EXPECT(norm.y.read() == kUnset8 && norm.m.read() == kUnset2 && norm.r.read() == kUnset2);
   for (aclTensor *tensor : {in, out, mean, rstd}) EXPECT_OK(aclDestroyTensor(tensor));
 }
 
-// The handle of a tensor that is gone is given to another one in time; it does not stand for the old one.
+// The handle of a tensor that is gone is given to another one in time; it does not stand for the
+// old one.
 void a_handle_used_again_is_another_tensor() {
   Norm norm;
   const aclTensor *gone = norm.mean;
@@ -196,7 +205,8 @@ void one_tensor_in_two_places() {
 
 // An operator whose interface CANN generates from its kernel: the position decides.
 void positions_of_a_generated_interface() {
-  Memory x(kRows), gamma({1, 1, 1, 1}), y(kUnset8), r(kUnset2), twos({2, 2, 2, 2}), elsewhere(kUnset8);
+  Memory x(kRows), gamma({1, 1, 1, 1}), y(kUnset8), r(kUnset2), twos({2, 2, 2, 2}),
+      elsewhere(kUnset8);
   aclTensor *in = tensor_at(x.data, {2, 4}), *scale = tensor_at(gamma.data, {4});
   aclTensor *out = tensor_at(y.data, {2, 4}), *rstd = tensor_at(r.data, {2, 1});
   uint64_t size = 0;
@@ -234,9 +244,12 @@ void members_of_lists() {
   EXPECT_OK(aclSetTensorAddr(executor, 1, in[1], d.data));
   EXPECT_OK(AclSetDynamicOutputTensorAddr(executor, 0, 1, out, yd.data));
   EXPECT_OK(aclSetDynamicTensorAddr(executor, 1, 0, out, yc.data));
-  EXPECT_REFUSED(aclSetDynamicTensorAddr(executor, 2, 0, out, yc.data), "irIndex 2", "0 x[0] and on, 2 out[0] and on");
-  EXPECT_REFUSED(aclSetDynamicInputTensorAddr(executor, 0, 2, x, c.data), "relativeIndex 2", "2 tensors");
-  EXPECT_CODE(ACLNN_ERR_INNER_NULLPTR, aclSetDynamicInputTensorAddr(executor, 0, 0, nullptr, c.data));
+  EXPECT_REFUSED(aclSetDynamicTensorAddr(executor, 2, 0, out, yc.data), "irIndex 2",
+                 "0 x[0] and on, 2 out[0] and on");
+  EXPECT_REFUSED(aclSetDynamicInputTensorAddr(executor, 0, 2, x, c.data), "relativeIndex 2",
+                 "2 tensors");
+  EXPECT_CODE(ACLNN_ERR_INNER_NULLPTR,
+              aclSetDynamicInputTensorAddr(executor, 0, 0, nullptr, c.data));
   EXPECT_OK(aclnnForeachAbs(nullptr, size, executor, nullptr));
   EXPECT_OK(aclrtSynchronizeStream(nullptr));
   EXPECT((yc.read() == Values{4, 5} && yd.read() == Values{6}));
@@ -289,8 +302,8 @@ void convolution_without_bias() {
   uint64_t size = 0;
   void *workspace = nullptr;
   aclOpExecutor *executor = nullptr;
-  EXPECT_OK(aclnnConvolutionGetWorkspaceSize(in, weight, nullptr, stride, padding, stride, false, padding, 1, out, 0, &size,
-                                             &executor));
+  EXPECT_OK(aclnnConvolutionGetWorkspaceSize(in, weight, nullptr, stride, padding, stride, false,
+                                             padding, 1, out, 0, &size, &executor));
   EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
   if (size > 0) EXPECT_OK(aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_HUGE_FIRST));
   EXPECT_OK(aclSetTensorAddr(executor, 0, in, x2.data));
@@ -312,7 +325,8 @@ void convolution_without_bias() {
 // An operator of a family whose other members have more tensors.
 void positions_of_a_family() {
   Memory x({1, 1}), y({0}), x2({3, 3}), y2({0});
-  aclTensor *in = tensor_at(x.data, {2}), *out = tensor_at(y.data, {1}), *anew = tensor_at(y2.data, {1});
+  aclTensor *in = tensor_at(x.data, {2}), *out = tensor_at(y.data, {1}),
+            *anew = tensor_at(y2.data, {1});
   const int64_t zero = 0;
   aclIntArray *dim = aclCreateIntArray(&zero, 1);
   uint64_t size = 0;

@@ -45,7 +45,8 @@ void build_and_run(const Device &d) {
   // A stream belongs to one instance until it is unbound.
   aclmdlRI next = nullptr;
   EXPECT_OK(aclmdlRIBuildBegin(&next, 0));
-  EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIBindStream(next, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL,
+              aclmdlRIBindStream(next, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
   EXPECT_OK(aclmdlRIUnbindStream(model, d.stream));
   EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIUnbindStream(model, d.stream));
   EXPECT_OK(aclmdlRIBindStream(next, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
@@ -64,15 +65,19 @@ void refusals(const Device &d) {
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIBuildBegin(nullptr, 0));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildBegin(&model, 1));
   EXPECT_OK(aclmdlRIBuildBegin(&model, 0));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIBindStream(model, nullptr, ACL_MODEL_STREAM_FLAG_HEAD));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(model, d.plain, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclmdlRIBindStream(model, nullptr, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclmdlRIBindStream(model, d.plain, ACL_MODEL_STREAM_FLAG_HEAD));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(model, d.stream, 5));
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_DEFAULT));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_DEFAULT));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(model, nullptr));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIEndTask(model, nullptr));
   EXPECT_CODE(ACL_ERROR_RT_STREAM_MODEL, aclmdlRIEndTask(model, d.stream));
   EXPECT_OK(aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlRIBindStream(model, d.other, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclmdlRIBindStream(model, d.other, ACL_MODEL_STREAM_FLAG_HEAD));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(model, nullptr));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIUnbindStream(model, d.stream));
   EXPECT_CODE(ACL_ERROR_RT_MODEL_CAPTURED, aclmdlRIDestroy(model));
@@ -85,7 +90,8 @@ void refusals(const Device &d) {
   // What was captured was not built.
   EXPECT_OK(aclmdlRICaptureBegin(d.plain, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
   EXPECT_OK(aclmdlRICaptureEnd(d.plain, &captured));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBindStream(captured, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclmdlRIBindStream(captured, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIBuildEnd(captured, nullptr));
   EXPECT_OK(aclmdlRIDestroy(captured));
   EXPECT(aclmdlRIBuildEnd(nullptr, nullptr) != 0);

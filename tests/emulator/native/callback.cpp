@@ -31,13 +31,15 @@ int main() {
   std::vector<int> seen;
   Note first{&seen, 1, {}}, second{&seen, 2, {}};
 
-  EXPECT_CODE(ACL_ERROR_RT_STREAM_NO_CB_REG, aclrtLaunchCallback(write_down, &first, ACL_CALLBACK_BLOCK, stream));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_NO_CB_REG,
+              aclrtLaunchCallback(write_down, &first, ACL_CALLBACK_BLOCK, stream));
   EXPECT_CODE(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(10));
   EXPECT_OK(aclrtSubscribeReport(me, stream));
   EXPECT_CODE(ACL_ERROR_RT_STREAM_SUBSCRIBE, aclrtSubscribeReport(me, stream));
 
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_CODE(ACL_ERROR_RT_REPORT_TIMEOUT, aclrtProcessReport(60));  // blocks as long as it was told
+  // blocks as long as it was told
+  EXPECT_CODE(ACL_ERROR_RT_REPORT_TIMEOUT, aclrtProcessReport(60));
   EXPECT(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(55));
 
   // Later work waits for a blocking callback.
@@ -61,7 +63,8 @@ int main() {
   EXPECT(seen.size() == 1);
   EXPECT_OK(aclrtProcessReport(1000));
   EXPECT(seen.size() == 2);
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtLaunchCallback(nullptr, nullptr, ACL_CALLBACK_BLOCK, stream));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtLaunchCallback(nullptr, nullptr, ACL_CALLBACK_BLOCK, stream));
   EXPECT_CODE(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtUnSubscribeReport(me + 1, stream));
   EXPECT_OK(aclrtUnSubscribeReport(me, stream));
   EXPECT_CODE(ACL_ERROR_RT_THREAD_SUBSCRIBE, aclrtProcessReport(10));
@@ -77,7 +80,8 @@ int main() {
   EXPECT_OK(aclrtDestroyStream(stream));
   for (int i = 0; i < 100; ++i) {
     EXPECT_OK(aclrtCreateStream(&stream));
-    EXPECT_CODE(ACL_ERROR_RT_STREAM_NO_CB_REG, aclrtLaunchCallback(write_down, &first, ACL_CALLBACK_BLOCK, stream));
+    EXPECT_CODE(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                aclrtLaunchCallback(write_down, &first, ACL_CALLBACK_BLOCK, stream));
     EXPECT_OK(aclrtDestroyStream(stream));
   }
   EXPECT_OK(aclrtFree(p));

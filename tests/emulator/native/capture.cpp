@@ -22,7 +22,9 @@ aclrtStream make_stream() {
   return stream;
 }
 
-void fill(unsigned char *p, int value, aclrtStream stream) { EXPECT_OK(aclrtMemsetAsync(p, 64, value, 64, stream)); }
+void fill(unsigned char *p, int value, aclrtStream stream) {
+  EXPECT_OK(aclrtMemsetAsync(p, 64, value, 64, stream));
+}
 
 void records_and_repeats() {
   aclrtStream stream = make_stream();
@@ -112,11 +114,15 @@ void refusals() {
   EXPECT_OK(aclrtCreateEvent(&event));
   EXPECT_OK(aclrtRecordEvent(event, other));
   EXPECT_OK(aclrtSynchronizeEvent(event));
-  EXPECT_CODE(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, aclmdlRICaptureBegin(nullptr, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+              aclmdlRICaptureBegin(nullptr, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
   EXPECT_CODE(ACL_ERROR_RT_STREAM_NOT_CAPTURED, aclmdlRICaptureEnd(stream, &graph));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclmdlRICaptureBegin(stream, static_cast<aclmdlRICaptureMode>(5)));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclmdlRICaptureBegin(stream, static_cast<aclmdlRICaptureMode>(5)));
 
-  const auto begin = [&](aclmdlRICaptureMode mode) { EXPECT_OK(aclmdlRICaptureBegin(stream, mode)); };
+  const auto begin = [&](aclmdlRICaptureMode mode) {
+    EXPECT_OK(aclmdlRICaptureBegin(stream, mode));
+  };
   const auto invalid = [&] {
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     EXPECT_OK(aclmdlRICaptureGetInfo(stream, &status, nullptr));
@@ -128,8 +134,10 @@ void refusals() {
   };
 
   begin(ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
-  EXPECT_CODE(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
-  EXPECT_CODE(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, aclrtMemcpy(g_p, 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_CAPTURED,
+              aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  EXPECT_CODE(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+              aclrtMemcpy(g_p, 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE));
   invalid();
   begin(ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL);
   EXPECT_CODE(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, aclrtMemset(g_p, 64, 0, 64));
@@ -153,10 +161,12 @@ void refusals() {
   EXPECT_CODE(ACL_ERROR_RT_EVENT_CAPTURED, aclrtSynchronizeEvent(event));
   invalid();
   begin(ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
-  EXPECT_CODE(ACL_ERROR_RT_CAPTURE_DEPENDENCY, aclrtStreamWaitEvent(stream, event));  // not recorded in it
+  // not recorded in it
+  EXPECT_CODE(ACL_ERROR_RT_CAPTURE_DEPENDENCY, aclrtStreamWaitEvent(stream, event));
   invalid();
 
-  // Another thread: a global capture forbids, a thread-local one does not, and a thread may opt out.
+  // Another thread: a global capture forbids, a thread-local one does not, and a thread may opt
+  // out.
   begin(ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL);
   std::thread([&] {
     EXPECT_OK(aclrtSetDevice(0));
@@ -207,10 +217,12 @@ void task_groups() {
   EXPECT_OK(aclmdlRIExecute(graph, -1));
   EXPECT(read(g_p, 64)[0] == 8);
   EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(updates, group));
-  EXPECT_CODE(ACL_ERROR_RT_MODEL_UPDATE_FAILED, aclmdlRICaptureTaskUpdateEnd(updates));  // another number of tasks
+  // another number of tasks
+  EXPECT_CODE(ACL_ERROR_RT_MODEL_UPDATE_FAILED, aclmdlRICaptureTaskUpdateEnd(updates));
   EXPECT_OK(aclmdlRICaptureTaskUpdateBegin(updates, group));
   EXPECT_OK(aclrtMemcpyAsync(g_q, 64, g_p, 64, ACL_MEMCPY_DEVICE_TO_DEVICE, updates));
-  EXPECT_CODE(ACL_ERROR_RT_MODEL_UPDATE_FAILED, aclmdlRICaptureTaskUpdateEnd(updates));  // another kind
+  // another kind
+  EXPECT_CODE(ACL_ERROR_RT_MODEL_UPDATE_FAILED, aclmdlRICaptureTaskUpdateEnd(updates));
   EXPECT_CODE(ACL_ERROR_STREAM_TASK_GROUP_STATUS, aclmdlRICaptureTaskUpdateEnd(updates));
   EXPECT_OK(aclmdlRIDestroy(graph));
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRICaptureTaskUpdateBegin(updates, group));
@@ -253,7 +265,8 @@ void conditional_bodies() {
   uint64_t *value = nullptr;
   EXPECT_OK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
   EXPECT_OK(aclmdlRICaptureGetInfo(stream, nullptr, &graph));
-  EXPECT_OK(aclmdlRICondHandleCreate(graph, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition));
+  EXPECT_OK(
+      aclmdlRICondHandleCreate(graph, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition));
   EXPECT_OK(aclmdlRICondHandleGetCondPtr(condition, &value));
   aclmdlRICondTaskParams params = {};
   params.handle = condition;

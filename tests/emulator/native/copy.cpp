@@ -37,13 +37,17 @@ void synchronous() {
   EXPECT(read(b, 200) == source);
   EXPECT_OK(aclrtMemcpy(sink.data(), 200, source.data(), 200, ACL_MEMCPY_HOST_TO_HOST));
   EXPECT(sink == source);
-  EXPECT_OK(aclrtMemcpy(b, 200, source.data() + 1, 10, ACL_MEMCPY_DEVICE_TO_HOST));  // judged by the addresses
+  // judged by the addresses
+  EXPECT_OK(aclrtMemcpy(b, 200, source.data() + 1, 10, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT(read(b, 1)[0] == 2);
   EXPECT_OK(aclrtMemcpy(nullptr, 0, nullptr, 0, ACL_MEMCPY_HOST_TO_DEVICE));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy(a, 10, source.data(), 11, ACL_MEMCPY_HOST_TO_DEVICE));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemcpy(nullptr, 10, source.data(), 10, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpy(a, 10, source.data(), 11, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemcpy(nullptr, 10, source.data(), 10, ACL_MEMCPY_HOST_TO_DEVICE));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemcpy(a, 10, nullptr, 10, ACL_MEMCPY_HOST_TO_DEVICE));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemcpy(a, 10, source.data(), 10, static_cast<aclrtMemcpyKind>(99)));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemcpy(a, 10, source.data(), 10, static_cast<aclrtMemcpyKind>(99)));
   EXPECT_OK(aclrtMemset(a, 200, 0x1FF, 100));
   EXPECT(read(a, 101)[99] == 0xFF && read(a, 101)[100] == source[100]);
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(a, 10, 0, 11));
@@ -88,7 +92,8 @@ void asynchronous() {
 
   gate.close(stream);
   Bytes pageable(256, 5);
-  EXPECT_OK(aclrtMemcpyAsync(p, 256, pageable.data(), 256, ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, stream));
+  EXPECT_OK(
+      aclrtMemcpyAsync(p, 256, pageable.data(), 256, ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, stream));
   pageable.assign(256, 6);  // copied into a buffer at once
   gate.open();
   EXPECT_OK(aclrtSynchronizeStream(stream));
@@ -103,7 +108,8 @@ void asynchronous() {
               aclrtMemcpyAsync(host, 256, pageable.data(), 256, ACL_MEMCPY_HOST_TO_HOST, stream));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,  // a host pointer given as a device pointer
               aclrtMemcpyAsync(p, 256, host, 256, ACL_MEMCPY_DEVICE_TO_DEVICE, stream));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyAsync(p, 10, host, 11, ACL_MEMCPY_HOST_TO_DEVICE, stream));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpyAsync(p, 10, host, 11, ACL_MEMCPY_HOST_TO_DEVICE, stream));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemsetAsync(host, 256, 0, 256, stream));
   EXPECT_OK(aclrtDestroyStream(stream));
   EXPECT_OK(aclrtFreeHost(pinned));
@@ -127,15 +133,18 @@ void with_pitches() {
   for (size_t row = 0; row < 4; ++row) {
     for (size_t i = 0; i < 8; ++i) EXPECT(back[row * 8 + i] == (i < 6 ? source[row * 8 + i] : 0));
   }
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy2d(p, 4, source.data(), 8, 6, 4, ACL_MEMCPY_HOST_TO_DEVICE));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemcpy2d(p, 16, p, 16, 6, 4, ACL_MEMCPY_DEVICE_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpy2d(p, 4, source.data(), 8, 6, 4, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemcpy2d(p, 16, p, 16, 6, 4, ACL_MEMCPY_DEVICE_TO_DEVICE));
   EXPECT_OK(aclrtFree(p));
 }
 
 void batches() {
   const Bytes source = counting(64);
   unsigned char *p = take(64), *q = take(64);
-  void *dsts[] = {p, q}, *srcs[] = {const_cast<unsigned char *>(source.data()), const_cast<unsigned char *>(source.data()) + 8};
+  void *dsts[] = {p, q}, *srcs[] = {const_cast<unsigned char *>(source.data()),
+                                    const_cast<unsigned char *>(source.data()) + 8};
   size_t rooms[] = {64, 64}, sizes[] = {16, 24}, starts[] = {0}, failed = 0;
   aclrtMemcpyBatchAttr attribute = {};
   EXPECT_OK(aclrtMemcpyBatch(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed));
@@ -143,15 +152,18 @@ void batches() {
   EXPECT(read(p, 16) == Bytes(source.begin(), source.begin() + 16));
   EXPECT(read(q, 24) == Bytes(source.begin() + 8, source.begin() + 32));
   sizes[1] = 65;
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyBatch(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpyBatch(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed));
   EXPECT(failed == 1);
   sizes[1] = 8;
   srcs[1] = p;  // device to device
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-              aclrtMemcpyBatchAsync(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed, nullptr));
+  EXPECT_CODE(
+      ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+      aclrtMemcpyBatchAsync(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed, nullptr));
   EXPECT(failed == 1);
   starts[0] = 1;
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyBatch(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpyBatch(dsts, rooms, srcs, sizes, 2, &attribute, starts, 1, &failed));
   EXPECT(failed == SIZE_MAX);
   EXPECT_OK(aclrtFree(p));
   EXPECT_OK(aclrtFree(q));
@@ -173,7 +185,8 @@ void words_and_descriptors() {
   size_t size = 0;
   EXPECT_OK(aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &size));
   EXPECT(size > 0 && size <= 64);
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtGetMemcpyDescSize(ACL_MEMCPY_HOST_TO_DEVICE, &size));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclrtGetMemcpyDescSize(ACL_MEMCPY_HOST_TO_DEVICE, &size));
   EXPECT_OK(aclrtSetMemcpyDesc(d, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, p, q, 64, nullptr));
   EXPECT_OK(aclrtMemcpyAsyncWithDesc(d, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, nullptr));
   EXPECT_OK(aclrtSynchronizeStream(nullptr));

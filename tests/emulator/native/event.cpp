@@ -132,7 +132,8 @@ void refusals() {
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCreateEvent(nullptr));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCreateEventWithFlag(&event, 0));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCreateEventWithFlag(&event, 0x100));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCreateEventWithFlag(&event, ACL_EVENT_IPC | ACL_EVENT_SYNC));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtCreateEventWithFlag(&event, ACL_EVENT_IPC | ACL_EVENT_SYNC));
   uint32_t before = 0, after = 0;
   EXPECT_OK(aclrtGetEventAvailNum(&before));
   EXPECT_OK(aclrtCreateEvent(&event));

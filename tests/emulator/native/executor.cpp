@@ -25,13 +25,15 @@ void single_use() {
 
   executor = add(a.tensor, b.tensor, out.tensor, &size);
   EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclnnAdd(nullptr, size + 32, executor, nullptr));
-  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclnnAdd(nullptr, size, executor, nullptr));  // consumed by the refusal
+  // consumed by the refusal
+  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclnnAdd(nullptr, size, executor, nullptr));
 
   executor = add(a.tensor, b.tensor, out.tensor, &size);
   int junk = 0;
   EXPECT_CODE(ACLNN_ERR_RUNTIME_ERROR, aclnnAdd(nullptr, size, executor, &junk));  // not a stream
   executor = add(a.tensor, b.tensor, out.tensor, &size);
-  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclnnMul(nullptr, size, executor, nullptr));  // of another operator
+  // of another operator
+  EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclnnMul(nullptr, size, executor, nullptr));
 }
 
 void null_outputs_of_phase_one() {
@@ -40,9 +42,12 @@ void null_outputs_of_phase_one() {
   aclScalar *alpha = aclCreateScalar(&one, ACL_FLOAT);
   uint64_t size = 0;
   aclOpExecutor *executor = nullptr;
-  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclnnAddGetWorkspaceSize(a.tensor, a.tensor, alpha, out.tensor, nullptr, &executor));
-  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclnnAddGetWorkspaceSize(a.tensor, a.tensor, alpha, out.tensor, &size, nullptr));
-  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclnnAddGetWorkspaceSize(nullptr, a.tensor, alpha, out.tensor, &size, &executor));
+  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR,
+              aclnnAddGetWorkspaceSize(a.tensor, a.tensor, alpha, out.tensor, nullptr, &executor));
+  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR,
+              aclnnAddGetWorkspaceSize(a.tensor, a.tensor, alpha, out.tensor, &size, nullptr));
+  EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR,
+              aclnnAddGetWorkspaceSize(nullptr, a.tensor, alpha, out.tensor, &size, &executor));
   EXPECT_OK(aclDestroyScalar(alpha));
 }
 
@@ -126,7 +131,8 @@ void wrong_memory_is_a_device_fault() {
   EXPECT_OK(aclnnAdd(nullptr, size, executor, nullptr));
   EXPECT(aclrtSynchronizeStream(nullptr) == ACL_ERROR_RT_AICORE_EXCEPTION);
   const char *text = aclGetRecentErrMsg();
-  EXPECT(text != nullptr && strstr(text, "host memory") != nullptr && strstr(text, "aclnnAdd") != nullptr);
+  EXPECT(text != nullptr && strstr(text, "host memory") != nullptr &&
+         strstr(text, "aclnnAdd") != nullptr);
 
   void *gone = nullptr;
   EXPECT_OK(aclrtMalloc(&gone, 16, ACL_MEM_MALLOC_HUGE_FIRST));

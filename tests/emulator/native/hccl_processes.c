@@ -12,14 +12,14 @@
 #define RANKS 2
 #define COUNT 100000
 
-#define CHECK(call)                                                                         \
-    do {                                                                                    \
-        int status_ = (int)(call);                                                          \
-        if (status_ != 0) {                                                                 \
-            const char *text_ = aclGetRecentErrMsg();                                       \
-            fprintf(stderr, "%s: %d %s\n", #call, status_, text_ ? text_ : "");             \
-            exit(1);                                                                        \
-        }                                                                                   \
+#define CHECK(call)                                                             \
+    do {                                                                        \
+        int status_ = (int)(call);                                              \
+        if (status_ != 0) {                                                     \
+            const char *text_ = aclGetRecentErrMsg();                           \
+            fprintf(stderr, "%s: %d %s\n", #call, status_, text_ ? text_ : ""); \
+            exit(1);                                                            \
+        }                                                                       \
     } while (0)
 
 static void rank_main(uint32_t rank, int input, int output)
@@ -41,12 +41,15 @@ static void rank_main(uint32_t rank, int input, int output)
         CHECK(read(input, &info, sizeof info) != (ssize_t)sizeof info);
     }
     CHECK(HcclCommInitRootInfo(RANKS, &info, rank, &comm));
-    for (i = 0; i < COUNT; ++i) host[i] = (int32_t)(i * (rank + 1));
+    for (i = 0; i < COUNT; ++i)
+        host[i] = (int32_t)(i * (rank + 1));
     CHECK(aclrtMalloc(&data, COUNT * sizeof *host, ACL_MEM_MALLOC_HUGE_FIRST));
-    CHECK(aclrtMemcpy(data, COUNT * sizeof *host, host, COUNT * sizeof *host, ACL_MEMCPY_HOST_TO_DEVICE));
+    CHECK(aclrtMemcpy(data, COUNT * sizeof *host, host, COUNT * sizeof *host,
+                      ACL_MEMCPY_HOST_TO_DEVICE));
     CHECK(HcclAllReduce(data, data, COUNT, HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm, stream));
     CHECK(aclrtSynchronizeStream(stream));
-    CHECK(aclrtMemcpy(host, COUNT * sizeof *host, data, COUNT * sizeof *host, ACL_MEMCPY_DEVICE_TO_HOST));
+    CHECK(aclrtMemcpy(host, COUNT * sizeof *host, data, COUNT * sizeof *host,
+                      ACL_MEMCPY_DEVICE_TO_HOST));
     for (i = 0; i < COUNT; ++i) {
         if (host[i] != (int32_t)(3 * i)) {
             fprintf(stderr, "rank %u: element %zu is %d\n", rank, i, host[i]);
@@ -67,15 +70,18 @@ int main(void)
     int ends[2], status, failed = 0;
     uint32_t rank;
 
-    if (pipe(ends) != 0) return 1;
+    if (pipe(ends) != 0)
+        return 1;
     /* the children are made before anything of the library is used */
     for (rank = 0; rank < RANKS; ++rank) {
-        if (fork() == 0) rank_main(rank, ends[0], ends[1]);
+        if (fork() == 0)
+            rank_main(rank, ends[0], ends[1]);
     }
     for (rank = 0; rank < RANKS; ++rank) {
         wait(&status);
         failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     }
-    if (!failed) puts("ok");
+    if (!failed)
+        puts("ok");
     return failed;
 }

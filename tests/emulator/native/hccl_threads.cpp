@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as threads of one C++ program: communicators from HcclCommInitAll and from root info, collectives,
-// a fused operator found by its group name, and a mismatch that both ranks are told about.
+// Ranks as threads of one C++ program: communicators from HcclCommInitAll and from root info,
+// collectives, a fused operator found by its group name, and a mismatch that both ranks are told
+// about.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,22 +13,23 @@
 #include "aclnnop/aclnn_all_gather_matmul.h"
 #include "hccl/hccl.h"
 
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    const int status_ = static_cast<int>(call);                                                      \
-    if (status_ != 0) {                                                                              \
-      const char *text_ = aclGetRecentErrMsg();                                                      \
-      std::fprintf(stderr, "%s:%d: %s: %d %s\n", __FILE__, __LINE__, #call, status_, text_ ? text_ : ""); \
-      std::exit(1);                                                                                  \
-    }                                                                                                \
+#define CHECK(call)                                                                  \
+  do {                                                                               \
+    const int status_ = static_cast<int>(call);                                      \
+    if (status_ != 0) {                                                              \
+      const char *text_ = aclGetRecentErrMsg();                                      \
+      std::fprintf(stderr, "%s:%d: %s: %d %s\n", __FILE__, __LINE__, #call, status_, \
+                   text_ ? text_ : "");                                              \
+      std::exit(1);                                                                  \
+    }                                                                                \
   } while (0)
 
-#define EXPECT(condition)                                                                 \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);      \
-      std::exit(1);                                                                       \
-    }                                                                                     \
+#define EXPECT(condition)                                                            \
+  do {                                                                               \
+    if (!(condition)) {                                                              \
+      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                                  \
+    }                                                                                \
   } while (0)
 
 namespace {
@@ -55,7 +57,8 @@ class DeviceArray {
 
 aclTensor *matrix(void *data, int64_t rows, int64_t columns) {
   const int64_t shape[] = {rows, columns}, strides[] = {columns, 1};
-  aclTensor *tensor = aclCreateTensor(shape, 2, ACL_FLOAT16, strides, 0, ACL_FORMAT_ND, shape, 2, data);
+  aclTensor *tensor =
+      aclCreateTensor(shape, 2, ACL_FLOAT16, strides, 0, ACL_FORMAT_ND, shape, 2, data);
   EXPECT(tensor != nullptr);
   return tensor;
 }
@@ -68,20 +71,23 @@ void fused(HcclComm comm, uint32_t rank, uint32_t ranks, aclrtStream stream) {
   constexpr int64_t m = 2, k = 256, n = 4;
   DeviceArray<uint16_t> x1(std::vector<uint16_t>(m * k, rank == 0 ? kHalfOne : kHalfTwo));
   DeviceArray<uint16_t> x2(std::vector<uint16_t>(k * n, kHalfOne));
-  DeviceArray<uint16_t> output(std::vector<uint16_t>(m * ranks * n)), gathered(std::vector<uint16_t>(m * ranks * k));
-  aclTensor *tensors[] = {matrix(x1.data(), m, k), matrix(x2.data(), k, n), matrix(output.data(), m * ranks, n),
+  DeviceArray<uint16_t> output(std::vector<uint16_t>(m * ranks * n)),
+      gathered(std::vector<uint16_t>(m * ranks * k));
+  aclTensor *tensors[] = {matrix(x1.data(), m, k), matrix(x2.data(), k, n),
+                          matrix(output.data(), m * ranks, n),
                           matrix(gathered.data(), m * ranks, k)};
   uint64_t size = 0;
   aclOpExecutor *executor = nullptr;
-  CHECK(aclnnAllGatherMatmulGetWorkspaceSize(tensors[0], tensors[1], nullptr, group, 0, 0, 1, tensors[2], tensors[3],
-                                             &size, &executor));
+  CHECK(aclnnAllGatherMatmulGetWorkspaceSize(tensors[0], tensors[1], nullptr, group, 0, 0, 1,
+                                             tensors[2], tensors[3], &size, &executor));
   EXPECT(size > 0);
   DeviceArray<char> workspace(std::vector<char>(size, 0));
   CHECK(aclnnAllGatherMatmul(workspace.data(), size, executor, stream));
   for (aclTensor *tensor : tensors) CHECK(aclDestroyTensor(tensor));
   CHECK(aclrtSynchronizeStream(stream));
   const std::vector<uint16_t> result = output.read(), copy = gathered.read();
-  for (size_t i = 0; i < result.size(); ++i) EXPECT(result[i] == (i < m * n ? 0x5c00 : 0x6000));  // 256 and 512
+  // 256 and 512
+  for (size_t i = 0; i < result.size(); ++i) EXPECT(result[i] == (i < m * n ? 0x5c00 : 0x6000));
   for (size_t i = 0; i < copy.size(); ++i) EXPECT(copy[i] == (i < m * k ? kHalfOne : kHalfTwo));
 }
 
@@ -89,7 +95,8 @@ void collectives(HcclComm comm, uint32_t rank, uint32_t ranks, aclrtStream strea
   DeviceArray<float> values(std::vector<float>(1000, static_cast<float>(rank + 1)));
   DeviceArray<float> everyone(std::vector<float>(1000 * ranks));
   CHECK(HcclAllGather(values.data(), everyone.data(), 1000, HCCL_DATA_TYPE_FP32, comm, stream));
-  CHECK(HcclAllReduce(values.data(), values.data(), 1000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream));
+  CHECK(HcclAllReduce(values.data(), values.data(), 1000, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM,
+                      comm, stream));
   CHECK(HcclBarrier(comm, stream));
   CHECK(aclrtSynchronizeStream(stream));
   const std::vector<float> sum = values.read(), all = everyone.read();
@@ -99,10 +106,12 @@ void collectives(HcclComm comm, uint32_t rank, uint32_t ranks, aclrtStream strea
 
 void mismatch(HcclComm comm, uint32_t rank, aclrtStream stream) {
   DeviceArray<float> values(std::vector<float>(16, 1));
-  CHECK(HcclAllReduce(values.data(), values.data(), rank == 1 ? 8 : 4, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, stream));
+  CHECK(HcclAllReduce(values.data(), values.data(), rank == 1 ? 8 : 4, HCCL_DATA_TYPE_FP32,
+                      HCCL_REDUCE_SUM, comm, stream));
   EXPECT(aclrtSynchronizeStream(stream) == 507049);
   const char *text = aclGetRecentErrMsg();
-  EXPECT(text && std::strstr(text, "EI0005") && std::strstr(text, "count=8") && std::strstr(text, "count=4"));
+  EXPECT(text && std::strstr(text, "EI0005") && std::strstr(text, "count=8") &&
+         std::strstr(text, "count=4"));
   HcclResult error = HCCL_SUCCESS;
   CHECK(HcclGetCommAsyncError(comm, &error));
   EXPECT(error == HCCL_E_REMOTE);

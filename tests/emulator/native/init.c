@@ -2,14 +2,16 @@
 /* Initialization, versions and messages, from C11. */
 #include "expect.h"
 
-static void write_file(const char *path, const char *text) {
+static void write_file(const char *path, const char *text)
+{
     FILE *file = fopen(path, "w");
     EXPECT(file != NULL);
     fputs(text, file);
     fclose(file);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     char path[1024], deep[128] = "";
     EXPECT(argc == 2);
 
@@ -19,14 +21,18 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/bad.json", argv[1]);
     write_file(path, "{\"dump\": ");
     EXPECT_CODE(ACL_ERROR_PARSE_FILE, aclInit(path));
-    for (int i = 0; i < 11; ++i) strcat(deep, "{\"a\":");
+    for (int i = 0; i < 11; ++i)
+        strcat(deep, "{\"a\":");
     strcat(deep, "1");
-    for (int i = 0; i < 11; ++i) strcat(deep, "}");
+    for (int i = 0; i < 11; ++i)
+        strcat(deep, "}");
     write_file(path, deep);
     EXPECT_CODE(ACL_ERROR_PARSE_FILE, aclInit(path));
     write_file(path, "{\"err_msg_mode\": \"2\"}");
     EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclInit(path));
-    write_file(path, "{\"dump\": {\"dump_scene\": \"lite_exception\"}, \"list\": [1, -2.5e3, null, true, \"x\\\"y\"]}");
+    write_file(path,
+               "{\"dump\": {\"dump_scene\": \"lite_exception\"}, \"list\": [1, -2.5e3, null, true, "
+               "\"x\\\"y\"]}");
     EXPECT_OK(aclnnInit(path));
     write_file(path, "{}");
     EXPECT_OK(aclInit(path));
@@ -52,7 +58,8 @@ int main(int argc, char **argv) {
     EXPECT_OK(aclsysGetVersionNum(runtime, &number));
     EXPECT(number == 80500000);
     EXPECT_CODE(ACL_ERROR_INVALID_FILE, aclsysGetVersionStr(unknown, text));
-    const char *const packages[] = {"ops_math", "ops_nn", "ops_cv", "ops_transformer", "ops_legacy", "ops-legacy"};
+    const char *const packages[] = {"ops_math",        "ops_nn",     "ops_cv",
+                                    "ops_transformer", "ops_legacy", "ops-legacy"};
     for (size_t i = 0; i < sizeof packages / sizeof *packages; ++i) {
         char name[32], version_text[128] = "";
         snprintf(name, sizeof name, "%s", packages[i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread does the work of a stream (ACLNN_PY_EMULATOR_INLINE), and that nobody can tell otherwise.
+// Which thread does the work of a stream (ACLNN_PY_EMULATOR_INLINE), and that nobody can tell
+// otherwise.
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -27,7 +28,8 @@ struct Seen {
   }
 };
 
-constexpr size_t kLong = size_t{4} << 20, kShort = size_t{64} << 10;  // what takes long, and what does not
+// what takes long, and what does not
+constexpr size_t kLong = size_t{4} << 20, kShort = size_t{64} << 10;
 
 // Device memory that nothing has touched yet.
 void *fresh(size_t size) {
@@ -42,8 +44,8 @@ long page_faults(int who) {
   return used.ru_minflt;
 }
 
-// Did this thread do the work, which is the first to touch some memory? The system counts page faults per thread, and
-// that does not depend on what else the machine does.
+// Did this thread do the work, which is the first to touch some memory? The system counts page
+// faults per thread, and that does not depend on what else the machine does.
 template <class Work>
 bool worked_here(Work work) {
   const long thread = page_faults(RUSAGE_THREAD), process = page_faults(RUSAGE_SELF);
@@ -52,12 +54,14 @@ bool worked_here(Work work) {
   return own > 0 && own * 2 > page_faults(RUSAGE_SELF) - process;
 }
 
-// With ACLNN_PY_EMULATOR_INLINE=always a worker gives way for a moment only. On a busy machine it may begin before this
-// thread gets there; then the next attempt tells.
+// With ACLNN_PY_EMULATOR_INLINE=always a worker gives way for a moment only. On a busy machine it
+// may begin before this thread gets there; then the next attempt tells.
 template <class Attempt>
 void expect_here(Attempt attempt) {
   int here = 0;
-  for (int i = 0; i < (mode() == Mode::always ? 200 : 5) && (here == 0 || mode() != Mode::always); ++i) here += attempt();
+  for (int i = 0; i < (mode() == Mode::always ? 200 : 5) && (here == 0 || mode() != Mode::always);
+       ++i)
+    here += attempt();
   if (mode() == Mode::never) EXPECT(here == 0);
   if (mode() == Mode::always) EXPECT(here > 0);
 }
@@ -95,7 +99,8 @@ void a_timeout_is_kept(aclrtStream stream) {
   expect_here([stream] {
     auto *p = static_cast<char *>(fresh(kLong));
     return worked_here([&] {
-      for (size_t at = 0; at < kLong; at += kShort) EXPECT_OK(aclrtMemsetAsync(p + at, kShort, 1, kShort, stream));
+      for (size_t at = 0; at < kLong; at += kShort)
+        EXPECT_OK(aclrtMemsetAsync(p + at, kShort, 1, kShort, stream));
       EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 200000));
     });
   });
@@ -128,7 +133,8 @@ void order_is_kept(aclrtStream stream) {
     EXPECT_OK(aclrtMemsetAsync(p, sizeof got, 1, sizeof got, stream));
     if (i % 2) EXPECT_OK(aclrtLaunchHostFunc(stream, Seen::note, &seen));
     EXPECT_OK(aclrtMemsetAsync(p, sizeof got, i, sizeof got, stream));
-    EXPECT_OK(i % 3 ? aclrtSynchronizeStream(stream) : aclrtSynchronizeStreamWithTimeout(stream, 200000));
+    EXPECT_OK(i % 3 ? aclrtSynchronizeStream(stream)
+                    : aclrtSynchronizeStreamWithTimeout(stream, 200000));
     EXPECT_OK(aclrtMemcpy(got, sizeof got, p, sizeof got, ACL_MEMCPY_DEVICE_TO_HOST));
     for (unsigned char byte : got) EXPECT(byte == i);
   }

@@ -14,9 +14,11 @@ int main() {
   prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
   prop.location.id = 0;
   size_t unit = 0;
-  EXPECT_OK(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED, &unit));
+  EXPECT_OK(
+      aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED, &unit));
   EXPECT(unit == size_t{2} << 20);
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemGetAllocationGranularity(
+                                           nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit));
 
   void *base = nullptr;
   // How programs learn whether addresses can be reserved at all.
@@ -25,8 +27,10 @@ int main() {
   EXPECT_OK(aclrtReleaseMemAddress(base));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtReserveMemAddress(&base, 0, 0, nullptr, 1));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress(&base, 512, 48, nullptr, 1));
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtReserveMemAddress(&base, SIZE_MAX - 7, 0, nullptr, 1));
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtReserveMemAddress(&base, 512, size_t{1} << 63, nullptr, 1));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtReserveMemAddress(&base, SIZE_MAX - 7, 0, nullptr, 1));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtReserveMemAddress(&base, 512, size_t{1} << 63, nullptr, 1));
   EXPECT_OK(aclrtReserveMemAddress(&base, 8 * unit, 0, nullptr, 1));
   EXPECT(reinterpret_cast<uintptr_t>(base) % unit == 0);
   auto *start = static_cast<unsigned char *>(base);
@@ -39,12 +43,15 @@ int main() {
   EXPECT_OK(aclrtMallocPhysical(&second, 2 * unit, &prop, 0));
   EXPECT_OK(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total));
   EXPECT(before - after == 3 * unit);
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMallocPhysical(&first, (total / unit + 1) * unit, &prop, 0));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtMallocPhysical(&first, (total / unit + 1) * unit, &prop, 0));
 
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMapMem(start, 2 * unit, 0, first, 0));         // not its size
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMapMem(start + 8 * unit, unit, 0, first, 0));  // outside
+  // not its size
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMapMem(start, 2 * unit, 0, first, 0));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMapMem(start + 8 * unit, unit, 0, first, 0));  // outside
   EXPECT_OK(aclrtMapMem(start, unit, 0, first, 0));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMapMem(start, unit, 0, first, 0));             // taken
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMapMem(start, unit, 0, first, 0));  // taken
   EXPECT_OK(aclrtMapMem(start + unit, 2 * unit, 0, second, 0));
   aclrtMemAccessDesc access = {};
   access.flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and pinned memory. Runs with 64 MiB per device (ACLNN_PY_EMULATOR_MEMORY=64M), checked or not.
+// Device and pinned memory. Runs with 64 MiB per device (ACLNN_PY_EMULATOR_MEMORY=64M), checked or
+// not.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -42,8 +43,10 @@ void wrong_use() {
 void out_of_memory() {
   const size_t before = free_bytes();
   void *p = nullptr;
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMalloc(&p, kTotal + 1, ACL_MEM_MALLOC_HUGE_FIRST));
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMalloc(&p, SIZE_MAX - 3, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtMalloc(&p, kTotal + 1, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtMalloc(&p, SIZE_MAX - 3, ACL_MEM_MALLOC_HUGE_FIRST));
   std::vector<void *> all;
   for (int i = 0; i < 15; ++i) all.push_back(take(4 << 20));
   EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMalloc(&p, 8 << 20, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -61,19 +64,23 @@ void every_form_is_aligned() {
       [](void **p, size_t n) { return aclrtMalloc(p, n, ACL_MEM_MALLOC_NORMAL_ONLY); },
       [](void **p, size_t n) { return aclrtMallocAlign32(p, n, ACL_MEM_MALLOC_HUGE_FIRST); },
       [](void **p, size_t n) { return aclrtMallocCached(p, n, ACL_MEM_MALLOC_HUGE_FIRST); },
-      [](void **p, size_t n) { return aclrtMallocWithCfg(p, n, ACL_MEM_MALLOC_HUGE_FIRST, nullptr); },
+      [](void **p, size_t n) {
+        return aclrtMallocWithCfg(p, n, ACL_MEM_MALLOC_HUGE_FIRST, nullptr);
+      },
   };
   std::vector<void *> all;
   for (int round = 0; round < 50; ++round) {
     for (const Form form : forms) {
-      for (const size_t size : {size_t{1}, size_t{32}, size_t{33}, size_t{500}, size_t{513}, size_t{4097}}) {
+      for (const size_t size :
+           {size_t{1}, size_t{32}, size_t{33}, size_t{500}, size_t{513}, size_t{4097}}) {
         void *p = nullptr;
         EXPECT_OK(form(&p, size));
         EXPECT(reinterpret_cast<uintptr_t>(p) % 512 == 0);
         all.push_back(p);
       }
     }
-    for (size_t i = all.size() / 2; i < all.size(); i += 3) std::swap(all[i], all[all.size() - 1 - i / 2]);
+    for (size_t i = all.size() / 2; i < all.size(); i += 3)
+      std::swap(all[i], all[all.size() - 1 - i / 2]);
     while (all.size() > 40) {
       EXPECT_OK(aclrtFree(all.back()));
       all.pop_back();
@@ -106,7 +113,8 @@ void random_blocks_do_not_overlap() {
     } else if (!pieces.empty()) {
       const size_t at = random() % pieces.size();
       const Piece piece = pieces[at];
-      EXPECT_OK(aclrtMemcpy(host.data(), host.size(), piece.p, piece.size, ACL_MEMCPY_DEVICE_TO_HOST));
+      EXPECT_OK(
+          aclrtMemcpy(host.data(), host.size(), piece.p, piece.size, ACL_MEMCPY_DEVICE_TO_HOST));
       for (size_t k = 0; k < piece.size; ++k) EXPECT(host[k] == piece.mark);
       EXPECT_OK(aclrtFree(piece.p));
       pieces.erase(pieces.begin() + static_cast<long>(at));
@@ -120,12 +128,15 @@ void bounds() {
   std::vector<char> host(1 << 20);
   auto *p = static_cast<char *>(take(100));  // rounded to 128
   EXPECT_OK(aclrtMemcpy(p, 128, host.data(), 128, ACL_MEMCPY_HOST_TO_DEVICE));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy(p, 1 << 20, host.data(), 1 << 20, ACL_MEMCPY_HOST_TO_DEVICE));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpy(p, 1 << 20, host.data(), 1 << 20, ACL_MEMCPY_HOST_TO_DEVICE));
   if (g_checked) {
-    EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy(p, 129, host.data(), 129, ACL_MEMCPY_HOST_TO_DEVICE));
+    EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+                aclrtMemcpy(p, 129, host.data(), 129, ACL_MEMCPY_HOST_TO_DEVICE));
   }
   EXPECT_OK(aclrtFree(p));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy(host.data(), 1, p, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtMemcpy(host.data(), 1, p, 1, ACL_MEMCPY_DEVICE_TO_HOST));
 }
 
 void poison_and_guards() {
@@ -168,21 +179,23 @@ void pinned_and_registered() {
   auto *bytes = static_cast<char *>(p);
   EXPECT_OK(aclrtHostRegister(p, 3 * 4096, ACL_HOST_REGISTER_MAPPED, &again));
   EXPECT(again != nullptr);
-  EXPECT_CODE(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, aclrtHostRegisterV2(p, 4096, ACL_HOST_REG_MAPPED));
+  EXPECT_CODE(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+              aclrtHostRegisterV2(p, 4096, ACL_HOST_REG_MAPPED));
   EXPECT_OK(aclrtHostUnregister(p));
   EXPECT_OK(aclrtPointerGetAttributes(p, &attributes));
   EXPECT(attributes.location.type == ACL_MEM_LOCATION_TYPE_HOST);
   EXPECT_OK(aclrtHostRegisterV2(bytes + 4096, 4096, ACL_HOST_REG_MAPPED));
   EXPECT_OK(aclrtHostGetDevicePointer(bytes + 4096, &again, 0));
   EXPECT_CODE(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostGetDevicePointer(p, &again, 0));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtHostRegisterV2(bytes + 8192, 8192, ACL_HOST_REG_MAPPED));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtHostRegisterV2(bytes + 8192, 8192, ACL_HOST_REG_MAPPED));
   EXPECT_OK(aclrtFreeHost(p));
   EXPECT_CODE(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(bytes + 4096));
 
   void *pages = nullptr, *mapped = nullptr;
   EXPECT(posix_memalign(&pages, 4096, 8192) == 0);
-  EXPECT_CODE(ACL_ERROR_RT_ADDR_UNALIGNED,
-              aclrtHostRegister(static_cast<char *>(pages) + 8, 4096, ACL_HOST_REGISTER_MAPPED, &mapped));
+  EXPECT_CODE(ACL_ERROR_RT_ADDR_UNALIGNED, aclrtHostRegister(static_cast<char *>(pages) + 8, 4096,
+                                                             ACL_HOST_REGISTER_MAPPED, &mapped));
   EXPECT_OK(aclrtHostRegister(pages, 8192, ACL_HOST_REGISTER_MAPPED, &mapped));
   EXPECT(mapped != nullptr);
   EXPECT_CODE(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,

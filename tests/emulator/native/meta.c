@@ -2,12 +2,14 @@
 /* Tensors, scalars, arrays and lists, from C11. */
 #include "expect.h"
 
-static aclTensor *make_tensor(void) {
+static aclTensor *make_tensor(void)
+{
     const int64_t view[2] = {2, 3}, strides[2] = {1, 2}, storage[1] = {7};
     return aclCreateTensor(view, 2, ACL_FLOAT16, strides, 1, ACL_FORMAT_ND, storage, 1, NULL);
 }
 
-static void tensors(void) {
+static void tensors(void)
+{
     aclTensor *tensor = make_tensor();
     EXPECT(tensor != NULL);
     int64_t *dims = NULL, *strides = NULL, *storage = NULL, offset = 0;
@@ -33,7 +35,8 @@ static void tensors(void) {
     EXPECT(address == &place);
 
     const int64_t scalar_dims[1] = {0};
-    EXPECT_OK(aclInitTensor(tensor, NULL, 0, ACL_INT8, NULL, 0, ACL_FORMAT_NCHW, scalar_dims, 0, NULL));
+    EXPECT_OK(
+        aclInitTensor(tensor, NULL, 0, ACL_INT8, NULL, 0, ACL_FORMAT_NCHW, scalar_dims, 0, NULL));
     int64_t *none = NULL;
     EXPECT_OK(aclGetViewShape(tensor, &none, &rank));
     EXPECT(rank == 0 && none != NULL);
@@ -46,12 +49,15 @@ static void tensors(void) {
 
     EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclGetViewShape(tensor, NULL, &rank));
     EXPECT_CODE(ACLNN_ERR_PARAM_NULLPTR, aclGetViewShape(NULL, &dims, &rank));
-    EXPECT(aclCreateTensor(NULL, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, scalar_dims, 1, NULL) == NULL);
+    EXPECT(aclCreateTensor(NULL, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, scalar_dims, 1, NULL) ==
+           NULL);
     EXPECT(aclGetRecentErrMsg() != NULL);
-    EXPECT(aclCreateTensor(scalar_dims, 13, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, scalar_dims, 1, NULL) == NULL);
+    EXPECT(aclCreateTensor(scalar_dims, 13, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, scalar_dims, 1,
+                           NULL) == NULL);
     EXPECT(aclGetRecentErrMsg() != NULL);
     const int64_t negative[1] = {-2};
-    EXPECT(aclCreateTensor(negative, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, negative, 1, NULL) == NULL);
+    EXPECT(aclCreateTensor(negative, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, negative, 1, NULL) ==
+           NULL);
     EXPECT(aclGetRecentErrMsg() != NULL);
 
     EXPECT_OK(aclDestroyTensor(tensor));
@@ -61,7 +67,8 @@ static void tensors(void) {
     EXPECT_OK(aclDestroyTensor(NULL));
 }
 
-static void scalars_and_arrays(void) {
+static void scalars_and_arrays(void)
+{
     float value = 1.5f;
     aclScalar *scalar = aclCreateScalar(&value, ACL_FLOAT);
     EXPECT(scalar != NULL);
@@ -97,7 +104,8 @@ static void scalars_and_arrays(void) {
     EXPECT_OK(aclDestroyBoolArray(NULL));
 }
 
-static void lists_destroy_their_members(void) {
+static void lists_destroy_their_members(void)
+{
     const aclTensor *members[3];
     members[0] = make_tensor();
     members[1] = NULL; /* an optional entry */
@@ -115,7 +123,8 @@ static void lists_destroy_their_members(void) {
     members[0] = tensor;
     list = aclCreateTensorList(members, 1);
     EXPECT_OK(aclDestroyTensor(tensor));
-    EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclDestroyTensorList(list)); /* destroyed twice, and said so */
+    EXPECT_CODE(ACLNN_ERR_PARAM_INVALID,
+                aclDestroyTensorList(list)); /* destroyed twice, and said so */
     EXPECT(aclCreateTensorList(NULL, 2) == NULL);
     EXPECT(aclGetRecentErrMsg() != NULL);
     double value = 2;
@@ -128,20 +137,24 @@ static void lists_destroy_their_members(void) {
     EXPECT_CODE(ACLNN_ERR_PARAM_INVALID, aclDestroyScalar(scalars[0]));
 }
 
-static void types(void) {
-    EXPECT(aclDataTypeSize(ACL_FLOAT) == 4 && aclDataTypeSize(ACL_BF16) == 2 && aclDataTypeSize(ACL_COMPLEX128) == 16);
+static void types(void)
+{
+    EXPECT(aclDataTypeSize(ACL_FLOAT) == 4 && aclDataTypeSize(ACL_BF16) == 2 &&
+           aclDataTypeSize(ACL_COMPLEX128) == 16);
     EXPECT(aclDataTypeSize(ACL_DT_UNDEFINED) == 0);
-    EXPECT(aclFloat16ToFloat(0x3C00) == 1.0f && aclFloat16ToFloat(0x0001) == 5.9604644775390625e-8f);
+    EXPECT(aclFloat16ToFloat(0x3C00) == 1.0f &&
+           aclFloat16ToFloat(0x0001) == 5.9604644775390625e-8f);
     EXPECT(aclFloat16ToFloat(0x7C00) == 65536.0f && aclFloat16ToFloat(0xFC00) == -65536.0f);
     EXPECT(aclFloat16ToFloat(0x7E00) == 98304.0f);
     const float infinity = (float)1e300, nan = infinity - infinity;
     EXPECT(aclFloatToFloat16(infinity) == 0x7BFF && aclFloatToFloat16(-infinity) == 0xFBFF);
     EXPECT(aclFloatToFloat16(nan) == 0x7BFF);
     for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-        if ((bits & 0x7C00) == 0x7C00) continue;
+        if ((bits & 0x7C00) == 0x7C00)
+            continue;
         EXPECT(aclFloatToFloat16(aclFloat16ToFloat((aclFloat16)bits)) == bits);
     }
-    EXPECT(aclFloatToFloat16(1.0f + 0.00048828125f) == 0x3C00);      /* a tie goes to even */
+    EXPECT(aclFloatToFloat16(1.0f + 0.00048828125f) == 0x3C00); /* a tie goes to even */
     EXPECT(aclFloatToFloat16(1.0f + 3 * 0.00048828125f) == 0x3C02);
 
     const int64_t dims[2] = {3, 5};
@@ -161,7 +174,8 @@ static void types(void) {
     EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclDestroyDataBuffer(buffer));
 }
 
-int main(void) {
+int main(void)
+{
     tensors();
     scalars_and_arrays();
     lists_destroy_their_members();

@@ -39,7 +39,8 @@ struct Vector {
 };
 
 // Phase one of out = a + b.
-inline aclOpExecutor *add(const aclTensor *a, const aclTensor *b, aclTensor *out, uint64_t *workspace) {
+inline aclOpExecutor *add(const aclTensor *a, const aclTensor *b, aclTensor *out,
+                          uint64_t *workspace) {
   float one = 1;
   aclScalar *alpha = aclCreateScalar(&one, ACL_FLOAT);
   aclOpExecutor *executor = nullptr;

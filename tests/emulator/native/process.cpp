@@ -43,10 +43,14 @@ int fork_after_use() {
     // Typed refusals, no hang: the worker threads exist in the parent only.
     void *p = nullptr;
     uint32_t count = 0;
-    const int codes[] = {aclrtMalloc(&p, 32, ACL_MEM_MALLOC_HUGE_FIRST), aclrtSynchronizeStream(g_stream),
-                         aclrtMemsetAsync(g_p, 32, 0, 32, g_stream),     aclrtSetDevice(0),
-                         aclrtFree(g_p),                                 aclrtDestroyStream(g_stream),
-                         aclrtGetDeviceCount(&count),                    aclFinalize(),
+    const int codes[] = {aclrtMalloc(&p, 32, ACL_MEM_MALLOC_HUGE_FIRST),
+                         aclrtSynchronizeStream(g_stream),
+                         aclrtMemsetAsync(g_p, 32, 0, 32, g_stream),
+                         aclrtSetDevice(0),
+                         aclrtFree(g_p),
+                         aclrtDestroyStream(g_stream),
+                         aclrtGetDeviceCount(&count),
+                         aclFinalize(),
                          aclrtResetDevice(0)};
     for (const int code : codes) {
       if (code != ACL_ERROR_RT_SOCKET_CLOSE) _exit(1);
@@ -91,7 +95,8 @@ int exit_with_a_task_that_blocks() {
   EXPECT_OK(aclrtCreateStream(&waiting));
   EXPECT_OK(aclrtCreateEvent(&event));
   EXPECT_OK(aclrtLaunchHostFunc(
-      g_stream, [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }, nullptr));
+      g_stream, [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); },
+      nullptr));
   EXPECT_OK(aclrtRecordEvent(event, g_stream));
   EXPECT_OK(aclrtStreamWaitEvent(waiting, event));
   return 0;

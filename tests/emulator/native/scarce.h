@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process whose host runs out of memory at a chosen point: the n-th allocation, or start of a thread, from then on
-// fails, whoever asks. Include it in one file of a program; it replaces the allocator of the whole process.
+// A process whose host runs out of memory at a chosen point: the n-th allocation, or start of a
+// thread, from then on fails, whoever asks. Include it in one file of a program; it replaces the
+// allocator of the whole process.
 #ifndef TESTS_NATIVE_SCARCE_H
 #define TESTS_NATIVE_SCARCE_H
 
@@ -62,8 +63,8 @@ inline PthreadCreate real_pthread_create() {
   return real;
 }
 
-// What a call may answer when the host has no memory: the runtime's own code, the operators', the stream that took
-// no work or got no thread, and HCCL's for memory, the system and the runtime.
+// What a call may answer when the host has no memory: the runtime's own code, the operators', the
+// stream that took no work or got no thread, and HCCL's for memory, the system and the runtime.
 inline bool documented(int code) {
   for (const int known : {200000, 207001, 207005, 361001, 3, 8, 15}) {
     if (code == known) return true;
@@ -77,9 +78,11 @@ inline void expect_refusal(const std::string &what, long n, int code) {
   const char *text = aclGetRecentErrMsg();
   if (code == kNull || documented(code)) {
     if (text != nullptr) return;
-    std::fprintf(stderr, "%s, allocation %ld: answered %d without a message\n", what.c_str(), n, code);
+    std::fprintf(stderr, "%s, allocation %ld: answered %d without a message\n", what.c_str(), n,
+                 code);
   } else {
-    std::fprintf(stderr, "%s, allocation %ld: answered %d: %s\n", what.c_str(), n, code, text ? text : "(no message)");
+    std::fprintf(stderr, "%s, allocation %ld: answered %d: %s\n", what.c_str(), n, code,
+                 text ? text : "(no message)");
   }
   std::exit(1);
 }
@@ -87,14 +90,15 @@ inline void expect_refusal(const std::string &what, long n, int code) {
 inline void expect_success(const std::string &what, long n, int code) {
   if (code == 0) return;
   const char *text = aclGetRecentErrMsg();
-  std::fprintf(stderr, "%s, with memory again after allocation %ld: answered %d: %s\n", what.c_str(), n, code,
-               text ? text : "(no message)");
+  std::fprintf(stderr, "%s, with memory again after allocation %ld: answered %d: %s\n",
+               what.c_str(), n, code, text ? text : "(no message)");
   std::exit(1);
 }
 
-// Fails every allocation of `attempt` in turn, until it succeeds because none is left. Each time: a documented answer
-// with a message, success when there is memory again, and no block more than before. `undo` takes back what a
-// successful attempt made. Returns how many allocations were refused.
+// Fails every allocation of `attempt` in turn, until it succeeds because none is left. Each time: a
+// documented answer with a message, success when there is memory again, and no block more than
+// before. `undo` takes back what a successful attempt made. Returns how many allocations were
+// refused.
 inline long every_allocation(const std::string &what, const std::function<int()> &attempt,
                              const std::function<void()> &undo) {
   const auto succeed = [&](long n) {
@@ -105,7 +109,8 @@ inline long every_allocation(const std::string &what, const std::function<int()>
   for (long n = 1;; ++n) {
     bool failed = false;
     long more = 1;
-    // What is made once, or let go of later by another thread, is no leak: one grows with every round.
+    // What is made once, or let go of later by another thread, is no leak: one grows with every
+    // round.
     for (int round = 0; round < 6 && more > 0; ++round) {
       const long before = g_live;
       arm(n);
@@ -124,7 +129,8 @@ inline long every_allocation(const std::string &what, const std::function<int()>
       more = g_live - before;
     }
     if (more > 0) {
-      std::fprintf(stderr, "%s, allocation %ld: %ld blocks more than before\n", what.c_str(), n, more);
+      std::fprintf(stderr, "%s, allocation %ld: %ld blocks more than before\n", what.c_str(), n,
+                   more);
       std::exit(1);
     }
     if (!failed) return n - 1;
@@ -134,7 +140,9 @@ inline long every_allocation(const std::string &what, const std::function<int()>
 }  // namespace scarce
 
 extern "C" {
-void *malloc(size_t size) { return scarce::refused() ? nullptr : scarce::counted(__libc_malloc(size)); }
+void *malloc(size_t size) {
+  return scarce::refused() ? nullptr : scarce::counted(__libc_malloc(size));
+}
 void *calloc(size_t count, size_t size) {
   return scarce::refused() ? nullptr : scarce::counted(__libc_calloc(count, size));
 }
@@ -155,7 +163,8 @@ void free(void *block) {
   if (block != nullptr) --scarce::g_live;
   __libc_free(block);
 }
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument) {
   if (scarce::refused()) return EAGAIN;
   return scarce::real_pthread_create()(thread, attributes, body, argument);
 }

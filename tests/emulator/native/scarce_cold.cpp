@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole program from its first call on, with the n-th allocation refused: `scarce_cold N`. Every call answers with
-// a documented status and a message and succeeds when it is made again. Prints "all" once nothing was left to refuse.
+// A whole program from its first call on, with the n-th allocation refused: `scarce_cold N`. Every
+// call answers with a documented status and a message and succeeds when it is made again. Prints
+// "all" once nothing was left to refuse.
 #include "scarce.h"
 
 #include "acl/acl_mdl.h"
@@ -41,10 +42,14 @@ int main(int, char **arguments) {
   step("aclrtMalloc", [&] { return aclrtMalloc(&data, 1 << 20, ACL_MEM_MALLOC_HUGE_FIRST); });
   const auto at = [&](size_t place) { return static_cast<char *>(data) + (place << 17); };
   aclTensor *a = nullptr, *values = nullptr, *places = nullptr, *product = nullptr;
-  step("aclCreateTensor", [&] { return (a = tensor(at(0), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
-  step("aclCreateTensor", [&] { return (values = tensor(at(1), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
-  step("aclCreateTensor", [&] { return (places = tensor(at(2), 48, 48, ACL_INT64)) != nullptr ? 0 : scarce::kNull; });
-  step("aclCreateTensor", [&] { return (product = tensor(at(3), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
+  step("aclCreateTensor",
+       [&] { return (a = tensor(at(0), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
+  step("aclCreateTensor",
+       [&] { return (values = tensor(at(1), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
+  step("aclCreateTensor",
+       [&] { return (places = tensor(at(2), 48, 48, ACL_INT64)) != nullptr ? 0 : scarce::kNull; });
+  step("aclCreateTensor",
+       [&] { return (product = tensor(at(3), 48, 48, ACL_FLOAT)) != nullptr ? 0 : scarce::kNull; });
   uint64_t size = 0;
   aclOpExecutor *executor = nullptr;
   const auto sort = [&] {
@@ -65,7 +70,8 @@ int main(int, char **arguments) {
   step("aclrtCreateEvent", [&] { return aclrtCreateEvent(&event); });
   step("aclrtRecordEvent", [&] { return aclrtRecordEvent(event, stream); });
   step("aclrtSynchronizeEvent", [&] { return aclrtSynchronizeEvent(event); });
-  step("aclmdlRICaptureBegin", [&] { return aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED); });
+  step("aclmdlRICaptureBegin",
+       [&] { return aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED); });
   step("captured aclnnSort", sort);
   aclmdlRI graph = nullptr;
   step("aclmdlRICaptureEnd", [&] { return aclmdlRICaptureEnd(stream, &graph); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One accepted call of every family of operators, both phases, with each of their allocations refused in turn.
+// One accepted call of every family of operators, both phases, with each of their allocations
+// refused in turn.
 #include "scarce.h"
 
 #include <list>
@@ -31,14 +32,16 @@ using Shape = std::vector<int64_t>;
 class Arguments {
  public:
   ~Arguments() {
-    for (const aclTensorList *list : lists_) EXPECT_OK(aclDestroyTensorList(list));  // with their members
+    // with their members
+    for (const aclTensorList *list : lists_) EXPECT_OK(aclDestroyTensorList(list));
     for (const aclTensor *tensor : tensors_) EXPECT_OK(aclDestroyTensor(tensor));
     for (const aclScalar *scalar : scalars_) EXPECT_OK(aclDestroyScalar(scalar));
     for (const aclIntArray *array : arrays_) EXPECT_OK(aclDestroyIntArray(array));
     for (void *block : blocks_) EXPECT_OK(aclrtFree(block));
   }
 
-  aclTensor *tensor(const Shape &shape, aclDataType dtype = ACL_FLOAT, aclFormat format = ACL_FORMAT_ND) {
+  aclTensor *tensor(const Shape &shape, aclDataType dtype = ACL_FLOAT,
+                    aclFormat format = ACL_FORMAT_ND) {
     tensors_.push_back(make(shape, dtype, format));
     return tensors_.back();
   }
@@ -70,11 +73,14 @@ class Arguments {
     blocks_.push_back(data);
     std::vector<float> values(bytes / sizeof(float));
     if (dtype == ACL_FLOAT) {
-      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 5 + i % 3 + 1);
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i * 7 % 5 + i % 3 + 1);
     }
-    EXPECT_OK(aclrtMemcpy(data, bytes, values.data(), values.size() * sizeof(float), ACL_MEMCPY_HOST_TO_DEVICE));
+    EXPECT_OK(aclrtMemcpy(data, bytes, values.data(), values.size() * sizeof(float),
+                          ACL_MEMCPY_HOST_TO_DEVICE));
     const int64_t storage = count + 1024 / static_cast<int64_t>(aclDataTypeSize(dtype));
-    aclTensor *made = aclCreateTensor(shape.data(), shape.size(), dtype, nullptr, 0, format, &storage, 1, data);
+    aclTensor *made =
+        aclCreateTensor(shape.data(), shape.size(), dtype, nullptr, 0, format, &storage, 1, data);
     EXPECT(made != nullptr);
     return made;
   }
@@ -89,7 +95,8 @@ class Arguments {
 using PhaseTwo = aclnnStatus (*)(void *, uint64_t, aclOpExecutor *, aclrtStream);
 
 template <class... Parameters, class... Values>
-void run(const char *name, aclnnStatus (*phase_one)(Parameters...), PhaseTwo phase_two, Values... values) {
+void run(const char *name, aclnnStatus (*phase_one)(Parameters...), PhaseTwo phase_two,
+         Values... values) {
   void *workspace = nullptr;
   uint64_t room = 0;
   const auto attempt = [&] {
@@ -116,7 +123,8 @@ void run(const char *name, aclnnStatus (*phase_one)(Parameters...), PhaseTwo pha
 
 void elementwise() {
   Arguments a;
-  aclTensor *x = a.tensor({40, 50}), *y = a.tensor({50}), *out = a.tensor({40, 50}), *half = a.tensor({40, 50}, ACL_FLOAT16);
+  aclTensor *x = a.tensor({40, 50}), *y = a.tensor({50}), *out = a.tensor({40, 50}),
+            *half = a.tensor({40, 50}, ACL_FLOAT16);
   aclScalar *one = a.scalar(1);
   RUN(Add, x, y, one, out);
   RUN(InplaceAdd, out, y, one);
@@ -156,7 +164,8 @@ void reductions() {
   RUN(Topk, x, 5, 1, true, true, a.tensor({40, 5}), a.tensor({40, 5}, ACL_INT64));
   RUN(Bincount, a.tensor({30}, ACL_INT64), nullptr, 8, a.tensor({8}, ACL_INT64));
   RUN(SearchSorted, a.tensor({30}), x, false, false, nullptr, all);
-  RUN(Unique2, a.tensor({30}), true, true, true, a.tensor({30}), a.tensor({30}, ACL_INT64), a.tensor({30}, ACL_INT64));
+  RUN(Unique2, a.tensor({30}), true, true, true, a.tensor({30}), a.tensor({30}, ACL_INT64),
+      a.tensor({30}, ACL_INT64));
 }
 
 void shapes() {
@@ -195,9 +204,9 @@ void products() {
   RUN(Matmul, x, y, out, 0);
   RUN(BatchMatMul, a.tensor({3, 7, 9}), a.tensor({3, 9, 5}), a.tensor({3, 7, 5}), 0);
   RUN(Mv, x, a.tensor({90}), a.tensor({70}), 0);
-  RUN(GroupedMatmulV4, a.list({6, 16}, 2, ACL_FLOAT16), a.list({16, 8}, 2, ACL_FLOAT16), nullptr, nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, -1, 0, 0, a.list({6, 8}, 2, ACL_FLOAT16),
-      nullptr, nullptr);
+  RUN(GroupedMatmulV4, a.list({6, 16}, 2, ACL_FLOAT16), a.list({16, 8}, 2, ACL_FLOAT16), nullptr,
+      nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, -1, 0, 0,
+      a.list({6, 8}, 2, ACL_FLOAT16), nullptr, nullptr);
   RUN(Cdist, a.tensor({5, 4}), a.tensor({6, 4}), 2, 0, a.tensor({5, 6}));
   RUN(LinalgQr, a.tensor({6, 4}), 0, a.tensor({6, 4}), a.tensor({4, 4}));
   RUN(Svd, a.tensor({6, 4}), false, true, a.tensor({4}), a.tensor({6, 4}), a.tensor({4, 4}));
@@ -211,24 +220,26 @@ void networks() {
     return a.tensor(shape, dtype, ACL_FORMAT_NCHW);
   };
   aclIntArray *ones = a.ints({1, 1}), *twos = a.ints({2, 2}), *none = a.ints({0, 0});
-  RUN(Convolution, image({1, 4, 9, 9}), image({6, 4, 3, 3}), nullptr, ones, none, ones, false, none, 1,
-      image({1, 6, 7, 7}), 0);
+  RUN(Convolution, image({1, 4, 9, 9}), image({6, 4, 3, 3}), nullptr, ones, none, ones, false, none,
+      1, image({1, 6, 7, 7}), 0);
   RUN(AvgPool2d, image({1, 3, 8, 8}), twos, twos, none, false, true, 0, 0, image({1, 3, 4, 4}));
   RUN(UpsampleBilinear2d, image({1, 3, 4, 4}), a.ints({8, 8}), false, 0, 0, image({1, 3, 8, 8}));
   RUN(Im2col, image({1, 2, 5, 5}), twos, ones, none, ones, a.tensor({1, 8, 16}));
-  RUN(LayerNorm, a.tensor({6, 20}), a.ints({20}), a.tensor({20}), a.tensor({20}), 1e-5, a.tensor({6, 20}),
-      a.tensor({6, 1}), a.tensor({6, 1}));
-  RUN(GroupNorm, a.tensor({2, 8, 6}), a.tensor({8}), a.tensor({8}), 2, 8, 6, 4, 1e-5, a.tensor({2, 8, 6}),
-      a.tensor({2, 4}), a.tensor({2, 4}));
-  RUN(BatchNorm, image({2, 3, 4, 4}), a.tensor({3}), a.tensor({3}), a.tensor({3}), a.tensor({3}), true, 0.1, 1e-5,
-      image({2, 3, 4, 4}), a.tensor({3}), a.tensor({3}));
+  RUN(LayerNorm, a.tensor({6, 20}), a.ints({20}), a.tensor({20}), a.tensor({20}), 1e-5,
+      a.tensor({6, 20}), a.tensor({6, 1}), a.tensor({6, 1}));
+  RUN(GroupNorm, a.tensor({2, 8, 6}), a.tensor({8}), a.tensor({8}), 2, 8, 6, 4, 1e-5,
+      a.tensor({2, 8, 6}), a.tensor({2, 4}), a.tensor({2, 4}));
+  RUN(BatchNorm, image({2, 3, 4, 4}), a.tensor({3}), a.tensor({3}), a.tensor({3}), a.tensor({3}),
+      true, 0.1, 1e-5, image({2, 3, 4, 4}), a.tensor({3}), a.tensor({3}));
   RUN(Softmax, a.tensor({6, 20}), -1, a.tensor({6, 20}));
-  aclTensor *query = a.tensor({1, 2, 16, 32}, ACL_FLOAT16), *key = a.tensor({1, 2, 48, 32}, ACL_FLOAT16);
+  aclTensor *query = a.tensor({1, 2, 16, 32}, ACL_FLOAT16),
+            *key = a.tensor({1, 2, 48, 32}, ACL_FLOAT16);
   char layout[] = "BNSD";
-  RUN(PromptFlashAttention, query, key, a.tensor({1, 2, 48, 32}, ACL_FLOAT16), nullptr, nullptr, nullptr, 2, 0.1, 65535,
-      65535, layout, 0, a.tensor({1, 2, 16, 32}, ACL_FLOAT16));
-  RUN(ApplyRotaryPosEmb, a.tensor({1, 4, 2, 128}, ACL_FLOAT16), a.tensor({1, 4, 2, 128}, ACL_FLOAT16),
-      a.tensor({1, 4, 1, 128}, ACL_FLOAT16), a.tensor({1, 4, 1, 128}, ACL_FLOAT16), 1);
+  RUN(PromptFlashAttention, query, key, a.tensor({1, 2, 48, 32}, ACL_FLOAT16), nullptr, nullptr,
+      nullptr, 2, 0.1, 65535, 65535, layout, 0, a.tensor({1, 2, 16, 32}, ACL_FLOAT16));
+  RUN(ApplyRotaryPosEmb, a.tensor({1, 4, 2, 128}, ACL_FLOAT16),
+      a.tensor({1, 4, 2, 128}, ACL_FLOAT16), a.tensor({1, 4, 1, 128}, ACL_FLOAT16),
+      a.tensor({1, 4, 1, 128}, ACL_FLOAT16), 1);
 }
 
 }  // namespace

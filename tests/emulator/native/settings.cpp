@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters, limits, overflow, signals, the allocator hook, profiling and dump states, missing families.
+// Parameters, limits, overflow, signals, the allocator hook, profiling and dump states, missing
+// families.
 #include <string>
 
 #include "acl/acl_op_compiler.h"
@@ -14,7 +15,8 @@ void parameters_and_limits() {
   uint32_t cores = 0;
   EXPECT_OK(aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
   EXPECT(value == 0);
-  EXPECT_CODE(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET, aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
+  EXPECT_CODE(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
+              aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
   EXPECT_OK(aclrtCtxSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1));
   EXPECT_OK(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value));
   EXPECT(value == 1);
@@ -43,7 +45,8 @@ void parameters_and_limits() {
   EXPECT_OK(aclrtGetStreamResLimit(stream, ACL_RT_DEV_RES_VECTOR_CORE, &cores));
   EXPECT(cores == 48);
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_CUBE_CORE, 25));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtSetDeviceResLimit(0, static_cast<aclrtDevResLimitType>(3), 1));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtSetDeviceResLimit(0, static_cast<aclrtDevResLimitType>(3), 1));
   uint64_t actual = 0;
   uint32_t milliseconds = 0;
   EXPECT_OK(aclrtSetOpExecuteTimeOutV2(5000000, &actual));
@@ -63,7 +66,8 @@ void saturation_mode_needs_no_device() {
   aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
   EXPECT_OK(aclrtGetDeviceSatMode(&mode));
   EXPECT(mode == ACL_RT_OVERFLOW_MODE_INFNAN);
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtGetDeviceSatMode(NULL));
 }
 
@@ -72,7 +76,8 @@ void overflow() {
   EXPECT_OK(aclrtGetDeviceSatMode(&mode));
   EXPECT(mode == ACL_RT_OVERFLOW_MODE_INFNAN);
   EXPECT_OK(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN));
-  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION));
   uint32_t flag = 9;
   EXPECT_OK(aclrtSetStreamOverflowSwitch(nullptr, 1));
   EXPECT_OK(aclrtGetStreamOverflowSwitch(nullptr, &flag));
@@ -129,11 +134,13 @@ void allocator_hook() {
   aclrtAllocator owner = nullptr;
   EXPECT_OK(aclrtAllocatorSetObjToDesc(desc, &object));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtAllocatorRegister(nullptr, desc));
-  EXPECT_OK(aclrtAllocatorSetAllocFuncToDesc(desc, [](aclrtAllocator, size_t) -> void * { return nullptr; }));
+  EXPECT_OK(aclrtAllocatorSetAllocFuncToDesc(
+      desc, [](aclrtAllocator, size_t) -> void * { return nullptr; }));
   EXPECT_OK(aclrtAllocatorSetFreeFuncToDesc(desc, [](aclrtAllocator, aclrtAllocatorBlock) {}));
   EXPECT_OK(aclrtAllocatorSetAllocAdviseFuncToDesc(
       desc, [](aclrtAllocator, size_t, aclrtAllocatorAddr) -> void * { return nullptr; }));
-  EXPECT_OK(aclrtAllocatorSetGetAddrFromBlockFuncToDesc(desc, [](aclrtAllocatorBlock block) -> void * { return block; }));
+  EXPECT_OK(aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
+      desc, [](aclrtAllocatorBlock block) -> void * { return block; }));
   EXPECT_OK(aclrtAllocatorRegister(nullptr, desc));
   EXPECT_OK(aclrtAllocatorGetByStream(nullptr, &found, &owner, nullptr, nullptr, nullptr, nullptr));
   EXPECT(found == desc && owner == &object);
@@ -146,7 +153,8 @@ void allocator_hook() {
 void tools() {
   uint32_t device = 0;
   const char *path = "/tmp";
-  aclprofConfig *config = aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, ACL_PROF_ACL_API);
+  aclprofConfig *config =
+      aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, ACL_PROF_ACL_API);
   EXPECT(config != nullptr);
   EXPECT_CODE(ACL_ERROR_PROF_NOT_RUN, aclprofStart(config));
   EXPECT_OK(aclprofInit(path, strlen(path)));
@@ -180,7 +188,8 @@ void missing_families_say_so() {
   EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtBinaryLoadFromFile("x.o", nullptr, &binary));
   EXPECT(acltdtCreateDataset() == nullptr);
   const char *text = aclGetRecentErrMsg();
-  EXPECT(text != nullptr && strstr(text, "acltdtCreateDataset") != nullptr && strstr(text, "data channels") != nullptr);
+  EXPECT(text != nullptr && strstr(text, "acltdtCreateDataset") != nullptr &&
+         strstr(text, "data channels") != nullptr);
   EXPECT(aclmdlGetNumInputs(nullptr) == 0);
   EXPECT(aclGetRecentErrMsg() != nullptr);
 }

@@ -16,9 +16,11 @@ namespace {
 
 constexpr size_t kBytes = 10000;
 
-int run_other(const char *self, const std::vector<std::string> &arguments, int before_wait(void *), void *context) {
+int run_other(const char *self, const std::vector<std::string> &arguments, int before_wait(void *),
+              void *context) {
   std::vector<char *> argv{const_cast<char *>(self)};
-  for (const std::string &argument : arguments) argv.push_back(const_cast<char *>(argument.c_str()));
+  for (const std::string &argument : arguments)
+    argv.push_back(const_cast<char *>(argument.c_str()));
   argv.push_back(nullptr);
   int ready[2];
   EXPECT(pipe(ready) == 0);
@@ -91,7 +93,8 @@ int other_side(char **argv) {
     EXPECT_OK(aclrtReserveMemAddress(&base, size, 0, nullptr, 1));
     EXPECT_OK(aclrtMapMem(base, size, 0, handle, 0));
     unsigned char byte = 0;
-    EXPECT_OK(aclrtMemcpy(&byte, 1, static_cast<char *>(base) + size - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT_OK(
+        aclrtMemcpy(&byte, 1, static_cast<char *>(base) + size - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST));
     EXPECT(byte == 0x33);
     EXPECT_OK(aclrtMemset(base, size, 0x44, size));
     EXPECT_OK(aclrtUnmapMem(base));
@@ -103,7 +106,8 @@ int other_side(char **argv) {
       EXPECT_CODE(ACL_ERROR_RT_NO_PERMISSION, aclrtNotifyImportByKey(&notify, argv[2], 0));
       return 0;
     }
-    EXPECT_OK(aclrtNotifyImportByKey(&notify, argv[2], ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS));
+    EXPECT_OK(
+        aclrtNotifyImportByKey(&notify, argv[2], ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS));
     aclrtStream stream = nullptr;
     EXPECT_OK(aclrtCreateStream(&stream));
     EXPECT_OK(aclrtRecordNotify(notify, stream));  // the other process waits
@@ -175,13 +179,15 @@ void physical(const char *self) {
              [](void *raw) {
                auto *both = static_cast<Both *>(raw);
                int32_t pid = both->pid;
-               return aclrtMemSetPidToShareableHandle(*static_cast<uint64_t *>(both->context), &pid, 1);
+               return aclrtMemSetPidToShareableHandle(*static_cast<uint64_t *>(both->context), &pid,
+                                                      1);
              },
              &shared) == 0);
   unsigned char byte = 0;
   EXPECT_OK(aclrtMemcpy(&byte, 1, base, 1, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT(byte == 0x44);
-  EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtMemSetPidToShareableHandle(shared ^ (uint64_t{1} << 40), nullptr, 0));
+  EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE,
+              aclrtMemSetPidToShareableHandle(shared ^ (uint64_t{1} << 40), nullptr, 0));
   EXPECT_OK(aclrtUnmapMem(base));
   EXPECT_OK(aclrtReleaseMemAddress(base));
   EXPECT_OK(aclrtFreePhysical(handle));
@@ -196,7 +202,8 @@ void events(const char *self) {
   EXPECT_OK(aclrtIpcGetEventHandle(event, &handle));
   EXPECT(run_other(
              self, {"event", hex(&handle, sizeof handle)},
-             [](void *raw) { return aclrtRecordEvent(static_cast<Both *>(raw)->context, nullptr); }, event) == 0);
+             [](void *raw) { return aclrtRecordEvent(static_cast<Both *>(raw)->context, nullptr); },
+             event) == 0);
   aclrtIpcEventHandle junk = {};
   aclrtEvent none = nullptr;
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtIpcOpenEventHandle(junk, &none));
@@ -211,7 +218,8 @@ void notifies(const char *self) {
   char key[65] = "";
   EXPECT_OK(aclrtCreateStream(&stream));
   EXPECT_OK(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
-  EXPECT_OK(aclrtWaitAndResetNotify(notify, stream, 0));  // waits already when the notify becomes a shared one
+  // waits already when the notify becomes a shared one
+  EXPECT_OK(aclrtWaitAndResetNotify(notify, stream, 0));
   EXPECT_OK(aclrtNotifyGetExportKey(notify, key, sizeof key, ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT));
   EXPECT(run_other(self, {"notify-refused", key}, [](void *) { return 0; }, nullptr) == 0);
   EXPECT(run_other(
@@ -223,7 +231,8 @@ void notifies(const char *self) {
              },
              notify) == 0);
   EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));
-  EXPECT_OK(aclrtNotifyGetExportKey(notify, key, sizeof key, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+  EXPECT_OK(aclrtNotifyGetExportKey(notify, key, sizeof key,
+                                    ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
   EXPECT_OK(aclrtWaitAndResetNotify(notify, stream, 0));
   EXPECT(run_other(self, {"notify", key}, [](void *) { return 0; }, nullptr) == 0);
   EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 20000));

@@ -38,7 +38,9 @@ void order_and_query() {
   for (int i = 0; i < 1000; ++i) steps.push_back({&seen, i});
   for (Step &step : steps) {
     EXPECT_OK(aclrtLaunchHostFunc(
-        stream, [](void *p) { static_cast<Step *>(p)->seen->push_back(static_cast<Step *>(p)->number); }, &step));
+        stream,
+        [](void *p) { static_cast<Step *>(p)->seen->push_back(static_cast<Step *>(p)->number); },
+        &step));
   }
   aclrtStreamStatus status = ACL_STREAM_STATUS_COMPLETE;
   EXPECT_OK(aclrtStreamQuery(stream, &status));
@@ -59,7 +61,8 @@ void order_and_query() {
 void streams_run_side_by_side() {
   aclrtStream held = nullptr, free_one = nullptr;
   EXPECT_OK(aclrtCreateStream(&held));
-  EXPECT_OK(aclrtCreateStreamWithConfig(&free_one, 3, ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC));
+  EXPECT_OK(
+      aclrtCreateStreamWithConfig(&free_one, 3, ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC));
   Gate gate;
   gate.close(held);
   void *p = device_memory(64);
@@ -120,7 +123,8 @@ void wrong_handles() {
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCreateStream(nullptr));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtDestroyStream(nullptr));
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeStream(&junk));
-  EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeStream(reinterpret_cast<aclrtStream>(uintptr_t{0x1234})));
+  EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE,
+              aclrtSynchronizeStream(reinterpret_cast<aclrtStream>(uintptr_t{0x1234})));
   EXPECT_OK(aclrtCreateStream(&stream));
   EXPECT_OK(aclrtDestroyStream(stream));
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyStream(stream));
@@ -151,7 +155,7 @@ void faults_surface_at_the_next_wait() {
   fault(stream);
   EXPECT_OK(aclrtMemsetAsync(p, 64, 3, 64, stream));  // continues after the fault
   EXPECT_CODE(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeStream(stream));
-  EXPECT_OK(aclrtSynchronizeStream(stream));          // reported once
+  EXPECT_OK(aclrtSynchronizeStream(stream));  // reported once
   EXPECT_OK(aclrtMemcpy(host, 64, p, 64, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT(host[5] == 3);
   fault(stream);
@@ -175,7 +179,8 @@ void stop_on_failure() {
   EXPECT_OK(aclrtCreateStream(&neighbour));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtSetStreamFailureMode(stream, 2));
   EXPECT_OK(aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtSetStreamFailureMode(stream, ACL_CONTINUE_ON_FAILURE));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtSetStreamFailureMode(stream, ACL_CONTINUE_ON_FAILURE));
   void *p = device_memory(64);
   unsigned char host[64] = {};
   EXPECT_OK(aclrtMemset(p, 64, 0, 64));

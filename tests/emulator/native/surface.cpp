@@ -39,9 +39,12 @@ void init_callbacks(const std::string &directory) {
   std::ofstream(path) << text;
   Calls before, after, failing, end;
   failing.answer = 4711;
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclInitCallbackRegister(ACL_REG_TYPE_OTHER, nullptr, nullptr));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclInitCallbackRegister(static_cast<aclRegisterCallbackType>(99), on_init, &before));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclFinalizeCallbackRegister(ACL_REG_TYPE_OTHER, nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclInitCallbackRegister(ACL_REG_TYPE_OTHER, nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclInitCallbackRegister(static_cast<aclRegisterCallbackType>(99), on_init, &before));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclFinalizeCallbackRegister(ACL_REG_TYPE_OTHER, nullptr, nullptr));
   EXPECT_OK(aclInitCallbackRegister(ACL_REG_TYPE_OTHER, on_init, &before));
   EXPECT_OK(aclFinalizeCallbackRegister(ACL_REG_TYPE_ACL_MODEL, on_finalize, &end));
   EXPECT(before.count == 0);
@@ -68,7 +71,8 @@ void init_callbacks(const std::string &directory) {
   EXPECT_OK(aclFinalizeReference(&left));
   EXPECT(left == 0 && end.count == 2);
   EXPECT_OK(aclFinalizeCallbackUnRegister(ACL_REG_TYPE_ACL_MODEL, on_finalize));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclFinalizeCallbackUnRegister(ACL_REG_TYPE_ACL_MODEL, on_finalize));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclFinalizeCallbackUnRegister(ACL_REG_TYPE_ACL_MODEL, on_finalize));
 }
 
 void graph_callbacks() {
@@ -84,7 +88,8 @@ void graph_callbacks() {
   }
   static int first, second;
   const aclrtCallback count = [](void *data) { ++*static_cast<int *>(data); };
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclmdlRIDestroyRegisterCallback(graphs[0], nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclmdlRIDestroyRegisterCallback(graphs[0], nullptr, nullptr));
   EXPECT(aclmdlRIDestroyRegisterCallback(nullptr, count, nullptr) != 0);
   EXPECT_OK(aclmdlRIDestroyRegisterCallback(graphs[0], count, &first));
   EXPECT_OK(aclmdlRIDestroyRegisterCallback(graphs[1], count, &second));
@@ -124,7 +129,8 @@ void device_queries() {
     EXPECT_OK(aclrtCheckArchCompatibility(same, &compatible));
     EXPECT(compatible == 1);
   }
-  for (const char *other : {"Ascend310P3", "Ascend910A", "Ascend950PR_9579", "Ascend310B1", "Ascend910B"}) {
+  for (const char *other :
+       {"Ascend310P3", "Ascend910A", "Ascend950PR_9579", "Ascend310B1", "Ascend910B"}) {
     EXPECT_OK(aclrtCheckArchCompatibility(other, &compatible));
     EXPECT(compatible == 0);
   }
@@ -144,7 +150,8 @@ void memory_kinds() {
   void *plain = nullptr, *scheduler = nullptr, *base = nullptr, *retained = nullptr;
   EXPECT_OK(aclrtMalloc(&plain, 100, ACL_MEM_MALLOC_HUGE_FIRST));
   EXPECT_OK(aclrtMallocForTaskScheduler(&scheduler, 100, ACL_MEM_MALLOC_HUGE_FIRST, nullptr));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMallocForTaskScheduler(nullptr, 100, ACL_MEM_MALLOC_HUGE_FIRST, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMallocForTaskScheduler(nullptr, 100, ACL_MEM_MALLOC_HUGE_FIRST, nullptr));
   EXPECT_OK(aclrtReserveMemAddress(&base, 2 * kPage, 0, nullptr, 1));
   uint32_t same = 9;
   int host = 0;
@@ -157,7 +164,8 @@ void memory_kinds() {
   EXPECT(same == 1);
   EXPECT_OK(aclrtCheckMemType(none, 2, ACL_RT_MEM_TYPE_DEV | ACL_RT_MEM_TYPE_RSVD, &same, 0));
   EXPECT(same == 0);
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCheckMemType(nullptr, 2, ACL_RT_MEM_TYPE_DEV, &same, 0));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtCheckMemType(nullptr, 2, ACL_RT_MEM_TYPE_DEV, &same, 0));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCheckMemType(all, 0, ACL_RT_MEM_TYPE_DEV, &same, 0));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCheckMemType(all, 2, ACL_RT_MEM_TYPE_DEV, nullptr, 0));
   EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtCheckMemType(all, 2, 1, &same, 0));
@@ -187,7 +195,8 @@ void memory_kinds() {
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemGetAccess(base, nullptr, &access));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemGetAccess(base, &here, nullptr));
 
-  // Retained twice, freed three times; a handle retained after all were freed is a new one of the same memory.
+  // Retained twice, freed three times; a handle retained after all were freed is a new one of the
+  // same memory.
   EXPECT_OK(aclrtMemRetainAllocationHandle(base, &again));
   EXPECT(again == handle);
   EXPECT_OK(aclrtFreePhysical(handle));
@@ -198,7 +207,8 @@ void memory_kinds() {
   retained = static_cast<char *>(base) + kPage;
   EXPECT_OK(aclrtMapMem(retained, kPage, 0, again, 0));
   unsigned char byte = 0;
-  EXPECT_OK(aclrtMemcpy(&byte, 1, static_cast<char *>(retained) + kPage - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_OK(aclrtMemcpy(&byte, 1, static_cast<char *>(retained) + kPage - 1, 1,
+                        ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT(byte == 0x21);
   EXPECT_OK(aclrtUnmapMem(base));
   EXPECT_OK(aclrtUnmapMem(retained));
@@ -231,9 +241,12 @@ void cache_hints() {
   EXPECT_OK(aclrtCmoSetDesc(desc, data, 256));
   EXPECT_OK(aclrtCmoAsyncWithDesc(desc, ACL_RT_CMO_TYPE_PREFETCH, nullptr, nullptr));
   EXPECT_OK(aclrtSynchronizeStream(nullptr));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCmoAsyncWithDesc(desc, ACL_RT_CMO_TYPE_FLUSH, nullptr, nullptr));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtCmoAsyncWithDesc(nullptr, ACL_RT_CMO_TYPE_PREFETCH, nullptr, nullptr));
-  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtCmoAsyncWithDesc(host, ACL_RT_CMO_TYPE_PREFETCH, nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtCmoAsyncWithDesc(desc, ACL_RT_CMO_TYPE_FLUSH, nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtCmoAsyncWithDesc(nullptr, ACL_RT_CMO_TYPE_PREFETCH, nullptr, nullptr));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtCmoAsyncWithDesc(host, ACL_RT_CMO_TYPE_PREFETCH, nullptr, nullptr));
   EXPECT_OK(aclrtFree(desc));
   EXPECT_OK(aclrtFree(data));
 }
@@ -274,7 +287,8 @@ void pools() {
   EXPECT(third == first);
   EXPECT_OK(aclrtValueWrite(gate, 1, 0, b));
   EXPECT_OK(aclrtSynchronizeStream(a));
-  EXPECT(of(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT) == 2000);  // the free of the first use took nothing from the third
+  // the free of the first use took nothing from the third
+  EXPECT(of(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT) == 2000);
   EXPECT_OK(aclrtMemset(third, 900, 3, 900));
   // Free memory goes back to the device, unless the pool is told to keep some.
   EXPECT_OK(aclrtMemPoolFreeAsync(second, b));
@@ -299,18 +313,24 @@ void pools() {
   EXPECT(of(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH) == 2000);
   EXPECT_OK(aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, &zero));
   EXPECT(of(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH) == 0);
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, &one));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT, &zero));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, nullptr));
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolGetAttr(pool, static_cast<aclrtMemPoolAttr>(0), &one));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, &one));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT, &zero));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH, nullptr));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemPoolGetAttr(pool, static_cast<aclrtMemPoolAttr>(0), &one));
   uint32_t flag = 2;
   EXPECT_OK(aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC, &flag));
   flag = 3;
-  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC, &flag));
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM,
+              aclrtMemPoolSetAttr(pool, ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC, &flag));
   EXPECT_OK(aclrtMemPoolGetAttr(pool, ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC, &flag));
   EXPECT(flag == 2);
   // Limits and nulls.
-  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemPoolMallocAsync(&first, (1 << 20) + 1, pool, a));
+  EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              aclrtMemPoolMallocAsync(&first, (1 << 20) + 1, pool, a));
   EXPECT_CODE(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMemPoolMallocAsync(&first, SIZE_MAX, pool, a));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolMallocAsync(&first, 0, pool, a));
   EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtMemPoolMallocAsync(nullptr, 8, pool, a));
@@ -415,7 +435,8 @@ void markers() {
 }
 
 void comm_config() {
-  const auto exported = reinterpret_cast<void (*)(HcclCommConfig *)>(dlsym(RTLD_DEFAULT, "HcclCommConfigInit"));
+  const auto exported =
+      reinterpret_cast<void (*)(HcclCommConfig *)>(dlsym(RTLD_DEFAULT, "HcclCommConfigInit"));
   EXPECT(exported != nullptr);
   HcclCommConfig ours, theirs;
   memset(&ours, 1, sizeof ours);

@@ -23,7 +23,8 @@ void one_stream_of_many_threads() {
   on_threads(6, [&](int) {
     EXPECT_OK(aclrtSetDevice(0));
     for (int i = 0; i < 2000; ++i) {
-      EXPECT_OK(aclrtLaunchHostFunc(stream, [](void *p) { static_cast<std::atomic<int> *>(p)->fetch_add(1); }, &runs));
+      EXPECT_OK(aclrtLaunchHostFunc(
+          stream, [](void *p) { static_cast<std::atomic<int> *>(p)->fetch_add(1); }, &runs));
       if (i % 500 == 0) EXPECT_OK(aclrtSynchronizeStream(stream));
     }
     EXPECT_OK(aclrtSynchronizeStream(stream));
@@ -37,7 +38,8 @@ void destroyed_once() {
   // Of all who destroy one object at a time, one succeeds and the others are refused.
   for (int round = 0; round < 50; ++round) {
     const int64_t shape[1] = {1};
-    aclTensor *tensor = aclCreateTensor(shape, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape, 1, nullptr);
+    aclTensor *tensor =
+        aclCreateTensor(shape, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, shape, 1, nullptr);
     void *p = nullptr;
     EXPECT_OK(aclrtMalloc(&p, 32, ACL_MEM_MALLOC_HUGE_FIRST));
     std::atomic<int> tensors{0}, blocks{0};

@@ -11,8 +11,8 @@ namespace emu {
 template <class Signature, size_t Inline>
 class Callable;
 
-// A move-only callable that keeps small targets inside itself: queues of it need no allocation per task.
-// It may be called many times (a captured graph replays its tasks).
+// A move-only callable that keeps small targets inside itself: queues of it need no allocation per
+// task. It may be called many times (a captured graph replays its tasks).
 template <class Result, class... Args, size_t Inline>
 class Callable<Result(Args...), Inline> {
  public:
@@ -63,7 +63,9 @@ class Callable<Result(Args...), Inline> {
 
   template <class Target>
   static constexpr Ops inline_ops = {
-      [](void *at, Args... args) -> Result { return (*static_cast<Target *>(at))(std::forward<Args>(args)...); },
+      [](void *at, Args... args) -> Result {
+        return (*static_cast<Target *>(at))(std::forward<Args>(args)...);
+      },
       [](void *to, void *from) noexcept {
         ::new (to) Target(std::move(*static_cast<Target *>(from)));
         static_cast<Target *>(from)->~Target();
@@ -72,7 +74,9 @@ class Callable<Result(Args...), Inline> {
 
   template <class Target>
   static constexpr Ops heap_ops = {
-      [](void *at, Args... args) -> Result { return (**static_cast<Target **>(at))(std::forward<Args>(args)...); },
+      [](void *at, Args... args) -> Result {
+        return (**static_cast<Target **>(at))(std::forward<Args>(args)...);
+      },
       [](void *to, void *from) noexcept { ::new (to) Target *(*static_cast<Target **>(from)); },
       [](void *at) noexcept { delete *static_cast<Target **>(at); }};
 

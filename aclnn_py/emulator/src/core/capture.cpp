@@ -23,7 +23,8 @@ Sessions &sessions() {
   return *all;
 }
 
-std::atomic<int> g_active{0};   // captures going on: lets calls outside of any capture pass without a lock
+// captures going on: lets calls outside of any capture pass without a lock
+std::atomic<int> g_active{0};
 thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
 std::shared_ptr<CaptureSession> find_session(uint64_t id) {
@@ -32,7 +33,9 @@ std::shared_ptr<CaptureSession> find_session(uint64_t id) {
   return at == sessions().active.end() ? nullptr : at->second;
 }
 
-std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session) { return find_session(session->id); }
+std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session) {
+  return find_session(session->id);
+}
 
 void invalidate(CaptureSession &session, const std::string &why) {
   std::lock_guard<std::mutex> lock(session.mutex);
@@ -72,7 +75,8 @@ void close_session(CaptureSession &session) {
   if (sessions().active.erase(session.id) != 0) g_active.fetch_sub(1);
 }
 
-std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind, aclmdlRICaptureMode mode) {
+std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind,
+                                             aclmdlRICaptureMode mode) {
   auto session = std::make_shared<CaptureSession>();
   session->kind = kind;
   session->mode = mode;
@@ -88,44 +92,56 @@ std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kin
 
 Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
   if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %d is not a capture mode.", routine, static_cast<int>(mode));
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %d is not a capture mode.", routine,
+                static_cast<int>(mode));
   }
   if (stream.context.default_stream.load() == &stream) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "%s: the default stream cannot be captured.", routine);
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "%s: the default stream cannot be captured.",
+                routine);
   }
   if (stream.capture.load() != nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured already.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured already.", routine,
+                stream.id);
   }
   return 0;
 }
 
 }  // namespace
 
-bool capture_is_active(uint64_t id) { return g_active.load(std::memory_order_relaxed) > 0 && find_session(id) != nullptr; }
-
-void invalidate_capture(uint64_t id) {
-  if (const auto session = find_session(id)) invalidate(*session, "something captured was asked about or waited for.");
+bool capture_is_active(uint64_t id) {
+  return g_active.load(std::memory_order_relaxed) > 0 && find_session(id) != nullptr;
 }
 
-aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode) { return std::exchange(t_mode, mode); }
+void invalidate_capture(uint64_t id) {
+  if (const auto session = find_session(id))
+    invalidate(*session, "something captured was asked about or waited for.");
+}
+
+aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode) {
+  return std::exchange(t_mode, mode);
+}
 
 Status begin_capture(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
   if (const Status s = check_can_begin(stream, mode, routine)) return s;
   auto handle = graph_handles().guard(graph_handles().create());
-  if (handle == nullptr) return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
+  if (handle == nullptr)
+    return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
   handle->graph = std::make_shared<Graph>(stream.device);
   const Status status = begin_capture_into(stream, *handle, mode, routine);
   if (status == 0) handle.release();
   return status;
 }
 
-Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode, const char *routine) {
+Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode,
+                          const char *routine) {
   if (const Status s = check_can_begin(stream, mode, routine)) return s;
   if (handle.capture_id != 0 && capture_is_active(handle.capture_id)) {
-    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance is being captured already.", routine);
+    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance is being captured already.",
+                routine);
   }
   if (handle.graph->complete) {
-    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance holds a finished capture.", routine);
+    return fail(ACL_ERROR_RT_MODEL_CAPTURED, "%s: the model instance holds a finished capture.",
+                routine);
   }
   auto session = open_session(stream, CaptureSession::Kind::kCapture, mode);
   session->graph = handle.graph;
@@ -137,7 +153,8 @@ Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMo
 
 Status record_task(CaptureSession &raw_session, Stream &stream, const char *what, Task task) {
   const auto session = shared_of(&raw_session);
-  if (session == nullptr) return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", what);
+  if (session == nullptr)
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", what);
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->invalid) return invalidated(*session, what);
   GraphNode node;
@@ -149,7 +166,8 @@ Status record_task(CaptureSession &raw_session, Stream &stream, const char *what
   }
   const size_t branch = branch_of(*session, stream);
   TaskGroup *group = session->group_stream == &stream ? session->group : nullptr;
-  if (group != nullptr) group->places.emplace_back(branch, session->graph->branches[branch].nodes.size());
+  if (group != nullptr)
+    group->places.emplace_back(branch, session->graph->branches[branch].nodes.size());
   try {
     append(*session, branch, std::move(node));
   } catch (...) {
@@ -159,13 +177,16 @@ Status record_task(CaptureSession &raw_session, Stream &stream, const char *what
   return 0;
 }
 
-Status capture_record(CaptureSession &raw_session, Stream &stream, EventState &event, const char *routine) {
+Status capture_record(CaptureSession &raw_session, Stream &stream, EventState &event,
+                      const char *routine) {
   const auto session = shared_of(&raw_session);
-  if (session == nullptr) return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", routine);
+  if (session == nullptr)
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: the capture has just ended.", routine);
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->invalid) return invalidated(*session, routine);
   if (session->kind == CaptureSession::Kind::kUpdate) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.", routine, stream.id);
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.",
+                routine, stream.id);
   }
   const size_t branch = branch_of(*session, stream), flag = session->graph->flag_clocks.size();
   GraphNode node;
@@ -199,23 +220,28 @@ Status capture_wait(Stream &stream, EventState &event, const char *routine) {
   CaptureSession *current = stream.capture.load();
   const auto session = id != 0 ? find_session(id) : nullptr;
   if (current != nullptr && current->kind == CaptureSession::Kind::kUpdate) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.", routine, stream.id);
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is updating a task group.",
+                routine, stream.id);
   }
   if (session == nullptr) {
     if (const auto mine = shared_of(current)) {
       invalidate(*mine, "it was to wait for an event that was not recorded in it.");
     }
     return fail(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-                "%s: stream %d is being captured and the event was not recorded in that capture; the capture is now "
-                "invalid.", routine, stream.id);
+                "%s: stream %d is being captured and the event was not recorded in that capture; "
+                "the capture is now "
+                "invalid.",
+                routine, stream.id);
   }
   if (current != nullptr && current->id != id) {
-    if (const auto mine = shared_of(current)) invalidate(*mine, "it was to wait for an event of another capture.");
-    return fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT, "%s: the event and stream %d belong to different captures.", routine,
-                stream.id);
+    if (const auto mine = shared_of(current))
+      invalidate(*mine, "it was to wait for an event of another capture.");
+    return fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+                "%s: the event and stream %d belong to different captures.", routine, stream.id);
   }
   if (stream.context.default_stream.load() == &stream) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT, "%s: the default stream cannot join a capture.", routine);
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+                "%s: the default stream cannot join a capture.", routine);
   }
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->invalid) return invalidated(*session, routine);
@@ -248,13 +274,16 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
   if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
+                stream.id);
   }
   if (session->origin != &stream) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED, "%s: the capture began on stream %d, not on stream %d.", routine,
+    return fail(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+                "%s: the capture began on stream %d, not on stream %d.", routine,
                 session->origin->id, stream.id);
   }
-  if (session->mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED && session->thread != std::this_thread::get_id()) {
+  if (session->mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED &&
+      session->thread != std::this_thread::get_id()) {
     return fail(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
                 "%s: a capture that is not relaxed ends on the thread that began it.", routine);
   }
@@ -271,8 +300,10 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
       const auto &known = branches[0].clock;
       if (known.size() <= i || known[i] < branches[i].nodes.size()) {
         status = fail(ACL_ERROR_RT_STREAM_UNJOINED,
-                      "%s: stream %d took part in the capture and was not joined back: record an event on it and let "
-                      "the stream of the capture wait for that.", routine, session->members[i]->id);
+                      "%s: stream %d took part in the capture and was not joined back: record an "
+                      "event on it and let "
+                      "the stream of the capture wait for that.",
+                      routine, session->members[i]->id);
       }
     }
     for (size_t i = 1; i < branches.size() && status == 0; ++i) {
@@ -281,7 +312,8 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
   }
   GraphHandle *handle = session->handle;
   handle->capture_id = 0;
-  if (session->group != nullptr && task_groups().retire(session->group)) task_groups().destroy(session->group);
+  if (session->group != nullptr && task_groups().retire(session->group))
+    task_groups().destroy(session->group);
   if (status != 0) {
     if (graph_handles().retire(handle)) graph_handles().destroy(handle);
     *out = nullptr;
@@ -297,7 +329,8 @@ void abandon_capture(CaptureSession &raw) {
   if (session == nullptr) return;
   close_session(*session);
   std::lock_guard<std::mutex> lock(session->mutex);
-  if (session->handle != nullptr && graph_handles().retire(session->handle)) graph_handles().destroy(session->handle);
+  if (session->handle != nullptr && graph_handles().retire(session->handle))
+    graph_handles().destroy(session->handle);
 }
 
 Status refuse_while_captured(Stream &stream, const char *routine) {
@@ -306,11 +339,13 @@ Status refuse_while_captured(Stream &stream, const char *routine) {
     invalidate(*session, "its stream was waited for or asked about.");
   }
   return fail(ACL_ERROR_RT_STREAM_CAPTURED,
-              "%s: stream %d is being captured, its work has not run; the capture is now invalid.", routine, stream.id);
+              "%s: stream %d is being captured, its work has not run; the capture is now invalid.",
+              routine, stream.id);
 }
 
 Status check_unsafe_call(const char *routine, Status code) {
-  if (g_active.load(std::memory_order_relaxed) == 0 || t_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED) return 0;
+  if (g_active.load(std::memory_order_relaxed) == 0 || t_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
+    return 0;
   bool refused = false;
   {
     std::lock_guard<std::mutex> lock(sessions().mutex);
@@ -326,7 +361,9 @@ Status check_unsafe_call(const char *routine, Status code) {
     }
   }
   if (!refused) return 0;
-  return fail(code, "%s: not while a stream is being captured in this mode; the capture is now invalid.", routine);
+  return fail(code,
+              "%s: not while a stream is being captured in this mode; the capture is now invalid.",
+              routine);
 }
 
 Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *graph) {
@@ -336,7 +373,8 @@ Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *gra
   if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) return 0;
   std::lock_guard<std::mutex> lock(session->mutex);
   if (status != nullptr) {
-    *status = session->invalid ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    *status = session->invalid ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
+                               : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
   }
   if (graph != nullptr) *graph = session->handle;
   return 0;
@@ -346,7 +384,8 @@ Status begin_group(Stream &stream, const char *routine) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
   if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
+                stream.id);
   }
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->invalid) return invalidated(*session, routine);
@@ -354,7 +393,8 @@ Status begin_group(Stream &stream, const char *routine) {
     return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: a task group is open already.", routine);
   }
   session->group = task_groups().create();
-  if (session->group == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many task groups.", routine);
+  if (session->group == nullptr)
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many task groups.", routine);
   session->group->graph = session->graph;
   session->group_stream = &stream;
   return 0;
@@ -364,11 +404,13 @@ Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
   if (session == nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
+                stream.id);
   }
   std::lock_guard<std::mutex> lock(session->mutex);
   if (session->group == nullptr || session->group_stream != &stream) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: no task group is open on stream %d.", routine, stream.id);
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: no task group is open on stream %d.",
+                routine, stream.id);
   }
   session->graph->groups.push_back(session->group);
   *out = std::exchange(session->group, nullptr);
@@ -378,12 +420,15 @@ Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out) {
 Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine) {
   TaskGroup *group = task_groups().find(raw);
   if (group == nullptr || group->graph.expired()) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the handle of a task group of a live graph.", routine, raw);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE,
+                "%s: %p is not the handle of a task group of a live graph.", routine, raw);
   }
   if (stream.capture.load() != nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured or updated.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured or updated.",
+                routine, stream.id);
   }
-  auto session = open_session(stream, CaptureSession::Kind::kUpdate, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+  auto session =
+      open_session(stream, CaptureSession::Kind::kUpdate, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
   session->group = group;
   session->graph = group->graph.lock();
   stream.capture.store(session.get());
@@ -394,20 +439,23 @@ Status end_update(Stream &stream, const char *routine) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
   if (session == nullptr || session->kind != CaptureSession::Kind::kUpdate) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is not updating a task group.", routine, stream.id);
+    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is not updating a task group.",
+                routine, stream.id);
   }
   close_session(*session);
   const auto &places = session->group->places;
   const auto graph = session->graph;
   if (session->updates.size() != places.size()) {
-    return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED, "%s: the task group has %zu tasks, %zu were given.", routine,
-                places.size(), session->updates.size());
+    return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+                "%s: the task group has %zu tasks, %zu were given.", routine, places.size(),
+                session->updates.size());
   }
   for (size_t i = 0; i < places.size(); ++i) {
     const GraphNode &old = graph->branches[places[i].first].nodes[places[i].second];
     if (std::strcmp(old.what, session->updates[i].what) != 0) {
-      return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED, "%s: task %zu of the group is %s, %s cannot take its place.", routine,
-                  i, old.what, session->updates[i].what);
+      return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+                  "%s: task %zu of the group is %s, %s cannot take its place.", routine, i,
+                  old.what, session->updates[i].what);
     }
   }
   // The change is work of the stream: what was queued on it before sees the old tasks.

@@ -19,9 +19,9 @@ void abandon_capture(CaptureSession &session);
 // invalidated, 107027 is returned.
 Status refuse_while_captured(Stream &stream, const char *routine);
 
-// Calls that act on the device outside of any stream while captures are going on (aclrtMemcpy, aclrtMemset,
-// copies of pageable memory): refused with `code` where the capture modes of this thread and of the others
-// say so, and the captures concerned are invalidated.
+// Calls that act on the device outside of any stream while captures are going on (aclrtMemcpy,
+// aclrtMemset, copies of pageable memory): refused with `code` where the capture modes of this
+// thread and of the others say so, and the captures concerned are invalidated.
 Status check_unsafe_call(const char *routine, Status code);
 
 Status begin_capture(Stream &stream, aclmdlRICaptureMode mode, const char *routine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that come from arguments: extents, strides, pads, repeats, windows, bytes. A product that wraps
-// 64 bits may equal what it is compared with, so it is never formed.
+// Arithmetic on sizes that come from arguments: extents, strides, pads, repeats, windows, bytes. A
+// product that wraps 64 bits may equal what it is compared with, so it is never formed.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,25 @@
 namespace emu {
 
 // False, and *result is not to be used, when the exact result does not fit 64 bits.
-inline bool checked_mul(int64_t a, int64_t b, int64_t *result) { return !__builtin_mul_overflow(a, b, result); }
-inline bool checked_add(int64_t a, int64_t b, int64_t *result) { return !__builtin_add_overflow(a, b, result); }
-inline bool checked_sub(int64_t a, int64_t b, int64_t *result) { return !__builtin_sub_overflow(a, b, result); }
+inline bool checked_mul(int64_t a, int64_t b, int64_t *result) {
+  return !__builtin_mul_overflow(a, b, result);
+}
+inline bool checked_add(int64_t a, int64_t b, int64_t *result) {
+  return !__builtin_add_overflow(a, b, result);
+}
+inline bool checked_sub(int64_t a, int64_t b, int64_t *result) {
+  return !__builtin_sub_overflow(a, b, result);
+}
 
-// A number that remembers whether it is exact: formulas stay readable, and are judged once at their end.
+// A number that remembers whether it is exact: formulas stay readable, and are judged once at their
+// end.
 //
 //     const Checked padded = Checked(extent) + before + after;
 //     shape[d] = check.size("padding", padded);
 class Checked {
  public:
-  constexpr Checked(int64_t value) : value_(value) {}  // NOLINT: implicit on purpose, numbers mix with it
+  constexpr Checked(int64_t value)
+      : value_(value) {}  // NOLINT: implicit on purpose, numbers mix with it
 
   bool fits() const { return fits_; }
   int64_t value() const { return value_; }  // only of a number that fits
@@ -41,7 +49,8 @@ class Checked {
   bool fits_ = true;
 };
 
-// What stands for the number of elements of a shape that has more than 64 bits can count. No tensor has as many.
+// What stands for the number of elements of a shape that has more than 64 bits can count. No tensor
+// has as many.
 constexpr int64_t kUncountable = INT64_MAX;
 
 // The number of elements of a shape: 1 without dimensions, 0 with an empty one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditional nodes: bodies of a graph that run once, repeatedly or not at all, by a value in device memory.
+// Conditional nodes: bodies of a graph that run once, repeatedly or not at all, by a value in
+// device memory.
 #include "acl/acl_base.h"
 #include "core/graph.h"
 #include "core/memory.h"
@@ -19,13 +20,15 @@ Slots<ConditionHandle> &condition_handles() {
 
 struct Condition {
   ~Condition() {
-    if (handle != nullptr && condition_handles().retire(handle)) condition_handles().destroy(handle);
-    if (value != nullptr && device_free(value, "end of a captured graph") != 0) (void)take_message();
+    if (handle != nullptr && condition_handles().retire(handle))
+      condition_handles().destroy(handle);
+    if (value != nullptr && device_free(value, "end of a captured graph") != 0)
+      (void)take_message();
   }
   ConditionHandle *handle = nullptr;
-  uint64_t *value = nullptr;      // device memory
+  uint64_t *value = nullptr;  // device memory
   uint32_t launch_value = 0;
-  bool assign = false;            // give it launch_value at the start of every replay
+  bool assign = false;  // give it launch_value at the start of every replay
 };
 
 namespace {
@@ -35,10 +38,12 @@ std::shared_ptr<Condition> find(aclmdlRICondHandle raw) {
   return handle != nullptr ? handle->condition.lock() : nullptr;
 }
 
-Status run_bodies(aclmdlRICondTaskType type, const Condition &condition, const std::vector<std::shared_ptr<Graph>> &bodies) {
+Status run_bodies(aclmdlRICondTaskType type, const Condition &condition,
+                  const std::vector<std::shared_ptr<Graph>> &bodies) {
   for (const auto &body : bodies) {
     if (!body->complete) {
-      return fail(ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING, "a body of a conditional task was never captured.");
+      return fail(ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+                  "a body of a conditional task was never captured.");
     }
   }
   switch (type) {
@@ -62,7 +67,8 @@ void reset_conditions(Graph &graph) {
   }
 }
 
-Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const char *routine, aclmdlRICondHandle *out) {
+Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const char *routine,
+                        aclmdlRICondHandle *out) {
   auto condition = std::make_shared<Condition>();
   void *value = nullptr;
   if (const Status s = device_malloc(graph.device, sizeof(uint64_t), &value, routine)) return s;
@@ -72,7 +78,8 @@ Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const 
   condition->assign = assign;
   graph.conditions.reserve(graph.conditions.size() + 1);
   ConditionHandle *handle = condition_handles().create();
-  if (handle == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
+  if (handle == nullptr)
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
   handle->condition = condition;
   condition->handle = handle;
   graph.conditions.push_back(std::move(condition));
@@ -83,45 +90,52 @@ Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const 
 Status condition_address(aclmdlRICondHandle raw, const char *routine, uint64_t **address) {
   const auto condition = find(raw);
   if (condition == nullptr) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the condition of a live graph.", routine, raw);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the condition of a live graph.",
+                routine, raw);
   }
   *address = condition->value;
   return 0;
 }
 
-Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params, const char *routine) {
+Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params,
+                          const char *routine) {
   const auto condition = find(params.handle);
   if (condition == nullptr) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the condition of a live graph.", routine, params.handle);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not the condition of a live graph.",
+                routine, params.handle);
   }
-  const bool fits = params.type == ACL_MODEL_RI_COND_TYPE_IF      ? params.size <= 2
-                    : params.type == ACL_MODEL_RI_COND_TYPE_WHILE ? params.size == 1
-                                                                  : params.type == ACL_MODEL_RI_COND_TYPE_SWITCH;
+  const bool fits = params.type == ACL_MODEL_RI_COND_TYPE_IF ? params.size <= 2
+                    : params.type == ACL_MODEL_RI_COND_TYPE_WHILE
+                        ? params.size == 1
+                        : params.type == ACL_MODEL_RI_COND_TYPE_SWITCH;
   if (!fits) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: type %d does not take %u bodies.", routine, static_cast<int>(params.type),
-                params.size);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: type %d does not take %u bodies.", routine,
+                static_cast<int>(params.type), params.size);
   }
   aclmdlRI parent_handle = nullptr;
   if (const Status s = capture_info(stream, nullptr, &parent_handle)) return s;
   GraphHandle *parent = graph_handles().find(parent_handle);
   if (parent == nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
+                stream.id);
   }
   std::vector<std::shared_ptr<Graph>> bodies;
   std::vector<Slots<GraphHandle>::Guard> handles;
   for (uint32_t i = 0; i < params.size; ++i) {
     auto handle = graph_handles().guard(graph_handles().create());
-    if (handle == nullptr) return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
+    if (handle == nullptr)
+      return fail(ACL_ERROR_RT_NO_MODEL_RESOURCE, "%s: too many model instances.", routine);
     handle->graph = std::make_shared<Graph>(stream.device);
     bodies.push_back(handle->graph);
     handles.push_back(std::move(handle));
   }
   auto &kept = parent->graph->bodies;
   kept.reserve(kept.size() + handles.size());
-  const Status status = enqueue_on(stream, "aclmdlRIAddCondTask",
-                    [type = params.type, condition, bodies = std::move(bodies)]() -> Status {
-                      return run_bodies(type, *condition, bodies);
-                    });
+  const Status status =
+      enqueue_on(stream, "aclmdlRIAddCondTask",
+                 [type = params.type, condition, bodies = std::move(bodies)]() -> Status {
+                   return run_bodies(type, *condition, bodies);
+                 });
   if (status != 0) return status;
   for (uint32_t i = 0; i < params.size; ++i) {
     params.modelRIArray[i] = handles[i].get();

@@ -21,7 +21,8 @@ std::mutex &table_mutex() {
 
 Context *usable(Context *context) {
   if (context == nullptr || !contexts().live(context)) return nullptr;
-  if (!context->primary || device(context->device).active.load(std::memory_order_relaxed)) return context;
+  if (!context->primary || device(context->device).active.load(std::memory_order_relaxed))
+    return context;
   // Programs go on using device 0 after aclrtResetDevice without setting it again: it comes back.
   if (context->device != 0) return nullptr;
   device(0).active.store(true);
@@ -47,8 +48,10 @@ Context *peek_context() { return usable(t_context); }
 Status current_context(const char *routine, Context **context) {
   *context = usable(t_context);
   if (*context != nullptr) return 0;
-  return fail(ACL_ERROR_RT_CONTEXT_NULL, "%s: this thread has no device; call aclrtSetDevice or "
-              "aclrtSetCurrentContext on it first.", routine);
+  return fail(ACL_ERROR_RT_CONTEXT_NULL,
+              "%s: this thread has no device; call aclrtSetDevice or "
+              "aclrtSetCurrentContext on it first.",
+              routine);
 }
 
 void set_current_context(Context *context) { t_context = context; }
@@ -79,7 +82,8 @@ void end_streams(Context &context, bool drain) {
     ending.swap(context.streams);
   }
   context.default_stream.store(nullptr);
-  // First all of their work, then the streams: a graph's branches run on streams of the same context.
+  // First all of their work, then the streams: a graph's branches run on streams of the same
+  // context.
   for (Stream *stream : ending) {
     if (drain && streams().live(stream)) drain_stream(*stream);
   }
@@ -91,10 +95,12 @@ void end_streams(Context &context, bool drain) {
 Status destroy_context(void *handle, const char *routine) {
   if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: the context is null.", routine);
   Context *context = contexts().find(handle);
-  if (context == nullptr) return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live context.", routine, handle);
+  if (context == nullptr)
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live context.", routine, handle);
   if (context->primary) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is the context aclrtSetDevice made; aclrtResetDevice ends it.",
-                routine, handle);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: %p is the context aclrtSetDevice made; aclrtResetDevice ends it.", routine,
+                handle);
   }
   if (!contexts().retire(context)) {
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live context.", routine, handle);

@@ -14,8 +14,8 @@ namespace emu {
 
 struct Stream;
 
-// A context groups streams and events of one device. The primary context of a device lives as long as the
-// process; explicit ones are created and destroyed by the program.
+// A context groups streams and events of one device. The primary context of a device lives as long
+// as the process; explicit ones are created and destroyed by the program.
 struct Context {
   explicit Context(int device_id, bool is_primary) : device(device_id), primary(is_primary) {}
 
@@ -23,9 +23,9 @@ struct Context {
   const bool primary;
   std::mutex mutex;
   std::atomic<Stream *> default_stream{nullptr};
-  std::vector<Stream *> streams;       // guarded by mutex; the default stream included
+  std::vector<Stream *> streams;  // guarded by mutex; the default stream included
   std::atomic<bool> stop_on_failure{false};
-  int64_t sys_param[8] = {};           // guarded by mutex
+  int64_t sys_param[8] = {};  // guarded by mutex
   bool sys_param_set[8] = {};
 };
 

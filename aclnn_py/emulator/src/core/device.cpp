@@ -18,8 +18,8 @@ namespace emu {
 namespace {
 
 std::vector<int> visible_devices() {
-  const int installed =
-      static_cast<int>(std::clamp<int64_t>(environment_number("ACLNN_PY_EMULATOR_DEVICES", 8), 0, kMaxDevices));
+  const int installed = static_cast<int>(
+      std::clamp<int64_t>(environment_number("ACLNN_PY_EMULATOR_DEVICES", 8), 0, kMaxDevices));
   std::vector<int> shown;
   const char *list = std::getenv("ASCEND_RT_VISIBLE_DEVICES");
   if (list == nullptr) {
@@ -32,7 +32,8 @@ std::vector<int> visible_devices() {
     int number = 0;
     const char *digits = at;
     while (*at >= '0' && *at <= '9' && number < kMaxDevices) number = number * 10 + (*at++ - '0');
-    if (at == digits || (*at != ',' && *at != '\0') || number <= before || number >= installed) break;
+    if (at == digits || (*at != ',' && *at != '\0') || number <= before || number >= installed)
+      break;
     shown.push_back(number);
     before = number;
     if (*at == '\0') break;
@@ -47,7 +48,8 @@ const std::vector<int> &shown_devices() {
 }
 
 size_t default_memory() {
-  const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)), page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+  const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)),
+             page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
   const int64_t gib = int64_t{1} << 30;
   const int64_t half = pages > 0 ? pages * page / 2 / gib * gib : gib;
   return static_cast<size_t>(std::clamp<int64_t>(half, gib, 64 * gib));
@@ -60,9 +62,10 @@ struct Cores {
   const char *prefix;
   int cube, vector;
 };
-constexpr Cores kCores[] = {{"Ascend910B4", 20, 40}, {"Ascend910B3", 20, 40}, {"Ascend910B2", 24, 48},
-                            {"Ascend910B1", 24, 48}, {"Ascend910_93", 24, 48}, {"Ascend310P", 8, 7},
-                            {"Ascend310B", 1, 1},    {"Ascend910", 32, 32},   {"Ascend950", 32, 64}};
+constexpr Cores kCores[] = {
+    {"Ascend910B4", 20, 40}, {"Ascend910B3", 20, 40},  {"Ascend910B2", 24, 48},
+    {"Ascend910B1", 24, 48}, {"Ascend910_93", 24, 48}, {"Ascend310P", 8, 7},
+    {"Ascend310B", 1, 1},    {"Ascend910", 32, 32},    {"Ascend950", 32, 64}};
 
 const Cores &cores() {
   static const Cores *const found = [] {
@@ -125,7 +128,8 @@ Status current_device(const char *routine, int *id) {
 
 Status set_device(int id, const char *routine) {
   if (!valid_device(id)) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %d does not exist, there are %d (0 to %d).", routine, id,
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                "%s: device %d does not exist, there are %d (0 to %d).", routine, id,
                 device_count(), device_count() - 1);
   }
   watch_process();
@@ -133,7 +137,8 @@ Status set_device(int id, const char *routine) {
   std::lock_guard<std::mutex> lock(d.mutex);
   if (d.primary.load() == nullptr) {
     Context *context = contexts().create(id, true);
-    if (context == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: no room for a context.", routine);
+    if (context == nullptr)
+      return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: no room for a context.", routine);
     d.primary.store(context);
   }
   ++d.set_count;
@@ -144,7 +149,8 @@ Status set_device(int id, const char *routine) {
 
 Status reset_device(int id, bool force, const char *routine) {
   if (!valid_device(id)) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %d does not exist, there are %d (0 to %d).", routine, id,
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                "%s: device %d does not exist, there are %d (0 to %d).", routine, id,
                 device_count(), device_count() - 1);
   }
   Device &d = device(id);
@@ -152,8 +158,9 @@ Status reset_device(int id, bool force, const char *routine) {
   {
     std::lock_guard<std::mutex> lock(d.mutex);
     if (d.set_count == 0 && !(force && d.active.load())) {
-      return fail(ACL_ERROR_RT_CONTEXT_NULL, "%s: device %d is not set in this process (aclrtSetDevice comes first).",
-                  routine, id);
+      return fail(ACL_ERROR_RT_CONTEXT_NULL,
+                  "%s: device %d is not set in this process (aclrtSetDevice comes first).", routine,
+                  id);
     }
     if (!force && --d.set_count > 0) return 0;
     d.set_count = 0;
@@ -174,7 +181,9 @@ Status reset_device(int id, bool force, const char *routine) {
 }
 
 bool peer_access(int from, int to) { return g_peers[from][to].load(std::memory_order_relaxed); }
-void set_peer_access(int from, int to, bool on) { g_peers[from][to].store(on, std::memory_order_relaxed); }
+void set_peer_access(int from, int to, bool on) {
+  g_peers[from][to].store(on, std::memory_order_relaxed);
+}
 
 std::atomic<int> &saturation_mode() {
   static std::atomic<int> mode{1};  // ACL_RT_OVERFLOW_MODE_INFNAN

@@ -20,11 +20,11 @@ constexpr uint32_t kMaxEvents = 65536;
 struct Device {
   int id = 0;
   std::mutex mutex;
-  int set_count = 0;          // guarded by mutex: aclrtSetDevice calls not yet undone
-  bool was_reset = false;     // guarded by mutex
+  int set_count = 0;       // guarded by mutex: aclrtSetDevice calls not yet undone
+  bool was_reset = false;  // guarded by mutex
   std::atomic<Context *> primary{nullptr};
   std::atomic<bool> active{false};
-  std::atomic<int> pending_faults{0};   // streams of this device with an unreported fault
+  std::atomic<int> pending_faults{0};  // streams of this device with an unreported fault
   std::atomic<uint32_t> live_streams{0};
   std::atomic<uint32_t> live_events{0};
   std::atomic<uint32_t> overflow{0};

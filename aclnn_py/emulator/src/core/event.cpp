@@ -25,7 +25,8 @@ constexpr int64_t kSliceMs = 50;  // how often a wait looks whether it is still 
 std::atomic<int64_t> g_wait_limit{0};
 
 int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+      .count();
 }
 
 template <class Condition>
@@ -38,7 +39,8 @@ bool futex_wait_until(EventCell &cell, int64_t timeout_ms, Condition met) {
     if (met()) break;
     int64_t slice = kSliceMs;
     if (timeout_ms >= 0) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left < 0 || timeout_ms == 0) {
         result = false;
         break;
@@ -50,7 +52,8 @@ bool futex_wait_until(EventCell &cell, int64_t timeout_ms, Condition met) {
       break;
     }
     timespec span{slice / 1000, (slice % 1000) * 1000000};
-    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&cell.wake), FUTEX_WAIT, seen, &span, nullptr, 0);
+    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&cell.wake), FUTEX_WAIT, seen, &span, nullptr,
+            0);
   }
   cell.waiters.fetch_sub(1);
   return result;
@@ -72,10 +75,12 @@ bool captured_now(Event &event) {
 }
 
 Status wait_in_task(EventState &state, bool external, uint64_t target, int64_t timeout_ms) {
-  const bool reached = external ? state.cell->wait_set(timeout_ms) : state.cell->wait_done(target, timeout_ms);
+  const bool reached =
+      external ? state.cell->wait_set(timeout_ms) : state.cell->wait_done(target, timeout_ms);
   state.pending_waits.fetch_sub(1);
   if (reached || wait_cancelled()) return 0;
-  return fail(ACL_ERROR_RT_TASK_TIMEOUT, "waiting for an event took longer than %lld ms (aclrtSetOpWaitTimeout).",
+  return fail(ACL_ERROR_RT_TASK_TIMEOUT,
+              "waiting for an event took longer than %lld ms (aclrtSetOpWaitTimeout).",
               static_cast<long long>(timeout_ms));
 }
 
@@ -86,7 +91,8 @@ void EventCell::reach(uint64_t record) {
   raise_to(done, record);
   wake.fetch_add(1);
   if (waiters.load() > 0) {
-    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&wake), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    syscall(SYS_futex, reinterpret_cast<uint32_t *>(&wake), FUTEX_WAKE, INT_MAX, nullptr, nullptr,
+            0);
   }
 }
 
@@ -108,7 +114,8 @@ Status find_event(aclrtEvent raw, const char *routine, Event **event) {
   if (raw == nullptr) return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the event is null.", routine);
   *event = events().find(raw);
   if (*event != nullptr) return 0;
-  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live event (destroyed, or never one).", routine, raw);
+  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live event (destroyed, or never one).",
+              routine, raw);
 }
 
 void set_wait_limit(int64_t milliseconds) { g_wait_limit.store(milliseconds); }
@@ -122,18 +129,21 @@ Status refuse_captured_event(Event &event, const char *routine) {
     id = event.state->capture_id;
   }
   invalidate_capture(id);
-  return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of a capture that is going on; the capture is now invalid.",
+  return fail(ACL_ERROR_RT_EVENT_CAPTURED,
+              "%s: the event is part of a capture that is going on; the capture is now invalid.",
               routine);
 }
 
 Status record_event(Event &event, Stream &stream, bool external, const char *routine) {
   const auto state = event.state;
   external = external || (event.flags & ACL_EVENT_EXTERNAL) != 0;
-  if (CaptureSession *session = stream.capture.load(std::memory_order_acquire); session != nullptr && !external) {
+  if (CaptureSession *session = stream.capture.load(std::memory_order_acquire);
+      session != nullptr && !external) {
     return capture_record(*session, stream, *state, routine);
   }
   if (captured_now(event) && !external) {
-    return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of a capture that is going on.", routine);
+    return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of a capture that is going on.",
+                routine);
   }
   state->stream.store(&stream);
   if (stream.capture.load() != nullptr) {
@@ -144,15 +154,19 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
     });
   }
   const uint64_t number = state->cell->recorded.fetch_add(1) + 1;
-  const Status s = enqueue_on(stream, "aclrtRecordEvent", [state, number]() -> Status {
-    state->cell->reach(number);
-    return 0;
-  }, RunBy::anyone_in_haste);
+  const Status s = enqueue_on(
+      stream, "aclrtRecordEvent",
+      [state, number]() -> Status {
+        state->cell->reach(number);
+        return 0;
+      },
+      RunBy::anyone_in_haste);
   if (s != 0) state->cell->reach(number);
   return s;
 }
 
-Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t timeout_ms, const char *routine) {
+Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t timeout_ms,
+                         const char *routine) {
   const auto state = event.state;
   external = external || (event.flags & ACL_EVENT_EXTERNAL) != 0;
   if (timeout_ms <= 0) timeout_ms = wait_limit() > 0 ? wait_limit() : -1;
@@ -170,9 +184,10 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
   // Never recorded, or reached already: nothing to wait for.
   if (target == 0 || state->cell->done.load() >= target) return 0;
   state->pending_waits.fetch_add(1);
-  const Status s = enqueue_on(stream, "aclrtStreamWaitEvent", [state, target, timeout_ms]() -> Status {
-    return wait_in_task(*state, false, target, timeout_ms);
-  });
+  const Status s =
+      enqueue_on(stream, "aclrtStreamWaitEvent", [state, target, timeout_ms]() -> Status {
+        return wait_in_task(*state, false, target, timeout_ms);
+      });
   if (s != 0) state->pending_waits.fetch_sub(1);
   return s;
 }
@@ -190,8 +205,8 @@ Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine) 
   const auto state = event.state;
   const uint64_t target = state->cell->recorded.load();
   if (target != 0 && !state->cell->wait_done(target, timeout_ms)) {
-    return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "%s: the event was not reached within %lld ms.", routine,
-                static_cast<long long>(timeout_ms));
+    return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "%s: the event was not reached within %lld ms.",
+                routine, static_cast<long long>(timeout_ms));
   }
   Stream *stream = state->stream.load();
   return stream != nullptr && streams().live(stream) ? report_fault(*stream, routine) : 0;

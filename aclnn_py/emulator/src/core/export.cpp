@@ -12,9 +12,12 @@
 namespace emu {
 namespace {
 
-bool starts_with(const char *text, const char *head) { return std::strncmp(text, head, std::strlen(head)) == 0; }
+bool starts_with(const char *text, const char *head) {
+  return std::strncmp(text, head, std::strlen(head)) == 0;
+}
 
-// A container that is asked for more than it can ever hold says so with length_error instead of bad_alloc.
+// A container that is asked for more than it can ever hold says so with length_error instead of
+// bad_alloc.
 bool is_shortage(const std::exception &problem) {
   return dynamic_cast<const std::bad_alloc *>(&problem) != nullptr ||
          dynamic_cast<const std::length_error *>(&problem) != nullptr;
@@ -25,11 +28,13 @@ bool is_shortage(const std::exception &problem) {
 Caught caught(const char *routine, const std::exception &problem) noexcept {
   const bool shortage = is_shortage(problem);
   Status code = shortage ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_INTERNAL_ERROR;
-  if (starts_with(routine, "aclnn")) code = shortage ? ACL_ERROR_RT_MEMORY_ALLOCATION : ACLNN_ERR_INNER;
+  if (starts_with(routine, "aclnn"))
+    code = shortage ? ACL_ERROR_RT_MEMORY_ALLOCATION : ACLNN_ERR_INNER;
   if (starts_with(routine, "Hccl")) code = shortage ? HCCL_E_MEMORY : HCCL_E_INTERNAL;
   const char *message_code = starts_with(routine, "Hccl") ? "EI9999" : nullptr;
   if (shortage) {
-    fail_as(message_code, code, "%s: the host has no memory left for it (%s).", routine, problem.what());
+    fail_as(message_code, code, "%s: the host has no memory left for it (%s).", routine,
+            problem.what());
   } else {
     fail_as(message_code, code, "%s: %s.", routine, problem.what());
   }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The border of the library. Everything is compiled with -fvisibility=hidden: only the C entry points leave it, and
-// no exception does. An entry point is a function whose body is one try block:
+// The border of the library. Everything is compiled with -fvisibility=hidden: only the C entry
+// points leave it, and no exception does. An entry point is a function whose body is one try block:
 //
 //     EMU_EXPORT aclError aclrtFoo(int32_t device) try {
 //       EMU_ENTER();
 //       ...
-//     } EMU_CATCH
+//     }
+//     EMU_CATCH
 //
-// EMU_OPERATOR brings the `try` itself. A body that nothing is thrown in costs nothing more than without.
+// EMU_OPERATOR brings the `try` itself. A body that nothing is thrown in costs nothing more than
+// without.
 #pragma once
 
 #include <exception>
@@ -17,12 +19,17 @@
 
 #define EMU_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Ends the body of an entry point: what was thrown becomes its status (or null, or zero) and a message.
-#define EMU_CATCH \
-  catch (const std::exception &problem_) { return ::emu::caught(__func__, problem_); }
+// Ends the body of an entry point: what was thrown becomes its status (or null, or zero) and a
+// message.
+#define EMU_CATCH                             \
+  catch (const std::exception &problem_) {    \
+    return ::emu::caught(__func__, problem_); \
+  }
 // The same for an entry point that returns nothing.
-#define EMU_CATCH_VOID \
-  catch (const std::exception &problem_) { ::emu::caught(__func__, problem_); }
+#define EMU_CATCH_VOID                     \
+  catch (const std::exception &problem_) { \
+    ::emu::caught(__func__, problem_);     \
+  }
 
 namespace emu {
 
@@ -47,8 +54,9 @@ class Caught {
   Status status_;
 };
 
-// Writes the message and picks the status of the routine's family: memory that the host did not give is 207001 of
-// operators, 200000 of the runtime and HCCL_E_MEMORY; anything else is the family's internal error.
+// Writes the message and picks the status of the routine's family: memory that the host did not
+// give is 207001 of operators, 200000 of the runtime and HCCL_E_MEMORY; anything else is the
+// family's internal error.
 Caught caught(const char *routine, const std::exception &problem) noexcept;
 
 }  // namespace emu

@@ -43,7 +43,8 @@ Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
         break;
       }
       case GraphNode::Kind::kWait:
-        if (!replay.wait(graph, [&] { return replay.flags[node.flag] != 0 || replay.status != 0; })) return 0;
+        if (!replay.wait(graph, [&] { return replay.flags[node.flag] != 0 || replay.status != 0; }))
+          return 0;
         if (replay.status != 0) return 0;
         break;
       case GraphNode::Kind::kTask: {
@@ -54,7 +55,8 @@ Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
         }
         if (task == nullptr || !*task) break;
         if (const Status s = (*task)()) {
-          return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.", graph.id, node.what, s);
+          return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.",
+                      graph.id, node.what, s);
         }
         break;
       }
@@ -62,7 +64,8 @@ Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
   }
   return 0;
 } catch (const std::bad_alloc &) {
-  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "graph %u: the host has no memory left for a task of it.", graph.id);
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "graph %u: the host has no memory left for a task of it.", graph.id);
 } catch (const std::exception &problem) {
   return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s.", graph.id, problem.what());
 }
@@ -80,7 +83,9 @@ void note(Replay &replay, Status status) {
 
 }  // namespace
 
-Graph::Graph(int device_id) : id(g_next_graph.fetch_add(1)), device(device_id) { branches.emplace_back(); }
+Graph::Graph(int device_id) : id(g_next_graph.fetch_add(1)), device(device_id) {
+  branches.emplace_back();
+}
 
 Graph::~Graph() {
   for (void *body : bodies) {
@@ -113,7 +118,8 @@ Slots<TaskGroup> &task_groups() {
 }
 
 Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle) {
-  if (raw == nullptr) return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the model instance is null.", routine);
+  if (raw == nullptr)
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the model instance is null.", routine);
   *handle = graph_handles().find(raw);
   if (*handle != nullptr) return 0;
   return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live model instance.", routine, raw);
@@ -126,7 +132,8 @@ Status run_graph(Graph &graph) {
   replay->flags.assign(graph.flag_clocks.size(), 0);
   for (size_t i = 1; i < graph.branches.size(); ++i) {
     if (!streams().live(graph.branches[i].worker)) {
-      return fail(ACL_ERROR_RT_STREAM_CONTEXT, "graph %u: the context it was captured in has ended.", graph.id);
+      return fail(ACL_ERROR_RT_STREAM_CONTEXT,
+                  "graph %u: the context it was captured in has ended.", graph.id);
     }
   }
   for (size_t i = 1; i < graph.branches.size(); ++i) {
@@ -134,13 +141,14 @@ Status run_graph(Graph &graph) {
       std::lock_guard<std::mutex> lock(replay->mutex);
       ++replay->running;
     }
-    const Status s = enqueue_on(*graph.branches[i].worker, "branch of a captured graph", [&graph, replay, i]() -> Status {
-      note(*replay, run_branch(graph, i, *replay));
-      std::lock_guard<std::mutex> lock(replay->mutex);
-      --replay->running;
-      replay->changed.notify_all();
-      return 0;
-    });
+    const Status s = enqueue_on(*graph.branches[i].worker, "branch of a captured graph",
+                                [&graph, replay, i]() -> Status {
+                                  note(*replay, run_branch(graph, i, *replay));
+                                  std::lock_guard<std::mutex> lock(replay->mutex);
+                                  --replay->running;
+                                  replay->changed.notify_all();
+                                  return 0;
+                                });
     if (s != 0) {
       note(*replay, s);
       std::lock_guard<std::mutex> lock(replay->mutex);
@@ -158,13 +166,16 @@ Status run_graph(Graph &graph) {
 
 Status execute_graph(const std::shared_ptr<Graph> &graph, Stream &stream, const char *routine) {
   if (!graph->complete) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the capture of graph %u has not ended.", routine, graph->id);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the capture of graph %u has not ended.", routine,
+                graph->id);
   }
   if (graph->device != stream.device) {
-    return fail(ACL_ERROR_RT_MODEL_CONTEXT, "%s: graph %u was captured on device %d, the stream is of device %d.", routine,
+    return fail(ACL_ERROR_RT_MODEL_CONTEXT,
+                "%s: graph %u was captured on device %d, the stream is of device %d.", routine,
                 graph->id, graph->device, stream.device);
   }
-  return enqueue_on(stream, "aclmdlRIExecuteAsync", [graph]() -> Status { return run_graph(*graph); });
+  return enqueue_on(stream, "aclmdlRIExecuteAsync",
+                    [graph]() -> Status { return run_graph(*graph); });
 }
 
 }  // namespace emu

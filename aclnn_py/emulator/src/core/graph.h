@@ -15,20 +15,22 @@
 
 namespace emu {
 
-// A captured graph: one branch per stream that took part, tied together by flags (an event recorded on one
-// branch, waited for on another).
+// A captured graph: one branch per stream that took part, tied together by flags (an event recorded
+// on one branch, waited for on another).
 struct GraphNode {
   enum class Kind : uint8_t { kTask, kRecord, kWait };
   Kind kind = Kind::kTask;
-  std::shared_ptr<Task> task;   // replaced as a whole by a task update, hence shared with a run that uses it
+  // replaced as a whole by a task update, hence shared with a run that uses it
+  std::shared_ptr<Task> task;
   const char *what = "";
   size_t flag = 0;
 };
 
 struct GraphBranch {
   std::vector<GraphNode> nodes;
-  std::vector<size_t> clock;    // nodes of each branch known to run before the branch's next node
-  Stream *worker = nullptr;     // runs the branch in a replay; null for the first, which uses the caller's stream
+  std::vector<size_t> clock;  // nodes of each branch known to run before the branch's next node
+  // runs the branch in a replay; null for the first, which uses the caller's stream
+  Stream *worker = nullptr;
 };
 
 struct Condition;
@@ -42,15 +44,16 @@ struct Graph {
   const uint32_t id;
   const int device;
   std::string name;
-  bool complete = false;                         // capture ended well: it can be executed
+  bool complete = false;  // capture ended well: it can be executed
   std::vector<GraphBranch> branches;
   std::vector<std::vector<size_t>> flag_clocks;  // one per flag
   std::mutex nodes_mutex;                        // guards the task pointers against updates
   std::mutex run_mutex;                          // one replay at a time
   std::atomic<bool> abort{false};
   std::vector<std::shared_ptr<Condition>> conditions;
-  std::vector<void *> bodies;                    // handles of conditional bodies: they end with this graph
-  std::vector<void *> groups;                    // task groups of this graph: they end with it
+  // handles of conditional bodies: they end with this graph
+  std::vector<void *> bodies;
+  std::vector<void *> groups;  // task groups of this graph: they end with it
 
   size_t task_count() const;
 };
@@ -58,7 +61,7 @@ struct Graph {
 // The C handle aclmdlRI.
 struct GraphHandle {
   std::shared_ptr<Graph> graph;
-  uint64_t capture_id = 0;    // while it is being captured
+  uint64_t capture_id = 0;  // while it is being captured
 };
 Slots<GraphHandle> &graph_handles();
 Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle);
@@ -70,7 +73,7 @@ Status run_graph(Graph &graph);
 // What a task group keeps: places of nodes in a graph.
 struct TaskGroup {
   std::weak_ptr<Graph> graph;
-  std::vector<std::pair<size_t, size_t>> places;   // branch, node
+  std::vector<std::pair<size_t, size_t>> places;  // branch, node
 };
 Slots<TaskGroup> &task_groups();
 
@@ -81,23 +84,25 @@ struct CaptureSession {
   aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
   std::thread::id thread;
   Stream *origin = nullptr;
-  std::mutex mutex;                              // guards what follows
+  std::mutex mutex;  // guards what follows
   bool invalid = false;
   std::string why_invalid;
-  std::vector<Stream *> members;                 // by branch
+  std::vector<Stream *> members;  // by branch
   std::shared_ptr<Graph> graph;
   GraphHandle *handle = nullptr;
-  TaskGroup *group = nullptr;                    // the open task group, recording
+  TaskGroup *group = nullptr;  // the open task group, recording
   Stream *group_stream = nullptr;
-  std::vector<GraphNode> updates;                // kUpdate: the launches that replace the group's
+  std::vector<GraphNode> updates;  // kUpdate: the launches that replace the group's
 };
 
 bool capture_is_active(uint64_t id);
 void invalidate_capture(uint64_t id);
-Status capture_record(CaptureSession &session, Stream &stream, EventState &event, const char *routine);
+Status capture_record(CaptureSession &session, Stream &stream, EventState &event,
+                      const char *routine);
 Status capture_wait(Stream &stream, EventState &event, const char *routine);
 
-Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode, const char *routine);
+Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode,
+                          const char *routine);
 Status begin_group(Stream &stream, const char *routine);
 Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out);
 Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine);
@@ -106,11 +111,13 @@ Status end_update(Stream &stream, const char *routine);
 // What aclmdlRICaptureGetInfo answers; leaves the outputs alone when the stream is not captured.
 Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *graph);
 
-// --- conditional nodes (core/condition.cpp) ---------------------------------------------------------------
-void reset_conditions(Graph &graph);   // at the start of a replay
-Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const char *routine, aclmdlRICondHandle *out);
+// --- conditional nodes (core/condition.cpp) --------------------------------------------
+void reset_conditions(Graph &graph);  // at the start of a replay
+Status create_condition(Graph &graph, uint32_t launch_value, bool assign, const char *routine,
+                        aclmdlRICondHandle *out);
 Status condition_address(aclmdlRICondHandle raw, const char *routine, uint64_t **address);
-Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params, const char *routine);
+Status add_condition_task(Stream &stream, const aclmdlRICondTaskParams &params,
+                          const char *routine);
 
 // The capture mode of the calling thread (aclmdlRICaptureThreadExchangeMode).
 aclmdlRICaptureMode exchange_thread_mode(aclmdlRICaptureMode mode);

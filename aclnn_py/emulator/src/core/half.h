@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of floats and what the 16-bit formats stand for. Branch-free, so that loops over them vectorise; the only
-// definition of each of these names, since units for several levels of the processor include it.
+// The bits of floats and what the 16-bit formats stand for. Branch-free, so that loops over them
+// vectorise; the only definition of each of these names, since units for several levels of the
+// processor include it.
 #pragma once
 
 #include <cstdint>

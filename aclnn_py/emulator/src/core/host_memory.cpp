@@ -10,8 +10,8 @@
 
 #include "acl/acl_base.h"
 #include "core/memory.h"
-#include "core/undo.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -26,7 +26,8 @@ size_t size_of(const Registration &registration) { return registration.size; }
 
 struct HostTable {
   std::shared_mutex mutex;
-  std::map<uintptr_t, size_t> pinned;              // from aclrtMallocHost; a program may register it as well
+  // from aclrtMallocHost; a program may register it as well
+  std::map<uintptr_t, size_t> pinned;
   std::map<uintptr_t, Registration> registered;
 };
 
@@ -68,8 +69,10 @@ bool overlaps(const std::map<uintptr_t, Registration> &blocks, const void *p, si
 Status host_malloc(size_t size, void **address, const char *routine) {
   void *p = nullptr;
   // Whole pages, so that the program may register the memory too.
-  if (size > SIZE_MAX - kPageBytes || posix_memalign(&p, kPageBytes, (size + kPageBytes - 1) / kPageBytes * kPageBytes) != 0) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no %zu bytes to pin.", routine, size);
+  if (size > SIZE_MAX - kPageBytes ||
+      posix_memalign(&p, kPageBytes, (size + kPageBytes - 1) / kPageBytes * kPageBytes) != 0) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no %zu bytes to pin.", routine,
+                size);
   }
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
@@ -87,11 +90,13 @@ Status host_free(void *address, const char *routine) {
     const auto at = t.pinned.find(reinterpret_cast<uintptr_t>(address));
     if (at == t.pinned.end()) {
       lock.unlock();
-      return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p was not given out by aclrtMallocHost, or is freed already (%s).",
-                  routine, address, describe_address(address).c_str());
+      return fail(ACL_ERROR_RT_PARAM_INVALID,
+                  "%s: %p was not given out by aclrtMallocHost, or is freed already (%s).", routine,
+                  address, describe_address(address).c_str());
     }
     // What was registered in it goes with it: the next owner of these addresses is somebody else.
-    t.registered.erase(t.registered.lower_bound(at->first), t.registered.lower_bound(at->first + at->second));
+    t.registered.erase(t.registered.lower_bound(at->first),
+                       t.registered.lower_bound(at->first + at->second));
     t.pinned.erase(at);
   }
   std::free(address);
@@ -106,12 +111,14 @@ Status host_register(void *address, size_t size, bool mapped, const char *routin
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   if (cut_by(t.pinned, address, size)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %zu bytes at %p reach over the end of a block of aclrtMallocHost.",
-                routine, size, address);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: %zu bytes at %p reach over the end of a block of aclrtMallocHost.", routine,
+                size, address);
   }
   if (overlaps(t.registered, address, size)) {
-    return fail(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "%s: %zu bytes at %p overlap memory the device knows already.",
-                routine, size, address);
+    return fail(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                "%s: %zu bytes at %p overlap memory the device knows already.", routine, size,
+                address);
   }
   t.registered[reinterpret_cast<uintptr_t>(address)] = {size, mapped};
   return 0;
@@ -122,7 +129,8 @@ Status host_unregister(void *address, const char *routine) {
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   const auto at = t.registered.find(reinterpret_cast<uintptr_t>(address));
   if (at == t.registered.end()) {
-    return fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, "%s: %p is not registered.", routine, address);
+    return fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, "%s: %p is not registered.", routine,
+                address);
   }
   t.registered.erase(at);
   return 0;

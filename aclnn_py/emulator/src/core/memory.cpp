@@ -26,13 +26,18 @@
 namespace emu {
 namespace {
 
-constexpr size_t kAlign = 512;              // of the start of a block: programs rely on what devices give
-constexpr size_t kGuard = 64;               // after each block under ACLNN_PY_CHECK=1; kAlign before it
+// of the start of a block: programs rely on what devices give
+constexpr size_t kAlign = 512;
+// after each block under ACLNN_PY_CHECK=1; kAlign before it
+constexpr size_t kGuard = 64;
 constexpr unsigned char kGuardByte = 0xFD;
-constexpr unsigned char kFreshByte = 0xFF;  // a NaN in every floating type: use of unset memory shows
+// a NaN in every floating type: use of unset memory shows
+constexpr unsigned char kFreshByte = 0xFF;
 constexpr unsigned char kFreedByte = 0xDD;
-constexpr size_t kKeepResident = size_t{512} << 20;  // freed memory that stays with the process for reuse
-constexpr size_t kQuarantine = size_t{64} << 20;     // freed memory that rests under ACLNN_PY_CHECK=1
+// freed memory that stays with the process for reuse
+constexpr size_t kKeepResident = size_t{512} << 20;
+// freed memory that rests under ACLNN_PY_CHECK=1
+constexpr size_t kQuarantine = size_t{64} << 20;
 
 size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 
@@ -51,8 +56,8 @@ class FreeEntry {
     entry.room_ = room.extract(room.emplace(0, 0).first);
     return entry;
   }
-  void enter(std::map<uintptr_t, size_t> &places, std::set<std::pair<size_t, uintptr_t>> &rooms, uintptr_t at,
-             size_t size) {
+  void enter(std::map<uintptr_t, size_t> &places, std::set<std::pair<size_t, uintptr_t>> &rooms,
+             uintptr_t at, size_t size) {
     place_.key() = at;
     place_.mapped() = size;
     places.insert(std::move(place_));
@@ -66,9 +71,9 @@ class FreeEntry {
 };
 
 struct Block {
-  size_t size;      // rounded to 32: what kernels may touch
-  size_t extent;    // what the window gives, guards included
-  uintptr_t lead;   // bytes between the extent and the block
+  size_t size;     // rounded to 32: what kernels may touch
+  size_t extent;   // what the window gives, guards included
+  uintptr_t lead;  // bytes between the extent and the block
   int device;
   BlockKind kind;
   std::shared_ptr<Written> written;  // under ACLNN_PY_CHECK=1, of memory from device_malloc
@@ -150,11 +155,13 @@ uintptr_t take_free(Window &window, size_t size) {
 
 bool open_window(Window &window) {
   if (window.start != 0) return true;
-  // Twice the capacity: addresses are free, and room keeps fragmentation from looking like a full device.
+  // Twice the capacity: addresses are free, and room keeps fragmentation from looking like a full
+  // device.
   const size_t size = round_up(device_memory_bytes() * 2, kMapGranularity);
   rlimit limit{};
   int file = -1;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size)) {
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size)) {
     file = memfd_create("aclnn_py_device", MFD_CLOEXEC);
     if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0) {
       close(file);
@@ -162,7 +169,8 @@ bool open_window(Window &window) {
     }
   }
   // A shared file lets another process open this memory by key; without one, keys are refused.
-  const int flags = file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  const int flags =
+      file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void *at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, file, 0);
   if (at == MAP_FAILED) {
     if (file >= 0) close(file);
@@ -184,8 +192,8 @@ void give_back_pages(Window &window, uintptr_t at, size_t size) {
   const uintptr_t from = round_up(at, kPageBytes), to = (at + size) / kPageBytes * kPageBytes;
   if (to <= from) return;
   if (window.file >= 0) {
-    fallocate(window.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from - window.start),
-              static_cast<off_t>(to - from));
+    fallocate(window.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(from - window.start), static_cast<off_t>(to - from));
   } else {
     madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
   }
@@ -222,14 +230,16 @@ bool guards_intact(uintptr_t at, const Block &block) {
     bytes.fill(kGuardByte);
     return bytes;
   }();
-  return std::memcmp(reinterpret_cast<const void *>(at - block.lead), intact.data(), block.lead) == 0 &&
+  return std::memcmp(reinterpret_cast<const void *>(at - block.lead), intact.data(), block.lead) ==
+             0 &&
          std::memcmp(reinterpret_cast<const void *>(at + block.size), intact.data(),
                      block.extent - block.lead - block.size) == 0;
 }
 
 void paint_guards(uintptr_t at, const Block &block) {
   std::memset(reinterpret_cast<void *>(at - block.lead), kGuardByte, block.lead);
-  std::memset(reinterpret_cast<void *>(at + block.size), kGuardByte, block.extent - block.lead - block.size);
+  std::memset(reinterpret_cast<void *>(at + block.size), kGuardByte,
+              block.extent - block.lead - block.size);
 }
 
 }  // namespace
@@ -237,8 +247,9 @@ void paint_guards(uintptr_t at, const Block &block) {
 Status device_malloc(int device, size_t size, void **address, const char *routine) {
   const size_t capacity = device_memory_bytes();
   if (size > capacity) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: %zu bytes are more than device %d has (%zu bytes).", routine, size,
-                device, capacity);
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                "%s: %zu bytes are more than device %d has (%zu bytes).", routine, size, device,
+                capacity);
   }
   const bool checked = check_mode();
   Block block{};
@@ -252,8 +263,9 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   Window &window = t.windows[static_cast<size_t>(device)];
   if (!open_window(window)) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host refused the address range of device %d: %s.", routine,
-                device, std::strerror(errno));
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                "%s: the host refused the address range of device %d: %s.", routine, device,
+                std::strerror(errno));
   }
   // What may throw comes before the room is taken.
   if (checked) block.written = std::make_shared<Written>();
@@ -273,7 +285,8 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   }
   if (at == 0) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use. Set ACLNN_PY_EMULATOR_MEMORY to "
+                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use. Set "
+                "ACLNN_PY_EMULATOR_MEMORY to "
                 "give the emulated device more.",
                 routine, device, size, window.used, capacity);
   }
@@ -299,8 +312,8 @@ Status device_free(void *address, const char *routine) {
   auto at = t.blocks.find(p);
   if (at == t.blocks.end() || at->second.kind != BlockKind::kMalloc) {
     lock.unlock();
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is not the start of an allocation (%s).", routine, address,
-                describe_address(address).c_str());
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is not the start of an allocation (%s).",
+                routine, address, describe_address(address).c_str());
   }
   Block &block = at->second;
   const bool intact = guards_intact(p, block);
@@ -321,8 +334,9 @@ Status device_free(void *address, const char *routine) {
   t.blocks.erase(at);
   t.generation.fetch_add(1);
   if (!intact) {
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: something wrote outside the block %p of %zu bytes on device %d.",
-                routine, address, size, device);
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                "%s: something wrote outside the block %p of %zu bytes on device %d.", routine,
+                address, size, device);
   }
   return 0;
 }
@@ -332,7 +346,8 @@ bool on_device(const void *p, size_t nbytes, int *device) {
   const auto low = reinterpret_cast<uintptr_t>(p);
   const uint64_t generation = t.generation.load(std::memory_order_acquire);
   Cached &cached = t_cache[(low >> 12) % 8];
-  if (cached.generation == generation && low >= cached.low && low < cached.high && nbytes <= cached.high - low) {
+  if (cached.generation == generation && low >= cached.low && low < cached.high &&
+      nbytes <= cached.high - low) {
     if (device != nullptr) *device = cached.device;
     return true;
   }
@@ -344,7 +359,9 @@ bool on_device(const void *p, size_t nbytes, int *device) {
   // Adjacent mappings form one range, as the pages of a growing pool do.
   while (high < low + nbytes) {
     auto next = t.blocks.find(high);
-    if (next == t.blocks.end() || next->second.kind != BlockKind::kMapped || next->second.device != owner) break;
+    if (next == t.blocks.end() || next->second.kind != BlockKind::kMapped ||
+        next->second.device != owner)
+      break;
     high += next->second.size;
   }
   if (!check_mode()) high = round_up(high, kPageBytes);  // as a memory management unit would
@@ -378,11 +395,13 @@ std::string describe_address(const void *p) {
       const size_t inside = at - found->first;
       std::string text = "device " + std::to_string(found->second.device) + " memory";
       if (inside > 0) text += ", " + std::to_string(inside) + " bytes into";
-      return text + (inside > 0 ? " a block of " : ", a block of ") + std::to_string(found->second.size) + " bytes";
+      return text + (inside > 0 ? " a block of " : ", a block of ") +
+             std::to_string(found->second.size) + " bytes";
     }
   }
   const int device = device_of_address(p);
-  if (device >= 0) return "device " + std::to_string(device) + " memory that is freed or was never allocated";
+  if (device >= 0)
+    return "device " + std::to_string(device) + " memory that is freed or was never allocated";
   return "host memory";
 }
 
@@ -428,7 +447,8 @@ Status check_guards(int device, const char *what) {
   for (const auto &[at, block] : t.blocks) {
     if (block.device != device || guards_intact(at, block)) continue;
     paint_guards(at, block);
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s wrote outside the block %p of %zu bytes on device %d.", what,
+    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+                "%s wrote outside the block %p of %zu bytes on device %d.", what,
                 reinterpret_cast<void *>(at), block.size, block.device);
   }
   return 0;
@@ -466,7 +486,8 @@ const void *first_unwritten(const void *p, size_t nbytes) {
   while (at < end) {
     const size_t gap = std::min(end, next == written.end() ? end : next->first);
     // Another process, or a collective, may have written without telling: then the pattern is gone.
-    if (std::all_of(base + at, base + gap, [](unsigned char byte) { return byte == kFreshByte; })) return base + at;
+    if (std::all_of(base + at, base + gap, [](unsigned char byte) { return byte == kFreshByte; }))
+      return base + at;
     if (next == written.end()) break;
     at = next->second;
     ++next;
@@ -497,8 +518,9 @@ Status charge_memory(int device, size_t size, const char *routine) {
   Window &window = t.windows[static_cast<size_t>(device)];
   const size_t capacity = device_memory_bytes();
   if (size > capacity || window.used > capacity - size) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use.",
-                routine, device, size, window.used, capacity);
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use.", routine,
+                device, size, window.used, capacity);
   }
   window.used += size;
   window.peak = std::max(window.peak, window.used);
@@ -516,7 +538,7 @@ bool shared_window(int device, SharedWindow *shared) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   Window &window = t.windows[static_cast<size_t>(device)];
-  struct stat about {};
+  struct stat about{};
   if (!open_window(window) || window.file < 0 || fstat(window.file, &about) != 0) return false;
   *shared = {window.start, window.size, window.file, about.st_ino};
   return true;

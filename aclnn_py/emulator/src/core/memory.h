@@ -7,8 +7,8 @@
 
 #include "core/status.h"
 
-// Device memory. Each device owns a window of addresses apart from anything malloc returns, so an address
-// says by itself whether it is on a device, and which.
+// Device memory. Each device owns a window of addresses apart from anything malloc returns, so an
+// address says by itself whether it is on a device, and which.
 namespace emu {
 
 constexpr size_t kPageBytes = 4096;
@@ -24,8 +24,8 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
 // Refuses (107000) what is not the start of a live block of this kind.
 Status device_free(void *address, const char *routine);
 
-// True when [p, p + nbytes) lies in live device memory; *device (may be null) is its device. Bounds are those
-// of the pages of a block, or of the block rounded to 32 bytes under ACLNN_PY_CHECK=1.
+// True when [p, p + nbytes) lies in live device memory; *device (may be null) is its device. Bounds
+// are those of the pages of a block, or of the block rounded to 32 bytes under ACLNN_PY_CHECK=1.
 bool on_device(const void *p, size_t nbytes, int *device);
 
 // The device whose window holds the address, live or not; -1 for host addresses.
@@ -45,18 +45,18 @@ MemoryUse memory_use(int device);
 // Everything the device holds is released at once (aclrtResetDeviceForce, aclFinalize).
 void release_device_memory(int device);
 
-// --- under ACLNN_PY_CHECK=1 --------------------------------------------------------------------------------
+// --- under ACLNN_PY_CHECK=1 ------------------------------------------------------------
 // 507015 when a guard zone of the device was written to. A damaged zone is reported once.
 Status check_guards(int device, const char *what);
 
 // Remembers that memory was written to.
 void note_written(const void *p, size_t nbytes);
 
-// The first address of [p, p + nbytes) that holds what fresh memory is filled with and that nothing is known to
-// have written; null when there is none.
+// The first address of [p, p + nbytes) that holds what fresh memory is filled with and that nothing
+// is known to have written; null when there is none.
 const void *first_unwritten(const void *p, size_t nbytes);
 
-// --- memory that enters the table from elsewhere (mapped physical handles, imported keys) ------------------
+// --- memory that enters the table from elsewhere (mapped physical handles, imported keys)
 enum class BlockKind : uint8_t { kMalloc, kMapped, kImported };
 void publish_block(void *address, size_t size, int device, BlockKind kind);
 bool withdraw_block(void *address, BlockKind kind, size_t *size);
@@ -65,7 +65,8 @@ bool withdraw_block(void *address, BlockKind kind, size_t *size);
 Status charge_memory(int device, size_t size, const char *routine);
 void discharge_memory(int device, size_t size);
 
-// The memory of a device as another process can map it. False when nothing backs it that can be opened there.
+// The memory of a device as another process can map it. False when nothing backs it that can be
+// opened there.
 struct SharedWindow {
   uintptr_t start;
   size_t size;
@@ -74,7 +75,8 @@ struct SharedWindow {
 };
 bool shared_window(int device, SharedWindow *window);
 
-// The file that backs the window and the place of the address in it; false when the window has none.
+// The file that backs the window and the place of the address in it; false when the window has
+// none.
 bool backing_of(const void *address, int *file, uint64_t *offset);
 
 }  // namespace emu

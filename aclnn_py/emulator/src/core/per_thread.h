@@ -8,8 +8,9 @@
 
 namespace emu {
 
-// One T per thread, made at the thread's first use and deleted at its end. A thread_local object with a destructor
-// ends the process when the host has no memory to register it; this throws std::bad_alloc instead.
+// One T per thread, made at the thread's first use and deleted at its end. A thread_local object
+// with a destructor ends the process when the host has no memory to register it; this throws
+// std::bad_alloc instead.
 //
 //     PerThread<Scratch>::get().take(n);
 //

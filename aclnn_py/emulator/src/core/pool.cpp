@@ -23,9 +23,9 @@ struct Job {
   int64_t n, piece;
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
-  int others_wanted = 0;   // guarded by Pool::mutex
-  int others_inside = 0;   // guarded by Pool::mutex
-  std::exception_ptr error; // written once, by whoever turns `failed`
+  int others_wanted = 0;     // guarded by Pool::mutex
+  int others_inside = 0;     // guarded by Pool::mutex
+  std::exception_ptr error;  // written once, by whoever turns `failed`
   std::condition_variable done;
 };
 
@@ -84,7 +84,8 @@ class Pool {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       wake_.wait(lock, [&] { return !waiting_.empty(); });
-      // Take the oldest job and put it behind the others when it wants more: ranks in one process share fairly.
+      // Take the oldest job and put it behind the others when it wants more: ranks in one process
+      // share fairly.
       Job *job = waiting_.front();
       waiting_.pop_front();
       ++job->others_inside;
@@ -103,12 +104,14 @@ class Pool {
 };
 
 Pool &pool() {
-  static auto *const instance = new Pool;  // never destroyed: its threads may outlive static destruction
+  // never destroyed: its threads may outlive static destruction
+  static auto *const instance = new Pool;
   return *instance;
 }
 
 int ranks_on_this_host() {
-  for (const char *name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+  for (const char *name : {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                           "SLURM_NTASKS_PER_NODE"}) {
     const int64_t value = environment_number(name, 0);
     if (value > 0) return static_cast<int>(std::min<int64_t>(value, 1 << 16));
   }

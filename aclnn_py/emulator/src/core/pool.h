@@ -13,14 +13,15 @@ using Body = void (*)(void *context, int64_t begin, int64_t end);
 void run(int64_t n, int64_t grain, Body body, void *context);
 }  // namespace pool_detail
 
-// Threads one parallel_for may use, the caller included: ACLNN_PY_THREADS, else the processors this process
-// may run on divided by the ranks of this host (LOCAL_WORLD_SIZE and its kin), at least one.
+// Threads one parallel_for may use, the caller included: ACLNN_PY_THREADS, else the processors this
+// process may run on divided by the ranks of this host (LOCAL_WORLD_SIZE and its kin), at least
+// one.
 int parallel_width();
 
-// Calls f(begin, end) on pieces of [0, n) that are at least `grain` long (the last one excepted), on the
-// caller and on idle threads of the process-wide pool, and returns when all is done. Waits block, they never
-// spin, so ranks that share processors do not starve each other. A call from inside f runs inline.
-// An exception thrown by f reaches the caller.
+// Calls f(begin, end) on pieces of [0, n) that are at least `grain` long (the last one excepted),
+// on the caller and on idle threads of the process-wide pool, and returns when all is done. Waits
+// block, they never spin, so ranks that share processors do not starve each other. A call from
+// inside f runs inline. An exception thrown by f reaches the caller.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F &&f) {
   if (n <= 0) return;
@@ -31,7 +32,10 @@ void parallel_for(int64_t n, int64_t grain, F &&f) {
   }
   using Target = std::remove_reference_t<F>;
   pool_detail::run(
-      n, grain, [](void *context, int64_t begin, int64_t end) { (*static_cast<Target *>(context))(begin, end); },
+      n, grain,
+      [](void *context, int64_t begin, int64_t end) {
+        (*static_cast<Target *>(context))(begin, end);
+      },
       const_cast<void *>(static_cast<const void *>(std::addressof(f))));
 }
 

@@ -37,13 +37,15 @@ void watch_process() {
   // Registered at first use, hence run before the destructors of objects that existed by then.
   std::call_once(g_watch_once, [] {
     // Unwatched, a forked child would wait for threads it does not have: then rather no device.
-    if (pthread_atfork(nullptr, nullptr, on_fork_child) != 0 || std::atexit(on_exit) != 0) throw std::bad_alloc();
+    if (pthread_atfork(nullptr, nullptr, on_fork_child) != 0 || std::atexit(on_exit) != 0)
+      throw std::bad_alloc();
   });
 }
 
 Status refuse_forked(const char *routine) {
   return fail(ACL_ERROR_RT_SOCKET_CLOSE,
-              "%s: this process (pid %ld) was forked after the device was first used; a forked child has no "
+              "%s: this process (pid %ld) was forked after the device was first used; a forked "
+              "child has no "
               "session with the device. Start a new process (spawn) instead.",
               routine, static_cast<long>(getpid()));
 }
@@ -72,10 +74,26 @@ int64_t environment_bytes(const char *name, int64_t fallback) {
   if (errno != 0 || end == text || value <= 0) return fallback;
   int shift = 0;
   switch (*end) {
-    case 'k': case 'K': shift = 10; ++end; break;
-    case 'm': case 'M': shift = 20; ++end; break;
-    case 'g': case 'G': shift = 30; ++end; break;
-    case 't': case 'T': shift = 40; ++end; break;
+    case 'k':
+    case 'K':
+      shift = 10;
+      ++end;
+      break;
+    case 'm':
+    case 'M':
+      shift = 20;
+      ++end;
+      break;
+    case 'g':
+    case 'G':
+      shift = 30;
+      ++end;
+      break;
+    case 't':
+    case 'T':
+      shift = 40;
+      ++end;
+      break;
     default: break;
   }
   if (*end != '\0' || value > (INT64_MAX >> shift)) return fallback;

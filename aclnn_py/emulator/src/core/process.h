@@ -21,7 +21,8 @@ inline bool exiting() { return g_exiting.load(std::memory_order_relaxed); }
 // Marks the process as a user of the emulator, so that fork and exit are noticed.
 void watch_process();
 
-// Refusal to answer from a forked child. Every entry point that touches shared state begins with it.
+// Refusal to answer from a forked child. Every entry point that touches shared state begins with
+// it.
 Status refuse_forked(const char *routine);
 
 inline Status check_process(const char *routine) {
@@ -41,9 +42,10 @@ bool check_mode();
 
 }  // namespace emu
 
-// Begins an entry point; inside a function that serves several of them, EMU_ENTER_AS names the right one.
-#define EMU_ENTER_AS(routine)                                                           \
-  do {                                                                                  \
+// Begins an entry point; inside a function that serves several of them, EMU_ENTER_AS names the
+// right one.
+#define EMU_ENTER_AS(routine)                                                          \
+  do {                                                                                 \
     if (const ::emu::Status entered_ = ::emu::check_process(routine)) return entered_; \
   } while (0)
 #define EMU_ENTER() EMU_ENTER_AS(__func__)

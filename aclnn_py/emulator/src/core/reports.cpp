@@ -41,9 +41,10 @@ void add_report(int32_t stream, uint32_t task, std::string text) {
 
 }  // namespace emu
 
-// Takes the oldest report: its text, cut to `room` bytes with the final zero, and the task it is about.
-// Returns 0 when there is none.
-EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int32_t *stream, uint32_t *task) try {
+// Takes the oldest report: its text, cut to `room` bytes with the final zero, and the task it is
+// about. Returns 0 when there is none.
+EMU_EXPORT int32_t aclnn_py_emulator_take_report(char *text, uint64_t room, int32_t *stream,
+                                                 uint32_t *task) try {
   if (text == nullptr || room == 0 || stream == nullptr || task == nullptr) return 0;
   std::lock_guard<std::mutex> lock(emu::reports().mutex);
   auto &waiting = emu::reports().waiting;

@@ -15,9 +15,10 @@ extern "C" __attribute__((weak)) void __lsan_register_root_region(const void *, 
 
 namespace emu {
 
-// Storage of the objects behind C handles. A slot never returns to the system, so a stale or foreign
-// handle can be told from a live one by reading it: that is a refusal, never a crash. Freed slots are
-// reused first-in first-out, so a stale handle stays recognisable for as long as possible.
+// Storage of the objects behind C handles. A slot never returns to the system, so a stale or
+// foreign handle can be told from a live one by reading it: that is a refusal, never a crash. Freed
+// slots are reused first-in first-out, so a stale handle stays recognisable for as long as
+// possible.
 template <class T>
 class Slots {
  public:
@@ -76,12 +77,14 @@ class Slots {
 
   size_t live_count() const { return live_count_.load(std::memory_order_relaxed); }
 
-  // Calls f(object) for every live object; the caller keeps creation and destruction away meanwhile.
+  // Calls f(object) for every live object; the caller keeps creation and destruction away
+  // meanwhile.
   template <class F>
   void for_each(F f) {
     const size_t count = used_.load(std::memory_order_acquire);
     for (size_t i = 0; i < count; ++i) {
-      if (base_[i].state.load(std::memory_order_acquire) == kLive) f(reinterpret_cast<T *>(base_[i].bytes));
+      if (base_[i].state.load(std::memory_order_acquire) == kLive)
+        f(reinterpret_cast<T *>(base_[i].bytes));
     }
   }
 
@@ -97,10 +100,13 @@ class Slots {
 
   const Slot *slot_of(const void *handle) const {
     const Slot *base = base_.load(std::memory_order_acquire);
-    const auto address = reinterpret_cast<uintptr_t>(handle), start = reinterpret_cast<uintptr_t>(base);
+    const auto address = reinterpret_cast<uintptr_t>(handle),
+               start = reinterpret_cast<uintptr_t>(base);
     if (base == nullptr || address < start) return nullptr;
     const uintptr_t distance = address - start;
-    if (distance >= used_.load(std::memory_order_acquire) * sizeof(Slot) || distance % sizeof(Slot) != 0) return nullptr;
+    if (distance >= used_.load(std::memory_order_acquire) * sizeof(Slot) ||
+        distance % sizeof(Slot) != 0)
+      return nullptr;
     return reinterpret_cast<const Slot *>(address);
   }
 
@@ -136,7 +142,8 @@ class Slots {
       base_.store(base, std::memory_order_release);
     }
     // A leak checker finds heap memory owned by slots only when it is told to look here.
-    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(&base[used], sizeof(Slot));
+    if (__lsan_register_root_region != nullptr)
+      __lsan_register_root_region(&base[used], sizeof(Slot));
     Slot *slot = ::new (static_cast<void *>(&base[used])) Slot;
     used_.store(used + 1, std::memory_order_release);
     return slot;

@@ -30,7 +30,8 @@ thread_local Status t_last_error = 0;
 thread_local bool t_lost = false;
 constexpr const char *kLost = "EE1011: the host had no memory left for the text of an error.";
 
-// Calls made by static destructors, after the thread's own objects are gone, get a fresh (then leaked) object.
+// Calls made by static destructors, after the thread's own objects are gone, get a fresh (then
+// leaked) object.
 ThreadMessages &messages() { return PerThread<ThreadMessages>::get(); }
 
 struct ProcessMessages {
@@ -140,7 +141,8 @@ Status inform(Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
   try {
-    const std::string text = std::string(message_code_of(code)) + ": " + format_text(format, args) + "\n";
+    const std::string text =
+        std::string(message_code_of(code)) + ": " + format_text(format, args) + "\n";
     with_pending([&](Pending &pending) { pending.note = text; });
   } catch (const std::bad_alloc &) {
     t_lost = true;

@@ -9,18 +9,20 @@ namespace emu {
 
 using Status = int32_t;
 
-// Formats a message, keeps it as this thread's recent message behind the message code that goes with
-// `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`. Where the host has no memory for the
-// message, its place is taken by a fixed text.
+// Formats a message, keeps it as this thread's recent message behind the message code that goes
+// with `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`. Where the host has no
+// memory for the message, its place is taken by a fixed text.
 [[gnu::format(printf, 2, 3)]] Status fail(Status code, const char *format, ...) noexcept;
 
-// For an answer that a program may well have asked for (called twice, a package that is not there): the text is there
-// to be read, and the next failure of the thread takes its place, so that it never stands behind another call's error.
+// For an answer that a program may well have asked for (called twice, a package that is not there):
+// the text is there to be read, and the next failure of the thread takes its place, so that it
+// never stands behind another call's error.
 [[gnu::format(printf, 2, 3)]] Status inform(Status code, const char *format, ...) noexcept;
 
-// The same as `fail` with the six-character message code given ("EI0002" of HCCL, for instance); null means as `fail`
-// does.
-[[gnu::format(printf, 3, 4)]] Status fail_as(const char *message_code, Status code, const char *format, ...) noexcept;
+// The same as `fail` with the six-character message code given ("EI0002" of HCCL, for instance);
+// null means as `fail` does.
+[[gnu::format(printf, 3, 4)]] Status fail_as(const char *message_code, Status code,
+                                             const char *format, ...) noexcept;
 
 // Adds a finished message, as `fail` does: for faults whose text was made on another thread.
 void add_message(const std::string &line) noexcept;
@@ -28,8 +30,8 @@ void add_message(const std::string &line) noexcept;
 // The pending text of this thread, removed from it. Empty when there is none.
 std::string take_message() noexcept;
 
-// While it lives the calling thread has no messages and no last error; then it has those of before again. For a
-// thread that does the work of a stream.
+// While it lives the calling thread has no messages and no last error; then it has those of before
+// again. For a thread that does the work of a stream.
 class MessagesAside {
  public:
   MessagesAside() noexcept;
@@ -44,7 +46,8 @@ class MessagesAside {
   const Status last_error_;
 };
 
-// 0: every thread has its own messages. 1: one list for the process (`err_msg_mode` of the configuration).
+// 0: every thread has its own messages. 1: one list for the process (`err_msg_mode` of the
+// configuration).
 void set_message_mode(int mode);
 
 // What aclrtPeekAtLastError and aclrtGetLastError report for this thread.

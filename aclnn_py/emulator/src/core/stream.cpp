@@ -21,7 +21,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kGiveWay = std::chrono::milliseconds(2);  // long enough for a thread that synchronizes next
+// long enough for a thread that synchronizes next
+constexpr auto kGiveWay = std::chrono::milliseconds(2);
 
 thread_local Stream *t_working = nullptr;
 thread_local uint32_t t_last_task = 0;
@@ -57,7 +58,8 @@ void note_fault(Stream &stream, Status code, const char *what, uint32_t task) {
   fault.what = what;
   fault.task = task;
   if (const FaultListener listener = g_listener.load()) listener(stream, fault);
-  const bool stop = stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
+  const bool stop =
+      stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
   {
     std::lock_guard<std::mutex> lock(stream.mutex);
     stream.fault = std::move(fault);
@@ -78,26 +80,31 @@ Status run_guarded(const Task &task, const char *what) {
   }
 }
 
-bool may_run(const Stream &stream, RunBy who) { return stream.queued != 0 && stream.ring[stream.head].run_by >= who; }
+bool may_run(const Stream &stream, RunBy who) {
+  return stream.queued != 0 && stream.ring[stream.head].run_by >= who;
+}
 
-// Runs queued tasks, at most up to the one numbered `last`, and up to the first that this thread may not run. The
-// lock is held on entry and on return.
+// Runs queued tasks, at most up to the one numbered `last`, and up to the first that this thread
+// may not run. The lock is held on entry and on return.
 void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
   stream.busy = true;
   while (may_run(stream, who) && stream.completed.load(std::memory_order_relaxed) < last) {
     StreamEntry entry = std::move(stream.ring[stream.head]);
     stream.head = (stream.head + 1) & (stream.ring.size() - 1);
     --stream.queued;
-    const bool skip = stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
+    const bool skip =
+        stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
     lock.unlock();
     if (!skip) {
       if (const Status code = run_guarded(entry.task, entry.what)) {
         note_fault(stream, code, entry.what, static_cast<uint32_t>(stream.completed.load() + 1));
       }
     }
-    entry.task.reset();  // before completion shows: whoever waits may rely on its references being gone
+    // before completion shows: whoever waits may rely on its references being gone
+    entry.task.reset();
     lock.lock();
-    stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_release);
     if (stream.completed.load(std::memory_order_relaxed) >= stream.wanted) {
       stream.wanted = UINT64_MAX;  // who still waits says so again
       stream.done.notify_all();
@@ -117,10 +124,12 @@ Inline inline_mode() {
   return mode;
 }
 
-// The calling thread does the work of a stream for a while: what a thread has of its own is put aside.
+// The calling thread does the work of a stream for a while: what a thread has of its own is put
+// aside.
 class Borrowed {
  public:
-  explicit Borrowed(Stream &stream) : working_(t_working), context_(peek_context()), task_(t_last_task) {
+  explicit Borrowed(Stream &stream)
+      : working_(t_working), context_(peek_context()), task_(t_last_task) {
     t_working = &stream;
     set_current_context(&stream.context);
   }
@@ -146,7 +155,8 @@ void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Run
     const Borrowed borrowed(stream);
     run_tasks(stream, lock, last, who);
   }
-  if ((stream.queued != 0 || stream.stop) && std::exchange(stream.idle, false)) stream.wake.notify_one();
+  if ((stream.queued != 0 || stream.stop) && std::exchange(stream.idle, false))
+    stream.wake.notify_one();
 }
 
 void work(Stream &stream) {
@@ -191,14 +201,16 @@ Status start_worker(Stream &stream) {
     stream.worker = std::thread([&stream] { work(stream); });
     workers().running.push_back(&stream);
   } catch (const std::exception &problem) {
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.", stream.id, problem.what());
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.",
+                stream.id, problem.what());
   }
   stream.started = true;
   return 0;
 }
 
 template <class Condition>
-bool wait_for(std::unique_lock<std::mutex> &lock, std::condition_variable &done, int64_t timeout_ms, Condition met) {
+bool wait_for(std::unique_lock<std::mutex> &lock, std::condition_variable &done, int64_t timeout_ms,
+              Condition met) {
   if (timeout_ms < 0) {
     done.wait(lock, met);
     return true;
@@ -214,14 +226,19 @@ Slots<Stream> &streams() {
 }
 
 Stream::Stream(Context &owner, int32_t number, uint32_t stream_flags, uint32_t stream_priority)
-    : context(owner), device(owner.device), id(number), flags(stream_flags), priority(stream_priority) {}
+    : context(owner),
+      device(owner.device),
+      id(number),
+      flags(stream_flags),
+      priority(stream_priority) {}
 
-Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine, Status *status) {
+Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine,
+                      Status *status) {
   Device &d = device(context.device);
   if (d.live_streams.fetch_add(1) >= kMaxStreams) {
     d.live_streams.fetch_sub(1);
-    *status = fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "%s: device %d has all its %u streams in use.", routine,
-                   context.device, kMaxStreams);
+    *status = fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "%s: device %d has all its %u streams in use.",
+                   routine, context.device, kMaxStreams);
     return nullptr;
   }
   Stream *stream = streams().create(context, g_next_stream_id.fetch_add(1), flags, priority);
@@ -237,7 +254,8 @@ Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const
   } catch (const std::bad_alloc &) {
     if (streams().retire(stream)) streams().destroy(stream);
     d.live_streams.fetch_sub(1);
-    *status = fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no memory left for a stream.", routine);
+    *status = fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no memory left for a stream.",
+                   routine);
     return nullptr;
   }
   *status = 0;
@@ -246,19 +264,23 @@ Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const
 
 Status destroy_stream(Stream *stream, bool drain, const char *routine) {
   if (t_working == stream) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a stream cannot be destroyed by work it runs.", routine);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a stream cannot be destroyed by work it runs.",
+                routine);
   }
   if (CaptureSession *session = stream->capture.load()) abandon_capture(*session);
-  EndListeners &listeners = end_listeners();  // made before anything ends: nothing below needs memory
+  // made before anything ends: nothing below needs memory
+  EndListeners &listeners = end_listeners();
   if (!streams().retire(stream)) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine, static_cast<void *>(stream));
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine,
+                static_cast<void *>(stream));
   }
   // At exit the workers are stopped already, and one that would not stop still uses its stream.
   if (exiting()) return 0;
   Context &context = stream->context;
   {
     std::lock_guard<std::mutex> lock(context.mutex);
-    context.streams.erase(std::remove(context.streams.begin(), context.streams.end(), stream), context.streams.end());
+    context.streams.erase(std::remove(context.streams.begin(), context.streams.end(), stream),
+                          context.streams.end());
     Stream *self = stream;
     context.default_stream.compare_exchange_strong(self, nullptr);
   }
@@ -299,12 +321,14 @@ Status resolve(aclrtStream raw, const char *routine, Stream **out) {
   }
   Stream *stream = streams().find(raw);
   if (stream == nullptr) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream (destroyed, or never one).", routine, raw);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE,
+                "%s: %p is not a live stream (destroyed, or never one).", routine, raw);
   }
   if (&stream->context != context) {
     return fail(ACL_ERROR_RT_STREAM_CONTEXT,
-                "%s: stream %d belongs to another context (device %d); this thread's context is of device %d.", routine,
-                stream->id, stream->device, context->device);
+                "%s: stream %d belongs to another context (device %d); this thread's context is of "
+                "device %d.",
+                routine, stream->id, stream->device, context->device);
   }
   *out = stream;
   return 0;
@@ -315,7 +339,8 @@ Stream *resolve(aclrtStream raw) {
   return resolve(raw, "stream", &stream) == 0 ? stream : nullptr;
 }
 
-// Callers have taken numbers and references by now, which they give back when this fails: it does not throw.
+// Callers have taken numbers and references by now, which they give back when this fails: it does
+// not throw.
 Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noexcept try {
   if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
     return record_task(*session, stream, what, std::move(task));
@@ -337,15 +362,16 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
-  // One wake is enough, however many tasks follow before the worker gets to run; it finds the lock free.
-  // A thread that runs tasks now sees to what is left of them.
+  // One wake is enough, however many tasks follow before the worker gets to run; it finds the lock
+  // free. A thread that runs tasks now sees to what is left of them.
   const bool asleep = !stream.busy && std::exchange(stream.idle, false);
   lock.unlock();
   if (asleep) stream.wake.notify_one();
   return 0;
 } catch (const std::exception &problem) {
-  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no memory left for work of stream %d (%s).", what,
-              stream.id, problem.what());
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "%s: the host has no memory left for work of stream %d (%s).", what, stream.id,
+              problem.what());
 }
 
 Status enqueue(aclrtStream raw, const char *what, Task task) {
@@ -369,7 +395,8 @@ Status report_fault(Stream &stream, const char *routine) {
     std::lock_guard<std::mutex> lock(stream.mutex);
     if (!stream.has_fault.load()) return 0;
     fault = stream.fault;
-    // A stream that stops on failure keeps answering with its fault; one that continues reports it once.
+    // A stream that stops on failure keeps answering with its fault; one that continues reports it
+    // once.
     if (!stream.halted.load()) {
       stream.fault = Fault{};
       stream.has_fault.store(false);
@@ -377,13 +404,14 @@ Status report_fault(Stream &stream, const char *routine) {
     }
   }
   add_message(fault.text);
-  return fail(fault.code, "%s: device %d, stream %d: %s (task %u) failed on the device.", routine, stream.device,
-              stream.id, fault.what, fault.task);
+  return fail(fault.code, "%s: device %d, stream %d: %s (task %u) failed on the device.", routine,
+              stream.device, stream.id, fault.what, fault.task);
 }
 
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   if (t_working == &stream) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.", routine, stream.id);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.",
+                routine, stream.id);
   }
   if (stream.capture.load() != nullptr) return refuse_while_captured(stream, routine);
   if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", routine);
@@ -392,15 +420,17 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
     std::unique_lock<std::mutex> lock(stream.mutex);
     help(stream, lock, target, timeout_ms < 0 ? RunBy::anyone : RunBy::anyone_in_haste);
     const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
-      if (stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load()) return true;
+      if (stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load())
+        return true;
       stream.wanted = std::min(stream.wanted, target);
       return false;
     });
     if (!finished) {
       const char *what = stream.queued > 0 ? stream.ring[stream.head].what : "the running task";
       return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                  "%s: stream %d of device %d still had %llu tasks to do after %lld ms (next: %s).", routine, stream.id,
-                  stream.device, static_cast<unsigned long long>(target - stream.completed.load()),
+                  "%s: stream %d of device %d still had %llu tasks to do after %lld ms (next: %s).",
+                  routine, stream.id, stream.device,
+                  static_cast<unsigned long long>(target - stream.completed.load()),
                   static_cast<long long>(timeout_ms), what);
     }
   }
@@ -409,8 +439,9 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   }
   if (const Status s = report_fault(stream, routine)) return s;
   if (stream.halted.load()) {
-    return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d stopped because another stream of its context failed.",
-                routine, stream.id);
+    return fail(ACL_ERROR_RT_STREAM_ABORT,
+                "%s: stream %d stopped because another stream of its context failed.", routine,
+                stream.id);
   }
   return 0;
 }
@@ -452,7 +483,8 @@ Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
     if (t_working == stream) continue;
     int64_t left = timeout_ms;
     if (timeout_ms >= 0) {
-      const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+      const auto spent =
+          std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
       left = std::max<int64_t>(0, timeout_ms - spent);
     }
     const Status s = synchronize(*stream, left, routine);
@@ -502,7 +534,8 @@ void stop_all_workers() {
     stream->wake.notify_all();
     stream->done.notify_all();
   }
-  // A kernel that runs now may finish; one that blocks (a peer that never comes) must not hold up the exit.
+  // A kernel that runs now may finish; one that blocks (a peer that never comes) must not hold up
+  // the exit.
   const auto deadline = Clock::now() + std::chrono::seconds(5);
   for (Stream *stream : running) {
     bool finished = false;

@@ -38,9 +38,9 @@ struct Fault {
   uint32_t task = 0;
 };
 
-// Who may run a task: the stream's worker only (the program's own functions, and what may contain them); also a
-// thread that waits for the stream; also one that wants to be back in time, since the task waits for nothing and is
-// over before a sleeping thread would be awake.
+// Who may run a task: the stream's worker only (the program's own functions, and what may contain
+// them); also a thread that waits for the stream; also one that wants to be back in time, since the
+// task waits for nothing and is over before a sleeping thread would be awake.
 enum class RunBy : uint8_t { worker, anyone, anyone_in_haste };
 
 struct StreamEntry {
@@ -62,19 +62,21 @@ struct Stream {
   // A ring that doubles when full: steady traffic allocates nothing.
   std::vector<StreamEntry> ring;
   size_t head = 0, queued = 0;
-  // `busy`: somebody runs tasks, the worker or a thread that waits for them. `idle`: the worker sleeps.
+  // `busy`: somebody runs tasks, the worker or a thread that waits for them. `idle`: the worker
+  // sleeps.
   bool started = false, busy = false, idle = false, stop = false, finished = false;
   std::atomic<bool> discard{false};
   std::thread worker;
-  uint64_t wanted = UINT64_MAX;         // the first task whose end somebody waits for
-  std::atomic<int> pins{0};             // threads that found the stream by its device, not by its handle
+  uint64_t wanted = UINT64_MAX;  // the first task whose end somebody waits for
+  // threads that found the stream by its device, not by its handle
+  std::atomic<int> pins{0};
 
   std::atomic<uint64_t> submitted{0}, completed{0};
   std::atomic<bool> aborted{false};
   std::atomic<bool> has_fault{false};
-  std::atomic<bool> halted{false};      // stop-on-failure after a fault: later work is dropped
-  std::atomic<int> failure_mode{-1};    // -1 unset, else aclrtSetStreamFailureMode's value
-  Fault fault;                          // guarded by mutex
+  std::atomic<bool> halted{false};    // stop-on-failure after a fault: later work is dropped
+  std::atomic<int> failure_mode{-1};  // -1 unset, else aclrtSetStreamFailureMode's value
+  Fault fault;                        // guarded by mutex
 
   std::atomic<CaptureSession *> capture{nullptr};
   std::atomic<uint32_t> overflow_switch{0}, custom_tag{0}, cache_op_info{0};
@@ -84,8 +86,9 @@ struct Stream {
 
 Slots<Stream> &streams();
 
-// `raw` as a stream of the thread's context (null: its default stream); null with a message when it is not:
-// 107002 without a context, 107003 for a stream of another context, 107017 for a dead handle.
+// `raw` as a stream of the thread's context (null: its default stream); null with a message when it
+// is not: 107002 without a context, 107003 for a stream of another context, 107017 for a dead
+// handle.
 Status resolve(aclrtStream raw, const char *routine, Stream **stream);
 Stream *resolve(aclrtStream raw);
 
@@ -93,16 +96,18 @@ Stream *resolve(aclrtStream raw);
 // While the stream is captured the task is recorded instead, to be run by each replay.
 Status enqueue(aclrtStream raw, const char *what, Task task);
 // The same for a stream at hand, without looking at the calling thread's context.
-Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by = RunBy::worker) noexcept;
+Status enqueue_on(Stream &stream, const char *what, Task task,
+                  RunBy run_by = RunBy::worker) noexcept;
 
 // The number of the last task this thread enqueued.
 uint32_t last_task_id();
 
-Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine, Status *status);
+Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine,
+                      Status *status);
 Status destroy_stream(Stream *stream, bool drain, const char *routine);
 
-// The streams of a device (of all its contexts), kept from being destroyed while this object lives: for calls
-// that look at a whole device while other threads create and destroy streams.
+// The streams of a device (of all its contexts), kept from being destroyed while this object lives:
+// for calls that look at a whole device while other threads create and destroy streams.
 class PinnedStreams {
  public:
   explicit PinnedStreams(int device);
@@ -116,11 +121,12 @@ class PinnedStreams {
   std::vector<Stream *> streams_;
 };
 
-// Waits until what is queued now has run, and runs it itself when the stream's worker has not begun: that
-// saves waking a thread and being woken by it. With a timeout it runs such tasks only as it need not leave.
-// ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker; =always holds the worker back for a moment, so
-// that the waiting thread is first. Either way tasks go on without anyone waiting. timeout in milliseconds, -1 without limit; 507046 on expiry.
-// A device fault of the stream is reported here.
+// Waits until what is queued now has run, and runs it itself when the stream's worker has not
+// begun: that saves waking a thread and being woken by it. With a timeout it runs such tasks only
+// as it need not leave. ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker; =always
+// holds the worker back for a moment, so that the waiting thread is first. Either way tasks go on
+// without anyone waiting. timeout in milliseconds, -1 without limit; 507046 on expiry. A device
+// fault of the stream is reported here.
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
 // Waits for the work of a stream and reports nothing.
 void drain_stream(Stream &stream);

@@ -44,11 +44,17 @@ Call describe(const char *format, ...) {
   return call;
 }
 
-Communicator::Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region,
-                           uint32_t crowd)
-    : name_(std::move(name)), rank_(rank), device_(device), config_(std::move(config)), region_(std::move(region)),
-      crowd_(std::max(crowd, region_->ranks())), peers_(*region_, rank_) {
-  region_->state(rank_).reach.store(peers_.complete() ? Reach::everyone : Reach::not_everyone, std::memory_order_release);
+Communicator::Communicator(std::string name, uint32_t rank, int device, Config config,
+                           std::shared_ptr<Region> region, uint32_t crowd)
+    : name_(std::move(name)),
+      rank_(rank),
+      device_(device),
+      config_(std::move(config)),
+      region_(std::move(region)),
+      crowd_(std::max(crowd, region_->ranks())),
+      peers_(*region_, rank_) {
+  region_->state(rank_).reach.store(peers_.complete() ? Reach::everyone : Reach::not_everyone,
+                                    std::memory_order_release);
   // a short look before sleeping pays only while every rank has a processor of its own
   const int processors = usable_processors();
   spins_ = static_cast<int>(crowd_) <= processors ? 400 : 0;
@@ -90,7 +96,8 @@ Status Communicator::wait_asleep(const Wait &wait, bool (*ready)(void *), void *
   for (;;) {
     const uint32_t heard = self.bell.load(std::memory_order_seq_cst);
     self.sleeping.store(1, std::memory_order_seq_cst);
-    // ready() first: a rank that has all it needs completes its call whatever happened to the others since
+    // ready() first: a rank that has all it needs completes its call whatever happened to the
+    // others since
     if (ready(context)) break;
     if (failed()) {
       status = report_failure();
@@ -111,10 +118,12 @@ Status Communicator::wait_asleep(const Wait &wait, bool (*ready)(void *), void *
 
 // The slow part of waiting: is there any reason to believe that the wait will never end?
 // A rank may arrive and leave at once: that it left is a reason only if it had not come by then.
-Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(void *), void *context) {
+Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(void *),
+                                 void *context) {
   const std::string here = current_call(rank_);
   if (wait_cancelled()) {
-    return abandon("EI0002", kPeerLate, "%s stopped waiting in %s: its stream was aborted or its process is ending",
+    return abandon("EI0002", kPeerLate,
+                   "%s stopped waiting in %s: its stream was aborted or its process is ending",
                    who(rank_).c_str(), here.c_str());
   }
   auto check = [&](uint32_t rank) -> Status {
@@ -126,11 +135,12 @@ Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(
                           : ready(context);
     if (came) return 0;
     if (!left) {
-      return abandon("EI0012", kPeerLost, "%s ended while %s waited for it in %s", who(rank).c_str(),
-                     who(rank_).c_str(), here.c_str());
+      return abandon("EI0012", kPeerLost, "%s ended while %s waited for it in %s",
+                     who(rank).c_str(), who(rank_).c_str(), here.c_str());
     }
-    return abandon("EI0012", kPeerLost, "%s destroyed its communicator while %s waited for it in %s",
-                   who(rank).c_str(), who(rank_).c_str(), here.c_str());
+    return abandon("EI0012", kPeerLost,
+                   "%s destroyed its communicator while %s waited for it in %s", who(rank).c_str(),
+                   who(rank_).c_str(), here.c_str());
   };
   std::vector<uint32_t> missing;
   if (wait.peers) {
@@ -148,8 +158,10 @@ Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(
   if (Status status = find_deadlock(wait)) return status;
   if (config_.exec_timeout > 0 && waited > config_.exec_timeout && !ready(context)) {
     std::string late;
-    for (uint32_t r : missing) late += (late.empty() ? "" : ", ") + who(r) + " (" + current_call(r) + ")";
-    return abandon("EI0002", kPeerLate, "%s waited %g s in %s for %s; HCCL_EXEC_TIMEOUT sets the limit",
+    for (uint32_t r : missing)
+      late += (late.empty() ? "" : ", ") + who(r) + " (" + current_call(r) + ")";
+    return abandon("EI0002", kPeerLate,
+                   "%s waited %g s in %s for %s; HCCL_EXEC_TIMEOUT sets the limit",
                    who(rank_).c_str(), config_.exec_timeout, here.c_str(), late.c_str());
   }
   return 0;
@@ -162,27 +174,28 @@ bool Communicator::unsatisfied(uint32_t waiter, Wait *wait) {
   wait->rank = state.awaited_rank.load(std::memory_order_relaxed);
   wait->value = state.awaited_value.load(std::memory_order_relaxed);
   switch (wait->what) {
-  case Awaits::step:
-    // a step waits for all; the first rank that is not there is enough to close a circle
-    for (uint32_t r = 0; r < size(); ++r) {
-      if (region_->state(r).step.load(std::memory_order_acquire) < wait->value) {
-        wait->rank = r;
-        return true;
+    case Awaits::step:
+      // a step waits for all; the first rank that is not there is enough to close a circle
+      for (uint32_t r = 0; r < size(); ++r) {
+        if (region_->state(r).step.load(std::memory_order_acquire) < wait->value) {
+          wait->rank = r;
+          return true;
+        }
       }
-    }
-    return false;
-  case Awaits::posted:
-    return wait->rank < size() && region_->channel(wait->rank, waiter).posted.load() < wait->value;
-  case Awaits::taken:
-    return wait->rank < size() && region_->channel(waiter, wait->rank).taken.load() < wait->value;
-  case Awaits::nothing: break;
+      return false;
+    case Awaits::posted:
+      return wait->rank < size() &&
+             region_->channel(wait->rank, waiter).posted.load() < wait->value;
+    case Awaits::taken:
+      return wait->rank < size() && region_->channel(waiter, wait->rank).taken.load() < wait->value;
+    case Awaits::nothing: break;
   }
   return false;
 }
 
-// Follows "waits for" from rank to rank. When the chain comes back to this rank, every wait on it is
-// unsatisfied and nobody on it left its wait meanwhile (the serials are odd and unchanged), no rank of
-// the circle can ever go on: they called things that do not belong together.
+// Follows "waits for" from rank to rank. When the chain comes back to this rank, every wait on it
+// is unsatisfied and nobody on it left its wait meanwhile (the serials are odd and unchanged), no
+// rank of the circle can ever go on: they called things that do not belong together.
 Status Communicator::find_deadlock(const Wait &wait) {
   if (wait.what != Awaits::step && wait.rank >= size()) return 0;
   std::vector<uint32_t> chain;
@@ -204,8 +217,10 @@ Status Communicator::find_deadlock(const Wait &wait) {
     if (region_->state(chain[i]).serial.load(std::memory_order_seq_cst) != serials[i]) return 0;
   }
   std::sort(chain.begin(), chain.end());
-  for (uint32_t r : chain) calls += (calls.empty() ? "" : ", ") + who(r) + " called " + current_call(r);
-  return abandon("EI0005", kMismatch, "the ranks wait for each other in calls that do not belong together: %s",
+  for (uint32_t r : chain)
+    calls += (calls.empty() ? "" : ", ") + who(r) + " called " + current_call(r);
+  return abandon("EI0005", kMismatch,
+                 "the ranks wait for each other in calls that do not belong together: %s",
                  calls.c_str());
 }
 
@@ -213,10 +228,12 @@ Status Communicator::abandon(const char *message_code, Status status, const char
   Header &header = region_->header();
   uint32_t none = 0;
   if (header.failure.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) {
-    int used = std::snprintf(header.reason, sizeof header.reason, "communicator %s (%u ranks): ", name_.c_str(), size());
+    int used = std::snprintf(header.reason, sizeof header.reason,
+                             "communicator %s (%u ranks): ", name_.c_str(), size());
     va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(header.reason + used, sizeof header.reason - static_cast<size_t>(used), format, arguments);
+    std::vsnprintf(header.reason + used, sizeof header.reason - static_cast<size_t>(used), format,
+                   arguments);
     va_end(arguments);
     std::snprintf(header.prefix, sizeof header.prefix, "%s", message_code);
     header.status = status;
@@ -228,15 +245,16 @@ Status Communicator::abandon(const char *message_code, Status status, const char
 
 std::string Communicator::failure_text() {
   Header &header = region_->header();
-  // the rank that found the failure may have been killed between taking the word and writing the text
+  // the rank that found the failure may have been killed between taking the word and writing the
+  // text
   for (int i = 0; i < 100 && header.failure.load(std::memory_order_acquire) == 1; ++i) {
     timespec nap{0, 10000000};
     nanosleep(&nap, nullptr);
   }
   switch (header.failure.load(std::memory_order_acquire)) {
-  case 0: return "";
-  case 1: return "communicator " + name_ + ": a rank ended while it reported a failure";
-  default: return header.reason;
+    case 0: return "";
+    case 1: return "communicator " + name_ + ": a rank ended while it reported a failure";
+    default: return header.reason;
   }
 }
 
@@ -244,7 +262,8 @@ Status Communicator::report_failure() {
   const std::string text = failure_text();
   Header &header = region_->header();
   const bool told = header.failure.load(std::memory_order_acquire) == 2;
-  return fail_as(told ? header.prefix : "EI0012", told ? header.status : kPeerLost, "%s", text.c_str());
+  return fail_as(told ? header.prefix : "EI0012", told ? header.status : kPeerLost, "%s",
+                 text.c_str());
 }
 
 void Communicator::leave() {
@@ -274,15 +293,16 @@ Status Communicator::resume() {
     for (uint32_t r = 0; r < size(); ++r) {
       if (region_->state(r).revived.load(std::memory_order_acquire) >= round) continue;
       missing += (missing.empty() ? "" : ", ") + who(r);
-      const bool gone = !is_running(region_->member(r).process) || region_->state(r).left.load() != 0;
+      const bool gone =
+          !is_running(region_->member(r).process) || region_->state(r).left.load() != 0;
       if (gone && region_->state(r).revived.load(std::memory_order_acquire) < round) {
         return fail_as("EI0012", HCCL_E_REMOTE, "HcclCommResume: %s is gone", who(r).c_str());
       }
     }
     if (missing.empty()) break;
     if (seconds_since(start) > config_.connect_timeout) {
-      return fail_as("EI0006", HCCL_E_TIMEOUT, "HcclCommResume: not resumed within %g s: %s", config_.connect_timeout,
-                     missing.c_str());
+      return fail_as("EI0006", HCCL_E_TIMEOUT, "HcclCommResume: not resumed within %g s: %s",
+                     config_.connect_timeout, missing.c_str());
     }
     timespec nap{0, 2000000};
     nanosleep(&nap, nullptr);
@@ -312,17 +332,19 @@ void Communicator::give_up(uint64_t ticket) noexcept {
   close_turn(ticket);
 }
 
-// The work of a ticket was dropped before it ran, because its stream failed or was destroyed. The other
-// ranks wait for it, so they are told.
+// The work of a ticket was dropped before it ran, because its stream failed or was destroyed. The
+// other ranks wait for it, so they are told.
 void Communicator::withdraw(uint64_t ticket) noexcept {
   give_up(ticket);
   if (region_->state(rank_).left.load() != 0) return;
   const Member &member = region_->member(rank_);
   try {
     abandon("EI0012", kPeerLost,
-            "a call of rank %u (process %lld, device %lld) was dropped before it ran: its stream had failed or was "
+            "a call of rank %u (process %lld, device %lld) was dropped before it ran: its stream "
+            "had failed or was "
             "destroyed",
-            rank_, static_cast<long long>(member.process.pid), static_cast<long long>(member.device));
+            rank_, static_cast<long long>(member.process.pid),
+            static_cast<long long>(member.device));
   } catch (const std::bad_alloc &) {
     // The ranks have been told; there is no memory for this thread's own copy of the text.
     return;
@@ -332,7 +354,8 @@ void Communicator::withdraw(uint64_t ticket) noexcept {
 Status Communicator::enter(uint64_t ticket, const Call &call) {
   if (region_->state(rank_).left.load(std::memory_order_acquire) != 0) {
     if (ticket != 0) give_up(ticket);
-    return fail_as("EI0003", kMismatch, "%s: the communicator %s was destroyed before the call ran", call.text, name_.c_str());
+    return fail_as("EI0003", kMismatch, "%s: the communicator %s was destroyed before the call ran",
+                   call.text, name_.c_str());
   }
   std::unique_lock<std::mutex> hold(turn_mutex_);
   while (!may_go(ticket)) {
@@ -343,7 +366,8 @@ Status Communicator::enter(uint64_t ticket, const Call &call) {
     close_turn(ticket);
     hold.unlock();
     if (failed()) return report_failure();
-    return abandon("EI0002", kPeerLate, "%s gave up %s: its stream was aborted or its process is ending",
+    return abandon("EI0002", kPeerLate,
+                   "%s gave up %s: its stream was aborted or its process is ending",
                    who(rank_).c_str(), call.text);
   }
   running_ = true;
@@ -379,19 +403,21 @@ bool Communicator::busy() {
 std::string Communicator::current_call(uint32_t rank) {
   RankState &state = region_->state(rank);
   uint64_t words[kCallText / 8];
-  for (size_t i = 0; i < kCallText / 8; ++i) words[i] = state.text[i].load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kCallText / 8; ++i)
+    words[i] = state.text[i].load(std::memory_order_relaxed);
   char text[kCallText];
   std::memcpy(text, words, sizeof text);
   text[sizeof text - 1] = 0;
   const uint64_t calls = state.calls.load(std::memory_order_acquire);
-  if (text[0] == 0) return calls == 0 ? "no call yet" : "no call since number " + std::to_string(calls);
+  if (text[0] == 0)
+    return calls == 0 ? "no call yet" : "no call since number " + std::to_string(calls);
   return std::string(text) + " as call " + std::to_string(calls);
 }
 
 std::string Communicator::who(uint32_t rank) {
   const Member &member = region_->member(rank);
-  return "rank " + std::to_string(rank) + " (process " + std::to_string(member.process.pid) + ", device " +
-         std::to_string(member.device) + ")";
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(member.process.pid) +
+         ", device " + std::to_string(member.device) + ")";
 }
 
 }  // namespace emu::hccl

@@ -20,9 +20,9 @@
 
 namespace emu::hccl {
 
-// A call as the other ranks see it. Calls of two ranks belong together when their texts are equal and
-// their vectors agree; so the text carries everything the ranks must have in common, and nothing else.
-// The operations of a session fill the vectors.
+// A call as the other ranks see it. Calls of two ranks belong together when their texts are equal
+// and their vectors agree; so the text carries everything the ranks must have in common, and
+// nothing else. The operations of a session fill the vectors.
 struct Call {
   char text[kCallText] = {};
   Vectors vectors = Vectors::none;
@@ -32,8 +32,8 @@ struct Call {
 
 [[gnu::format(printf, 1, 2)]] Call describe(const char *format, ...);
 
-// `rank` is the one rank that can end the wait; the number of ranks when there are several: all of them
-// (a step) or any of `peers` (a batch of transfers).
+// `rank` is the one rank that can end the wait; the number of ranks when there are several: all of
+// them (a step) or any of `peers` (a batch of transfers).
 struct Wait {
   Awaits what = Awaits::nothing;
   uint32_t rank = 0;
@@ -43,8 +43,8 @@ struct Wait {
 
 class Communicator {
  public:
-  Communicator(std::string name, uint32_t rank, int device, Config config, std::shared_ptr<Region> region,
-               uint32_t crowd);
+  Communicator(std::string name, uint32_t rank, int device, Config config,
+               std::shared_ptr<Region> region, uint32_t crowd);
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
@@ -58,16 +58,17 @@ class Communicator {
   void mark_sub() { is_sub_ = true; }
   Region &region() { return *region_; }
   const Peers &peers() const { return peers_; }
-  // Can every rank use every other rank's device memory where it lies? All ranks have answered once they
-  // arrived at a step, and from then on they give the same answer.
+  // Can every rank use every other rank's device memory where it lies? All ranks have answered once
+  // they arrived at a step, and from then on they give the same answer.
   bool direct();
   // Ranks that share the processors of this host, those outside this communicator too.
   uint32_t crowd() const { return crowd_; }
   // Threads this rank may use for one call.
   int width() const { return width_; }
 
-  // Waits until ready() holds. `wait` says what for, so that others can see it and messages can name it;
-  // ready() must be about monotone counters written by that rank. Returns a device status on failure.
+  // Waits until ready() holds. `wait` says what for, so that others can see it and messages can
+  // name it; ready() must be about monotone counters written by that rank. Returns a device status
+  // on failure.
   template <class Ready>
   Status wait(const Wait &wait, Ready ready) {
     if (ready()) return 0;
@@ -76,15 +77,17 @@ class Communicator {
       if (ready()) return 0;
     }
     using Target = std::remove_reference_t<Ready>;
-    return wait_asleep(wait, [](void *context) { return (*static_cast<Target *>(context))(); },
-                       const_cast<void *>(static_cast<const void *>(&ready)));
+    return wait_asleep(
+        wait, [](void *context) { return (*static_cast<Target *>(context))(); },
+        const_cast<void *>(static_cast<const void *>(&ready)));
   }
   void ring(uint32_t rank);
   void ring_all();
 
-  // Ends the communicator for all ranks; the first report wins. Returns `status` of the report that won,
-  // with its text as this thread's message.
-  [[gnu::format(printf, 4, 5)]] Status abandon(const char *message_code, Status status, const char *format, ...);
+  // Ends the communicator for all ranks; the first report wins. Returns `status` of the report that
+  // won, with its text as this thread's message.
+  [[gnu::format(printf, 4, 5)]] Status abandon(const char *message_code, Status status,
+                                               const char *format, ...);
   bool failed() { return region_->header().failure.load(std::memory_order_acquire) != 0; }
   Status report_failure();
   std::string failure_text();
@@ -128,7 +131,9 @@ class Communicator {
   Status find_deadlock(const Wait &wait);
   bool unsatisfied(uint32_t waiter, Wait *wait);
   // Is it this call's turn? Only with turn_mutex_ held, as what follows.
-  bool may_go(uint64_t ticket) const { return !running_ && (ticket == 0 || open_.empty() || *open_.begin() == ticket); }
+  bool may_go(uint64_t ticket) const {
+    return !running_ && (ticket == 0 || open_.empty() || *open_.begin() == ticket);
+  }
   void close_turn(uint64_t ticket) noexcept;
   void give_up(uint64_t ticket) noexcept;
 

@@ -11,9 +11,9 @@
 namespace emu::hccl {
 
 struct Config {
-  std::string name;               // empty: a name is made
-  double connect_timeout = 120;   // seconds
-  double exec_timeout = 1836;     // seconds, 0: never
+  std::string name;              // empty: a name is made
+  double connect_timeout = 120;  // seconds
+  double exec_timeout = 1836;    // seconds, 0: never
   uint32_t buffer_megabytes = HCCL_COMM_DEFAULT_BUFFSIZE;
   int32_t deterministic = 0;
   uint32_t expansion_mode = 0;
@@ -22,8 +22,8 @@ struct Config {
 // HCCL_E_PARA with EI0001 for a value out of range.
 Status read_environment(const char *routine, Config *config);
 
-// Reads the fields that both the structure's version and its size cover. HCCL_E_PARA for a wrong magic
-// word or a value out of range.
+// Reads the fields that both the structure's version and its size cover. HCCL_E_PARA for a wrong
+// magic word or a value out of range.
 Status read_config(const char *routine, const HcclCommConfig *given, Config *config);
 
 // HcclSetConfig / HcclGetConfig.

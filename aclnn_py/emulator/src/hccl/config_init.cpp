@@ -8,4 +8,5 @@
 
 #include "core/export.h"
 
-EMU_EXPORT void HcclCommConfigInit(HcclCommConfig *config) try { fill_config(config); } EMU_CATCH_VOID
+EMU_EXPORT void HcclCommConfigInit(HcclCommConfig *config) try { fill_config(config); }
+EMU_CATCH_VOID

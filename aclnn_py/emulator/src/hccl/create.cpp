@@ -22,7 +22,8 @@ namespace {
 constexpr const char *kRankTableGroup = "hccl_world_group";
 
 std::string text_of(const Meeting &meeting) {
-  return meeting.address + std::string(reinterpret_cast<const char *>(meeting.secret), kSecretBytes);
+  return meeting.address +
+         std::string(reinterpret_cast<const char *>(meeting.secret), kSecretBytes);
 }
 
 Status begin(const char *routine, int *device) {
@@ -32,12 +33,14 @@ Status begin(const char *routine, int *device) {
   }
   watch_process();
   if (!peek_context()) {
-    return refuse(HCCL_E_RUNTIME, "%s: this thread has no device; call aclrtSetDevice first", routine);
+    return refuse(HCCL_E_RUNTIME, "%s: this thread has no device; call aclrtSetDevice first",
+                  routine);
   }
   return current_device(routine, device) == 0 ? 0 : HCCL_E_RUNTIME;
 }
 
-Status read_settings(const char *routine, const HcclCommConfig *given, bool config_given, Config *config) {
+Status read_settings(const char *routine, const HcclCommConfig *given, bool config_given,
+                     Config *config) {
   if (Status s = read_environment(routine, config)) return s;
   if (!config_given) return 0;
   if (Status s = check_pointer(routine, "config", given)) return s;
@@ -46,7 +49,8 @@ Status read_settings(const char *routine, const HcclCommConfig *given, bool conf
 
 Status check_size(const char *routine, uint32_t ranks, uint32_t rank) {
   if (ranks == 0 || ranks > kMaxRanks) {
-    return refuse(HCCL_E_PARA, "%s: the number of ranks is %u; it must be 1 to %u", routine, ranks, kMaxRanks);
+    return refuse(HCCL_E_PARA, "%s: the number of ranks is %u; it must be 1 to %u", routine, ranks,
+                  kMaxRanks);
   }
   return check_rank(routine, "rank", rank, ranks);
 }
@@ -58,7 +62,7 @@ struct Request {
   int device;
   Config config;
   std::string name;
-  bool found;      // whoever comes first holds the meeting
+  bool found;  // whoever comes first holds the meeting
   bool is_sub;
   uint32_t crowd;  // ranks of the communicator it is a part of
 };
@@ -66,13 +70,15 @@ struct Request {
 Status join(const Request &request, HcclComm *comm) {
   NameHold hold;
   if (Status s = hold.take(request.routine, request.device, request.name)) return s;
-  const Attendee attendee{request.ranks, request.rank, request.device, request.config.connect_timeout, request.name};
+  const Attendee attendee{request.ranks, request.rank, request.device,
+                          request.config.connect_timeout, request.name};
   std::shared_ptr<Region> region;
-  if (Status s = attend(request.routine, request.meeting, attendee, request.found, &region)) return s;
+  if (Status s = attend(request.routine, request.meeting, attendee, request.found, &region))
+    return s;
   // The others count this rank as one of them now, and are told when it is not.
   Undo joined([&] { region->state(request.rank).left.store(1, std::memory_order_release); });
-  auto communicator = std::make_shared<Communicator>(request.name, request.rank, request.device, request.config, region,
-                                                     request.crowd);
+  auto communicator = std::make_shared<Communicator>(request.name, request.rank, request.device,
+                                                     request.config, region, request.crowd);
   communicator->set_secret(text_of(request.meeting));
   if (request.is_sub) communicator->mark_sub();
   const HcclComm made = hold.publish(std::move(communicator));
@@ -80,7 +86,9 @@ Status join(const Request &request, HcclComm *comm) {
     joined.keep();
     *comm = made;
   }
-  return made ? 0 : fail_as("EI0007", HCCL_E_MEMORY, "%s: too many communicators in this process", request.routine);
+  return made ? 0
+              : fail_as("EI0007", HCCL_E_MEMORY, "%s: too many communicators in this process",
+                        request.routine);
 }
 
 Status join_now_or_at_group_end(const Request &request, HcclComm *comm) {
@@ -105,8 +113,9 @@ Status get_root_info(HcclRootInfo *info) {
   return 0;
 }
 
-Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRootInfo *info, uint32_t rank,
-                             const HcclCommConfig *config, bool config_given, HcclComm *comm) {
+Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRootInfo *info,
+                             uint32_t rank, const HcclCommConfig *config, bool config_given,
+                             HcclComm *comm) {
   if (Status s = check_pointer(routine, "rootInfo", info)) return s;
   if (Status s = check_pointer(routine, "comm", comm)) return s;
   Request request{routine, {}, ranks, rank, 0, {}, "", false, false, ranks};
@@ -117,12 +126,13 @@ Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRoot
   // the address ends in 32 hexadecimal digits that no other root info has
   const std::string &address = request.meeting.address;
   const size_t digits = address.rfind('/') + 1;
-  request.name = request.config.name.empty() ? "hccl_" + address.substr(digits) : request.config.name;
+  request.name =
+      request.config.name.empty() ? "hccl_" + address.substr(digits) : request.config.name;
   return join_now_or_at_group_end(request, comm);
 }
 
-Status create_from_rank_table(const char *routine, const char *path, uint32_t rank, const HcclCommConfig *config,
-                              bool config_given, HcclComm *comm) {
+Status create_from_rank_table(const char *routine, const char *path, uint32_t rank,
+                              const HcclCommConfig *config, bool config_given, HcclComm *comm) {
   if (Status s = check_pointer(routine, "clusterInfo", path)) return s;
   if (Status s = check_pointer(routine, "comm", comm)) return s;
   Request request{routine, {}, 0, rank, 0, {}, "", true, false, 0};
@@ -134,7 +144,8 @@ Status create_from_rank_table(const char *routine, const char *path, uint32_t ra
   if (Status s = check_size(routine, request.ranks, rank)) return s;
   const uint32_t listed = table.ranks[rank].device;
   if (static_cast<int>(listed) != physical_device(request.device)) {
-    return fail_as("EI0014", HCCL_E_PARA, "%s: the rank table %s gives device %u to rank %u, but the current device is %d",
+    return fail_as("EI0014", HCCL_E_PARA,
+                   "%s: the rank table %s gives device %u to rank %u, but the current device is %d",
                    routine, path, listed, rank, physical_device(request.device));
   }
   request.name = request.config.name.empty() ? kRankTableGroup : request.config.name;
@@ -152,23 +163,31 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   }
   watch_process();
   if (count == 0 || count > static_cast<uint32_t>(device_count())) {
-    return refuse(HCCL_E_PARA, "%s: ndev is %u, but there are %d devices", routine, count, device_count());
+    return refuse(HCCL_E_PARA, "%s: ndev is %u, but there are %d devices", routine, count,
+                  device_count());
   }
   std::set<int32_t> seen;
   for (uint32_t i = 0; i < count; ++i) {
-    if (!valid_device(devices[i])) return refuse(HCCL_E_PARA, "%s: devices[%u] is %d; there is no such device", routine, i, devices[i]);
-    if (!seen.insert(devices[i]).second) return refuse(HCCL_E_PARA, "%s: device %d stands twice in devices", routine, devices[i]);
+    if (!valid_device(devices[i]))
+      return refuse(HCCL_E_PARA, "%s: devices[%u] is %d; there is no such device", routine, i,
+                    devices[i]);
+    if (!seen.insert(devices[i]).second)
+      return refuse(HCCL_E_PARA, "%s: device %d stands twice in devices", routine, devices[i]);
   }
   Config config;
   if (Status s = read_environment(routine, &config)) return s;
   const Meeting meeting = random_meeting();
   std::string why;
-  if (!hold_meeting(meeting, &why)) return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine, why.c_str());
+  if (!hold_meeting(meeting, &why))
+    return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine,
+                   why.c_str());
   Undo held([&] { call_off(meeting); });
   const std::string name = "hccl_" + meeting.address.substr(meeting.address.rfind('/') + 1);
   std::vector<HcclComm> made(count, nullptr);
   const Status status = run_on_devices(routine, {devices, devices + count}, [&](size_t i) {
-    return join({routine, meeting, count, static_cast<uint32_t>(i), devices[i], config, name, false, false, count}, &made[i]);
+    return join({routine, meeting, count, static_cast<uint32_t>(i), devices[i], config, name, false,
+                 false, count},
+                &made[i]);
   });
   if (status != 0) {
     for (HcclComm comm : made) withdraw_communicator(comm);
@@ -179,45 +198,52 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   return 0;
 }
 
-Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks, uint64_t id, uint32_t sub_rank,
-                  const HcclCommConfig *config, HcclComm *comm) {
+Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks, uint64_t id,
+                  uint32_t sub_rank, const HcclCommConfig *config, HcclComm *comm) {
   const char *routine = "HcclCreateSubCommConfig";
   if (Status s = check_pointer(routine, "comm", parent)) return s;
   if (Status s = check_pointer(routine, "subComm", comm)) return s;
   std::shared_ptr<Communicator> global;
   if (Status s = usable(routine, *parent, &global)) return s;
-  if (chip() == Chip::p310) return refuse(HCCL_E_NOT_SUPPORT, "%s does not exist on %s", routine, chip_text());
+  if (chip() == Chip::p310)
+    return refuse(HCCL_E_NOT_SUPPORT, "%s does not exist on %s", routine, chip_text());
   if (!ranks && id == 0xffffffff) {  // this rank is no member
     *comm = nullptr;
     return 0;
   }
   if (Status s = check_pointer(routine, "rankIds", ranks)) return s;
   if (global->is_sub()) {
-    return refuse(HCCL_E_PARA, "%s: %s is a sub-communicator itself; only a global one can be divided", routine, global->name().c_str());
+    return refuse(HCCL_E_PARA,
+                  "%s: %s is a sub-communicator itself; only a global one can be divided", routine,
+                  global->name().c_str());
   }
   if (count == 0 || count > global->size()) {
-    return refuse(HCCL_E_PARA, "%s: rankNum is %u, but the communicator has %u ranks", routine, count, global->size());
+    return refuse(HCCL_E_PARA, "%s: rankNum is %u, but the communicator has %u ranks", routine,
+                  count, global->size());
   }
   if (Status s = check_rank(routine, "subCommRankId", sub_rank, count)) return s;
   std::string members;
   std::set<uint32_t> seen;
   for (uint32_t i = 0; i < count; ++i) {
     if (Status s = check_rank(routine, "a member of rankIds", ranks[i], global->size())) return s;
-    if (!seen.insert(ranks[i]).second) return refuse(HCCL_E_PARA, "%s: rank %u stands twice in rankIds", routine, ranks[i]);
+    if (!seen.insert(ranks[i]).second)
+      return refuse(HCCL_E_PARA, "%s: rank %u stands twice in rankIds", routine, ranks[i]);
     members += std::to_string(ranks[i]) + ",";
   }
   if (ranks[sub_rank] != global->rank()) {
-    return refuse(HCCL_E_PARA, "%s: subCommRankId is %u, but rankIds[%u] is %u and this is rank %u", routine, sub_rank,
-                  sub_rank, ranks[sub_rank], global->rank());
+    return refuse(HCCL_E_PARA, "%s: subCommRankId is %u, but rankIds[%u] is %u and this is rank %u",
+                  routine, sub_rank, sub_rank, ranks[sub_rank], global->rank());
   }
-  Request request{routine, {}, count, sub_rank, global->device(), {}, "", true, true, global->crowd()};
+  Request request{routine, {}, count, sub_rank, global->device(),
+                  {},      "", true,  true,     global->crowd()};
   if (Status s = read_settings(routine, config, config != nullptr, &request.config)) return s;
   request.name = request.config.name;
   if (request.name.empty()) {
     const std::string suffix = "_sub_" + std::to_string(id);
     request.name = global->name().substr(0, COMM_NAME_MAX_LENGTH - 1 - suffix.size()) + suffix;
   }
-  request.meeting = meeting_of("part\n" + global->secret() + "\n" + std::to_string(id) + "\n" + members);
+  request.meeting =
+      meeting_of("part\n" + global->secret() + "\n" + std::to_string(id) + "\n" + members);
   return join_now_or_at_group_end(request, comm);
 }
 

@@ -14,10 +14,10 @@ constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
 
 struct Progress {
   const Transfer *transfer;
-  uint64_t bytes;          // of the whole message
-  uint64_t moved = 0;      // bytes posted or taken
+  uint64_t bytes;      // of the whole message
+  uint64_t moved = 0;  // bytes posted or taken
   bool started = false, done = false;
-  bool shown = false;      // a send whose receiver reads the memory where it lies
+  bool shown = false;  // a send whose receiver reads the memory where it lies
 };
 
 class Exchange {
@@ -28,7 +28,8 @@ class Exchange {
       Progress progress{};
       progress.transfer = &transfer;
       progress.bytes = transfer.count * transfer.item_bytes;
-      progress.shown = transfer.send && reaches(transfer.remote) && comm.peers().open_to_others(transfer.data, progress.bytes);
+      progress.shown = transfer.send && reaches(transfer.remote) &&
+                       comm.peers().open_to_others(transfer.data, progress.bytes);
       work_.push_back(progress);
     }
   }
@@ -66,19 +67,24 @@ class Exchange {
   Wait awaited(const Progress &item) {
     Channel &line = channel(item);
     const uint32_t peer = item.transfer->remote;
-    if (!item.transfer->send) return {Awaits::posted, peer, line.taken.load(std::memory_order_relaxed) + 1};
+    if (!item.transfer->send)
+      return {Awaits::posted, peer, line.taken.load(std::memory_order_relaxed) + 1};
     const uint64_t posted = line.posted.load(std::memory_order_relaxed);
     // a sender waits for a free slot, and at the end for the receiver to have taken everything
-    return {Awaits::taken, peer, item.started && item.moved == item.bytes ? posted : posted + 1 - kRing};
+    return {Awaits::taken, peer,
+            item.started && item.moved == item.bytes ? posted : posted + 1 - kRing};
   }
 
   // A receiver that has not said yet whose memory it sees gets the bytes through the staging.
-  bool reaches(uint32_t remote) { return region_.state(remote).reach.load(std::memory_order_acquire) == Reach::everyone; }
+  bool reaches(uint32_t remote) {
+    return region_.state(remote).reach.load(std::memory_order_acquire) == Reach::everyone;
+  }
 
   bool may_move(const Progress &item) {
     const Wait wait = awaited(item);
     Channel &line = channel(item);
-    return (wait.what == Awaits::posted ? line.posted : line.taken).load(std::memory_order_acquire) >= wait.value;
+    return (wait.what == Awaits::posted ? line.posted : line.taken)
+               .load(std::memory_order_acquire) >= wait.value;
   }
 
   Status rest() {
@@ -96,7 +102,8 @@ class Exchange {
     for (const Progress *item : heads) peers.push_back(item->transfer->remote);
     if (heads.size() > 1) wait = {wait.what, comm_.size(), 0, &peers};
     return comm_.wait(wait, [&] {
-      return std::any_of(heads.begin(), heads.end(), [&](const Progress *item) { return may_move(*item); });
+      return std::any_of(heads.begin(), heads.end(),
+                         [&](const Progress *item) { return may_move(*item); });
     });
   }
 
@@ -106,11 +113,13 @@ class Exchange {
     uint64_t posted = line.posted.load(std::memory_order_relaxed);
     while (!item.started || item.moved < item.bytes) {
       if (posted - line.taken.load(std::memory_order_acquire) >= kRing) return 0;
-      const uint64_t n = item.shown ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
+      const uint64_t n =
+          item.shown ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
       MessageHead &head = line.head[posted % kRing];
       head = {transfer.count, item.bytes, transfer.dtype, item.shown, transfer.data};
       if (!item.shown && !kEmptyKernels) {
-        std::memcpy(region_.piece(rank_, transfer.remote, posted), static_cast<char *>(transfer.data) + item.moved, n);
+        std::memcpy(region_.piece(rank_, transfer.remote, posted),
+                    static_cast<char *>(transfer.data) + item.moved, n);
       }
       item.started = true;
       item.moved += n;
@@ -132,14 +141,16 @@ class Exchange {
     while (line.posted.load(std::memory_order_acquire) > taken) {
       const MessageHead &head = line.head[taken % kRing];
       if (head.count != transfer.count || head.dtype != transfer.dtype) {
-        return comm_.abandon("EI0005", kMismatch,
-                             "%s sends %llu elements of %s to %s, which receives %llu of %s",
-                             comm_.who(transfer.remote).c_str(), static_cast<unsigned long long>(head.count),
-                             dtype_text(head.dtype), comm_.who(rank_).c_str(),
-                             static_cast<unsigned long long>(transfer.count), dtype_text(transfer.dtype));
+        return comm_.abandon(
+            "EI0005", kMismatch, "%s sends %llu elements of %s to %s, which receives %llu of %s",
+            comm_.who(transfer.remote).c_str(), static_cast<unsigned long long>(head.count),
+            dtype_text(head.dtype), comm_.who(rank_).c_str(),
+            static_cast<unsigned long long>(transfer.count), dtype_text(transfer.dtype));
       }
-      const uint64_t n = head.open ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
-      const void *from = head.open ? comm_.peers().here(transfer.remote, head.source) : region_.piece(transfer.remote, rank_, taken);
+      const uint64_t n =
+          head.open ? item.bytes : std::min(region_.piece_bytes(), item.bytes - item.moved);
+      const void *from = head.open ? comm_.peers().here(transfer.remote, head.source)
+                                   : region_.piece(transfer.remote, rank_, taken);
       if (!kEmptyKernels) std::memmove(static_cast<char *>(transfer.data) + item.moved, from, n);
       item.moved += n;
       line.taken.store(++taken, std::memory_order_seq_cst);
@@ -162,6 +173,8 @@ class Exchange {
 
 }  // namespace
 
-Status Session::exchange(const std::vector<Transfer> &transfers) { return Exchange(comm_, transfers).run(); }
+Status Session::exchange(const std::vector<Transfer> &transfers) {
+  return Exchange(comm_, transfers).run();
+}
 
 }  // namespace emu::hccl

@@ -2,13 +2,13 @@
 // Sleeping on a word of shared memory. The word may live in memory shared between processes.
 #pragma once
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <atomic>
 #include <climits>
 #include <cstdint>
 #include <ctime>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace emu::hccl {
 

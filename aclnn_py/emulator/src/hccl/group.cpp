@@ -46,8 +46,8 @@ Status group_creation(int device, std::function<Status()> create) {
   return 0;
 }
 
-Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer,
-                      const Span &span) {
+Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream,
+                      const Transfer &transfer, const Span &span) {
   for (Batch &batch : group().batches) {
     if (batch.communicator == communicator && batch.stream == stream) {
       batch.transfers.push_back(transfer);
@@ -59,7 +59,8 @@ Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtSt
   return 0;
 }
 
-Status run_on_devices(const char *routine, const std::vector<int> &devices, const std::function<Status(size_t)> &work) {
+Status run_on_devices(const char *routine, const std::vector<int> &devices,
+                      const std::function<Status(size_t)> &work) {
   struct Outcome {
     Status status = 0;
     std::string text;
@@ -77,9 +78,11 @@ Status run_on_devices(const char *routine, const std::vector<int> &devices, cons
     }
     Outcome &outcome = outcomes[i];
     try {
-      outcome.status = set_device(devices[i], routine) != 0 ? static_cast<Status>(HCCL_E_RUNTIME) : work(i);
+      outcome.status =
+          set_device(devices[i], routine) != 0 ? static_cast<Status>(HCCL_E_RUNTIME) : work(i);
     } catch (const std::exception &problem) {
-      outcome.status = fail_as("EI0007", HCCL_E_MEMORY, "%s: device %d: %s", routine, devices[i], problem.what());
+      outcome.status = fail_as("EI0007", HCCL_E_MEMORY, "%s: device %d: %s", routine, devices[i],
+                               problem.what());
     }
     if (outcome.status != 0) outcome.text = take_message();
   };
@@ -90,7 +93,8 @@ Status run_on_devices(const char *routine, const std::vector<int> &devices, cons
       for (size_t i = 0; i < devices.size(); ++i) threads.emplace_back(run, i);
       complete = true;
     } catch (const std::exception &error) {
-      start_failure = fail_as("EI0007", HCCL_E_SYSCALL, "%s: starting a thread: %s", routine, error.what());
+      start_failure =
+          fail_as("EI0007", HCCL_E_SYSCALL, "%s: starting a thread: %s", routine, error.what());
     }
   }
   for (std::thread &thread : threads) thread.join();
@@ -103,7 +107,8 @@ Status run_on_devices(const char *routine, const std::vector<int> &devices, cons
 }
 
 Status group_end() {
-  if (group().depth == 0) return refuse(HCCL_E_PARA, "HcclGroupEnd: no group was started by this thread");
+  if (group().depth == 0)
+    return refuse(HCCL_E_PARA, "HcclGroupEnd: no group was started by this thread");
   if (--group().depth > 0) return 0;
   const std::vector<Creation> creations = std::move(group().creations);
   const std::vector<Batch> batches = std::move(group().batches);
@@ -112,12 +117,14 @@ Status group_end() {
   if (!creations.empty()) {
     std::vector<int> devices;
     for (const Creation &creation : creations) devices.push_back(creation.device);
-    first = run_on_devices("HcclGroupEnd", devices, [&](size_t i) { return creations[i].create(); });
+    first =
+        run_on_devices("HcclGroupEnd", devices, [&](size_t i) { return creations[i].create(); });
   }
   for (const Batch &batch : batches) {
-    const Status status = launch("HcclGroupEnd", batch.communicator, batch.stream,
-                                 describe("group of %zu sends and receives", batch.transfers.size()), batch.spans,
-                                 [transfers = batch.transfers](Session &session) { return session.exchange(transfers); });
+    const Status status = launch(
+        "HcclGroupEnd", batch.communicator, batch.stream,
+        describe("group of %zu sends and receives", batch.transfers.size()), batch.spans,
+        [transfers = batch.transfers](Session &session) { return session.exchange(transfers); });
     if (first == 0) first = status;
   }
   return first;

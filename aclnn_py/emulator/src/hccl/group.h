@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HcclGroupStart / HcclGroupEnd: between them one thread may create communicators of several devices, and
-// may send and receive in any order; all of it takes effect together at the end of the outermost group.
+// HcclGroupStart / HcclGroupEnd: between them one thread may create communicators of several
+// devices, and may send and receive in any order; all of it takes effect together at the end of the
+// outermost group.
 #pragma once
 
 #include <functional>
@@ -23,11 +24,12 @@ Status group_end();
 Status group_creation(int device, std::function<Status()> create);
 
 // Puts off a transfer: those of one communicator and stream become one batch.
-Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream, const Transfer &transfer,
-                      const Span &span);
+Status group_transfer(const std::shared_ptr<Communicator> &communicator, aclrtStream stream,
+                      const Transfer &transfer, const Span &span);
 
-// Runs one function per device, each in a thread with that device current. The first failure wins; its
-// text becomes the calling thread's.
-Status run_on_devices(const char *routine, const std::vector<int> &devices, const std::function<Status(size_t)> &work);
+// Runs one function per device, each in a thread with that device current. The first failure wins;
+// its text becomes the calling thread's.
+Status run_on_devices(const char *routine, const std::vector<int> &devices,
+                      const std::function<Status(size_t)> &work);
 
 }  // namespace emu::hccl

@@ -11,7 +11,8 @@ namespace emu::hccl {
 namespace {
 
 constexpr int kMaxDepth = 32;
-// A value takes about a hundred bytes here and as few as two in the text; a table of 1,024 ranks has 10,000.
+// A value takes about a hundred bytes here and as few as two in the text; a table of 1,024 ranks
+// has 10,000.
 constexpr size_t kMaxValues = 250'000;
 
 class Reader {
@@ -26,7 +27,8 @@ class Reader {
   }
 
   std::string where() const {
-    const size_t line = 1 + static_cast<size_t>(std::count(text_.begin(), text_.begin() + static_cast<long>(at_), '\n'));
+    const size_t line = 1 + static_cast<size_t>(std::count(
+                                text_.begin(), text_.begin() + static_cast<long>(at_), '\n'));
     const size_t start = at_ == 0 ? std::string::npos : text_.rfind('\n', at_ - 1);
     const size_t column = start == std::string::npos ? at_ + 1 : at_ - start;
     return "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + reason_;
@@ -57,10 +59,9 @@ class Reader {
     switch (peek()) {
       case '{': return object(value, depth);
       case '[': return array(value, depth);
-      case '"':
-        value->kind = Json::Kind::string;
-        return string(&value->text);
-      case 't': case 'f':
+      case '"': value->kind = Json::Kind::string; return string(&value->text);
+      case 't':
+      case 'f':
         value->kind = Json::Kind::boolean;
         value->truth = peek() == 't';
         return word(value->truth ? "true" : "false");
@@ -139,8 +140,11 @@ class Reader {
     *unit = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
-      if (!std::isxdigit(static_cast<unsigned char>(c))) return wrong("four hexadecimal digits were expected");
-      *unit = *unit * 16 + static_cast<uint32_t>(std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : (c | 32) - 'a' + 10);
+      if (!std::isxdigit(static_cast<unsigned char>(c)))
+        return wrong("four hexadecimal digits were expected");
+      *unit = *unit * 16 + static_cast<uint32_t>(std::isdigit(static_cast<unsigned char>(c))
+                                                     ? c - '0'
+                                                     : (c | 32) - 'a' + 10);
     }
     return true;
   }
@@ -170,7 +174,8 @@ class Reader {
     uint32_t code = 0, low = 0;
     if (!hex(&code)) return false;
     if (code >= 0xd800 && code < 0xe000) {
-      if (code >= 0xdc00 || text_.compare(at_, 2, "\\u") != 0) return wrong("half of a surrogate pair");
+      if (code >= 0xdc00 || text_.compare(at_, 2, "\\u") != 0)
+        return wrong("half of a surrogate pair");
       at_ += 2;
       if (!hex(&low)) return false;
       if (low < 0xdc00 || low > 0xdfff) return wrong("half of a surrogate pair");

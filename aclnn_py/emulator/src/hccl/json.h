@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A strict reader of JSON (RFC 8259): no comments, no trailing commas, no duplicate keys, a bounded depth
-// and number of values.
+// A strict reader of JSON (RFC 8259): no comments, no trailing commas, no duplicate keys, a bounded
+// depth and number of values.
 #pragma once
 
 #include <memory>

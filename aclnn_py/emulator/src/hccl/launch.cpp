@@ -16,8 +16,8 @@ namespace {
 
 constexpr Status kAddressFault = 507015;  // ACL_ERROR_RT_AICORE_EXCEPTION
 
-// The place of a call in the order of issue. When the task that owns it is dropped before it ran, the
-// place is given up, so that later calls and the other ranks do not wait for it.
+// The place of a call in the order of issue. When the task that owns it is dropped before it ran,
+// the place is given up, so that later calls and the other ranks do not wait for it.
 class Place {
  public:
   Place(std::shared_ptr<Communicator> communicator, uint64_t ticket)
@@ -39,8 +39,11 @@ class Place {
 Status still_there(Communicator &communicator, const Call &call, const std::vector<Span> &spans) {
   for (const Span &span : spans) {
     int owner = -1;
-    if (span.bytes == 0 || (on_device(span.data, span.bytes, &owner) && owner == communicator.device())) continue;
-    return communicator.abandon("EI0012", kAddressFault, "%s: %s of %s (%llu bytes at %p) was freed before the call ran",
+    if (span.bytes == 0 ||
+        (on_device(span.data, span.bytes, &owner) && owner == communicator.device()))
+      continue;
+    return communicator.abandon("EI0012", kAddressFault,
+                                "%s: %s of %s (%llu bytes at %p) was freed before the call ran",
                                 call.text, span.name, communicator.who(communicator.rank()).c_str(),
                                 static_cast<unsigned long long>(span.bytes), span.data);
   }
@@ -56,9 +59,12 @@ Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator
   }
   if (Status status = check_pointer(routine, "comm", handle)) return status;
   *communicator = find_communicator(handle);
-  if (!*communicator) return refuse(HCCL_E_PARA, "%s: comm %p is not a communicator; it may have been destroyed", routine, handle);
+  if (!*communicator)
+    return refuse(HCCL_E_PARA, "%s: comm %p is not a communicator; it may have been destroyed",
+                  routine, handle);
   if ((*communicator)->suspended()) {
-    return refuse(HCCL_E_SUSPENDING, "%s: the communicator %s is suspended; HcclCommResume ends that", routine,
+    return refuse(HCCL_E_SUSPENDING,
+                  "%s: the communicator %s is suspended; HcclCommResume ends that", routine,
                   (*communicator)->name().c_str());
   }
   if ((*communicator)->failed()) {
@@ -68,19 +74,22 @@ Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator
   return 0;
 }
 
-Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream raw, Call call,
-              std::vector<Span> spans, Body body) {
+Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator,
+              aclrtStream raw, Call call, std::vector<Span> spans, Body body) {
   Stream *stream = streams().find(raw);
-  if (!stream) return refuse(HCCL_E_PARA, "%s: stream %p is not a stream; it may have been destroyed", routine, raw);
+  if (!stream)
+    return refuse(HCCL_E_PARA, "%s: stream %p is not a stream; it may have been destroyed", routine,
+                  raw);
   if (stream->device != communicator->device()) {
-    return refuse(HCCL_E_PARA, "%s: the stream belongs to device %d, but the communicator to device %d", routine,
+    return refuse(HCCL_E_PARA,
+                  "%s: the stream belongs to device %d, but the communicator to device %d", routine,
                   stream->device, communicator->device());
   }
   // the order of issue and the order on the stream must be the same
   std::lock_guard<std::mutex> hold(communicator->issue_mutex);
   const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
-  Task task = [place = Place(communicator, ticket), call = std::move(call), spans = std::move(spans),
-               body = std::move(body)]() mutable -> Status {
+  Task task = [place = Place(communicator, ticket), call = std::move(call),
+               spans = std::move(spans), body = std::move(body)]() mutable -> Status {
     try {
       Session session(place.communicator(), call, place.use());
       if (Status status = session.begin()) return status;

@@ -10,14 +10,14 @@
 
 namespace emu::hccl {
 
-// The communicator behind a handle, ready for a call: HCCL_E_PTR for null, HCCL_E_PARA for a stale handle,
-// HCCL_E_SUSPENDING, HCCL_E_REMOTE after a failure.
+// The communicator behind a handle, ready for a call: HCCL_E_PTR for null, HCCL_E_PARA for a stale
+// handle, HCCL_E_SUSPENDING, HCCL_E_REMOTE after a failure.
 Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator> *communicator);
 
 using Body = std::function<Status(Session &)>;
 
-// Device memory that a call reads or writes. It was good when the call was issued; it must still be when
-// the task runs.
+// Device memory that a call reads or writes. It was good when the call was issued; it must still be
+// when the task runs.
 struct Span {
   const char *name;
   const void *data;
@@ -25,7 +25,7 @@ struct Span {
 };
 
 // Runs `body` in a session of the communicator as the stream's next task. `routine` is a literal.
-Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator, aclrtStream stream, Call call,
-              std::vector<Span> spans, Body body);
+Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator,
+              aclrtStream stream, Call call, std::vector<Span> spans, Body body);
 
 }  // namespace emu::hccl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The side of a rendezvous that waits for all ranks, gives each the shared memory, and when they do not
-// all come tells those that did who is missing.
+// The side of a rendezvous that waits for all ranks, gives each the shared memory, and when they do
+// not all come tells those that did who is missing.
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kGreetingSeconds = 10;     // for a peer that connected to say who it is
+constexpr double kGreetingSeconds = 10;  // for a peer that connected to say who it is
 constexpr size_t kMaxGuests = 2 * kMaxRanks;
 
 struct Guest {
@@ -37,7 +37,9 @@ struct Guest {
 
 class Host {
  public:
-  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) { make_room(); }
+  Host(int listener, const Meeting &meeting) : listener_(listener), meeting_(meeting) {
+    make_room();
+  }
 
   ~Host() {
     if (listener_ >= 0) close(listener_);
@@ -59,8 +61,9 @@ class Host {
 
  private:
   static std::string name(const Guest &guest) {
-    return "rank " + std::to_string(guest.hello.rank) + " (process " + std::to_string(guest.hello.member.process.pid) +
-           ", device " + std::to_string(guest.hello.member.device) + ")";
+    return "rank " + std::to_string(guest.hello.rank) + " (process " +
+           std::to_string(guest.hello.member.process.pid) + ", device " +
+           std::to_string(guest.hello.member.device) + ")";
   }
 
   void wait() {
@@ -74,7 +77,8 @@ class Host {
       milliseconds = milliseconds < 0 ? limit : std::min(milliseconds, limit);
     }
     if (poll(wanted.data(), wanted.size(), milliseconds) < 0) {
-      if (errno != EINTR) refuse(HCCL_E_SYSCALL, "EI0006", std::string("poll: ") + std::strerror(errno));
+      if (errno != EINTR)
+        refuse(HCCL_E_SYSCALL, "EI0006", std::string("poll: ") + std::strerror(errno));
       return;
     }
     // from the end, so that removing a guest leaves the others in place; newcomers last
@@ -107,7 +111,8 @@ class Host {
     guests_.emplace_back();
     Guest &guest = guests_.back();
     guest.fd = fd;
-    guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kGreetingSeconds));
+    guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(kGreetingSeconds));
   }
 
   void dismiss(size_t i) {
@@ -117,7 +122,8 @@ class Host {
 
   // There is one: the ranks fill only half of the places.
   void dismiss_oldest_stranger() {
-    const auto oldest = std::find_if(guests_.begin(), guests_.end(), [](const Guest &g) { return !g.greeted; });
+    const auto oldest =
+        std::find_if(guests_.begin(), guests_.end(), [](const Guest &g) { return !g.greeted; });
     if (oldest != guests_.end()) dismiss(static_cast<size_t>(oldest - guests_.begin()));
   }
 
@@ -141,7 +147,8 @@ class Host {
     // in another process id namespace the number means nothing here, and ours nothing there
     if (peer.pid != hello.member.process.pid) hello.member.process.observable = 0;
     guest.greeted = true;
-    guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(hello.timeout));
+    guest.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(hello.timeout));
     compare(i);
   }
 
@@ -151,25 +158,31 @@ class Host {
       const Guest &other = guests_[k];
       if (k == i || !other.greeted) continue;
       if (other.hello.ranks != guest.hello.ranks) {
-        return refuse(HCCL_E_PARA, "EI0003", name(other) + " gives " + std::to_string(other.hello.ranks) + " as the number of ranks, but " +
-                                                 name(guest) + " gives " + std::to_string(guest.hello.ranks));
+        return refuse(HCCL_E_PARA, "EI0003",
+                      name(other) + " gives " + std::to_string(other.hello.ranks) +
+                          " as the number of ranks, but " + name(guest) + " gives " +
+                          std::to_string(guest.hello.ranks));
       }
       if (other.hello.rank == guest.hello.rank) {
-        return refuse(HCCL_E_PARA, "EI0003", "two ranks have the same number: " + name(other) + " and " + name(guest));
+        return refuse(HCCL_E_PARA, "EI0003",
+                      "two ranks have the same number: " + name(other) + " and " + name(guest));
       }
       if (other.hello.member.process.nonce == guest.hello.member.process.nonce &&
           other.hello.member.device == guest.hello.member.device) {
-        return refuse(HCCL_E_PARA, "EI0003", name(other) + " and " + name(guest) + " use the same device of one process");
+        return refuse(HCCL_E_PARA, "EI0003",
+                      name(other) + " and " + name(guest) + " use the same device of one process");
       }
       if (std::strcmp(other.hello.agreement, guest.hello.agreement) != 0) {
-        return refuse(HCCL_E_PARA, "EI0003", name(other) + " names the communicator \"" + other.hello.agreement + "\", but " +
-                                                 name(guest) + " names it \"" + guest.hello.agreement + "\"");
+        return refuse(HCCL_E_PARA, "EI0003",
+                      name(other) + " names the communicator \"" + other.hello.agreement +
+                          "\", but " + name(guest) + " names it \"" + guest.hello.agreement + "\"");
       }
     }
   }
 
   size_t present() const {
-    return static_cast<size_t>(std::count_if(guests_.begin(), guests_.end(), [](const Guest &g) { return g.greeted; }));
+    return static_cast<size_t>(
+        std::count_if(guests_.begin(), guests_.end(), [](const Guest &g) { return g.greeted; }));
   }
 
   bool all_there() const {
@@ -209,9 +222,10 @@ class Host {
     if (named < count) missing += ", ...";
     char limit[32];
     std::snprintf(limit, sizeof limit, "%g", hello.timeout);
-    refuse(HCCL_E_TIMEOUT, "EI0006", std::string("of ") + std::to_string(hello.ranks) + " ranks, rank " + missing +
-                                         " did not come within " + limit + " s (HCCL_CONNECT_TIMEOUT); " +
-                                         std::to_string(hello.ranks - count) + " came");
+    refuse(HCCL_E_TIMEOUT, "EI0006",
+           std::string("of ") + std::to_string(hello.ranks) + " ranks, rank " + missing +
+               " did not come within " + limit + " s (HCCL_CONNECT_TIMEOUT); " +
+               std::to_string(hello.ranks - count) + " came");
   }
 
   void give_up() noexcept {
@@ -220,12 +234,14 @@ class Host {
     WireVerdict verdict{};
     verdict.status = HCCL_E_MEMORY;
     std::snprintf(verdict.message_code, sizeof verdict.message_code, "EI0007");
-    std::snprintf(verdict.text, sizeof verdict.text, "the host of the rendezvous has no memory left");
+    std::snprintf(verdict.text, sizeof verdict.text,
+                  "the host of the rendezvous has no memory left");
     tell(verdict, -1);
   }
 
   void finish() {
-    // closed before anyone gets an answer: a rank that opens the next meeting of this name finds it free
+    // closed before anyone gets an answer: a rank that opens the next meeting of this name finds it
+    // free
     close(listener_);
     listener_ = -1;
     over_ = true;
@@ -245,7 +261,8 @@ class Host {
     const uint64_t here = this_process().nonce;
     for (const bool own : {false, true}) {
       for (const Guest &guest : guests_) {
-        if (guest.greeted && (guest.hello.member.process.nonce == here) == own) send_verdict(guest.fd, verdict, shared);
+        if (guest.greeted && (guest.hello.member.process.nonce == here) == own)
+          send_verdict(guest.fd, verdict, shared);
       }
     }
   }
@@ -257,7 +274,8 @@ class Host {
       if (guest.greeted) members[guest.hello.rank] = guest.hello.member;
     }
     // one rank that cannot be observed makes no rank observable to it either
-    const bool observable = std::all_of(members.begin(), members.end(), [](const Member &m) { return m.process.observable != 0; });
+    const bool observable = std::all_of(members.begin(), members.end(),
+                                        [](const Member &m) { return m.process.observable != 0; });
     for (Member &member : members) member.process.observable = observable;
     std::string why;
     const int shared = Region::create(members, &why);
@@ -281,7 +299,8 @@ bool hold_meeting(const Meeting &meeting, std::string *why) {
   const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_un address;
   const socklen_t length = wire_address(meeting.address, &address);
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&address), length) != 0 || listen(fd, 1024) != 0) {
+  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr *>(&address), length) != 0 ||
+      listen(fd, 1024) != 0) {
     if (errno != EADDRINUSE) *why = std::strerror(errno);
     if (fd >= 0) close(fd);
     return false;

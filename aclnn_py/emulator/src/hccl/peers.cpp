@@ -16,7 +16,8 @@
 namespace emu::hccl {
 namespace {
 
-// A view takes as many addresses as the device has; beyond this the ranks would fill the address space.
+// A view takes as many addresses as the device has; beyond this the ranks would fill the address
+// space.
 constexpr uint32_t kMostViews = 64;
 
 bool wanted() { return environment_number("ACLNN_PY_EMULATOR_PEER_MEMORY", 1) != 0; }
@@ -45,14 +46,16 @@ std::shared_ptr<Peers::Mapping> Peers::map(const Member &member) {
   static std::mutex mutex;
   static auto *const known = new std::map<std::pair<uint64_t, uint64_t>, std::weak_ptr<Mapping>>;
   std::lock_guard<std::mutex> hold(mutex);
-  for (auto at = known->begin(); at != known->end();) at = at->second.expired() ? known->erase(at) : std::next(at);
+  for (auto at = known->begin(); at != known->end();)
+    at = at->second.expired() ? known->erase(at) : std::next(at);
   auto &entry = (*known)[{member.process.nonce, memory.inode}];
   if (auto mapping = entry.lock()) return mapping;
   const int file = open_of_process(member.process.pid, memory.file);
   if (file < 0) return nullptr;
-  struct stat about {};
+  struct stat about{};
   void *base = MAP_FAILED;
-  if (fstat(file, &about) == 0 && about.st_ino == memory.inode && static_cast<uint64_t>(about.st_size) == memory.size) {
+  if (fstat(file, &about) == 0 && about.st_ino == memory.inode &&
+      static_cast<uint64_t>(about.st_size) == memory.size) {
     base = mmap(nullptr, memory.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
   }
   close(file);
@@ -62,7 +65,8 @@ std::shared_ptr<Peers::Mapping> Peers::map(const Member &member) {
   return mapping;
 }
 
-Peers::Peers(Region &region, uint32_t rank) : views_(region.ranks()), own_(region.member(rank).memory) {
+Peers::Peers(Region &region, uint32_t rank)
+    : views_(region.ranks()), own_(region.member(rank).memory) {
   const uint64_t self = region.member(rank).process.nonce;
   const bool wanted = emu::hccl::wanted();
   for (uint32_t r = 0; r < region.ranks(); ++r) {

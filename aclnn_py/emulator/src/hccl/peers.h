@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other ranks' device memory, where this process sees it. Device memory lies in a memory file, so a
-// process can map that of another one and use it with one copy fewer than through shared staging. A rank of the
-// same process is seen at its own addresses. Where a mapping is refused, the ranks go through the staging.
+// The other ranks' device memory, where this process sees it. Device memory lies in a memory file,
+// so a process can map that of another one and use it with one copy fewer than through shared
+// staging. A rank of the same process is seen at its own addresses. Where a mapping is refused, the
+// ranks go through the staging.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace emu::hccl {
 
-// What a rank on `device` of this process tells the others; size 0 when its memory cannot be shared, or is
-// not to be: ACLNN_PY_EMULATOR_PEER_MEMORY=0 sends everything through the staging.
+// What a rank on `device` of this process tells the others; size 0 when its memory cannot be
+// shared, or is not to be: ACLNN_PY_EMULATOR_PEER_MEMORY=0 sends everything through the staging.
 MemberMemory own_memory(int device);
 
 class Peers {
@@ -27,7 +28,8 @@ class Peers {
   bool complete() const { return complete_; }
   bool sees(uint32_t rank) const { return views_[rank].same || views_[rank].mapping; }
 
-  // May ranks of other processes use [data, data + bytes) of this rank? Nothing at all is always open.
+  // May ranks of other processes use [data, data + bytes) of this rank? Nothing at all is always
+  // open.
   bool open_to_others(const void *data, uint64_t bytes) const;
 
   // An address of `rank`, which is open to others, as an address of this process.
@@ -39,7 +41,7 @@ class Peers {
  private:
   struct Mapping;
   struct View {
-    bool same = false;     // of this process
+    bool same = false;  // of this process
     uintptr_t shift = 0;
     std::shared_ptr<Mapping> mapping;
   };

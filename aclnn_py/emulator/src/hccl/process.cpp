@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/process.h"
 
+#include <sys/random.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <sys/random.h>
-#include <unistd.h>
 
 namespace emu::hccl {
 namespace {
@@ -28,8 +28,9 @@ Found read_stat(int64_t pid, uint64_t *start) {
   char state = 0;
   unsigned long long ticks = 0;
   // state is field 3; the start time is field 22
-  int got = std::sscanf(after + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-              &state, &ticks);
+  int got = std::sscanf(
+      after + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+      &state, &ticks);
   if (got != 2) return Found::unknown;
   *start = ticks;
   return state == 'Z' || state == 'X' ? Found::ended : Found::running;
@@ -58,9 +59,9 @@ bool is_running(const Process &process) {
   if (!process.observable || process.nonce == this_process().nonce) return true;
   uint64_t start = 0;
   switch (read_stat(process.pid, &start)) {
-  case Found::ended: return false;
-  case Found::unknown: return true;
-  case Found::running: break;
+    case Found::ended: return false;
+    case Found::unknown: return true;
+    case Found::running: break;
   }
   return start == process.start;
 }

@@ -32,7 +32,8 @@ class Table {
     // without waiting: a pipe of this name would hold the rank for ever
     const int fd = open(path_, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
-      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be opened: %s", routine_, path_,
+      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE,
+                     "%s: the rank table %s cannot be opened: %s", routine_, path_,
                      std::strerror(errno));
     }
     const Status status = read_descriptor(fd, contents);
@@ -50,22 +51,25 @@ class Table {
     if (!*complete && text != "initializing") return bad("EI0004", "status is " + shown(text));
     if (!*complete) return 0;
     if (Status s = field(root, "", "version", &version_)) return s;
-    if (version_ != "1.0" && version_ != "1.2") return bad("EI0004", "version " + shown(version_) + " is neither 1.0 nor 1.2");
+    if (version_ != "1.0" && version_ != "1.2")
+      return bad("EI0004", "version " + shown(version_) + " is neither 1.0 nor 1.2");
     if (Status s = servers(root, table)) return s;
     if (version_ == "1.2") {
       if (Status s = super_pods(root)) return s;
     }
     for (size_t r = 0; r < table->ranks.size(); ++r) {
-      if (!found_.count(static_cast<uint32_t>(r))) return bad("EI0004", "rank_id " + std::to_string(r) + " is missing");
+      if (!found_.count(static_cast<uint32_t>(r)))
+        return bad("EI0004", "rank_id " + std::to_string(r) + " is missing");
     }
     return 0;
   }
 
  private:
   Status read_descriptor(int fd, std::string *contents) {
-    struct stat about {};
+    struct stat about{};
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s is not a regular file", routine_, path_);
+      return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE,
+                     "%s: the rank table %s is not a regular file", routine_, path_);
     }
     contents->clear();
     std::vector<char> block(65536);
@@ -75,7 +79,8 @@ class Table {
       if (n > 0) {
         contents->append(block.data(), static_cast<size_t>(n));
       } else if (errno != EINTR) {
-        return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE, "%s: the rank table %s cannot be read: %s", routine_, path_,
+        return fail_as("EI0004", HCCL_E_OPEN_FILE_FAILURE,
+                       "%s: the rank table %s cannot be read: %s", routine_, path_,
                        std::strerror(errno));
       }
     }
@@ -90,7 +95,8 @@ class Table {
   }
 
   Status bad(const char *message_code, const std::string &why) {
-    return fail_as(message_code, HCCL_E_PARA, "%s: the rank table %s is refused: %s", routine_, path_, why.c_str());
+    return fail_as(message_code, HCCL_E_PARA, "%s: the rank table %s is refused: %s", routine_,
+                   path_, why.c_str());
   }
 
   Status field(const Json &object, const std::string &place, const char *name, std::string *value) {
@@ -104,7 +110,8 @@ class Table {
   Status number(const Json &object, const std::string &place, const char *name, uint32_t *value) {
     std::string text;
     if (Status s = field(object, place, name, &text)) return s;
-    if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
+    if (text.empty() || text.size() > 9 ||
+        text.find_first_not_of("0123456789") != std::string::npos) {
       return bad("EI0004", place + name + " is " + shown(text) + ", which is no number");
     }
     *value = static_cast<uint32_t>(std::stoul(text));
@@ -114,7 +121,8 @@ class Table {
   Status list(const Json &object, const std::string &place, const char *name, const Json **value) {
     *value = object.member(name);
     if (!*value) return bad("EI0017", place + name + " is missing");
-    if ((*value)->kind != Json::Kind::array || (*value)->items.empty()) return bad("EI0004", place + name + " is no list with members");
+    if ((*value)->kind != Json::Kind::array || (*value)->items.empty())
+      return bad("EI0004", place + name + " is no list with members");
     return 0;
   }
 
@@ -136,20 +144,24 @@ class Table {
       const Json *devices = server.member("device");
       ranks += devices ? devices->items.size() : 0;
     }
-    if (ranks > kMaxRanks) return bad("EI0004", "more than " + std::to_string(kMaxRanks) + " ranks");
+    if (ranks > kMaxRanks)
+      return bad("EI0004", "more than " + std::to_string(kMaxRanks) + " ranks");
     table->ranks.assign(ranks, {});
     for (size_t i = 0; i < all->items.size(); ++i) {
       const std::string place = "server_list[" + std::to_string(i) + "].";
       std::string name;
       if (Status s = field(all->items[i], place, "server_id", &name)) return s;
-      if (name.empty() || name.size() > kMaxServerName) return bad("EI0004", place + "server_id must have 1 to 64 characters");
-      if (!names_.insert(name).second) return bad("EI0004", place + "server_id " + shown(name) + " stands twice");
+      if (name.empty() || name.size() > kMaxServerName)
+        return bad("EI0004", place + "server_id must have 1 to 64 characters");
+      if (!names_.insert(name).second)
+        return bad("EI0004", place + "server_id " + shown(name) + " stands twice");
       if (Status s = devices(all->items[i], place, name, table)) return s;
     }
     return 0;
   }
 
-  Status devices(const Json &server, const std::string &place, const std::string &name, RankTable *table) {
+  Status devices(const Json &server, const std::string &place, const std::string &name,
+                 RankTable *table) {
     const Json *all = nullptr;
     if (Status s = list(server, place, "device", &all)) return s;
     std::set<uint32_t> used;
@@ -170,8 +182,11 @@ class Table {
         return bad("EI0004", here + "rank_id is " + std::to_string(rank) + " in a table of " +
                                  std::to_string(table->ranks.size()) + " ranks");
       }
-      if (!found_.insert(rank).second) return bad("EI0004", here + "rank_id " + std::to_string(rank) + " stands twice");
-      if (!used.insert(device).second) return bad("EI0004", here + "device_id " + std::to_string(device) + " stands twice on a server");
+      if (!found_.insert(rank).second)
+        return bad("EI0004", here + "rank_id " + std::to_string(rank) + " stands twice");
+      if (!used.insert(device).second)
+        return bad("EI0004",
+                   here + "device_id " + std::to_string(device) + " stands twice on a server");
       table->ranks[rank] = {name, device};
     }
     return 0;
@@ -189,8 +204,10 @@ class Table {
       if (Status s = list(pods->items[i], place, "server_list", &members)) return s;
       for (const Json &server : members->items) {
         if (Status s = field(server, place + "server_list[].", "server_id", &name)) return s;
-        if (!names_.count(name)) return bad("EI0004", place + "server " + shown(name) + " is not in server_list");
-        if (!placed.insert(name).second) return bad("EI0004", "server " + shown(name) + " is in two super pods");
+        if (!names_.count(name))
+          return bad("EI0004", place + "server " + shown(name) + " is not in server_list");
+        if (!placed.insert(name).second)
+          return bad("EI0004", "server " + shown(name) + " is in two super pods");
       }
     }
     return placed.size() == names_.size() ? 0 : bad("EI0004", "a server is in no super pod");
@@ -214,7 +231,8 @@ Status read_rank_table(const char *routine, const char *path, double timeout, Ra
     if (Status s = reader.parse(table->contents, table, &complete)) return s;
     if (complete) return 0;
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > timeout) {
-      return fail_as("EI0004", HCCL_E_TIMEOUT, "%s: the rank table %s is still \"initializing\" after %g s", routine, path,
+      return fail_as("EI0004", HCCL_E_TIMEOUT,
+                     "%s: the rank table %s is still \"initializing\" after %g s", routine, path,
                      timeout);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -21,7 +21,8 @@ struct RankTable {
 };
 
 // Reads a file; while its status is "initializing" it is read again, for at most `timeout` seconds.
-// HCCL_E_OPEN_FILE_FAILURE, HCCL_E_TIMEOUT, or HCCL_E_PARA (EI0004, EI0014, EI0017) with the reason.
+// HCCL_E_OPEN_FILE_FAILURE, HCCL_E_TIMEOUT, or HCCL_E_PARA (EI0004, EI0014, EI0017) with the
+// reason.
 Status read_rank_table(const char *routine, const char *path, double timeout, RankTable *table);
 
 }  // namespace emu::hccl

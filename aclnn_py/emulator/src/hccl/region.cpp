@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/region.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "core/undo.h"
 
@@ -23,19 +23,23 @@ constexpr uint64_t kPage = 4096;
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-std::string system_reason(const char *what) { return std::string(what) + ": " + std::strerror(errno); }
+std::string system_reason(const char *what) {
+  return std::string(what) + ": " + std::strerror(errno);
+}
 
 }  // namespace
 
 // Pages are taken when they are first written, so the bounds below are address space, not memory.
-// Two slots of at most 512 KiB stay in a processor's own cache on the way from rank to rank; HCCL_BUFFSIZE,
-// which is 1 MB or more, bounds the same thing on a device and changes nothing here.
+// Two slots of at most 512 KiB stay in a processor's own cache on the way from rank to rank;
+// HCCL_BUFFSIZE, which is 1 MB or more, bounds the same thing on a device and changes nothing here.
 uint64_t Region::lay_out(uint32_t ranks) {
   ranks_ = ranks;
   uint64_t n = ranks;
-  step_bytes_ = std::clamp<uint64_t>((uint64_t{8} << 20) / n, uint64_t{64} << 10, uint64_t{512} << 10);
+  step_bytes_ =
+      std::clamp<uint64_t>((uint64_t{8} << 20) / n, uint64_t{64} << 10, uint64_t{512} << 10);
   step_bytes_ = std::max(round_up(step_bytes_, kPage), n * kPage);
-  piece_bytes_ = round_up(std::clamp<uint64_t>((uint64_t{128} << 20) / (n * n), kPage, uint64_t{256} << 10), kPage);
+  piece_bytes_ = round_up(
+      std::clamp<uint64_t>((uint64_t{128} << 20) / (n * n), kPage, uint64_t{256} << 10), kPage);
   record_bytes_ = round_up(sizeof(StepRecord) + 3 * n * sizeof(uint64_t), 64);
   uint64_t end = round_up(sizeof(Header), 128);
   auto take = [&end](uint64_t bytes, uint64_t unit) {
@@ -84,7 +88,7 @@ int Region::create(const std::vector<Member> &members, std::string *why) {
 }
 
 std::shared_ptr<Region> Region::attach(int fd, std::string *why) {
-  struct stat about {};
+  struct stat about{};
   Undo opened([fd] { close(fd); });
   std::shared_ptr<Region> region(new Region);
   opened.keep();
@@ -103,8 +107,9 @@ std::shared_ptr<Region> Region::attach(int fd, std::string *why) {
   }
   const Header &header = region->header();
   const uint32_t ranks = header.ranks;  // read once: others can write there
-  if (header.magic != kMagic || ranks == 0 || ranks > kMaxRanks || region->lay_out(ranks) != region->size_ ||
-      header.step_bytes != region->step_bytes_ || header.piece_bytes != region->piece_bytes_) {
+  if (header.magic != kMagic || ranks == 0 || ranks > kMaxRanks ||
+      region->lay_out(ranks) != region->size_ || header.step_bytes != region->step_bytes_ ||
+      header.piece_bytes != region->piece_bytes_) {
     *why = "the shared memory was laid out by another version of the emulator";
     return nullptr;
   }

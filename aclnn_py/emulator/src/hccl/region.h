@@ -2,8 +2,8 @@
 // The memory the ranks of one communicator share: an anonymous file (memfd) that has no name, is
 // passed over a private socket, and disappears with the last process that maps it.
 //
-// Everything in it is written by one owner and read by the others. Progress is told by counters that
-// only grow, so there is no lock that a dying rank could leave behind.
+// Everything in it is written by one owner and read by the others. Progress is told by counters
+// that only grow, so there is no lock that a dying rank could leave behind.
 #pragma once
 
 #include <atomic>
@@ -122,7 +122,8 @@ class Region {
     return at<char>(staging_ + (rank * kRing + step % kRing) * step_bytes_);
   }
   char *piece(uint32_t source, uint32_t destination, uint64_t turn) {
-    return at<char>(pieces_ + ((uint64_t{source} * ranks_ + destination) * kRing + turn % kRing) * piece_bytes_);
+    return at<char>(pieces_ + ((uint64_t{source} * ranks_ + destination) * kRing + turn % kRing) *
+                                  piece_bytes_);
   }
   uint64_t step_bytes() const { return step_bytes_; }
   uint64_t piece_bytes() const { return piece_bytes_; }
@@ -130,7 +131,10 @@ class Region {
  private:
   Region() = default;
   uint64_t lay_out(uint32_t ranks);
-  template <class T> T *at(uint64_t offset) { return reinterpret_cast<T *>(base_ + offset); }
+  template <class T>
+  T *at(uint64_t offset) {
+    return reinterpret_cast<T *>(base_ + offset);
+  }
 
   char *base_ = nullptr;
   uint64_t size_ = 0;

@@ -56,7 +56,8 @@ Status NameHold::take(const char *routine, int device, const std::string &name) 
     held_ = all.names.emplace(std::make_pair(device, name), nullptr).second;
   }
   if (held_) return 0;
-  return refuse(HCCL_E_PARA, "%s: device %d already has a communicator named \"%s\"", routine, device, name.c_str());
+  return refuse(HCCL_E_PARA, "%s: device %d already has a communicator named \"%s\"", routine,
+                device, name.c_str());
 }
 
 HcclComm NameHold::publish(std::shared_ptr<Communicator> communicator) {

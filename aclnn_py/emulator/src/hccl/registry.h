@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicators of this process: by handle, and by group name on a device. Several devices of one
-// process may have a communicator of the same name (its ranks as threads).
+// The communicators of this process: by handle, and by group name on a device. Several devices of
+// one process may have a communicator of the same name (its ranks as threads).
 #pragma once
 
 #include <memory>

@@ -28,7 +28,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kInfoMagic = 0x4f464e49544f4f52ULL;
-constexpr double kGrace = 15;  // seconds beyond its own limit in which a rank still listens for the verdict
+// seconds beyond its own limit in which a rank still listens for the verdict
+constexpr double kGrace = 15;
 
 struct RootInfo {
   uint64_t magic;
@@ -39,8 +40,8 @@ struct RootInfo {
 };
 static_assert(sizeof(RootInfo) <= HCCL_ROOT_INFO_BYTES);
 
-// Not a cryptographic hash: who may take part is decided by the user id of the peer. The numbers only keep
-// jobs of one user apart.
+// Not a cryptographic hash: who may take part is decided by the user id of the peer. The numbers
+// only keep jobs of one user apart.
 uint64_t mix(const std::string &text, uint64_t seed) {
   uint64_t hash = 0xcbf29ce484222325ULL ^ seed * 0x9e3779b97f4a7c15ULL;
   for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
@@ -66,7 +67,8 @@ Meeting random_meeting() {
   unsigned char bytes[16 + kSecretBytes];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
     // without a random source the address must at least be unique
-    const std::string text = std::to_string(Clock::now().time_since_epoch().count()) + "/" + std::to_string(getpid());
+    const std::string text =
+        std::to_string(Clock::now().time_since_epoch().count()) + "/" + std::to_string(getpid());
     return meeting_of(text);
   }
   uint64_t words[2];
@@ -101,9 +103,11 @@ void write_root_info(const Meeting &meeting, HcclRootInfo *info) {
 Status read_root_info(const char *routine, const HcclRootInfo *info, Meeting *meeting) {
   RootInfo root;
   std::memcpy(&root, info->internal, sizeof root);
-  if (root.magic != kInfoMagic || root.version != kWireVersion || !std::memchr(root.address, 0, sizeof root.address)) {
+  if (root.magic != kInfoMagic || root.version != kWireVersion ||
+      !std::memchr(root.address, 0, sizeof root.address)) {
     return fail_as("EI0003", HCCL_E_PARA,
-                   "%s: rootInfo does not hold what HcclGetRootInfo wrote; all %d bytes must reach every rank unchanged",
+                   "%s: rootInfo does not hold what HcclGetRootInfo wrote; all %d bytes must reach "
+                   "every rank unchanged",
                    routine, HCCL_ROOT_INFO_BYTES);
   }
   meeting->address = root.address;
@@ -117,7 +121,8 @@ namespace {
 int connect_to(const Meeting &meeting, double seconds) {
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  timeval limit{static_cast<time_t>(seconds), static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6) + 1};
+  timeval limit{static_cast<time_t>(seconds),
+                static_cast<suseconds_t>((seconds - std::floor(seconds)) * 1e6) + 1};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   sockaddr_un address;
   const socklen_t length = wire_address(meeting.address, &address);
@@ -132,11 +137,13 @@ int connect_to(const Meeting &meeting, double seconds) {
   return -1;
 }
 
-Status hear_verdict(const char *routine, int fd, Clock::time_point deadline, std::shared_ptr<Region> *region) {
+Status hear_verdict(const char *routine, int fd, Clock::time_point deadline,
+                    std::shared_ptr<Region> *region) {
   for (;;) {
     const double left = remaining(deadline);
     if (left <= 0) {
-      return fail_as("EI0006", HCCL_E_TIMEOUT, "%s: the process that holds the rendezvous does not answer", routine);
+      return fail_as("EI0006", HCCL_E_TIMEOUT,
+                     "%s: the process that holds the rendezvous does not answer", routine);
     }
     pollfd wanted{fd, POLLIN, 0};
     const int ready = poll(&wanted, 1, static_cast<int>(std::min(left, 60.0) * 1000) + 1);
@@ -149,14 +156,16 @@ Status hear_verdict(const char *routine, int fd, Clock::time_point deadline, std
   int shared = -1;
   if (!receive_verdict(fd, &verdict, &shared)) {
     return fail_as("EI0006", HCCL_E_TCP_CONNECT,
-                   "%s: the process that held the rendezvous ended before all ranks had come", routine);
+                   "%s: the process that held the rendezvous ended before all ranks had come",
+                   routine);
   }
   if (verdict.status != 0) {
     if (shared >= 0) close(shared);
     return fail_as(verdict.message_code, verdict.status, "%s: %s", routine, verdict.text);
   }
   if (shared < 0) {
-    return fail_as("EI0007", HCCL_E_MEMORY, "%s: the shared memory did not arrive; the limit of open files may be reached",
+    return fail_as("EI0007", HCCL_E_MEMORY,
+                   "%s: the shared memory did not arrive; the limit of open files may be reached",
                    routine);
   }
   std::string why;
@@ -196,19 +205,23 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
   while ((fd = connect_to(meeting, attendee.timeout)) < 0) {
     std::string why;
     if (errno != ECONNREFUSED) {
-      return fail_as("EI0006", HCCL_E_TCP_CONNECT, "%s: connecting to the rendezvous: %s", routine, std::strerror(errno));
+      return fail_as("EI0006", HCCL_E_TCP_CONNECT, "%s: connecting to the rendezvous: %s", routine,
+                     std::strerror(errno));
     }
     if (!found) {
       return fail_as("EI0006", HCCL_E_TCP_CONNECT,
-                     "%s: nobody holds the rendezvous of this rootInfo: the process that called HcclGetRootInfo ended or "
+                     "%s: nobody holds the rendezvous of this rootInfo: the process that called "
+                     "HcclGetRootInfo ended or "
                      "runs on another host, or the rootInfo was used before",
                      routine);
     }
     if (!hold_meeting(meeting, &why) && !why.empty()) {
-      return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine, why.c_str());
+      return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine,
+                     why.c_str());
     }
     if (remaining(start + span(attendee.timeout)) <= 0) {
-      return fail_as("EI0006", HCCL_E_TIMEOUT, "%s: no rendezvous could be opened or joined within %g s", routine,
+      return fail_as("EI0006", HCCL_E_TIMEOUT,
+                     "%s: no rendezvous could be opened or joined within %g s", routine,
                      attendee.timeout);
     }
   }
@@ -220,10 +233,12 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
   std::snprintf(hello.agreement, sizeof hello.agreement, "%s", attendee.agreement.c_str());
   Status status = 0;
   if (!same_user(fd)) {
-    status = fail_as("EI0006", HCCL_E_TCP_CONNECT, "%s: the rendezvous is held by another user", routine);
+    status = fail_as("EI0006", HCCL_E_TCP_CONNECT, "%s: the rendezvous is held by another user",
+                     routine);
   } else if (send(fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
     status = fail_as("EI0006", HCCL_E_TCP_CONNECT,
-                     "%s: the process that held the rendezvous ended before all ranks had come", routine);
+                     "%s: the process that held the rendezvous ended before all ranks had come",
+                     routine);
   } else {
     status = hear_verdict(routine, fd, deadline, region);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a communicator find each other: an abstract Unix socket (it has no file and is gone
-// with its process), the same user on both ends, and a secret in the first message.
+// How the ranks of a communicator find each other: an abstract Unix socket (it has no file and is
+// gone with its process), the same user on both ends, and a secret in the first message.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace emu::hccl {
 constexpr size_t kSecretBytes = 32;
 
 struct Meeting {
-  std::string address;                   // unique name of the socket
-  unsigned char secret[kSecretBytes];    // what a rank must know to take part
+  std::string address;                 // unique name of the socket
+  unsigned char secret[kSecretBytes];  // what a rank must know to take part
 };
 
 struct Attendee {

@@ -29,10 +29,12 @@ bool receive_hello(int fd, WireHello *hello, bool *again) {
   // MSG_TRUNC gives the length of the message as it was sent: a longer one is none of ours
   const ssize_t got = recv(fd, hello, sizeof *hello, MSG_DONTWAIT | MSG_TRUNC);
   *again = got < 0 && (errno == EAGAIN || errno == EINTR);
-  if (got != sizeof *hello || hello->magic != kWireMagic || hello->version != kWireVersion) return false;
+  if (got != sizeof *hello || hello->magic != kWireMagic || hello->version != kWireVersion)
+    return false;
   hello->agreement[sizeof hello->agreement - 1] = 0;
   // every comparison with NaN is false
-  return hello->ranks <= kMaxRanks && hello->rank < hello->ranks && hello->timeout > 0 && hello->timeout <= kMaxTimeout;
+  return hello->ranks <= kMaxRanks && hello->rank < hello->ranks && hello->timeout > 0 &&
+         hello->timeout <= kMaxTimeout;
 }
 
 bool same_secret(const unsigned char *a, const unsigned char *b) {
@@ -76,8 +78,10 @@ bool receive_verdict(int fd, WireVerdict *verdict, int *shared) {
     got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   // the descriptor is ours from here on, whatever else came
-  for (cmsghdr *header = got < 0 ? nullptr : CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int))) {
+  for (cmsghdr *header = got < 0 ? nullptr : CMSG_FIRSTHDR(&message); header;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof(int))) {
       std::memcpy(shared, CMSG_DATA(header), sizeof(int));
     }
   }

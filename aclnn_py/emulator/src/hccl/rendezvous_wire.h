@@ -34,7 +34,8 @@ struct WireVerdict {
 
 socklen_t wire_address(const std::string &name, sockaddr_un *address);
 bool same_user(int fd);
-// A hello whose fields can be used. False when there is none: `again` says whether one may still come.
+// A hello whose fields can be used. False when there is none: `again` says whether one may still
+// come.
 bool receive_hello(int fd, WireHello *hello, bool *again);
 // In a time that does not tell where they differ.
 bool same_secret(const unsigned char *a, const unsigned char *b);

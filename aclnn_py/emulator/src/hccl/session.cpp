@@ -14,19 +14,23 @@ namespace emu::hccl {
 namespace {
 
 constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
-constexpr uint64_t kShortBytes = 32768;  // up to here a second step costs more than copying and adding more
+// up to here a second step costs more than copying and adding more
+constexpr uint64_t kShortBytes = 32768;
 
 // The negative control of the tests moves no data, but keeps the ranks in step.
 void copy(void *to, const void *from, uint64_t bytes, int width = 1) {
   if (to == from || bytes == 0 || kEmptyKernels) return;
   constexpr uint64_t kLeast = uint64_t{1} << 20;  // below it another thread is not worth waking
-  const uint64_t share = std::max(kLeast, (bytes / static_cast<uint64_t>(width) + 4095) / 4096 * 4096);
-  parallel_for(static_cast<int64_t>(bytes), static_cast<int64_t>(share), [&](int64_t begin, int64_t end) {
-    char *target = static_cast<char *>(to) + begin;
-    const char *source = static_cast<const char *>(from) + begin;
-    if (bytes >= kPastCaches) copy_past_caches(target, source, static_cast<size_t>(end - begin));
-    else std::memcpy(target, source, static_cast<size_t>(end - begin));
-  });
+  const uint64_t share =
+      std::max(kLeast, (bytes / static_cast<uint64_t>(width) + 4095) / 4096 * 4096);
+  parallel_for(static_cast<int64_t>(bytes), static_cast<int64_t>(share),
+               [&](int64_t begin, int64_t end) {
+                 char *target = static_cast<char *>(to) + begin;
+                 const char *source = static_cast<const char *>(from) + begin;
+                 if (bytes >= kPastCaches)
+                   copy_past_caches(target, source, static_cast<size_t>(end - begin));
+                 else std::memcpy(target, source, static_cast<size_t>(end - begin));
+               });
 }
 
 bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes) {
@@ -34,7 +38,9 @@ bool overlap(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes) {
   return x < y + b_bytes && y < x + a_bytes;
 }
 
-const char *offset(const void *base, uint64_t bytes) { return static_cast<const char *>(base) + bytes; }
+const char *offset(const void *base, uint64_t bytes) {
+  return static_cast<const char *>(base) + bytes;
+}
 char *offset(void *base, uint64_t bytes) { return static_cast<char *>(base) + bytes; }
 
 // The part [at, at + room) of a block.
@@ -64,8 +70,13 @@ class Snapshot {
 }  // namespace
 
 Session::Session(Communicator &comm, Call call, uint64_t ticket)
-    : comm_(comm), region_(comm.region()), call_(std::move(call)), ticket_(ticket), rank_(comm.rank()),
-      size_(comm.size()), width_(comm.width()) {}
+    : comm_(comm),
+      region_(comm.region()),
+      call_(std::move(call)),
+      ticket_(ticket),
+      rank_(comm.rank()),
+      size_(comm.size()),
+      width_(comm.width()) {}
 
 Session::~Session() {
   if (entered_) comm_.exit(ticket_);
@@ -87,7 +98,8 @@ void Session::show(const void *source, uint64_t source_bytes, void *target, uint
   record.source = source;
   record.target = target;
   const Peers &peers = comm_.peers();
-  record.open = peers.open_to_others(source, source_bytes) && peers.open_to_others(target, target_bytes);
+  record.open =
+      peers.open_to_others(source, source_bytes) && peers.open_to_others(target, target_bytes);
 }
 
 // Every rank sees the same records, so all go the same way.
@@ -99,7 +111,8 @@ bool Session::all_shown() const {
 }
 
 const char *Session::source(uint32_t rank) const {
-  return static_cast<const char *>(comm_.peers().here(rank, region_.record(rank, comm_.step - 1).source));
+  return static_cast<const char *>(
+      comm_.peers().here(rank, region_.record(rank, comm_.step - 1).source));
 }
 
 char *Session::target(uint32_t rank) const {
@@ -113,12 +126,14 @@ void Session::show_call() {
   const std::vector<uint64_t> *vectors[3] = {&call_.a, &call_.b, &call_.c};
   for (uint32_t which = 0; which < 3; ++which) {
     uint64_t *shared = region_.vector(rank_, comm_.step, which);
-    for (uint32_t r = 0; r < size_; ++r) shared[r] = r < vectors[which]->size() ? (*vectors[which])[r] : 0;
+    for (uint32_t r = 0; r < size_; ++r)
+      shared[r] = r < vectors[which]->size() ? (*vectors[which])[r] : 0;
   }
 }
 
-// Shows this rank's step and waits for everyone's. A record and a staging area are used again two steps
-// later; a rank gets there only after all arrived at the step between, so all have read the old contents.
+// Shows this rank's step and waits for everyone's. A record and a staging area are used again two
+// steps later; a rank gets there only after all arrived at the step between, so all have read the
+// old contents.
 Status Session::arrive() {
   const uint64_t step = comm_.step;
   if (fresh_) show_call();
@@ -157,7 +172,8 @@ Status Session::compare() {
         others += (others.empty() ? "" : ", ") + comm_.who(r) + " called " + text(r);
       }
     }
-    return comm_.abandon("EI0005", kMismatch, "the ranks called different things: %s, but %s called %s", others.c_str(),
+    return comm_.abandon("EI0005", kMismatch,
+                         "the ranks called different things: %s, but %s called %s", others.c_str(),
                          comm_.who(meant).c_str(), text(meant));
   }
   if (call_.vectors == Vectors::none) return 0;
@@ -169,13 +185,16 @@ Status Session::compare() {
       if (here == there) continue;
       if (equal) {
         return comm_.abandon("EI0005", kMismatch,
-                             "the ranks called %s with different counts: for block %u, %s gave %llu bytes and %s gave %llu",
-                             text(r), i, comm_.who(r).c_str(), static_cast<unsigned long long>(here),
-                             comm_.who(0).c_str(), static_cast<unsigned long long>(there));
+                             "the ranks called %s with different counts: for block %u, %s gave "
+                             "%llu bytes and %s gave %llu",
+                             text(r), i, comm_.who(r).c_str(),
+                             static_cast<unsigned long long>(here), comm_.who(0).c_str(),
+                             static_cast<unsigned long long>(there));
       }
-      return comm_.abandon("EI0005", kMismatch, "in %s, %s sends %llu bytes to %s, which expects %llu", text(r),
-                           comm_.who(r).c_str(), static_cast<unsigned long long>(here), comm_.who(i).c_str(),
-                           static_cast<unsigned long long>(there));
+      return comm_.abandon("EI0005", kMismatch,
+                           "in %s, %s sends %llu bytes to %s, which expects %llu", text(r),
+                           comm_.who(r).c_str(), static_cast<unsigned long long>(here),
+                           comm_.who(i).c_str(), static_cast<unsigned long long>(there));
     }
   }
   return 0;
@@ -216,7 +235,8 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
       // each rank begins with another block, so that not all read the same memory
       for (uint32_t i = 0; i < size_; ++i) {
         const uint32_t r = (rank_ + i) % size_;
-        copy(offset(recv, blocks[r].offset), r == rank_ ? send : source(r), blocks[r].bytes, width_);
+        copy(offset(recv, blocks[r].offset), r == rank_ ? send : source(r), blocks[r].bytes,
+             width_);
       }
       return arrive();
     }
@@ -228,7 +248,8 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
     if (Status status = arrive()) return status;
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
-      copy(offset(recv, blocks[r].offset + at), r == rank_ ? offset(send, at) : staged(r), part(blocks[r], at, room));
+      copy(offset(recv, blocks[r].offset + at), r == rank_ ? offset(send, at) : staged(r),
+           part(blocks[r], at, room));
     }
     at += std::min(room, longest - at);
   } while (at < longest);
@@ -258,7 +279,8 @@ Status Session::broadcast(void *data, uint64_t bytes, uint32_t root) {
 
 Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t root) {
   Snapshot snapshot;
-  if (rank_ == root && recv != offset(send, root * bytes) && overlap(send, size_ * bytes, recv, bytes)) {
+  if (rank_ == root && recv != offset(send, root * bytes) &&
+      overlap(send, size_ * bytes, recv, bytes)) {
     send = snapshot.take(send, size_ * bytes);
   }
   if (bytes * size_ > kShortBytes) {
@@ -273,7 +295,8 @@ Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t r
   uint64_t at = 0;
   do {
     const uint64_t n = std::min(room, bytes - at);
-    for (uint32_t r = 0; rank_ == root && r < size_; ++r) copy(staging() + r * room, offset(send, r * bytes + at), n);
+    for (uint32_t r = 0; rank_ == root && r < size_; ++r)
+      copy(staging() + r * room, offset(send, r * bytes + at), n);
     if (Status status = arrive()) return status;
     copy(offset(recv, at), staged(root) + rank_ * room, n);
     at += n;
@@ -296,12 +319,14 @@ Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, voi
   }
   show_call();
   show(send, extent(to));
-  // How long the longest transfer of any pair is, all ranks know only after a step. The beginning of each goes
-  // with that step already, as much as a short message has.
-  const uint64_t begin = std::min(region_.step_bytes() / size_ / 64 * 64, std::max<uint64_t>(kShortBytes / size_, 64) / 64 * 64);
+  // How long the longest transfer of any pair is, all ranks know only after a step. The beginning
+  // of each goes with that step already, as much as a short message has.
+  const uint64_t begin = std::min(region_.step_bytes() / size_ / 64 * 64,
+                                  std::max<uint64_t>(kShortBytes / size_, 64) / 64 * 64);
   uint64_t longest = 0, at = 0, room = begin;
   for (;;) {
-    for (uint32_t r = 0; r < size_; ++r) copy(staging() + r * room, offset(send, to[r].offset + at), part(to[r], at, room));
+    for (uint32_t r = 0; r < size_; ++r)
+      copy(staging() + r * room, offset(send, to[r].offset + at), part(to[r], at, room));
     if (Status status = arrive()) return status;
     const uint64_t step = comm_.step - 1;
     for (uint32_t r = 0; at == 0 && r < size_; ++r) {
@@ -312,7 +337,8 @@ Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, voi
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
       char *to_here = offset(recv, from[r].offset + at);
-      if (shown) copy(to_here, source(r) + region_.vector(r, step, 2)[rank_], from[r].bytes, width_);
+      if (shown)
+        copy(to_here, source(r) + region_.vector(r, step, 2)[rank_], from[r].bytes, width_);
       else copy(to_here, staged(r) + rank_ * room, part(from[r], at, room));
     }
     if (shown) return arrive();
@@ -326,16 +352,20 @@ Status Session::all_reduce(const void *send, void *recv, uint64_t count, ReduceT
   return reduce_to(send, recv, count, type, -1);
 }
 
-Status Session::reduce(const void *send, void *recv, uint64_t count, ReduceType type, uint32_t root) {
+Status Session::reduce(const void *send, void *recv, uint64_t count, ReduceType type,
+                       uint32_t root) {
   return reduce_to(send, recv, count, type, root);
 }
 
-// Each rank reduces its piece of every chunk. With a root (root >= 0) only the root gets the result.
-Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceType type, int64_t root) {
+// Each rank reduces its piece of every chunk. With a root (root >= 0) only the root gets the
+// result.
+Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceType type,
+                          int64_t root) {
   Snapshot snapshot;
   const auto receives = [root](uint32_t rank) { return root < 0 || root == rank; };
   const uint64_t item = type.item_bytes, bytes = count * item;
-  if (receives(rank_) && send != recv && overlap(send, bytes, recv, bytes)) send = snapshot.take(send, bytes);
+  if (receives(rank_) && send != recv && overlap(send, bytes, recv, bytes))
+    send = snapshot.take(send, bytes);
   std::vector<const void *> sources(size_);
   std::vector<void *> targets;
   // pieces begin on cache lines
@@ -364,7 +394,8 @@ Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceTy
   }
   const uint64_t room = region_.step_bytes() / item;
   for (uint64_t at = 0; at < count; at += room) {
-    const uint64_t n = std::min(room, count - at), piece = piece_of(n), begin = std::min(n, rank_ * piece);
+    const uint64_t n = std::min(room, count - at), piece = piece_of(n),
+                   begin = std::min(n, rank_ * piece);
     copy(staging(), offset(send, at * item), n * item);
     if (Status status = arrive()) return status;
     for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + begin * item;
@@ -386,7 +417,8 @@ Status Session::reduce_scatter(const void *send, void *recv, uint64_t count, Red
   return reduce_scatter_v(send, recv, blocks, type);
 }
 
-Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector<Block> &blocks, ReduceType type) {
+Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector<Block> &blocks,
+                                 ReduceType type) {
   Snapshot snapshot;
   const Block &mine = blocks[rank_];
   if (recv != offset(send, mine.offset) && overlap(send, extent(blocks), recv, mine.bytes)) {
@@ -401,7 +433,8 @@ Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector
     show(send, extent(blocks));
     if (Status status = arrive()) return status;
     if (all_shown()) {
-      for (uint32_t r = 0; r < size_; ++r) sources[r] = source(r) + region_.vector(r, comm_.step - 1, 2)[rank_];
+      for (uint32_t r = 0; r < size_; ++r)
+        sources[r] = source(r) + region_.vector(r, comm_.step - 1, 2)[rank_];
       reduce_in_order(type, sources, {recv}, mine.bytes / type.item_bytes, width_);
       return arrive();
     }
@@ -409,10 +442,12 @@ Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector
   const uint64_t room = region_.step_bytes() / size_ / 64 * 64;
   uint64_t at = 0;
   do {
-    for (uint32_t r = 0; r < size_; ++r) copy(staging() + r * room, offset(send, blocks[r].offset + at), part(blocks[r], at, room));
+    for (uint32_t r = 0; r < size_; ++r)
+      copy(staging() + r * room, offset(send, blocks[r].offset + at), part(blocks[r], at, room));
     if (Status status = arrive()) return status;
     for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + rank_ * room;
-    reduce_in_order(type, sources, {offset(recv, at)}, part(mine, at, room) / type.item_bytes, width_);
+    reduce_in_order(type, sources, {offset(recv, at)}, part(mine, at, room) / type.item_bytes,
+                    width_);
     at += std::min(room, longest - at);
   } while (at < longest);
   return 0;

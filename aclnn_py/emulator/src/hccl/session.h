@@ -50,13 +50,16 @@ class Session {
   Status all_gather_v(const void *send, void *recv, const std::vector<Block> &blocks);
   Status broadcast(void *data, uint64_t bytes, uint32_t root);
   Status scatter(const void *send, void *recv, uint64_t bytes, uint32_t root);
-  // Reductions take the ranks in the order 0 .. R-1 and round every partial result to the data type.
+  // Reductions take the ranks in the order 0 .. R-1 and round every partial result to the data
+  // type.
   Status all_reduce(const void *send, void *recv, uint64_t count, ReduceType type);
   Status reduce(const void *send, void *recv, uint64_t count, ReduceType type, uint32_t root);
   Status reduce_scatter(const void *send, void *recv, uint64_t count, ReduceType type);
-  Status reduce_scatter_v(const void *send, void *recv, const std::vector<Block> &blocks, ReduceType type);
+  Status reduce_scatter_v(const void *send, void *recv, const std::vector<Block> &blocks,
+                          ReduceType type);
   // Block r of `send` goes to rank r, block r of `recv` comes from rank r.
-  Status all_to_all_v(const void *send, const std::vector<Block> &to, void *recv, const std::vector<Block> &from);
+  Status all_to_all_v(const void *send, const std::vector<Block> &to, void *recv,
+                      const std::vector<Block> &from);
   // Sends and receives that go on together; those of one pair of ranks match in the order given.
   Status exchange(const std::vector<Transfer> &transfers);
 
@@ -65,11 +68,13 @@ class Session {
   void show_call();
   Status arrive();
   Status compare();
-  // Data go from rank to rank in one of two ways. Short ones, and those in memory that others cannot see, are
-  // copied through the staging areas, a part in each step. Of the others the ranks show where they lie.
+  // Data go from rank to rank in one of two ways. Short ones, and those in memory that others
+  // cannot see, are copied through the staging areas, a part in each step. Of the others the ranks
+  // show where they lie.
   char *staging();
   const char *staged(uint32_t rank) const;
-  void show(const void *source, uint64_t source_bytes, void *target = nullptr, uint64_t target_bytes = 0);
+  void show(const void *source, uint64_t source_bytes, void *target = nullptr,
+            uint64_t target_bytes = 0);
   bool all_shown() const;
   const char *source(uint32_t rank) const;
   char *target(uint32_t rank) const;

@@ -25,7 +25,8 @@ Array *create(const char *routine, Slots<Array> &slots, const Value *values, uin
   if (check_process(routine)) return nullptr;
   auto array = slots.guard(slots.create());
   if (array == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live arrays (%zu).", routine, slots.live_count());
+    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live arrays (%zu).", routine,
+         slots.live_count());
     return nullptr;
   }
   // A null pointer makes an empty array, whatever the size says.
@@ -38,7 +39,8 @@ Status destroy(const char *routine, Slots<Array> &slots, const Array *array) {
   if (const Status s = check_process(routine)) return s;
   if (array == nullptr) return 0;
   if (!slots.retire(array)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live array (destroyed before, or never one).", routine,
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "%s: %p is not a live array (destroyed before, or never one).", routine,
                 static_cast<const void *>(array));
   }
   slots.destroy(const_cast<Array *>(array));
@@ -49,10 +51,12 @@ template <class Array>
 Status get_size(const char *routine, Slots<Array> &slots, const Array *array, uint64_t *size) {
   if (const Status s = check_process(routine)) return s;
   if (array == nullptr || size == nullptr) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine, array == nullptr ? "array" : "size");
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
+                array == nullptr ? "array" : "size");
   }
   if (!slots.live(array)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live array.", routine, static_cast<const void *>(array));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live array.", routine,
+                static_cast<const void *>(array));
   }
   *size = array->values.size();
   return 0;
@@ -63,28 +67,37 @@ Status get_size(const char *routine, Slots<Array> &slots, const Array *array, ui
 
 EMU_EXPORT aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) try {
   return emu::create(__func__, emu::int_arrays(), value, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size) try {
   return emu::create(__func__, emu::float_arrays(), value, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size) try {
   return emu::create(__func__, emu::bool_arrays(), value, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclDestroyIntArray(const aclIntArray *array) try {
   return emu::destroy(__func__, emu::int_arrays(), array);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclDestroyFloatArray(const aclFloatArray *array) try {
   return emu::destroy(__func__, emu::float_arrays(), array);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclDestroyBoolArray(const aclBoolArray *array) try {
   return emu::destroy(__func__, emu::bool_arrays(), array);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::int_arrays(), array, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::float_arrays(), array, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size) try {
   return emu::get_size(__func__, emu::bool_arrays(), array, size);
-} EMU_CATCH
+}
+EMU_CATCH

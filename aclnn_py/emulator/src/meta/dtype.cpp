@@ -14,15 +14,33 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {ACL_FLOAT, 32, "FLOAT"},           {ACL_FLOAT16, 16, "FLOAT16"},         {ACL_INT8, 8, "INT8"},
-    {ACL_INT32, 32, "INT32"},           {ACL_UINT8, 8, "UINT8"},              {ACL_INT16, 16, "INT16"},
-    {ACL_UINT16, 16, "UINT16"},         {ACL_UINT32, 32, "UINT32"},           {ACL_INT64, 64, "INT64"},
-    {ACL_UINT64, 64, "UINT64"},         {ACL_DOUBLE, 64, "DOUBLE"},           {ACL_BOOL, 8, "BOOL"},
-    {ACL_COMPLEX64, 64, "COMPLEX64"},   {ACL_COMPLEX128, 128, "COMPLEX128"},  {ACL_BF16, 16, "BFLOAT16"},
-    {ACL_INT4, 4, "INT4"},              {ACL_UINT1, 1, "UINT1"},              {ACL_COMPLEX32, 32, "COMPLEX32"},
-    {ACL_HIFLOAT8, 8, "HIFLOAT8"},      {ACL_FLOAT8_E5M2, 8, "FLOAT8_E5M2"},  {ACL_FLOAT8_E4M3FN, 8, "FLOAT8_E4M3FN"},
-    {ACL_FLOAT8_E8M0, 8, "FLOAT8_E8M0"}, {ACL_FLOAT6_E3M2, 6, "FLOAT6_E3M2"}, {ACL_FLOAT6_E2M3, 6, "FLOAT6_E2M3"},
-    {ACL_FLOAT4_E2M1, 4, "FLOAT4_E2M1"}, {ACL_FLOAT4_E1M2, 4, "FLOAT4_E1M2"}, {ACL_STRING, 0, "STRING"},
+    {ACL_FLOAT, 32, "FLOAT"},
+    {ACL_FLOAT16, 16, "FLOAT16"},
+    {ACL_INT8, 8, "INT8"},
+    {ACL_INT32, 32, "INT32"},
+    {ACL_UINT8, 8, "UINT8"},
+    {ACL_INT16, 16, "INT16"},
+    {ACL_UINT16, 16, "UINT16"},
+    {ACL_UINT32, 32, "UINT32"},
+    {ACL_INT64, 64, "INT64"},
+    {ACL_UINT64, 64, "UINT64"},
+    {ACL_DOUBLE, 64, "DOUBLE"},
+    {ACL_BOOL, 8, "BOOL"},
+    {ACL_COMPLEX64, 64, "COMPLEX64"},
+    {ACL_COMPLEX128, 128, "COMPLEX128"},
+    {ACL_BF16, 16, "BFLOAT16"},
+    {ACL_INT4, 4, "INT4"},
+    {ACL_UINT1, 1, "UINT1"},
+    {ACL_COMPLEX32, 32, "COMPLEX32"},
+    {ACL_HIFLOAT8, 8, "HIFLOAT8"},
+    {ACL_FLOAT8_E5M2, 8, "FLOAT8_E5M2"},
+    {ACL_FLOAT8_E4M3FN, 8, "FLOAT8_E4M3FN"},
+    {ACL_FLOAT8_E8M0, 8, "FLOAT8_E8M0"},
+    {ACL_FLOAT6_E3M2, 6, "FLOAT6_E3M2"},
+    {ACL_FLOAT6_E2M3, 6, "FLOAT6_E2M3"},
+    {ACL_FLOAT4_E2M1, 4, "FLOAT4_E2M1"},
+    {ACL_FLOAT4_E1M2, 4, "FLOAT4_E1M2"},
+    {ACL_STRING, 0, "STRING"},
 };
 
 const TypeRow *row_of(aclDataType dtype) {
@@ -85,4 +103,5 @@ const char *format_name(aclFormat format) {
 EMU_EXPORT size_t aclDataTypeSize(aclDataType dataType) try {
   // Types below a byte count as the byte they share.
   return static_cast<size_t>((emu::dtype_bits(dataType) + 7) / 8);
-} EMU_CATCH
+}
+EMU_CATCH

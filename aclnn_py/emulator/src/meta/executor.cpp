@@ -15,9 +15,11 @@
 namespace emu {
 namespace {
 
-constexpr int64_t kBriefElements = 65536;  // of all tensors: tens of microseconds for most operators
+// of all tensors: tens of microseconds for most operators
+constexpr int64_t kBriefElements = 65536;
 
-// Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew at once.
+// Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew
+// at once.
 struct RepeatedRun {
   std::shared_ptr<PlanState> plan;
   std::vector<PlanTensor> tensors;
@@ -30,18 +32,22 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
     if (!entry.present || !entry.tensor.reach(&low, &high)) continue;
     const char *start = static_cast<const char *>(entry.tensor.data) + low;
     int owner = -1;
-    if (entry.tensor.data != nullptr && kernel_may_use(start, static_cast<size_t>(high - low), stream.device, &owner)) {
+    if (entry.tensor.data != nullptr &&
+        kernel_may_use(start, static_cast<size_t>(high - low), stream.device, &owner)) {
       continue;
     }
     if (owner < 0) {
       return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                  "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it may touch.", op, i,
-                  static_cast<long long>(high - low), static_cast<const void *>(start),
+                  "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it "
+                  "may touch.",
+                  op, i, static_cast<long long>(high - low), static_cast<const void *>(start),
                   describe_address(start).c_str());
     }
     return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer access was not "
-                "enabled.", op, i, static_cast<const void *>(start), owner, stream.device);
+                "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer "
+                "access was not "
+                "enabled.",
+                op, i, static_cast<const void *>(start), owner, stream.device);
   }
   return 0;
 }
@@ -75,11 +81,13 @@ void each_piece(const PlanTensor &entry, F f) {
   }
 }
 
-void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors, const Stream &stream) {
-  const bool makes_something = std::any_of(tensors.begin(), tensors.end(), [](const PlanTensor &entry) {
-    int64_t low = 0, high = 0;
-    return entry.present && entry.output && entry.tensor.reach(&low, &high);
-  });
+void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors,
+                      const Stream &stream) {
+  const bool makes_something =
+      std::any_of(tensors.begin(), tensors.end(), [](const PlanTensor &entry) {
+        int64_t low = 0, high = 0;
+        return entry.present && entry.output && entry.tensor.reach(&low, &high);
+      });
   if (!makes_something) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i].input) continue;
@@ -87,21 +95,22 @@ void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors, co
       const void *at = first_unwritten(start, nbytes);
       if (at == nullptr) return true;
       add_report(stream.id, static_cast<uint32_t>(stream.completed.load() + 1),
-                 std::string(op) + ": tensor " + std::to_string(i) + " is read where nothing was written, " +
-                     describe_address(at));
+                 std::string(op) + ": tensor " + std::to_string(i) +
+                     " is read where nothing was written, " + describe_address(at));
       return false;
     });
   }
 }
 
-Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace, uint64_t size,
-                  Stream &stream) {
+Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace,
+                  uint64_t size, Stream &stream) {
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
   if (size > 0 && workspace != nullptr && plan.workspace > 0) {
     int owner = -1;
     if (!kernel_may_use(workspace, plan.workspace, stream.device, &owner)) {
-      return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: the workspace of %llu bytes at %p is %s.", plan.op,
-                  static_cast<unsigned long long>(plan.workspace), workspace, describe_address(workspace).c_str());
+      return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: the workspace of %llu bytes at %p is %s.",
+                  plan.op, static_cast<unsigned long long>(plan.workspace), workspace,
+                  describe_address(workspace).c_str());
     }
   }
   if constexpr (kEmptyKernels) return 0;
@@ -110,33 +119,44 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   report_unwritten(plan.op, tensors, stream);
   if (const Status s = plan.kernel(context)) return s;
   for (const PlanTensor &entry : tensors) {
-    if (entry.output) each_piece(entry, [](const void *start, size_t nbytes) { note_written(start, nbytes); return true; });
+    if (entry.output)
+      each_piece(entry, [](const void *start, size_t nbytes) {
+        note_written(start, nbytes);
+        return true;
+      });
   }
   return check_guards(stream.device, plan.op);
 }
 
 Status consumed(const char *op, const void *executor) {
-  return fail(ACLNN_ERR_PARAM_INVALID,
-              "%s: %p is not a live executor. Phase two consumes an executor, also when it fails: call "
-              "%sGetWorkspaceSize again, or make the executor repeatable before it runs.",
-              op, executor, op);
+  return fail(
+      ACLNN_ERR_PARAM_INVALID,
+      "%s: %p is not a live executor. Phase two consumes an executor, also when it fails: call "
+      "%sGetWorkspaceSize again, or make the executor repeatable before it runs.",
+      op, executor, op);
 }
 
-Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<PlanTensor> *own, void *workspace,
-                  uint64_t size, Stream &stream) {
+Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<PlanTensor> *own,
+                  void *workspace, uint64_t size, Stream &stream) {
   // The thread that runs the task names the stream: a captured plan may be replayed on another one.
   const RunBy run_by = plan->run_by;
   if (own == nullptr) {
-    return enqueue_on(stream, op, [plan = std::move(plan), workspace, size]() -> Status {
-      return run_kernel(*plan, plan->tensors, workspace, size, *working_stream());
-    }, run_by);
+    return enqueue_on(
+        stream, op,
+        [plan = std::move(plan), workspace, size]() -> Status {
+          return run_kernel(*plan, plan->tensors, workspace, size, *working_stream());
+        },
+        run_by);
   }
   auto run = std::make_unique<RepeatedRun>();
   run->plan = std::move(plan);
   run->tensors = std::move(*own);
-  return enqueue_on(stream, op, [run = std::move(run), workspace, size]() -> Status {
-    return run_kernel(*run->plan, run->tensors, workspace, size, *working_stream());
-  }, run_by);
+  return enqueue_on(
+      stream, op,
+      [run = std::move(run), workspace, size]() -> Status {
+        return run_kernel(*run->plan, run->tensors, workspace, size, *working_stream());
+      },
+      run_by);
 }
 
 }  // namespace
@@ -180,20 +200,29 @@ size_t PlanBuilder::add_list(const aclTensorList *list, Use use) {
   const int32_t argument = arguments_++;
   const size_t first = executor_ != nullptr ? executor_->plan->tensors.size() : 0;
   if (list == nullptr) return first;
-  for (size_t i = 0; i < list->members.size(); ++i) add(list->members[i], use, argument, static_cast<int32_t>(i));
+  for (size_t i = 0; i < list->members.size(); ++i)
+    add(list->members[i], use, argument, static_cast<int32_t>(i));
   return first;
 }
 
-size_t PlanBuilder::input(const aclTensor *tensor) { return add(tensor, Use::input, arguments_++, -1); }
-size_t PlanBuilder::output(const aclTensor *tensor) { return add(tensor, Use::output, arguments_++, -1); }
-size_t PlanBuilder::in_place(const aclTensor *tensor) { return add(tensor, Use::both, arguments_++, -1); }
+size_t PlanBuilder::input(const aclTensor *tensor) {
+  return add(tensor, Use::input, arguments_++, -1);
+}
+size_t PlanBuilder::output(const aclTensor *tensor) {
+  return add(tensor, Use::output, arguments_++, -1);
+}
+size_t PlanBuilder::in_place(const aclTensor *tensor) {
+  return add(tensor, Use::both, arguments_++, -1);
+}
 size_t PlanBuilder::input_if(const aclTensor *tensor) {
   return tensor != nullptr ? input(tensor) : add(nullptr, Use::none, -1, -1);
 }
 size_t PlanBuilder::output_if(const aclTensor *tensor) {
   return tensor != nullptr ? output(tensor) : add(nullptr, Use::none, -1, -1);
 }
-size_t PlanBuilder::unused(const aclTensor *tensor) { return add(tensor, Use::none, arguments_++, -1); }
+size_t PlanBuilder::unused(const aclTensor *tensor) {
+  return add(tensor, Use::none, arguments_++, -1);
+}
 size_t PlanBuilder::input_list(const aclTensorList *list) { return add_list(list, Use::input); }
 size_t PlanBuilder::output_list(const aclTensorList *list) { return add_list(list, Use::output); }
 size_t PlanBuilder::unused_list(const aclTensorList *list) { return add_list(list, Use::none); }
@@ -205,13 +234,16 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
                 workspace_size == nullptr ? "workspaceSize" : "executor");
   }
   if (executor_ == nullptr) {
-    return fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%sGetWorkspaceSize: too many live executors (%zu); run or destroy some.",
-                op_, executors().live_count());
+    return fail(ACLNN_ERR_INNER_CREATE_EXECUTOR,
+                "%sGetWorkspaceSize: too many live executors (%zu); run or destroy some.", op_,
+                executors().live_count());
   }
   // Check refuses such tensors by name; this is for operators that do without it.
   if (!countable_) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%sGetWorkspaceSize: a tensor has more elements, or a wider reach, than 64 "
-                "bits can count.", op_);
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "%sGetWorkspaceSize: a tensor has more elements, or a wider reach, than 64 "
+                "bits can count.",
+                op_);
   }
   PlanState &plan = *executor_->plan;
   plan.op = op_;
@@ -231,7 +263,8 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   return 0;
 }
 
-Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor, aclrtStream stream) {
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+                aclrtStream stream) {
   if (const Status s = check_process(op)) return s;
   if (executor == nullptr) return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: the executor is null.", op);
   if (!executors().live(executor)) return consumed(op, executor);
@@ -245,29 +278,36 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   } else {
     executors().destroy(executor);
   }
-  const auto finish = [&](Status s) { return s != 0 && plan->phase_two_code != 0 ? plan->phase_two_code : s; };
+  const auto finish = [&](Status s) {
+    return s != 0 && plan->phase_two_code != 0 ? plan->phase_two_code : s;
+  };
   if (std::strcmp(plan->op, op) != 0) {
-    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: this executor was made by %sGetWorkspaceSize.", op, plan->op));
+    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: this executor was made by %sGetWorkspaceSize.",
+                       op, plan->op));
   }
-  if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0)) return 0;
+  if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0))
+    return 0;
   if (workspace_size > 0 && workspace == nullptr) {
-    return finish(fail(ACLNN_ERR_PARAM_NULLPTR, "%s: the workspace is null while workspaceSize is %llu.", op,
+    return finish(fail(ACLNN_ERR_PARAM_NULLPTR,
+                       "%s: the workspace is null while workspaceSize is %llu.", op,
                        static_cast<unsigned long long>(workspace_size)));
   }
   if (workspace_size < plan->workspace) {
-    // Composite operators take the caller's word for the size; with less than they need they would write
-    // outside of it, so this device refuses for every operator.
-    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
+    // Composite operators take the caller's word for the size; with less than they need they would
+    // write outside of it, so this device refuses for every operator.
+    return finish(fail(ACLNN_ERR_PARAM_INVALID,
+                       "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
                        static_cast<unsigned long long>(workspace_size),
                        static_cast<unsigned long long>(plan->workspace)));
   }
   Stream *target = nullptr;
   if (const Status s = resolve(stream, op, &target)) {
-    return plan->phase_two_code != 0 ? plan->phase_two_code
-                                     : fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream was refused with %d.", op, s);
+    return plan->phase_two_code != 0
+               ? plan->phase_two_code
+               : fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream was refused with %d.", op, s);
   }
-  if (const Status s = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace, workspace_size,
-                                  *target)) {
+  if (const Status s = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace,
+                                  workspace_size, *target)) {
     return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream took no work (%d).", op, s);
   }
   return 0;

@@ -9,16 +9,20 @@
 #include "core/stream.h"
 #include "meta/tensor.h"
 
-// The two phases of an operator. Phase one fills a PlanBuilder with deep copies of its tensors and a kernel;
-// phase two (run_plan) hands the plan to the stream, whose worker checks the addresses and runs the kernel.
+// The two phases of an operator. Phase one fills a PlanBuilder with deep copies of its tensors and
+// a kernel; phase two (run_plan) hands the plan to the stream, whose worker checks the addresses
+// and runs the kernel.
 //
-//     aclnnStatus aclnnFooGetWorkspaceSize(const aclTensor *x, aclTensor *out, uint64_t *size, aclOpExecutor **executor) {
+//     aclnnStatus aclnnFooGetWorkspaceSize(const aclTensor *x, aclTensor *out, uint64_t *size,
+//     aclOpExecutor **executor) {
 //       ... checks ...
 //       emu::PlanBuilder plan("aclnnFoo");
 //       const size_t in = plan.input(x), result = plan.output(out);
-//       return plan.finish([=](emu::PlanContext &c) { return foo(c.tensor(in), c.tensor(result)); }, size, executor);
+//       return plan.finish([=](emu::PlanContext &c) { return foo(c.tensor(in), c.tensor(result));
+//       }, size, executor);
 //     }
-//     aclnnStatus aclnnFoo(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream stream) {
+//     aclnnStatus aclnnFoo(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream
+//     stream) {
 //       return emu::run_plan("aclnnFoo", workspace, size, executor, stream);
 //     }
 namespace emu {
@@ -28,15 +32,19 @@ struct PlanTensor {
   bool present = false;
   bool input = false;
   bool output = false;
-  int32_t list = -1;       // the argument's position among all tensor and list arguments
-  int32_t member = -1;     // its position in a list, -1 for a tensor of its own
+  int32_t list = -1;    // the argument's position among all tensor and list arguments
+  int32_t member = -1;  // its position in a list, -1 for a tensor of its own
 };
 
 // What a kernel sees when it runs on the worker of a stream.
 class PlanContext {
  public:
-  PlanContext(const std::vector<PlanTensor> &tensors, void *workspace, uint64_t workspace_size, Stream &stream)
-      : tensors_(tensors), workspace_(workspace), workspace_size_(workspace_size), stream_(stream) {}
+  PlanContext(const std::vector<PlanTensor> &tensors, void *workspace, uint64_t workspace_size,
+              Stream &stream)
+      : tensors_(tensors),
+        workspace_(workspace),
+        workspace_size_(workspace_size),
+        stream_(stream) {}
 
   // The deep copy, with the address it was last bound to.
   const aclTensor &tensor(size_t index) const { return tensors_[index].tensor; }
@@ -56,15 +64,17 @@ class PlanContext {
   Stream &stream_;
 };
 
-// Called by the worker, perhaps many times and (repeatable plans on several streams) by several threads at a
-// time: it keeps no state of its own. Returns 0 or fail(...), which becomes a fault of the stream.
+// Called by the worker, perhaps many times and (repeatable plans on several streams) by several
+// threads at a time: it keeps no state of its own. Returns 0 or fail(...), which becomes a fault of
+// the stream.
 using Kernel = Callable<Status(PlanContext &), 160>;
 
 // How phase two judges its arguments.
 enum class WorkspaceRule : uint8_t {
   kComposite,   // null workspace with a size: 161001
   kIndividual,  // also: a size below what phase one asked for: 161002
-  kSkipEmpty,   // null workspace or size 0: succeeds and does nothing (AllGatherMatmul, MatmulReduceScatter)
+  // null workspace or size 0: succeeds and does nothing (AllGatherMatmul, MatmulReduceScatter)
+  kSkipEmpty,
 };
 
 class PlanBuilder {
@@ -74,8 +84,9 @@ class PlanBuilder {
   PlanBuilder(const PlanBuilder &) = delete;
   PlanBuilder &operator=(const PlanBuilder &) = delete;
 
-  // Every tensor and list of the call is added once and in the order of the call: an address is exchanged by position.
-  // Deep copies the tensor and returns its index for PlanContext. Null makes an absent entry.
+  // Every tensor and list of the call is added once and in the order of the call: an address is
+  // exchanged by position. Deep copies the tensor and returns its index for PlanContext. Null makes
+  // an absent entry.
   size_t input(const aclTensor *tensor);
   size_t output(const aclTensor *tensor);
   // One that is read and written.
@@ -87,13 +98,15 @@ class PlanBuilder {
   // What only some operators of a family take: null is no argument of the others.
   size_t input_if(const aclTensor *tensor);
   size_t output_if(const aclTensor *tensor);
-  // What the call was given and the kernel does not touch: counted, absent for the kernel, and free to be moved.
+  // What the call was given and the kernel does not touch: counted, absent for the kernel, and free
+  // to be moved.
   size_t unused(const aclTensor *tensor);
   size_t unused_list(const aclTensorList *list);
 
   void workspace(uint64_t bytes) { workspace_ = bytes; }
   void rule(WorkspaceRule rule) { rule_ = rule; }
-  // 561000 from aclSetAclOpExecutorRepeatable: plans that copy between host and device, random steps, ...
+  // 561000 from aclSetAclOpExecutorRepeatable: plans that copy between host and device, random
+  // steps, ...
   void not_repeatable() { repeatable_allowed_ = false; }
   // Every failure of phase two reads as this code (561000 for the MC2 family).
   void phase_two_code(Status code) { phase_two_code_ = code; }
@@ -119,7 +132,9 @@ class PlanBuilder {
   bool countable_ = true;
 };
 
-// The body of every aclnnXxx. Consumes the executor unless it is repeatable, whether it succeeds or not.
-Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor, aclrtStream stream);
+// The body of every aclnnXxx. Consumes the executor unless it is repeatable, whether it succeeds or
+// not.
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+                aclrtStream stream);
 
 }  // namespace emu

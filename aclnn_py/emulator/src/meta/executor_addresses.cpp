@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // New addresses for the tensors of a repeatable executor.
 //
-// CANN counts tensors as they stand in the call, first what is read, then what is written, null ones and members of
-// lists included; a reference stands on both sides. Executors composed of several kernels hold on to the program's
-// aclTensor objects instead and look at nothing else. So the tensor decides wherever the executor was made from it,
-// except where CANN goes by position alone. A tensor the executor does not know takes the place its position names, if
-// it looks like the one that was there. What is left is refused: it would write to the wrong memory.
+// CANN counts tensors as they stand in the call, first what is read, then what is written, null
+// ones and members of lists included; a reference stands on both sides. Executors composed of
+// several kernels hold on to the program's aclTensor objects instead and look at nothing else. So
+// the tensor decides wherever the executor was made from it, except where CANN goes by position
+// alone. A tensor the executor does not know takes the place its position names, if it looks like
+// the one that was there. What is left is refused: it would write to the wrong memory.
 #include <string>
 
 #include "aclnn/aclnn_base.h"
@@ -64,14 +65,16 @@ class Places {
     return found;
   }
 
-  // A member of a list, or a single tensor as its own member 0. The argument is counted on its side.
+  // A member of a list, or a single tensor as its own member 0. The argument is counted on its
+  // side.
   Place member(Side side, size_t argument, size_t number) const {
     Place found;
     for (const bool as_output : {false, true}) {
       if (side == (as_output ? Side::kInput : Side::kOutput)) continue;
       for (int32_t i = 0; i < parameters_.count; ++i) {
         if (!on_side(i, as_output) || argument-- > 0) continue;
-        each_of(i, as_output, [&](const Place &place) { return number-- > 0 || (found = place, false); });
+        each_of(i, as_output,
+                [&](const Place &place) { return number-- > 0 || (found = place, false); });
         return found;
       }
     }
@@ -116,7 +119,9 @@ class Places {
 };
 
 ExecutorKind kind_of(PlanState &plan) {
-  if (!plan.kind) plan.kind = plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
+  if (!plan.kind)
+    plan.kind =
+        plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
   return *plan.kind;
 }
 
@@ -125,7 +130,9 @@ bool looks_like(const aclTensor &one, const aclTensor &other) {
          one.strides == other.strides;
 }
 
-int64_t offset_bytes(const aclTensor &tensor) { return tensor.offset * dtype_bits(tensor.dtype) / 8; }
+int64_t offset_bytes(const aclTensor &tensor) {
+  return tensor.offset * dtype_bits(tensor.dtype) / 8;
+}
 
 size_t uses_of(const PlanState &plan, const aclTensor &tensor) {
   size_t count = 0;
@@ -147,60 +154,71 @@ Status bind_place(const char *routine, const Place &place, aclTensor &tensor, vo
   // CANN takes the first element of the tensor it is given.
   void *const start = static_cast<char *>(address) + (offset_bytes(tensor) - offset_bytes(bound));
   if (place.as_output && place.parameter->read && bound.data != start) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: %s is read and written at one address; set it as an input, and its output follows.", routine,
-                place.parameter->name);
+    return fail(
+        ACLNN_ERR_PARAM_INVALID,
+        "%s: %s is read and written at one address; set it as an input, and its output follows.",
+        routine, place.parameter->name);
   }
   bound.data = start;
   tensor.data = address;
   return 0;
 }
 
-Status check_place(const char *routine, const char *what, size_t index, const Places &places, const PlanState &plan,
-                   const Place &place, Side side) {
+Status check_place(const char *routine, const char *what, size_t index, const Places &places,
+                   const PlanState &plan, const Place &place, Side side) {
   if (place.entry == nullptr) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %s %zu is out of range. %s has %s.", routine, what, index, plan.op,
-                places.text(side).c_str());
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %s %zu is out of range. %s has %s.", routine, what,
+                index, plan.op, places.text(side).c_str());
   }
   if (!place.entry->present) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: %s %zu is %s, which was null in phase one: it cannot get an address. %s has %s.", routine, what,
-                index, place.parameter->name, plan.op, places.text(side).c_str());
+    return fail(
+        ACLNN_ERR_PARAM_INVALID,
+        "%s: %s %zu is %s, which was null in phase one: it cannot get an address. %s has %s.",
+        routine, what, index, place.parameter->name, plan.op, places.text(side).c_str());
   }
   return 0;
 }
 
-Status cannot_tell(const char *routine, const char *why, const Places &places, const PlanState &plan, Side side) {
+Status cannot_tell(const char *routine, const char *why, const Places &places,
+                   const PlanState &plan, Side side) {
   return fail(ACLNN_ERR_PARAM_INVALID,
-              "%s: the tensor meant cannot be told: %s. Pass the aclTensor that phase one of %s was given; positions are: "
-              "%s.", routine, why, plan.op, places.text(side).c_str());
+              "%s: the tensor meant cannot be told: %s. Pass the aclTensor that phase one of %s "
+              "was given; positions are: "
+              "%s.",
+              routine, why, plan.op, places.text(side).c_str());
 }
 
 // For a tensor the executor was not made from: the place, when it looks like what was there.
-Status bind_unknown(const char *routine, const char *what, size_t index, const Places &places, PlanState &plan,
-                    const Place &place, aclTensor &tensor, void *address, Side side) {
-  if (!places.known()) return cannot_tell(routine, "the executor was not made from it", places, plan, side);
+Status bind_unknown(const char *routine, const char *what, size_t index, const Places &places,
+                    PlanState &plan, const Place &place, aclTensor &tensor, void *address,
+                    Side side) {
+  if (!places.known())
+    return cannot_tell(routine, "the executor was not made from it", places, plan, side);
   if (const Status s = check_place(routine, what, index, places, plan, place, side)) return s;
   if (!looks_like(place.entry->tensor, tensor)) {
-    const std::string why = "the executor was not made from it, and it has another dtype, shape, strides or offset than " +
-                            std::string(place.parameter->name);
+    const std::string why =
+        "the executor was not made from it, and it has another dtype, shape, strides or offset "
+        "than " +
+        std::string(place.parameter->name);
     return cannot_tell(routine, why.c_str(), places, plan, side);
   }
   return bind_place(routine, place, tensor, address);
 }
 
-Status check_arguments(const char *routine, aclOpExecutor *executor, const void *given, const char *what) {
+Status check_arguments(const char *routine, aclOpExecutor *executor, const void *given,
+                       const char *what) {
   if (const Status s = check_process(routine)) return s;
   if (const Status s = check_executor(routine, executor)) return s;
   if (given == nullptr) return fail(ACLNN_ERR_INNER_NULLPTR, "%s: the %s is null.", routine, what);
   return 0;
 }
 
-Status set_address(const char *routine, aclOpExecutor *executor, size_t index, aclTensor *tensor, void *address,
-                   Side side) {
+Status set_address(const char *routine, aclOpExecutor *executor, size_t index, aclTensor *tensor,
+                   void *address, Side side) {
   if (const Status s = check_arguments(routine, executor, tensor, "tensor")) return s;
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor.", routine, static_cast<void *>(tensor));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor.", routine,
+                static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
   const ExecutorKind kind = kind_of(plan);
@@ -220,33 +238,41 @@ Status set_address(const char *routine, aclOpExecutor *executor, size_t index, a
   if (side == Side::kAny && places.known()) {
     // Where an input stands behind an output in the call, programs count the one way or the other.
     const Place other = places.at_in_call(index);
-    const bool fits = place.entry != nullptr && place.entry->present && looks_like(place.entry->tensor, *tensor);
-    const bool other_fits = other.entry != nullptr && other.entry->present && looks_like(other.entry->tensor, *tensor);
+    const bool fits =
+        place.entry != nullptr && place.entry->present && looks_like(place.entry->tensor, *tensor);
+    const bool other_fits =
+        other.entry != nullptr && other.entry->present && looks_like(other.entry->tensor, *tensor);
     if (fits && other_fits && place.entry != other.entry) {
-      return cannot_tell(routine, "the executor was not made from it, and an input stands behind an output in the call",
-                         places, plan, side);
+      return cannot_tell(
+          routine,
+          "the executor was not made from it, and an input stands behind an output in the call",
+          places, plan, side);
     }
     if (!fits && other_fits) place = other;
   }
   return bind_unknown(routine, "index", index, places, plan, place, *tensor, address, side);
 }
 
-// The argument counts the tensors and lists of that side, a list is one; the number counts the members of the list.
-Status set_list_address(const char *routine, aclOpExecutor *executor, size_t argument, size_t number,
-                        aclTensorList *list, void *address, Side side) {
+// The argument counts the tensors and lists of that side, a list is one; the number counts the
+// members of the list.
+Status set_list_address(const char *routine, aclOpExecutor *executor, size_t argument,
+                        size_t number, aclTensorList *list, void *address, Side side) {
   if (const Status s = check_arguments(routine, executor, list, "tensor list")) return s;
   if (!live(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor list.", routine, static_cast<void *>(list));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor list.", routine,
+                static_cast<void *>(list));
   }
   if (number >= list->members.size()) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: relativeIndex %zu is out of range, the list has %zu tensors.", routine,
-                number, list->members.size());
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "%s: relativeIndex %zu is out of range, the list has %zu tensors.", routine, number,
+                list->members.size());
   }
   aclTensor *tensor = list->members[number];
-  if (tensor == nullptr) return fail(ACLNN_ERR_INNER_NULLPTR, "%s: member %zu of the list is null.", routine, number);
+  if (tensor == nullptr)
+    return fail(ACLNN_ERR_INNER_NULLPTR, "%s: member %zu of the list is null.", routine, number);
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: member %zu of the list (%p) is not a live tensor.", routine, number,
-                static_cast<void *>(tensor));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: member %zu of the list (%p) is not a live tensor.",
+                routine, number, static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
   const ExecutorKind kind = kind_of(plan);
@@ -259,7 +285,8 @@ Status set_list_address(const char *routine, aclOpExecutor *executor, size_t arg
   }
   const Place place = places.known() ? places.member(side, argument, number) : Place{};
   if (kind == ExecutorKind::generated && places.known()) {
-    if (const Status s = check_place(routine, "irIndex", argument, places, plan, place, side)) return s;
+    if (const Status s = check_place(routine, "irIndex", argument, places, plan, place, side))
+      return s;
     return bind_place(routine, place, *tensor, address);
   }
   if (uses == 1) return bind_uses(plan, *tensor, address);
@@ -273,15 +300,18 @@ using emu::set_address;
 using emu::set_list_address;
 using emu::Side;
 
-#define EMU_ADDRESS_SETTER(name, side)                                                                               \
-  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr) try {          \
-    return set_address(__func__, executor, index, tensor, addr, side);                                               \
-  } EMU_CATCH
-#define EMU_LIST_ADDRESS_SETTER(name, side)                                                                          \
-  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,                   \
-                              aclTensorList *tensors, void *addr) try {                                                  \
-    return set_list_address(__func__, executor, irIndex, relativeIndex, tensors, addr, side);                        \
-  } EMU_CATCH
+#define EMU_ADDRESS_SETTER(name, side)                                                        \
+  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, \
+                              void *addr) try {                                               \
+    return set_address(__func__, executor, index, tensor, addr, side);                        \
+  }                                                                                           \
+  EMU_CATCH
+#define EMU_LIST_ADDRESS_SETTER(name, side)                                                        \
+  EMU_EXPORT aclnnStatus name(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex, \
+                              aclTensorList *tensors, void *addr) try {                            \
+    return set_list_address(__func__, executor, irIndex, relativeIndex, tensors, addr, side);      \
+  }                                                                                                \
+  EMU_CATCH
 
 EMU_ADDRESS_SETTER(aclSetTensorAddr, Side::kAny)
 EMU_ADDRESS_SETTER(AclSetTensorAddr, Side::kAny)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C calls on executors: repeatable mode, destruction. New addresses are in executor_addresses.cpp.
+// The C calls on executors: repeatable mode, destruction. New addresses are in
+// executor_addresses.cpp.
 #include "aclnn/aclnn_base.h"
 #include "core/export.h"
 #include "core/process.h"
@@ -8,11 +9,13 @@
 namespace emu {
 
 Status check_executor(const char *routine, aclOpExecutor *executor) {
-  if (executor == nullptr) return fail(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is null.", routine);
+  if (executor == nullptr)
+    return fail(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is null.", routine);
   if (!executors().live(executor)) {
     return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: %p is not a live executor (phase two consumed it, it was destroyed, or it never was one).", routine,
-                static_cast<void *>(executor));
+                "%s: %p is not a live executor (phase two consumed it, it was destroyed, or it "
+                "never was one).",
+                routine, static_cast<void *>(executor));
   }
   return 0;
 }
@@ -25,11 +28,13 @@ EMU_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) tr
   EMU_ENTER();
   if (const emu::Status s = emu::check_executor(__func__, executor)) return s;
   if (!executor->plan->repeatable_allowed) {
-    return fail(ACLNN_ERR_INNER, "aclSetAclOpExecutorRepeatable: %s cannot be repeated.", executor->plan->op);
+    return fail(ACLNN_ERR_INNER, "aclSetAclOpExecutorRepeatable: %s cannot be repeated.",
+                executor->plan->op);
   }
   executor->repeatable.store(true);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) try {
   EMU_ENTER();
@@ -38,4 +43,5 @@ EMU_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) try {
   if (!emu::executors().retire(executor)) return emu::check_executor(__func__, executor);
   emu::executors().destroy(executor);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -38,4 +38,4 @@ Slots<aclOpExecutor> &executors();
 
 // 561103 for null, 161002 for what is no live executor.
 Status check_executor(const char *routine, aclOpExecutor *executor);
-}
+}  // namespace emu

@@ -7,8 +7,8 @@ namespace emu {
 namespace {
 
 template <class List, class Member>
-List *create(const char *routine, Slots<List> &lists, Slots<Member> &members, const Member *const *value,
-             uint64_t size) {
+List *create(const char *routine, Slots<List> &lists, Slots<Member> &members,
+             const Member *const *value, uint64_t size) {
   if (check_process(routine)) return nullptr;
   if (value == nullptr && size != 0) {
     fail(ACLNN_ERR_PARAM_NULLPTR, "%s: value is null while size is %llu.", routine,
@@ -17,27 +17,30 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members, co
   }
   for (uint64_t i = 0; i < size; ++i) {
     if (value[i] != nullptr && !members.live(value[i])) {
-      fail(ACLNN_ERR_PARAM_INVALID, "%s: member %llu (%p) is not alive.", routine, static_cast<unsigned long long>(i),
-           static_cast<const void *>(value[i]));
+      fail(ACLNN_ERR_PARAM_INVALID, "%s: member %llu (%p) is not alive.", routine,
+           static_cast<unsigned long long>(i), static_cast<const void *>(value[i]));
       return nullptr;
     }
   }
   auto list = lists.guard(lists.create());
   if (list == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live lists (%zu).", routine, lists.live_count());
+    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live lists (%zu).", routine,
+         lists.live_count());
     return nullptr;
   }
   for (uint64_t i = 0; i < size; ++i) list->members.push_back(const_cast<Member *>(value[i]));
   return list.release();
 }
 
-// A list owns its members: they go with it. One that the program destroyed itself is named, the rest goes.
+// A list owns its members: they go with it. One that the program destroyed itself is named, the
+// rest goes.
 template <class List, class Member>
 Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, const List *list) {
   if (const Status s = check_process(routine)) return s;
   if (list == nullptr) return 0;
   if (!lists.retire(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live list (destroyed before, or never one).", routine,
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "%s: %p is not a live list (destroyed before, or never one).", routine,
                 static_cast<const void *>(list));
   }
   auto *mine = const_cast<List *>(list);
@@ -48,8 +51,10 @@ Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, 
     if (members.retire(member)) {
       members.destroy(member);
     } else {
-      status = fail(ACLNN_ERR_PARAM_INVALID,
-                    "%s: member %zu was destroyed before its list; a list destroys its members itself.", routine, i);
+      status =
+          fail(ACLNN_ERR_PARAM_INVALID,
+               "%s: member %zu was destroyed before its list; a list destroys its members itself.",
+               routine, i);
     }
   }
   lists.destroy(mine);
@@ -60,10 +65,12 @@ template <class List>
 Status get_size(const char *routine, Slots<List> &lists, const List *list, uint64_t *size) {
   if (const Status s = check_process(routine)) return s;
   if (list == nullptr || size == nullptr) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine, list == nullptr ? "the list" : "size");
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
+                list == nullptr ? "the list" : "size");
   }
   if (!lists.live(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live list.", routine, static_cast<const void *>(list));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live list.", routine,
+                static_cast<const void *>(list));
   }
   *size = list->members.size();
   return 0;
@@ -74,19 +81,25 @@ Status get_size(const char *routine, Slots<List> &lists, const List *list, uint6
 
 EMU_EXPORT aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size) try {
   return emu::create(__func__, emu::tensor_lists(), emu::tensors(), value, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size) try {
   return emu::create(__func__, emu::scalar_lists(), emu::scalars(), value, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclDestroyTensorList(const aclTensorList *array) try {
   return emu::destroy(__func__, emu::tensor_lists(), emu::tensors(), array);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclDestroyScalarList(const aclScalarList *array) try {
   return emu::destroy(__func__, emu::scalar_lists(), emu::scalars(), array);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size) try {
   return emu::get_size(__func__, emu::tensor_lists(), tensorList, size);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size) try {
   return emu::get_size(__func__, emu::scalar_lists(), scalarList, size);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -25,7 +25,8 @@ TensorParameters find_tensor_parameters(const char *op);
 enum class ExecutorKind : uint8_t {
   composed,   // of several kernels: by the aclTensor given; the position is not looked at
   generated,  // one kernel with the parameters of the call: by position
-  wrapped,    // one kernel with parameters the call does not have: by a position that no document states
+  // one kernel with parameters the call does not have: by a position that no document states
+  wrapped,
 };
 ExecutorKind executor_kind(const char *op);
 

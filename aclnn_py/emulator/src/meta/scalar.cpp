@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/export.h"
-#include "core/process.h"
 #include "core/half.h"
+#include "core/process.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -117,26 +117,31 @@ EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) try {
   }
   const size_t size = aclDataTypeSize(dataType);
   if (size == 0 || size > sizeof(aclScalar::value)) {
-    fail(ACLNN_ERR_PARAM_INVALID, "aclCreateScalar: %d is not the type of a scalar.", static_cast<int>(dataType));
+    fail(ACLNN_ERR_PARAM_INVALID, "aclCreateScalar: %d is not the type of a scalar.",
+         static_cast<int>(dataType));
     return nullptr;
   }
   aclScalar *scalar = emu::scalars().create();
   if (scalar == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateScalar: too many live scalars (%zu).", emu::scalars().live_count());
+    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateScalar: too many live scalars (%zu).",
+         emu::scalars().live_count());
     return nullptr;
   }
   scalar->dtype = dataType;
   std::memcpy(scalar->value, value, size);
   return scalar;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) try {
   EMU_ENTER();
   if (scalar == nullptr) return 0;
   if (!emu::scalars().retire(scalar)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "aclDestroyScalar: %p is not a live scalar (destroyed before, or never one).",
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "aclDestroyScalar: %p is not a live scalar (destroyed before, or never one).",
                 static_cast<const void *>(scalar));
   }
   emu::scalars().destroy(const_cast<aclScalar *>(scalar));
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -63,7 +63,8 @@ Dims contiguous_strides(const Dims &shape) {
   int64_t step = 1;
   for (size_t i = shape.size(); i-- > 0;) {
     strides[i] = step;
-    if (!checked_mul(step, shape[i], &step)) step = kUncountable;  // of a shape that no operator takes
+    // of a shape that no operator takes
+    if (!checked_mul(step, shape[i], &step)) step = kUncountable;
   }
   return strides;
 }
@@ -85,9 +86,9 @@ bool countable(const aclTensor &tensor) {
 }
 
 // Fills a tensor from the arguments of aclCreateTensor; false with a message when they cannot be.
-bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint64_t rank, aclDataType dtype,
-              const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storage, uint64_t storage_rank,
-              void *data) {
+bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint64_t rank,
+              aclDataType dtype, const int64_t *stride, int64_t offset, aclFormat format,
+              const int64_t *storage, uint64_t storage_rank, void *data) {
   if ((view == nullptr && rank != 0) || (storage == nullptr && storage_rank != 0)) {
     fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null while its count is %llu.", routine,
          view == nullptr && rank != 0 ? "viewDims" : "storageDims",
@@ -101,8 +102,8 @@ bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint6
   }
   for (uint64_t i = 0; i < rank; ++i) {
     if (view[i] < 0) {
-      fail(ACLNN_ERR_PARAM_INVALID, "%s: viewDims[%llu] is %lld.", routine, static_cast<unsigned long long>(i),
-           static_cast<long long>(view[i]));
+      fail(ACLNN_ERR_PARAM_INVALID, "%s: viewDims[%llu] is %lld.", routine,
+           static_cast<unsigned long long>(i), static_cast<long long>(view[i]));
       return false;
     }
   }
@@ -121,7 +122,8 @@ bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint6
   return true;
 }
 
-// The caller releases the array with delete[] (or free(): operator new[] is malloc on this platform).
+// The caller releases the array with delete[] (or free(): operator new[] is malloc on this
+// platform).
 Status copy_out(const Dims &dims, int64_t **values, uint64_t *count) {
   auto *array = new int64_t[std::max<size_t>(dims.size(), 1)];
   std::copy(dims.begin(), dims.end(), array);
@@ -132,11 +134,12 @@ Status copy_out(const Dims &dims, int64_t **values, uint64_t *count) {
 
 Status check_getter(const char *routine, const aclTensor *tensor, bool outs) {
   if (tensor == nullptr || !outs) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine, tensor == nullptr ? "tensor" : "an output");
+    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
+                tensor == nullptr ? "tensor" : "an output");
   }
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor (destroyed, or never one).", routine,
-                static_cast<const void *>(tensor));
+    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor (destroyed, or never one).",
+                routine, static_cast<const void *>(tensor));
   }
   return 0;
 }
@@ -147,100 +150,120 @@ Status check_getter(const char *routine, const aclTensor *tensor, bool outs) {
 using emu::check_getter;
 using emu::fail;
 
-EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                                      const int64_t *stride, int64_t offset, aclFormat format,
-                                      const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData) try {
+EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum,
+                                      aclDataType dataType, const int64_t *stride, int64_t offset,
+                                      aclFormat format, const int64_t *storageDims,
+                                      uint64_t storageDimsNum, void *tensorData) try {
   if (emu::check_process(__func__)) return nullptr;
   aclTensor *tensor = emu::tensors().create();
   if (tensor == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateTensor: too many live tensors (%zu).", emu::tensors().live_count());
+    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateTensor: too many live tensors (%zu).",
+         emu::tensors().live_count());
     return nullptr;
   }
-  if (!emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
-                     storageDimsNum, tensorData)) {
+  if (!emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format,
+                     storageDims, storageDimsNum, tensorData)) {
     emu::tensors().retire(tensor);
     emu::tensors().destroy(tensor);
     return nullptr;
   }
   tensor->identity = emu::next_identity();
   return tensor;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
-                                     aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format,
-                                     const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr) try {
+EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims,
+                                     uint64_t viewDimsNum, aclDataType dataType,
+                                     const int64_t *stride, int64_t offset, aclFormat format,
+                                     const int64_t *storageDims, uint64_t storageDimsNum,
+                                     void *tensorDataAddr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
-  if ((viewDims == nullptr && viewDimsNum != 0) || (storageDims == nullptr && storageDimsNum != 0)) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "aclInitTensor: a dims pointer is null while its count is not zero.");
+  if ((viewDims == nullptr && viewDimsNum != 0) ||
+      (storageDims == nullptr && storageDimsNum != 0)) {
+    return fail(ACLNN_ERR_PARAM_NULLPTR,
+                "aclInitTensor: a dims pointer is null while its count is not zero.");
   }
-  return emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
-                       storageDimsNum, tensorDataAddr)
+  return emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format,
+                       storageDims, storageDimsNum, tensorDataAddr)
              ? 0
              : ACLNN_ERR_PARAM_INVALID;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) try {
   EMU_ENTER();
   if (tensor == nullptr) return 0;
   if (!emu::tensors().retire(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "aclDestroyTensor: %p is not a live tensor (destroyed before, or never one).",
+    return fail(ACLNN_ERR_PARAM_INVALID,
+                "aclDestroyTensor: %p is not a live tensor (destroyed before, or never one).",
                 static_cast<const void *>(tensor));
   }
   emu::tensors().destroy(const_cast<aclTensor *>(tensor));
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) try {
+EMU_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims,
+                                       uint64_t *viewDimsNum) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, viewDims && viewDimsNum)) return s;
   return emu::copy_out(tensor->shape, viewDims, viewDimsNum);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum)
-try {
+EMU_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims,
+                                          uint64_t *storageDimsNum) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, storageDims && storageDimsNum)) return s;
   return emu::copy_out(tensor->storage_shape, storageDims, storageDimsNum);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) try {
+EMU_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue,
+                                         uint64_t *stridesNum) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, stridesValue && stridesNum)) return s;
   return emu::copy_out(tensor->strides, stridesValue, stridesNum);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, offset != nullptr)) return s;
   *offset = tensor->offset;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, format != nullptr)) return s;
   *format = tensor->format;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, dataType != nullptr)) return s;
   *dataType = tensor->dtype;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
   tensor->data = addr;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, addr != nullptr)) return s;
   *addr = tensor->data;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

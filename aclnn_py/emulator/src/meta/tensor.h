@@ -48,7 +48,8 @@ class Dims {
   const int64_t *end() const { return values_ + size_; }
   int64_t back() const { return values_[size_ - 1]; }
 
-  // The number of elements of this shape: 1 for rank 0, kUncountable for more than 64 bits can count.
+  // The number of elements of this shape: 1 for rank 0, kUncountable for more than 64 bits can
+  // count.
   int64_t count() const { return count_of(values_, size_); }
 
   friend bool operator==(const Dims &a, const Dims &b) {
@@ -77,13 +78,13 @@ const char *format_name(aclFormat format);
 // The objects behind the C handles. Operators read them; only meta/ writes them.
 struct aclTensor {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  aclFormat format = ACL_FORMAT_ND;          // as given: the format of view and of storage
+  aclFormat format = ACL_FORMAT_ND;  // as given: the format of view and of storage
   emu::Dims shape, strides, storage_shape;
-  int64_t offset = 0;                        // in elements, to be added to data
-  void *data = nullptr;                      // start of the storage
-  uint64_t identity = 0;                     // of the handle: no two have the same, copies keep it
-  // Whether its elements, and the bytes a view reaches, can be counted in 64 bits; an extent of 0 counts as 1, so
-  // that no part of the shape wraps either. Operators refuse any other tensor.
+  int64_t offset = 0;     // in elements, to be added to data
+  void *data = nullptr;   // start of the storage
+  uint64_t identity = 0;  // of the handle: no two have the same, copies keep it
+  // Whether its elements, and the bytes a view reaches, can be counted in 64 bits; an extent of 0
+  // counts as 1, so that no part of the shape wraps either. Operators refuse any other tensor.
   bool countable = true;
 
   int64_t numel() const { return shape.count(); }
@@ -93,8 +94,8 @@ struct aclTensor {
   void *view_data() const {
     return static_cast<char *>(data) + offset * (emu::dtype_bits(dtype) / 8);
   }
-  // The bytes of the storage a view can reach: [*low, *high) relative to data. False for an empty view. Only for a
-  // countable tensor.
+  // The bytes of the storage a view can reach: [*low, *high) relative to data. False for an empty
+  // view. Only for a countable tensor.
   bool reach(int64_t *low, int64_t *high) const;
 };
 

@@ -11,11 +11,17 @@ namespace {
 
 bool is_private(aclFormat format) {
   switch (format) {
-    case ACL_FORMAT_NC1HWC0: case ACL_FORMAT_NC1HWC0_C04: case ACL_FORMAT_NDC1HWC0:
-    case ACL_FORMAT_FRACTAL_Z: case ACL_FRACTAL_Z_3D: case ACL_FORMAT_FRACTAL_NZ:
-    case ACL_FORMAT_FRACTAL_NZ_C0_2: case ACL_FORMAT_FRACTAL_NZ_C0_4: case ACL_FORMAT_FRACTAL_NZ_C0_8:
-    case ACL_FORMAT_FRACTAL_NZ_C0_16: case ACL_FORMAT_FRACTAL_NZ_C0_32:
-      return true;
+    case ACL_FORMAT_NC1HWC0:
+    case ACL_FORMAT_NC1HWC0_C04:
+    case ACL_FORMAT_NDC1HWC0:
+    case ACL_FORMAT_FRACTAL_Z:
+    case ACL_FRACTAL_Z_3D:
+    case ACL_FORMAT_FRACTAL_NZ:
+    case ACL_FORMAT_FRACTAL_NZ_C0_2:
+    case ACL_FORMAT_FRACTAL_NZ_C0_4:
+    case ACL_FORMAT_FRACTAL_NZ_C0_8:
+    case ACL_FORMAT_FRACTAL_NZ_C0_16:
+    case ACL_FORMAT_FRACTAL_NZ_C0_32: return true;
     default: return false;
   }
 }
@@ -34,9 +40,11 @@ Check &Check::stale(const char *parameter) {
 
 Check &Check::uncountable(const char *parameter, const aclTensor &given) {
   status_ = fail(refusal_,
-                 "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from the first to the "
+                 "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from "
+                 "the first to the "
                  "last, are more than 64 bits can count",
-                 op_, parameter, shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
+                 op_, parameter,
+                 shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
                  shape_text(given.strides.data(), static_cast<int>(given.strides.size())).c_str(),
                  static_cast<long long>(given.offset));
   return *this;
@@ -77,7 +85,8 @@ Check &Check::same_dtype(const char *parameter, aclDataType given, const char *o
 Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) {
   if (ok() && !can_cast(from, to)) {
     // Programs look for the words in the middle, which CANN's text has too.
-    status_ = fail(refusal_, "%s: the result's dtype %s can't be cast to the desired output type %s of %s",
+    status_ = fail(refusal_,
+                   "%s: the result's dtype %s can't be cast to the desired output type %s of %s",
                    op_, dtype_name(from), dtype_name(to), parameter);
   }
   return *this;
@@ -104,16 +113,20 @@ Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout
   return *this;
 }
 
-Check &Check::shape_or_one_element(const char *parameter, const aclTensor *tensor, const Layout &expected) {
+Check &Check::shape_or_one_element(const char *parameter, const aclTensor *tensor,
+                                   const Layout &expected) {
   if (!ok() || tensor == nullptr) return *this;
-  const bool one = tensor->rank() <= 1 && tensor->numel() == 1 && expected.rank <= 1 && expected.count() == 1;
+  const bool one =
+      tensor->rank() <= 1 && tensor->numel() == 1 && expected.rank <= 1 && expected.count() == 1;
   return one ? *this : shape(parameter, tensor, expected);
 }
 
 Check &Check::plain_format(const char *parameter, const aclTensor *tensor) {
   if (!ok() || tensor == nullptr || !is_private(tensor->format)) return *this;
-  status_ = fail(refusal_, "%s: %s is in the private format %s; allowed: ND, NCHW, NHWC and the like. Cast it first.",
-                 op_, parameter, format_name(tensor->format));
+  status_ = fail(
+      refusal_,
+      "%s: %s is in the private format %s; allowed: ND, NCHW, NHWC and the like. Cast it first.",
+      op_, parameter, format_name(tensor->format));
   return *this;
 }
 

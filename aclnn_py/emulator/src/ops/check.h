@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phase-one argument checks. The first failure wins; its text names the parameter, what was given and
-// what is allowed. Callers check in the documented order: nulls, dtypes, formats, ranks and shapes.
+// Phase-one argument checks. The first failure wins; its text names the parameter, what was given
+// and what is allowed. Callers check in the documented order: nulls, dtypes, formats, ranks and
+// shapes.
 #pragma once
 
 #include <type_traits>
@@ -31,8 +32,9 @@ class Check {
   const char *op() const { return op_; }
   const OperatorFacts &facts() const { return facts_; }
 
-  // Any kind of handle: null is 161001, one that was destroyed is 161002. So is a tensor, or a member of a list, with
-  // more elements than 64 bits can count or a reach beyond them: sizes of what passed here can be computed freely.
+  // Any kind of handle: null is 161001, one that was destroyed is 161002. So is a tensor, or a
+  // member of a list, with more elements than 64 bits can count or a reach beyond them: sizes of
+  // what passed here can be computed freely.
   template <class Handle>
   Check &required(const char *parameter, const Handle *given) {
     if (!ok()) return *this;
@@ -49,22 +51,25 @@ class Check {
     return given == nullptr && ok() ? null(parameter) : *this;
   }
 
-  // The tensor's or scalar's dtype against the list of the facts, less what `refused` names. An absent
-  // optional passes, and so does everything where the facts name no dtype.
+  // The tensor's or scalar's dtype against the list of the facts, less what `refused` names. An
+  // absent optional passes, and so does everything where the facts name no dtype.
   Check &dtype(const char *parameter, const aclTensor *tensor, DtypeSet refused = 0);
   Check &dtype(const char *parameter, const aclScalar *scalar, DtypeSet refused = 0);
   // Against a list of the operator's own.
   Check &dtype_in(const char *parameter, aclDataType given, DtypeSet allowed);
-  Check &same_dtype(const char *parameter, aclDataType given, const char *other, aclDataType expected);
+  Check &same_dtype(const char *parameter, aclDataType given, const char *other,
+                    aclDataType expected);
   // A result of dtype `from` must be storable in the parameter's dtype.
   Check &castable(aclDataType from, const char *parameter, aclDataType to);
   Check &rank(const char *parameter, const aclTensor *tensor, int lowest, int highest);
   Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
   // The same, but one element may be () or (1) in either.
-  Check &shape_or_one_element(const char *parameter, const aclTensor *tensor, const Layout &expected);
+  Check &shape_or_one_element(const char *parameter, const aclTensor *tensor,
+                              const Layout &expected);
   // Not in a format that cuts the shape into blocks; CANN calls these private.
   Check &plain_format(const char *parameter, const aclTensor *tensor);
-  Check &same_format(const char *parameter, const aclTensor *tensor, const char *other, const aclTensor *model);
+  Check &same_format(const char *parameter, const aclTensor *tensor, const char *other,
+                     const aclTensor *model);
   // A size computed from `parameter`: refused when it does not fit 64 bits, then 0.
   int64_t size(const char *parameter, Checked value);
   // Any other rule: `holds` or the message, which starts with the parameter's name.
@@ -79,7 +84,8 @@ class Check {
       if (!given->countable) return uncountable(parameter, *given);
     } else if constexpr (std::is_same_v<Handle, aclTensorList>) {
       for (const aclTensor *member : given->members) {
-        if (member != nullptr && live(member) && !member->countable) return uncountable(parameter, *member);
+        if (member != nullptr && live(member) && !member->countable)
+          return uncountable(parameter, *member);
       }
     }
     return *this;

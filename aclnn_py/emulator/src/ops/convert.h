@@ -19,8 +19,9 @@ using CastFn = void (*)(const void *from, int64_t count, void *to);
 struct ConvertTable {
   LoadFn load[64];
   StoreFn store[64];
-  CastFn cast[kComputeCount][kComputeCount];         // [from][to], rounded to nearest
-  CastFn cast_to_odd[kComputeCount][kComputeCount];  // for a float that a narrower store rounds again
+  CastFn cast[kComputeCount][kComputeCount];  // [from][to], rounded to nearest
+  // for a float that a narrower store rounds again
+  CastFn cast_to_odd[kComputeCount][kComputeCount];
 };
 
 // The table built for this machine's instruction set.
@@ -31,8 +32,8 @@ const ConvertTable &convert_table();
 // narrower integer; NaN becomes 0.
 void store_as(aclDataType to, char *memory, int64_t step, int64_t count, Compute have,
               const void *from);
-// Elements of dtype `from` as compute type `want`, rounded to `via` (the dtype the operator computes in)
-// on the way.
+// Elements of dtype `from` as compute type `want`, rounded to `via` (the dtype the operator
+// computes in) on the way.
 void load_as(aclDataType from, const char *memory, int64_t step, int64_t count, aclDataType via,
              void *to);
 

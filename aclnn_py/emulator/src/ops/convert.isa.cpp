@@ -170,8 +170,10 @@ void store<Bf16>(char *memory, int64_t step, int64_t count, const void *block) {
   if (step == 2) {
     for (; i + 16 <= count; i += 16) {
       // The packing takes 128-bit halves in turn; the permutation puts them in order.
-      const __m256i mixed = _mm256_packus_epi32(narrow_to_bf16(from + i), narrow_to_bf16(from + i + 8));
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(memory + 2 * i), _mm256_permute4x64_epi64(mixed, 0xd8));
+      const __m256i mixed =
+          _mm256_packus_epi32(narrow_to_bf16(from + i), narrow_to_bf16(from + i + 8));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(memory + 2 * i),
+                          _mm256_permute4x64_epi64(mixed, 0xd8));
     }
   }
   for (; i < count; ++i) {
@@ -251,7 +253,8 @@ void fill_row(CastFn *nearest, CastFn *odd) {
 template <class... Each>
 void fill_casts(ConvertTable &table) {
   (fill_row<Each, Each...>(table.cast[static_cast<int>(compute_of<Each>())],
-                           table.cast_to_odd[static_cast<int>(compute_of<Each>())]), ...);
+                           table.cast_to_odd[static_cast<int>(compute_of<Each>())]),
+   ...);
 }
 
 template <class Codec>

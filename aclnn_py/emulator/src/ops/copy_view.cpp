@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Copies and fills of views: dense runs as bytes, transpositions in tiles, anything else by elements.
+// Copies and fills of views: dense runs as bytes, transpositions in tiles, anything else by
+// elements.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -54,8 +55,8 @@ Pair pair_up(const Layout &from, const Layout &to) {
   return pair;
 }
 
-// The dimension along which the source is dense while the target is dense along the last one; -1 when
-// the copy is no transposition.
+// The dimension along which the source is dense while the target is dense along the last one; -1
+// when the copy is no transposition.
 int crossing(const Pair &pair) {
   const int last = pair.rank - 1;
   if (last < 1 || pair.to[last] != 1 || pair.from[last] == 1) return -1;
@@ -75,27 +76,30 @@ void copy_tiles(const Pair &pair, int cross, const char *from, char *to) {
   const int64_t strips = (height + kTile - 1) / kTile;
   int64_t outer = 1;
   for (int d = 0; d < last; ++d) outer *= d == cross ? 1 : pair.shape[d];
-  parallel_for(outer * strips, std::max<int64_t>(1, kGrain / (kTile * width)), [&](int64_t begin, int64_t end) {
-    for (int64_t strip = begin; strip < end; ++strip) {
-      const int64_t first = strip % strips * kTile, rows = std::min(kTile, height - first);
-      int64_t rest = strip / strips;
-      int64_t source = first * pair.from[cross], target = first * pair.to[cross];
-      for (int d = last - 1; d >= 0; --d) {
-        if (d == cross) continue;
-        source += rest % pair.shape[d] * pair.from[d];
-        target += rest % pair.shape[d] * pair.to[d];
-        rest /= pair.shape[d];
-      }
-      for (int64_t column = 0; column < width; column += kTile) {
-        const int64_t columns = std::min(kTile, width - column);
-        const char *read = from + (source + column * pair.from[last]) * kSize;
-        char *write = to + (target + column) * kSize;
-        for (int64_t row = 0; row < rows; ++row) {
-          copy_run<E>(read + row * kSize, pair.from[last], write + row * pair.to[cross] * kSize, 1, columns);
-        }
-      }
-    }
-  });
+  parallel_for(outer * strips, std::max<int64_t>(1, kGrain / (kTile * width)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t strip = begin; strip < end; ++strip) {
+                   const int64_t first = strip % strips * kTile,
+                                 rows = std::min(kTile, height - first);
+                   int64_t rest = strip / strips;
+                   int64_t source = first * pair.from[cross], target = first * pair.to[cross];
+                   for (int d = last - 1; d >= 0; --d) {
+                     if (d == cross) continue;
+                     source += rest % pair.shape[d] * pair.from[d];
+                     target += rest % pair.shape[d] * pair.to[d];
+                     rest /= pair.shape[d];
+                   }
+                   for (int64_t column = 0; column < width; column += kTile) {
+                     const int64_t columns = std::min(kTile, width - column);
+                     const char *read = from + (source + column * pair.from[last]) * kSize;
+                     char *write = to + (target + column) * kSize;
+                     for (int64_t row = 0; row < rows; ++row) {
+                       copy_run<E>(read + row * kSize, pair.from[last],
+                                   write + row * pair.to[cross] * kSize, 1, columns);
+                     }
+                   }
+                 }
+               });
 }
 
 template <class E>
@@ -156,12 +160,14 @@ void fill_view(const View &view, const void *item) {
   const Layout layout = coalesced(view.layout);
   // A block of copies of the item: dense runs are filled by whole blocks.
   std::unique_ptr<char[]> pattern(new char[kBlock * size]);
-  for (int64_t i = 0; i < kBlock; ++i) std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
+  for (int64_t i = 0; i < kBlock; ++i)
+    std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
   parallel_for(view.count(), kGrain, [&](int64_t begin, int64_t end) {
     for_each_run(layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
       char *write = view.data + offset * static_cast<int64_t>(size);
       if (step != 1) {
-        for (int64_t i = 0; i < run; ++i) std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
+        for (int64_t i = 0; i < run; ++i)
+          std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
         return;
       }
       for (; run > 0; run -= kBlock) {

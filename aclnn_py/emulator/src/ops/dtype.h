@@ -70,13 +70,34 @@ using Complex128 = std::complex<double>;
 
 template <Compute C>
 struct compute_type;
-template <> struct compute_type<Compute::F32> { using type = float; };
-template <> struct compute_type<Compute::F64> { using type = double; };
-template <> struct compute_type<Compute::I32> { using type = int32_t; };
-template <> struct compute_type<Compute::I64> { using type = int64_t; };
-template <> struct compute_type<Compute::U64> { using type = uint64_t; };
-template <> struct compute_type<Compute::C64> { using type = Complex64; };
-template <> struct compute_type<Compute::C128> { using type = Complex128; };
+template <>
+struct compute_type<Compute::F32> {
+  using type = float;
+};
+template <>
+struct compute_type<Compute::F64> {
+  using type = double;
+};
+template <>
+struct compute_type<Compute::I32> {
+  using type = int32_t;
+};
+template <>
+struct compute_type<Compute::I64> {
+  using type = int64_t;
+};
+template <>
+struct compute_type<Compute::U64> {
+  using type = uint64_t;
+};
+template <>
+struct compute_type<Compute::C64> {
+  using type = Complex64;
+};
+template <>
+struct compute_type<Compute::C128> {
+  using type = Complex128;
+};
 template <Compute C>
 using ComputeType = typename compute_type<C>::type;
 
@@ -98,11 +119,17 @@ constexpr Compute compute_of() {
 constexpr Compute compute_for(aclDataType dtype) {
   switch (dtype) {
     case ACL_DOUBLE: return Compute::F64;
-    case ACL_INT8: case ACL_UINT8: case ACL_INT16: case ACL_UINT16: case ACL_INT32: case ACL_BOOL:
-      return Compute::I32;
-    case ACL_INT64: case ACL_UINT32: return Compute::I64;
+    case ACL_INT8:
+    case ACL_UINT8:
+    case ACL_INT16:
+    case ACL_UINT16:
+    case ACL_INT32:
+    case ACL_BOOL: return Compute::I32;
+    case ACL_INT64:
+    case ACL_UINT32: return Compute::I64;
     case ACL_UINT64: return Compute::U64;
-    case ACL_COMPLEX32: case ACL_COMPLEX64: return Compute::C64;
+    case ACL_COMPLEX32:
+    case ACL_COMPLEX64: return Compute::C64;
     case ACL_COMPLEX128: return Compute::C128;
     default: return Compute::F32;
   }
@@ -110,7 +137,8 @@ constexpr Compute compute_for(aclDataType dtype) {
 
 constexpr int64_t compute_size(Compute c) {
   switch (c) {
-    case Compute::F32: case Compute::I32: return 4;
+    case Compute::F32:
+    case Compute::I32: return 4;
     case Compute::C128: return 16;
     default: return 8;
   }
@@ -119,7 +147,8 @@ constexpr int64_t compute_size(Compute c) {
 // Whether the dtype's memory image is its compute type's, so that blocks need no conversion.
 constexpr bool is_native(aclDataType d) {
   return contains(dtype_set(ACL_FLOAT, ACL_DOUBLE, ACL_INT32, ACL_INT64, ACL_UINT64, ACL_COMPLEX64,
-                            ACL_COMPLEX128), d);
+                            ACL_COMPLEX128),
+                  d);
 }
 
 }  // namespace emu

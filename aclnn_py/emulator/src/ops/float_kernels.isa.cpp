@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno
-// Every function is free of branches and tables, so that loops over it become vectors. The coefficients are
-// minimax fits of the relative error over the interval named beside them.
+// Every function is free of branches and tables, so that loops over it become vectors. The
+// coefficients are minimax fits of the relative error over the interval named beside them.
 #include "ops/float_kernels.h"
 
 #include <limits>
@@ -83,7 +83,8 @@ inline float hyperbolic_tangent(float x) {
   return with_sign_of(t > 0.65f ? far : near, x);
 }
 
-// erfc(t) * exp(t^2): a polynomial in (t - 3) / (t + 3), for t in [0, 10.2], where erfc is 0 in fp32.
+// erfc(t) * exp(t^2): a polynomial in (t - 3) / (t + 3), for t in [0, 10.2], where erfc is 0 in
+// fp32.
 inline float scaled_complement(float t) {
   const float q = (t - 3.0f) / (t + 3.0f);
   float p = 4.90324692e-6f;
@@ -101,8 +102,8 @@ inline float scaled_complement(float t) {
   return p;
 }
 
-// exp(-factor * t^2) for a power of two. t^2 = high^2, which is exact, + the rest: an error of the exponent
-// would grow with t.
+// exp(-factor * t^2) for a power of two. t^2 = high^2, which is exact, + the rest: an error of the
+// exponent would grow with t.
 inline float bell(float t, float factor) {
   const float high = float_of(bits_of(t) & 0xfffff000u);
   return exponential(-factor * (high * high), factor * ((high - t) * (high + t)));
@@ -233,7 +234,8 @@ float highest(const float *x, int64_t count) {
   for (float &lane : lanes) lane = -kInfinity;
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+    for (int lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
   }
   float most = -kInfinity;
   for (; i < count; ++i) most = x[i] > most ? x[i] : most;

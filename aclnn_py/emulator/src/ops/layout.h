@@ -35,11 +35,12 @@ Layout dense_layout(const int64_t *shape, int rank);
 
 // The shape two operands meet in (row-major strides); false when they do not broadcast.
 bool broadcast_shapes(const Layout &a, const Layout &b, Layout *result);
-// `layout` seen with the shape of `target`: repeated dimensions get stride 0. The shape must broadcast.
+// `layout` seen with the shape of `target`: repeated dimensions get stride 0. The shape must
+// broadcast.
 Layout broadcast_to(const Layout &layout, const Layout &target);
 
-// The same elements in the same order with as few dimensions as possible: no extents of 1, neighbours
-// that can be walked as one merged.
+// The same elements in the same order with as few dimensions as possible: no extents of 1,
+// neighbours that can be walked as one merged.
 Layout coalesced(const Layout &layout);
 
 // Lowest and highest element offset reached. Only for layouts with elements.

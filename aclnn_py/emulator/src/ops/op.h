@@ -15,7 +15,8 @@
 //         foo(emu::view_of(c.tensor(from)), scale, emu::view_of(c.tensor(to)));
 //         return emu::Status{0};
 //       }, workspaceSize, executor);
-//     } EMU_CATCH
+//     }
+//     EMU_CATCH
 //
 // The family header in include/aclnnop/ declares both functions, so a definition that departs from
 // the contract does not compile. Elementwise, reduction and foreach operators are rows of the files
@@ -36,14 +37,15 @@
 #define EMU_UNPACK(...) __VA_ARGS__
 
 // Defines aclnnNAME (phase two) and opens the body of aclnnNAMEGetWorkspaceSize, in which
-// `workspaceSize` and `executor` are the out parameters of phase one. The body is a try block: EMU_CATCH ends it.
-#define EMU_OPERATOR(NAME, PARAMETERS)                                                          \
-  static_assert(sizeof(&aclnn##NAME##GetWorkspaceSize) != 0 && sizeof(&aclnn##NAME) != 0,       \
-                "include the header of aclnnop/ that declares the operator");                   \
-  EMU_EXPORT aclnnStatus aclnn##NAME(void *workspace, uint64_t workspaceSize,                   \
-                                     aclOpExecutor *executor, aclrtStream stream) try {         \
-    return emu::run_plan("aclnn" #NAME, workspace, workspaceSize, executor, stream);            \
-  } EMU_CATCH                                                                                   \
-  EMU_EXPORT aclnnStatus aclnn##NAME##GetWorkspaceSize(EMU_UNPACK PARAMETERS,                   \
-                                                       uint64_t *workspaceSize,                 \
-                                                       aclOpExecutor **executor) try
+// `workspaceSize` and `executor` are the out parameters of phase one. The body is a try block:
+// EMU_CATCH ends it.
+#define EMU_OPERATOR(NAME, PARAMETERS)                                                    \
+  static_assert(sizeof(&aclnn##NAME##GetWorkspaceSize) != 0 && sizeof(&aclnn##NAME) != 0, \
+                "include the header of aclnnop/ that declares the operator");             \
+  EMU_EXPORT aclnnStatus aclnn##NAME(void *workspace, uint64_t workspaceSize,             \
+                                     aclOpExecutor *executor, aclrtStream stream) try {   \
+    return emu::run_plan("aclnn" #NAME, workspace, workspaceSize, executor, stream);      \
+  }                                                                                       \
+  EMU_CATCH                                                                               \
+  EMU_EXPORT aclnnStatus aclnn##NAME##GetWorkspaceSize(                                   \
+      EMU_UNPACK PARAMETERS, uint64_t *workspaceSize, aclOpExecutor **executor) try

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in device memory as a kernel sees them, read and written in blocks whatever their strides.
+// Elements in device memory as a kernel sees them, read and written in blocks whatever their
+// strides.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +58,8 @@ void for_each_run(const Layout &layout, int64_t start, int64_t count, F &&f) {
   }
 }
 
-// One operand of a block loop: reads its elements [start, start + count) as the compute type of `via`
-// (the dtype the operator computes in), rounded to it.
+// One operand of a block loop: reads its elements [start, start + count) as the compute type of
+// `via` (the dtype the operator computes in), rounded to it.
 class Reader {
  public:
   Reader() = default;
@@ -74,8 +75,8 @@ class Reader {
   bool direct_ = false;
 };
 
-// The result of a block loop: takes blocks of compute type `have`, rounds them to `via` (the dtype the
-// operator computes in; ACL_DT_UNDEFINED: no rounding of its own) and then to the view's dtype.
+// The result of a block loop: takes blocks of compute type `have`, rounds them to `via` (the dtype
+// the operator computes in; ACL_DT_UNDEFINED: no rounding of its own) and then to the view's dtype.
 class Writer {
  public:
   Writer() = default;
@@ -93,17 +94,19 @@ class Writer {
   bool direct_ = false;
 };
 
-// Copies elements between two views of one shape, converting the dtype. Their memory must not overlap
-// unless both are the same elements in the same order.
+// Copies elements between two views of one shape, converting the dtype. Their memory must not
+// overlap unless both are the same elements in the same order.
 void copy_view(const View &from, const View &to);
 
 // Sets every element to the bytes at `item`, which has the view's dtype.
 void fill_view(const View &view, const void *item);
 
-// Whether the views share bytes in any other way than being the very same elements in the same order.
+// Whether the views share bytes in any other way than being the very same elements in the same
+// order.
 bool clash(const View &a, const View &b);
 
-// A dense copy of a view in memory of its own, for operands that a result would overwrite too early.
+// A dense copy of a view in memory of its own, for operands that a result would overwrite too
+// early.
 class Snapshot {
  public:
   explicit Snapshot(const View &view);

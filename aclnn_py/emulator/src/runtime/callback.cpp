@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host callbacks in the order of a stream: run by a thread of the program that serves reports, or by the
-// stream's own worker (aclrtLaunchHostFunc).
+// Host callbacks in the order of a stream: run by a thread of the program that serves reports, or
+// by the stream's own worker (aclrtLaunchHostFunc).
 #include <pthread.h>
 
 #include <chrono>
@@ -42,8 +42,8 @@ struct Mailbox {
 
 struct Post {
   std::mutex mutex;
-  std::map<uint64_t, std::shared_ptr<Mailbox>> boxes;    // by thread
-  std::map<Stream *, uint64_t> threads;                  // who serves a stream
+  std::map<uint64_t, std::shared_ptr<Mailbox>> boxes;  // by thread
+  std::map<Stream *, uint64_t> threads;                // who serves a stream
 };
 
 Post &post() {
@@ -64,11 +64,13 @@ Status subscribe(const char *routine, uint64_t thread, aclrtStream raw) {
   if (const Status s = resolve(raw, routine, &stream)) return s;
   std::lock_guard<std::mutex> lock(post().mutex);
   if (post().threads.count(stream) != 0) {
-    return fail(ACL_ERROR_RT_STREAM_SUBSCRIBE, "%s: stream %d has a thread already.", routine, stream->id);
+    return fail(ACL_ERROR_RT_STREAM_SUBSCRIBE, "%s: stream %d has a thread already.", routine,
+                stream->id);
   }
   for (const auto &[served, server] : post().threads) {
     if (server == thread && served->device != stream->device) {
-      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the thread serves device %d already.", routine, served->device);
+      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the thread serves device %d already.",
+                  routine, served->device);
     }
   }
   post().threads[stream] = thread;
@@ -85,7 +87,8 @@ Status unsubscribe(const char *routine, uint64_t thread, aclrtStream raw) {
   std::lock_guard<std::mutex> lock(post().mutex);
   const auto at = post().threads.find(stream);
   if (at == post().threads.end() || at->second != thread) {
-    return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the thread does not serve stream %d.", routine, stream->id);
+    return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the thread does not serve stream %d.", routine,
+                stream->id);
   }
   post().threads.erase(at);
   for (const auto &entry : post().threads) {
@@ -99,12 +102,14 @@ Status unsubscribe(const char *routine, uint64_t thread, aclrtStream raw) {
 
 Status process(const char *routine, int32_t timeout_ms) {
   EMU_ENTER_AS(routine);
-  if (timeout_ms < -1) return fail(ACL_ERROR_INVALID_PARAM, "%s: timeout is %d.", routine, timeout_ms);
+  if (timeout_ms < -1)
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: timeout is %d.", routine, timeout_ms);
   const auto thread = static_cast<uint64_t>(pthread_self());
   std::unique_lock<std::mutex> lock(post().mutex);
   const auto at = post().boxes.find(thread);
   if (at == post().boxes.end()) {
-    return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: this thread serves no stream (aclrtSubscribeReport).", routine);
+    return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                "%s: this thread serves no stream (aclrtSubscribeReport).", routine);
   }
   const std::shared_ptr<Mailbox> box = at->second;
   const auto ready = [&] {
@@ -116,7 +121,8 @@ Status process(const char *routine, int32_t timeout_ms) {
   } else if (!box->arrived.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
     return fail(ACL_ERROR_RT_REPORT_TIMEOUT, "%s: no report within %d ms.", routine, timeout_ms);
   }
-  if (box->reports.empty()) return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the subscription has ended.", routine);
+  if (box->reports.empty())
+    return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "%s: the subscription has ended.", routine);
   while (!box->reports.empty()) {
     const std::shared_ptr<Report> report = box->reports.front();
     box->reports.pop_front();
@@ -137,7 +143,8 @@ Status deliver(Stream *served, aclrtCallback callback, void *data, bool block) {
     std::lock_guard<std::mutex> lock(post().mutex);
     const auto at = post().threads.find(served);
     if (at == post().threads.end()) {
-      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG, "aclrtLaunchCallback: no thread serves the stream any more.");
+      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                  "aclrtLaunchCallback: no thread serves the stream any more.");
     }
     const auto &box = post().boxes[at->second];
     box->reports.push_back(report);
@@ -145,11 +152,13 @@ Status deliver(Stream *served, aclrtCallback callback, void *data, bool block) {
   }
   if (!block) return 0;
   std::unique_lock<std::mutex> lock(report->mutex);
-  while (!report->done && !wait_cancelled()) report->finished.wait_for(lock, std::chrono::milliseconds(50));
+  while (!report->done && !wait_cancelled())
+    report->finished.wait_for(lock, std::chrono::milliseconds(50));
   return 0;
 }
 
-Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBlockType block, aclrtStream raw) {
+Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBlockType block,
+              aclrtStream raw) {
   EMU_ENTER_AS(routine);
   if (fn == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: fn is null.", routine);
   if (block != ACL_CALLBACK_NO_BLOCK && block != ACL_CALLBACK_BLOCK) {
@@ -160,8 +169,8 @@ Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBl
   {
     std::lock_guard<std::mutex> lock(post().mutex);
     if (post().threads.count(stream) == 0) {
-      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG, "%s: no thread serves stream %d (aclrtSubscribeReport).", routine,
-                  stream->id);
+      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                  "%s: no thread serves stream %d (aclrtSubscribeReport).", routine, stream->id);
     }
   }
   return enqueue_on(*stream, "aclrtLaunchCallback", [stream, fn, data, block]() -> Status {
@@ -174,24 +183,35 @@ Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBl
 
 EMU_EXPORT aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) try {
   return emu::subscribe(__func__, threadId, stream);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) try {
   return emu::unsubscribe(__func__, threadId, stream);
-} EMU_CATCH
-EMU_EXPORT aclError aclrtProcessReport(int32_t timeout) try { return emu::process(__func__, timeout); } EMU_CATCH
-EMU_EXPORT aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
-                                        aclrtStream stream) try {
+}
+EMU_CATCH
+EMU_EXPORT aclError aclrtProcessReport(int32_t timeout) try {
+  return emu::process(__func__, timeout);
+}
+EMU_CATCH
+EMU_EXPORT aclError aclrtLaunchCallback(aclrtCallback fn, void *userData,
+                                        aclrtCallbackBlockType blockType, aclrtStream stream) try {
   return emu::launch(__func__, fn, userData, blockType, stream);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The same service under its names for functions captured into graphs.
 EMU_EXPORT aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
   return emu::subscribe(__func__, hostFuncThreadId, exeStream);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
   return emu::unsubscribe(__func__, hostFuncThreadId, exeStream);
-} EMU_CATCH
-EMU_EXPORT aclError aclrtProcessHostFunc(int32_t timeout) try { return emu::process(__func__, timeout); } EMU_CATCH
+}
+EMU_CATCH
+EMU_EXPORT aclError aclrtProcessHostFunc(int32_t timeout) try {
+  return emu::process(__func__, timeout);
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args) try {
   EMU_ENTER();
@@ -200,4 +220,5 @@ EMU_EXPORT aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, vo
     fn(args);
     return 0;
   });
-} EMU_CATCH
+}
+EMU_CATCH

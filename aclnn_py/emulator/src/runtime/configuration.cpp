@@ -15,7 +15,8 @@ constexpr int kMaxNesting = 10;
 
 class Parser {
  public:
-  Parser(const std::string &text, Configuration *out) : at_(text.c_str()), end_(at_ + text.size()), out_(out) {}
+  Parser(const std::string &text, Configuration *out)
+      : at_(text.c_str()), end_(at_ + text.size()), out_(out) {}
 
   bool run() {
     value("");
@@ -53,7 +54,9 @@ class Parser {
 
   void literal(const std::string &key) {
     const char *start = at_;
-    while (at_ < end_ && (std::isalnum(static_cast<unsigned char>(*at_)) || std::strchr("+-.", *at_) != nullptr)) ++at_;
+    while (at_ < end_ &&
+           (std::isalnum(static_cast<unsigned char>(*at_)) || std::strchr("+-.", *at_) != nullptr))
+      ++at_;
     const std::string word(start, at_);
     char *rest = nullptr;
     if (word.empty()) ok_ = false;
@@ -115,15 +118,18 @@ class Parser {
 
 }  // namespace
 
-Status read_configuration(const char *path, const char *routine, Configuration *configuration, std::string *whole) {
+Status read_configuration(const char *path, const char *routine, Configuration *configuration,
+                          std::string *whole) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
   if (!file.is_open() || file.bad()) {
-    return fail(ACL_ERROR_INVALID_FILE, "%s: the configuration file %s cannot be read.", routine, path);
+    return fail(ACL_ERROR_INVALID_FILE, "%s: the configuration file %s cannot be read.", routine,
+                path);
   }
   if (!Parser(text.str(), configuration).run()) {
-    return fail(ACL_ERROR_PARSE_FILE, "%s: %s is not JSON of at most %d levels.", routine, path, kMaxNesting);
+    return fail(ACL_ERROR_PARSE_FILE, "%s: %s is not JSON of at most %d levels.", routine, path,
+                kMaxNesting);
   }
   if (whole != nullptr) *whole = text.str();
   return 0;

@@ -8,14 +8,17 @@
 
 namespace emu {
 
-// The JSON configuration of aclInit, aclnnInit and the dump calls, flattened: "dump.dump_path" -> text.
+// The JSON configuration of aclInit, aclnnInit and the dump calls, flattened: "dump.dump_path" ->
+// text.
 using Configuration = std::map<std::string, std::string>;
 
-// Reads and checks a file. 100003 when it cannot be read, 100006 when it is not JSON or is nested deeper than
-// ten brackets of a kind. `text` (may be null) gets the file as it is.
-Status read_configuration(const char *path, const char *routine, Configuration *configuration, std::string *text = nullptr);
+// Reads and checks a file. 100003 when it cannot be read, 100006 when it is not JSON or is nested
+// deeper than ten brackets of a kind. `text` (may be null) gets the file as it is.
+Status read_configuration(const char *path, const char *routine, Configuration *configuration,
+                          std::string *text = nullptr);
 
-// Remembers whether a configuration asks for dumps of operators: aclInit takes it, and who then listens is told.
+// Remembers whether a configuration asks for dumps of operators: aclInit takes it, and who then
+// listens is told.
 void note_dumps(const Configuration &configuration);
 
 }  // namespace emu

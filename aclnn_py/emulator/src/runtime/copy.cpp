@@ -22,25 +22,28 @@ Status place_of(const char *routine, const char *name, const void *p, size_t siz
     return 0;
   }
   if (device_of_address(p) < 0) return 0;
-  return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s needs %zu bytes at %p, which is %s.", routine, name, size, p,
-              describe_address(p).c_str());
+  return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s needs %zu bytes at %p, which is %s.", routine,
+              name, size, p, describe_address(p).c_str());
 }
 
-Status check_copy(const char *routine, const void *dst, size_t room, const void *src, size_t size, aclrtMemcpyKind kind,
-                  bool *nothing) {
+Status check_copy(const char *routine, const void *dst, size_t room, const void *src, size_t size,
+                  aclrtMemcpyKind kind, bool *nothing) {
   *nothing = false;
   if (kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_INTER_DEVICE_TO_DEVICE) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is not a kind of copy.", routine, static_cast<int>(kind));
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is not a kind of copy.", routine,
+                static_cast<int>(kind));
   }
   if (size == 0) {
     *nothing = true;
     return 0;
   }
   if (dst == nullptr || src == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s is null.", routine, dst == nullptr ? "dst" : "src");
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s is null.", routine,
+                dst == nullptr ? "dst" : "src");
   }
   if (size > room) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: count (%zu) is more than destMax (%zu).", routine, size, room);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: count (%zu) is more than destMax (%zu).", routine,
+                size, room);
   }
   return 0;
 }
@@ -60,7 +63,8 @@ Status move_bytes(const char *what, void *dst, const void *src, size_t size) {
 
 Status fill_bytes(const char *what, void *dst, int value, size_t size) {
   if (!on_device(dst, size, nullptr) && device_of_address(dst) >= 0) {
-    return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, dst, describe_address(dst).c_str());
+    return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, dst,
+                describe_address(dst).c_str());
   }
   std::memset(dst, value, size);
   if (check_mode()) note_written(dst, size);
@@ -91,7 +95,8 @@ bool wants_device(aclrtMemcpyKind kind, bool destination) {
 
 Status wait_here(Stream &stream, const char *routine) { return synchronize(stream, -1, routine); }
 
-Status copy_sync(const char *routine, void *dst, size_t room, const void *src, size_t size, aclrtMemcpyKind kind) {
+Status copy_sync(const char *routine, void *dst, size_t room, const void *src, size_t size,
+                 aclrtMemcpyKind kind) {
   if (const Status s = begin_synchronous(routine)) return s;
   bool nothing = false;
   if (const Status s = check_copy(routine, dst, room, src, size, kind, &nothing)) return s;
@@ -109,7 +114,8 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
   if (size == 0) return 0;
   if (dst == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: devPtr is null.", routine);
   if (size > room) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: count (%zu) is more than maxCount (%zu).", routine, size, room);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: count (%zu) is more than maxCount (%zu).", routine,
+                size, room);
   }
   Place place;
   if (const Status s = place_of(routine, "devPtr", dst, size, &place)) return s;
@@ -120,8 +126,8 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
 
 }  // namespace
 
-Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size, aclrtMemcpyKind kind,
-                  aclrtStream raw) {
+Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size,
+                  aclrtMemcpyKind kind, aclrtStream raw) {
   EMU_ENTER_AS(routine);
   Stream *stream = nullptr;
   if (const Status s = resolve(raw, routine, &stream)) return s;
@@ -133,11 +139,13 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
   const bool wrong_dst = wants_device(kind, true) && !to.on_device;
   if (wrong_dst || (wants_device(kind, false) && !from.on_device)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: the kind of copy (%d) wants %s on a device, %p is host memory.", routine,
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: the kind of copy (%d) wants %s on a device, %p is host memory.", routine,
                 static_cast<int>(kind), wrong_dst ? "dst" : "src", wrong_dst ? dst : src);
   }
   if (!to.on_device && !from.on_device) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s: both addresses are host memory; a stream copies to or from a device.",
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "%s: both addresses are host memory; a stream copies to or from a device.",
                 routine);
   }
   if (kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && !from.on_device) {
@@ -149,12 +157,15 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
   const void *host = to.on_device ? (from.on_device ? nullptr : src) : dst;
   const bool pageable = host != nullptr && !host_known(host, size);
   if (pageable) {
-    if (const Status s = check_unsafe_call(routine, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC)) return s;
+    if (const Status s = check_unsafe_call(routine, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC))
+      return s;
   }
-  const Status s = enqueue_on(*stream, "aclrtMemcpyAsync", [dst, src, size]() -> Status {
-    return move_bytes("aclrtMemcpyAsync", dst, src, size);
-  }, size <= kBriefBytes ? RunBy::anyone_in_haste : RunBy::anyone);
-  // Pageable memory cannot be reached by the device later: the call lasts until the copy has happened.
+  const Status s = enqueue_on(
+      *stream, "aclrtMemcpyAsync",
+      [dst, src, size]() -> Status { return move_bytes("aclrtMemcpyAsync", dst, src, size); },
+      size <= kBriefBytes ? RunBy::anyone_in_haste : RunBy::anyone);
+  // Pageable memory cannot be reached by the device later: the call lasts until the copy has
+  // happened.
   if (s != 0 || !pageable || stream->capture.load() != nullptr) return s;
   return wait_here(*stream, routine);
 }
@@ -164,41 +175,54 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind) try {
+EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
+                                aclrtMemcpyKind kind) try {
   return emu::copy_sync(__func__, dst, destMax, src, count, kind);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
-                                     aclrtStream stream) try {
+EMU_EXPORT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
+                                     aclrtMemcpyKind kind, aclrtStream stream) try {
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// The condition is that source and destination are what `kind` says, which every copy here looks at.
-EMU_EXPORT aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
-                                                  aclrtMemcpyKind kind, aclrtStream stream) try {
+// The condition is that source and destination are what `kind` says, which every copy here looks
+// at.
+EMU_EXPORT aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src,
+                                                  size_t count, aclrtMemcpyKind kind,
+                                                  aclrtStream stream) try {
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) try {
   return emu::fill_sync(__func__, devPtr, maxCount, value, count);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
-try {
+EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
+                                     aclrtStream stream) try {
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   if (count == 0) return 0;
   if (devPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemsetAsync: devPtr is null.");
   if (count > maxCount) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemsetAsync: count (%zu) is more than maxCount (%zu).", count, maxCount);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMemsetAsync: count (%zu) is more than maxCount (%zu).", count, maxCount);
   }
   emu::Place place;
   if (const Status s = emu::place_of(__func__, "devPtr", devPtr, count, &place)) return s;
   if (!place.on_device) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemsetAsync: %p is host memory, a stream fills device memory.", devPtr);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMemsetAsync: %p is host memory, a stream fills device memory.", devPtr);
   }
-  return emu::enqueue_on(*found, "aclrtMemsetAsync", [devPtr, value, count]() -> Status {
-    return emu::fill_bytes("aclrtMemsetAsync", devPtr, value, count);
-  }, count <= emu::kBriefBytes ? emu::RunBy::anyone_in_haste : emu::RunBy::anyone);
-} EMU_CATCH
+  return emu::enqueue_on(
+      *found, "aclrtMemsetAsync",
+      [devPtr, value, count]() -> Status {
+        return emu::fill_bytes("aclrtMemsetAsync", devPtr, value, count);
+      },
+      count <= emu::kBriefBytes ? emu::RunBy::anyone_in_haste : emu::RunBy::anyone);
+}
+EMU_CATCH

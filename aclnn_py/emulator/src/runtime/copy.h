@@ -18,16 +18,16 @@ struct Place {
 Status place_of(const char *routine, const char *name, const void *p, size_t size, Place *place);
 
 // The checks every copy shares; a copy of nothing passes with *nothing set.
-Status check_copy(const char *routine, const void *dst, size_t room, const void *src, size_t size, aclrtMemcpyKind kind,
-                  bool *nothing);
+Status check_copy(const char *routine, const void *dst, size_t room, const void *src, size_t size,
+                  aclrtMemcpyKind kind, bool *nothing);
 
 // Moves the bytes inside a worker, after checking that device memory is still there.
 Status move_bytes(const char *what, void *dst, const void *src, size_t size);
 Status fill_bytes(const char *what, void *dst, int value, size_t size);
 
 // Puts a copy into the stream; waits for it when pageable host memory takes part.
-Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size, aclrtMemcpyKind kind,
-                  aclrtStream stream);
+Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size,
+                  aclrtMemcpyKind kind, aclrtStream stream);
 
 // Before a copy or fill outside of streams: the context, captures, unreported faults.
 Status begin_synchronous(const char *routine);

@@ -22,12 +22,13 @@ namespace {
 
 Status check_device(const char *routine, int id) {
   if (emu::valid_device(id)) return 0;
-  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %d does not exist, there are %d.", routine, id,
-              emu::device_count());
+  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %d does not exist, there are %d.", routine,
+              id, emu::device_count());
 }
 
 Status check_out(const char *routine, const void *out) {
-  return out != nullptr ? 0 : fail(ACL_ERROR_INVALID_PARAM, "%s: the output pointer is null.", routine);
+  return out != nullptr ? 0
+                        : fail(ACL_ERROR_INVALID_PARAM, "%s: the output pointer is null.", routine);
 }
 
 // Waiting for a device during a capture is always illegal.
@@ -61,9 +62,12 @@ EMU_EXPORT aclError aclrtGetDeviceCount(uint32_t *count) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, count)) return s;
   *count = static_cast<uint32_t>(emu::device_count());
-  if (*count == 0) return fail(ACL_ERROR_RT_NO_DEVICE, "aclrtGetDeviceCount: no device is visible to this process.");
+  if (*count == 0)
+    return fail(ACL_ERROR_RT_NO_DEVICE,
+                "aclrtGetDeviceCount: no device is visible to this process.");
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetDevice(int32_t deviceId) try {
   EMU_ENTER();
@@ -71,15 +75,18 @@ EMU_EXPORT aclError aclrtSetDevice(int32_t deviceId) try {
   const Status s = emu::set_device(deviceId, __func__);
   if (s == 0) emu::tell_device_state(deviceId, ACL_RT_DEVICE_STATE_SET_POST);
   return s;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetDevice(int32_t deviceId) try {
   return reset(__func__, deviceId, false);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetDeviceForce(int32_t deviceId) try {
   return reset(__func__, deviceId, true);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetDevice(int32_t *deviceId) try {
   EMU_ENTER();
@@ -88,26 +95,34 @@ EMU_EXPORT aclError aclrtGetDevice(int32_t *deviceId) try {
   if (const Status s = emu::current_device(__func__, &id)) return s;
   *deviceId = id;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetRunMode(aclrtRunMode *runMode) try {
   if (const Status s = check_out(__func__, runMode)) return s;
   *runMode = ACL_HOST;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetTsDevice(aclrtTsId tsId) try {
   EMU_ENTER();
   if (tsId == ACL_TS_ID_AICORE) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetTsDevice: this device has the task scheduler ACL_TS_ID_AICORE only.");
-} EMU_CATCH
+  return fail(ACL_ERROR_INVALID_PARAM,
+              "aclrtSetTsDevice: this device has the task scheduler ACL_TS_ID_AICORE only.");
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeDevice(void) try { return synchronize(__func__, -1); } EMU_CATCH
+EMU_EXPORT aclError aclrtSynchronizeDevice(void) try { return synchronize(__func__, -1); }
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) try {
-  if (timeout < -1) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeDeviceWithTimeout: timeout is %d.", timeout);
+  if (timeout < -1)
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeDeviceWithTimeout: timeout is %d.",
+                timeout);
   return synchronize(__func__, timeout);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus) try {
   EMU_ENTER();
@@ -115,38 +130,46 @@ EMU_EXPORT aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *
   if (const Status s = check_device(__func__, deviceId)) return s;
   *deviceStatus = ACL_RT_DEVICE_STATUS_NORMAL;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDeviceGetBareTgid(int32_t *pid) try {
   if (const Status s = check_out(__func__, pid)) return s;
   *pid = getpid();
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int32_t peerDeviceId) try {
+EMU_EXPORT aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId,
+                                             int32_t peerDeviceId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, canAccessPeer)) return s;
   if (const Status s = check_device(__func__, deviceId)) return s;
   if (const Status s = check_device(__func__, peerDeviceId)) return s;
   if (deviceId == peerDeviceId) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDeviceCanAccessPeer: both are device %d.", deviceId);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDeviceCanAccessPeer: both are device %d.",
+                deviceId);
   }
   *canAccessPeer = 1;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) try {
   EMU_ENTER();
-  if (flags != 0) return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtDeviceEnablePeerAccess: flags must be 0.");
+  if (flags != 0)
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtDeviceEnablePeerAccess: flags must be 0.");
   if (const Status s = check_device(__func__, peerDeviceId)) return s;
   int id = 0;
   if (const Status s = emu::current_device(__func__, &id)) return s;
   if (id == peerDeviceId) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDeviceEnablePeerAccess: device %d is the current device.", id);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtDeviceEnablePeerAccess: device %d is the current device.", id);
   }
   emu::set_peer_access(id, peerDeviceId, true);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) try {
   EMU_ENTER();
@@ -155,31 +178,37 @@ EMU_EXPORT aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) try {
   if (const Status s = emu::current_device(__func__, &id)) return s;
   emu::set_peer_access(id, peerDeviceId, false);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status) try {
+EMU_EXPORT aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId,
+                                                int32_t *status) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, status)) return s;
   if (const Status s = check_device(__func__, deviceId)) return s;
   if (const Status s = check_device(__func__, peerDeviceId)) return s;
   *status = emu::peer_access(deviceId, peerDeviceId) ? 1 : 0;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo) try {
+EMU_EXPORT aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
+                                                  aclrtUtilizationInfo *utilizationInfo) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, utilizationInfo)) return s;
   if (const Status s = check_device(__func__, deviceId)) return s;
   // Busy means that a stream has work; the parts this device does not have answer -1.
   bool busy = false;
   const emu::PinnedStreams all(deviceId);
-  for (emu::Stream *stream : all) busy = busy || stream->completed.load() < stream->submitted.load();
+  for (emu::Stream *stream : all)
+    busy = busy || stream->completed.load() < stream->submitted.load();
   utilizationInfo->cubeUtilization = busy ? 100 : 0;
   utilizationInfo->vectorUtilization = busy ? 100 : 0;
   utilizationInfo->aicpuUtilization = -1;
   utilizationInfo->memoryUtilization = -1;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid) try {
   EMU_ENTER();
@@ -190,84 +219,104 @@ EMU_EXPORT aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid) try {
   gethostname(host, sizeof host - 1);
   // Stable on one host: a hash of its name (FNV-1a) and the device's number.
   uint64_t hash = 14695981039346656037ull;
-  for (const char *c = host; *c != '\0'; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ull;
+  for (const char *c = host; *c != '\0'; ++c)
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ull;
   std::memcpy(uuid->bytes, &hash, sizeof hash);
   const int32_t number = emu::physical_device(deviceId);
   std::memcpy(uuid->bytes + 8, &number, sizeof number);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId) try {
+EMU_EXPORT aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId,
+                                                 int32_t *const phyDevId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, phyDevId)) return s;
   if (const Status s = check_device(__func__, logicDevId)) return s;
   *phyDevId = emu::physical_device(logicDevId);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId) try {
+EMU_EXPORT aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId,
+                                                 int32_t *const logicDevId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, logicDevId)) return s;
   const int id = emu::logical_device(phyDevId);
   if (id < 0) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetLogicDevIdByPhyDevId: device %d is not visible here.", phyDevId);
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                "aclrtGetLogicDevIdByPhyDevId: device %d is not visible here.", phyDevId);
   }
   *logicDevId = id;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-// A user device id is what aclrtSetDevice takes, which is the logical id on a host without virtual devices.
-EMU_EXPORT aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId) try {
+// A user device id is what aclrtSetDevice takes, which is the logical id on a host without virtual
+// devices.
+EMU_EXPORT aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid,
+                                                  int32_t *const logicDevId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, logicDevId)) return s;
   if (const Status s = check_device(__func__, userDevid)) return s;
   *logicDevId = userDevid;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid) try {
+EMU_EXPORT aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId,
+                                                  int32_t *const userDevid) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, userDevid)) return s;
   if (const Status s = check_device(__func__, logicDevId)) return s;
   *userDevid = logicDevId;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority) try {
+EMU_EXPORT aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority,
+                                                      int32_t *greatestPriority) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, leastPriority)) return s;
   if (const Status s = check_out(__func__, greatestPriority)) return s;
   *leastPriority = 7;
   *greatestPriority = 0;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, context)) return s;
   if (const Status s = check_device(__func__, deviceId)) return s;
   emu::Context *made = emu::create_context(deviceId);
-  if (made == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "aclrtCreateContext: too many contexts.");
+  if (made == nullptr)
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "aclrtCreateContext: too many contexts.");
   emu::set_current_context(made);
   *context = made;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyContext(aclrtContext context) try {
   EMU_ENTER();
   return emu::destroy_context(context, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetCurrentContext(aclrtContext context) try {
   EMU_ENTER();
-  if (context == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext: the context is null.");
+  if (context == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext: the context is null.");
   emu::Context *found = emu::contexts().find(context);
   if (found == nullptr) {
-    return fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtSetCurrentContext: %p is not a live context.", context);
+    return fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtSetCurrentContext: %p is not a live context.",
+                context);
   }
   emu::set_current_context(found);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetCurrentContext(aclrtContext *context) try {
   EMU_ENTER();
@@ -276,7 +325,8 @@ EMU_EXPORT aclError aclrtGetCurrentContext(aclrtContext *context) try {
   if (const Status s = emu::current_context(__func__, &found)) return s;
   *context = found;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream) try {
   EMU_ENTER();
@@ -285,9 +335,11 @@ EMU_EXPORT aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream) try {
   if (const Status s = emu::current_context(__func__, &context)) return s;
   *stream = emu::default_stream(*context);
   return *stream != nullptr ? 0 : ACL_ERROR_RT_NO_STREAM_RESOURCE;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active) try {
+EMU_EXPORT aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags,
+                                            int32_t *active) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, active)) return s;
   if (const Status s = check_device(__func__, deviceId)) return s;
@@ -295,4 +347,5 @@ EMU_EXPORT aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, i
   emu::Device &device = emu::device(deviceId);
   *active = device.primary.load() != nullptr && device.active.load() ? 1 : 0;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

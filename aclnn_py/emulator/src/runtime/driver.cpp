@@ -8,7 +8,8 @@
 
 namespace {
 
-constexpr int kDriverInvalidValue = 3;  // DRV_ERROR_INVALID_VALUE; the driver has status codes of its own
+// DRV_ERROR_INVALID_VALUE; the driver has status codes of its own
+constexpr int kDriverInvalidValue = 3;
 
 }  // namespace
 
@@ -16,4 +17,5 @@ EMU_EXPORT int drvGetDevNum(uint32_t *num_dev) try {
   if (num_dev == nullptr) return emu::fail(kDriverInvalidValue, "drvGetDevNum: num_dev is null.");
   *num_dev = static_cast<uint32_t>(emu::device_count());
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -58,23 +58,28 @@ void tell_graph_end(uint32_t graph) {
 
 using emu::Status;
 
-EMU_EXPORT aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData) try {
+EMU_EXPORT aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func,
+                                                    void *userData) try {
   uint32_t graph = 0;
   if (const Status s = emu::find(__func__, modelRI, func, &graph)) return s;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   emu::registry().by_graph[graph].emplace_back(func, userData);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func) try {
   uint32_t graph = 0;
   if (const Status s = emu::find(__func__, modelRI, func, &graph)) return s;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   auto &functions = emu::registry().by_graph[graph];
-  const auto gone = std::remove_if(functions.begin(), functions.end(), [&](const auto &entry) { return entry.first == func; });
+  const auto gone = std::remove_if(functions.begin(), functions.end(),
+                                   [&](const auto &entry) { return entry.first == func; });
   if (gone == functions.end()) {
-    return emu::fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIDestroyUnregisterCallback: the function is not registered.");
+    return emu::fail(ACL_ERROR_INVALID_PARAM,
+                     "aclmdlRIDestroyUnregisterCallback: the function is not registered.");
   }
   functions.erase(gone, functions.end());
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -5,7 +5,8 @@
 
 namespace emu {
 
-// Calls the functions of aclmdlRIDestroyRegisterCallback for the graph of this number, and forgets them.
+// Calls the functions of aclmdlRIDestroyRegisterCallback for the graph of this number, and forgets
+// them.
 void tell_graph_end(uint32_t graph);
 
 }  // namespace emu

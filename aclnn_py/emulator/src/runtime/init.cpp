@@ -10,8 +10,8 @@
 #include "aclnn/aclnn_base.h"
 #include "core/device.h"
 #include "core/export.h"
-#include "core/undo.h"
 #include "core/process.h"
+#include "core/undo.h"
 #include "runtime/configuration.h"
 #include "runtime/init_callbacks.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 struct InitState {
   std::mutex mutex;
-  uint64_t references = 0;       // guarded by mutex, as the rest
+  uint64_t references = 0;  // guarded by mutex, as the rest
   uint64_t operator_references = 0;
 };
 
@@ -36,12 +36,14 @@ Status apply(const char *path, const char *routine, std::string *text = nullptr)
   note_dumps(configuration);
   if (const auto mode = configuration.find("err_msg_mode"); mode != configuration.end()) {
     if (mode->second != "0" && mode->second != "1") {
-      return fail(ACL_ERROR_INVALID_PARAM, "%s: err_msg_mode is \"%s\"; \"0\" (thread) and \"1\" (process) are known.",
+      return fail(ACL_ERROR_INVALID_PARAM,
+                  "%s: err_msg_mode is \"%s\"; \"0\" (thread) and \"1\" (process) are known.",
                   routine, mode->second.c_str());
     }
     set_message_mode(mode->second == "1" ? 1 : 0);
   }
-  if (const auto id = configuration.find("defaultDevice.default_device"); id != configuration.end()) {
+  if (const auto id = configuration.find("defaultDevice.default_device");
+      id != configuration.end()) {
     return set_device(std::atoi(id->second.c_str()), routine);
   }
   return 0;
@@ -60,7 +62,8 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references > 0) {
     ++emu::state().references;
-    return inform(ACL_ERROR_REPEAT_INITIALIZE, "%s: called before in this process (%llu times by now).", routine,
+    return inform(ACL_ERROR_REPEAT_INITIALIZE,
+                  "%s: called before in this process (%llu times by now).", routine,
                   static_cast<unsigned long long>(emu::state().references));
   }
   emu::note_dumps({});
@@ -94,14 +97,16 @@ EMU_EXPORT aclError aclInit(const char *configPath) try {
   const emu::Status told = emu::tell_initialized(text);
   if (told == 0) begun.keep();
   return told;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclFinalize(void) try {
   EMU_ENTER();
   uint64_t left = 0;
   if (const emu::Status s = finalize(__func__, 0, &left)) return s;
   return emu::tell_finalizing();
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) try {
   EMU_ENTER();
@@ -109,7 +114,8 @@ EMU_EXPORT aclError aclFinalizeReference(uint64_t *refCount) try {
   if (const emu::Status s = finalize(__func__, 1, &left)) return s;
   if (refCount != nullptr) *refCount = left;
   return left == 0 ? emu::tell_finalizing() : 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) try {
   EMU_ENTER();
@@ -118,19 +124,22 @@ EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) try {
   if (const emu::Status s = emu::apply(configPath, __func__)) return s;
   ++emu::state().operator_references;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclnnStatus aclnnFinalize(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().operator_references > 0) --emu::state().operator_references;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT const char *aclGetRecentErrMsg(void) try { return emu::recent_message(); } EMU_CATCH
+EMU_EXPORT const char *aclGetRecentErrMsg(void) try { return emu::recent_message(); }
+EMU_CATCH
 
-EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
-try {
+EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
+                          const char *fmt, ...) try {
   // Written where CANN writes it when ASCEND_SLOG_PRINT_TO_STDOUT asks for it; nowhere otherwise.
   static const bool print = emu::environment_number("ASCEND_SLOG_PRINT_TO_STDOUT", 0) != 0;
   static const int64_t level = emu::environment_number("ASCEND_GLOBAL_LOG_LEVEL", ACL_ERROR);
@@ -141,22 +150,28 @@ try {
   va_start(args, fmt);
   std::vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
-  std::printf("[%s] APP %s:%u %s: %s\n", logLevel >= ACL_DEBUG && logLevel <= ACL_ERROR ? names[logLevel] : "?",
+  std::printf("[%s] APP %s:%u %s: %s\n",
+              logLevel >= ACL_DEBUG && logLevel <= ACL_ERROR ? names[logLevel] : "?",
               file != nullptr ? file : "", line, func != nullptr ? func : "", text);
-} EMU_CATCH_VOID
+}
+EMU_CATCH_VOID
 
 EMU_EXPORT aclError aclrtPeekAtLastError(aclrtLastErrLevel level) try {
   if (level != ACL_RT_THREAD_LEVEL) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtPeekAtLastError: only ACL_RT_THREAD_LEVEL is known.");
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtPeekAtLastError: only ACL_RT_THREAD_LEVEL is known.");
   }
   return emu::last_error();
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetLastError(aclrtLastErrLevel level) try {
   if (level != ACL_RT_THREAD_LEVEL) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtGetLastError: only ACL_RT_THREAD_LEVEL is known.");
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtGetLastError: only ACL_RT_THREAD_LEVEL is known.");
   }
   const emu::Status code = emu::last_error();
   emu::set_last_error(0);
   return code;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -43,9 +43,9 @@ class Callbacks {
 
 struct Registry {
   std::mutex mutex;
-  Callbacks<aclInitCallbackFunc> init;              // guarded by mutex, as the rest
+  Callbacks<aclInitCallbackFunc> init;  // guarded by mutex, as the rest
   Callbacks<aclFinalizeCallbackFunc> finalize;
-  std::optional<std::string> configuration;         // of the initialization that is in force
+  std::optional<std::string> configuration;  // of the initialization that is in force
 };
 
 Registry &registry() {
@@ -58,12 +58,15 @@ Status check_type(const char *routine, aclRegisterCallbackType type, bool has_fu
   EMU_ENTER_AS(routine);
   if (!has_function) return fail(ACL_ERROR_INVALID_PARAM, "%s: cbFunc is null.", routine);
   const int number = type;
-  if ((number >= ACL_REG_TYPE_ACL_MODEL && number <= ACL_REG_TYPE_ACL_RETR) || number == ACL_REG_TYPE_OTHER) return 0;
+  if ((number >= ACL_REG_TYPE_ACL_MODEL && number <= ACL_REG_TYPE_ACL_RETR) ||
+      number == ACL_REG_TYPE_OTHER)
+    return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "%s: type %d is not known.", routine, number);
 }
 
 Status answer_of(const char *routine, Status answer) {
-  return answer == 0 ? 0 : fail(answer, "%s: a function of the program answered %d.", routine, answer);
+  return answer == 0 ? 0
+                     : fail(answer, "%s: a function of the program answered %d.", routine, answer);
 }
 
 }  // namespace
@@ -93,7 +96,8 @@ Status tell_finalizing() {
     registry().configuration.reset();
     count = registry().finalize.all().size();
   }
-  // Without the lock, as above; one at a time, since the end of a program must not depend on memory for a copy.
+  // Without the lock, as above; one at a time, since the end of a program must not depend on memory
+  // for a copy.
   Status first = 0;
   for (size_t i = 0; i < count; ++i) {
     std::unique_lock<std::mutex> lock(registry().mutex);
@@ -113,8 +117,8 @@ using emu::registry;
 using emu::Status;
 
 // Called at once when the process is initialized already; a function that fails then is not kept.
-EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData)
-try {
+EMU_EXPORT aclError aclInitCallbackRegister(aclRegisterCallbackType type,
+                                            aclInitCallbackFunc cbFunc, void *userData) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::optional<std::string> configuration;
   {
@@ -128,28 +132,37 @@ try {
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().init.remove(type, cbFunc);
   return emu::answer_of(__func__, answer);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc) try {
+EMU_EXPORT aclError aclInitCallbackUnRegister(aclRegisterCallbackType type,
+                                              aclInitCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().init.remove(type, cbFunc)) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "aclInitCallbackUnRegister: the function is not registered for type %d.",
+  return fail(ACL_ERROR_INVALID_PARAM,
+              "aclInitCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc,
+EMU_EXPORT aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type,
+                                                aclFinalizeCallbackFunc cbFunc,
                                                 void *userData) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().finalize.add({type, cbFunc, userData});
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc) try {
+EMU_EXPORT aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type,
+                                                  aclFinalizeCallbackFunc cbFunc) try {
   if (const Status s = emu::check_type(__func__, type, cbFunc != nullptr)) return s;
   std::lock_guard<std::mutex> lock(registry().mutex);
   if (registry().finalize.remove(type, cbFunc)) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "aclFinalizeCallbackUnRegister: the function is not registered for type %d.",
+  return fail(ACL_ERROR_INVALID_PARAM,
+              "aclFinalizeCallbackUnRegister: the function is not registered for type %d.",
               static_cast<int>(type));
-} EMU_CATCH
+}
+EMU_CATCH

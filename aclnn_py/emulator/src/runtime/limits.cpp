@@ -35,17 +35,21 @@ Status check_value(const char *routine, int opt, int64_t value) {
               static_cast<long long>(most), static_cast<long long>(value));
 }
 
-int cores_of_chip(int type) { return type == ACL_RT_DEV_RES_CUBE_CORE ? emu::cube_cores() : emu::vector_cores(); }
+int cores_of_chip(int type) {
+  return type == ACL_RT_DEV_RES_CUBE_CORE ? emu::cube_cores() : emu::vector_cores();
+}
 
 Status check_resource(const char *routine, int type) {
   if (type == ACL_RT_DEV_RES_CUBE_CORE || type == ACL_RT_DEV_RES_VECTOR_CORE) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is no resource (0 cube cores, 1 vector cores).", routine, type);
+  return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is no resource (0 cube cores, 1 vector cores).",
+              routine, type);
 }
 
 Status check_cores(const char *routine, int type, uint32_t value) {
   if (const Status s = check_resource(routine, type)) return s;
   if (value > 0 && value <= static_cast<uint32_t>(cores_of_chip(type))) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "%s: %u; the chip has %d.", routine, value, cores_of_chip(type));
+  return fail(ACL_ERROR_INVALID_PARAM, "%s: %u; the chip has %d.", routine, value,
+              cores_of_chip(type));
 }
 
 Status check_device(const char *routine, int id) {
@@ -72,7 +76,8 @@ EMU_EXPORT aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) try {
   if (const Status s = check_value(__func__, opt, value)) return s;
   g_parameters[opt].store(value);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value) try {
   EMU_ENTER();
@@ -80,7 +85,8 @@ EMU_EXPORT aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value) try 
   if (const Status s = check_parameter(__func__, opt)) return s;
   *value = g_parameters[opt].load();
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) try {
   EMU_ENTER();
@@ -92,96 +98,120 @@ EMU_EXPORT aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) tr
   context->sys_param[opt] = value;
   context->sys_param_set[opt] = true;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value) try {
   EMU_ENTER();
-  if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetSysParamOpt: value is null.");
+  if (value == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetSysParamOpt: value is null.");
   if (const Status s = check_parameter(__func__, opt)) return s;
   emu::Context *context = nullptr;
   if (const Status s = emu::current_context(__func__, &context)) return s;
   std::lock_guard<std::mutex> lock(context->mutex);
   if (!context->sys_param_set[opt]) {
-    return fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET, "aclrtCtxGetSysParamOpt: parameter %d was not set on this context.",
+    return fail(ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
+                "aclrtCtxGetSysParamOpt: parameter %d was not set on this context.",
                 static_cast<int>(opt));
   }
   *value = context->sys_param[opt];
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetOpWaitTimeout(uint32_t timeout) try {
   EMU_ENTER();
   emu::set_wait_limit(int64_t{timeout} * 1000);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-// Kernels of this device end by themselves; the limits are kept and reported, and nothing outlives them.
+// Kernels of this device end by themselves; the limits are kept and reported, and nothing outlives
+// them.
 EMU_EXPORT aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) try {
   EMU_ENTER();
-  g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : uint64_t{timeout} * 1000000);
+  g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000
+                                        : uint64_t{timeout} * 1000000);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) try {
   EMU_ENTER();
   g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : uint64_t{timeout} * 1000);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout) try {
   EMU_ENTER();
-  if (actualTimeout == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetOpExecuteTimeOutV2: actualTimeout is null.");
+  if (actualTimeout == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetOpExecuteTimeOutV2: actualTimeout is null.");
   g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : timeout);
   *actualTimeout = g_execute_limit_us.load();
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs) try {
   EMU_ENTER();
-  if (timeoutMs == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpExecuteTimeout: timeoutMs is null.");
+  if (timeoutMs == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpExecuteTimeout: timeoutMs is null.");
   *timeoutMs = static_cast<uint32_t>(g_execute_limit_us.load() / 1000);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value) try {
+EMU_EXPORT aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
+                                           uint32_t value) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
   if (const Status s = check_cores(__func__, type, value)) return s;
   emu::device(deviceId).resource_limit[type].store(value);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value) try {
+EMU_EXPORT aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
+                                           uint32_t *value) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
-  if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceResLimit: value is null.");
+  if (value == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceResLimit: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
   *value = device_limit(deviceId, type);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetDeviceResLimit(int32_t deviceId) try {
   if (const Status s = check_device(__func__, deviceId)) return s;
   for (auto &limit : emu::device(deviceId).resource_limit) limit.store(-1);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value) try {
+EMU_EXPORT aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
+                                           uint32_t value) try {
   EMU_ENTER();
   if (const Status s = check_cores(__func__, type, value)) return s;
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   found->resource_limit[type].store(value);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value) try {
+EMU_EXPORT aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
+                                           uint32_t *value) try {
   EMU_ENTER();
-  if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamResLimit: value is null.");
+  if (value == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetStreamResLimit: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   *value = stream_limit(*found, type);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetStreamResLimit(aclrtStream stream) try {
   EMU_ENTER();
@@ -189,7 +219,8 @@ EMU_EXPORT aclError aclrtResetStreamResLimit(aclrtStream stream) try {
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   for (auto &limit : found->resource_limit) limit.store(-1);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtUseStreamResInCurrentThread(aclrtStream stream) try {
   EMU_ENTER();
@@ -197,21 +228,25 @@ EMU_EXPORT aclError aclrtUseStreamResInCurrentThread(aclrtStream stream) try {
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   for (int type = 0; type < 2; ++type) t_cores[type] = stream_limit(*found, type);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream) try {
   (void)stream;  // the parameter came with 8.5; callers of 8.3 pass nothing there
   EMU_ENTER();
   t_cores[0] = t_cores[1] = -1;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value) try {
   EMU_ENTER();
-  if (value == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetResInCurrentThread: value is null.");
+  if (value == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetResInCurrentThread: value is null.");
   if (const Status s = check_resource(__func__, type)) return s;
   int id = 0;
   if (const Status s = emu::current_device(__func__, &id)) return s;
   *value = t_cores[type] >= 0 ? static_cast<uint32_t>(t_cores[type]) : device_limit(id, type);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -13,10 +13,10 @@
 #include "acl/acl_rt.h"
 #include "core/device.h"
 #include "core/export.h"
-#include "core/undo.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/slots.h"
+#include "core/undo.h"
 #include "runtime/mapping.h"
 #include "runtime/sharing.h"
 
@@ -32,10 +32,10 @@ struct Physical {
   const int device;
   const size_t size;
   const int file;
-  const bool charged;                 // counts against this process's device memory (not imported)
+  const bool charged;  // counts against this process's device memory (not imported)
   const aclrtPhysicalMemProp properties;
-  int users = 1;                      // each handle and each mapping; guarded by the table's mutex
-  int handles = 1;                    // how often aclrtFreePhysical is due; guarded by the same
+  int users = 1;    // each handle and each mapping; guarded by the table's mutex
+  int handles = 1;  // how often aclrtFreePhysical is due; guarded by the same
   OwnTicket ticket;
 };
 
@@ -71,15 +71,17 @@ void unuse(Physical *physical) {
 Status check_property(const char *routine, const aclrtPhysicalMemProp *prop) {
   if (prop == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: prop is null.", routine);
   if (prop->allocationType != ACL_MEM_ALLOCATION_TYPE_PINNED) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: allocationType is %d, only PINNED (0) exists.", routine,
-                static_cast<int>(prop->allocationType));
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: allocationType is %d, only PINNED (0) exists.",
+                routine, static_cast<int>(prop->allocationType));
   }
   if (prop->location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s: location type %d; this device maps device memory only.", routine,
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "%s: location type %d; this device maps device memory only.", routine,
                 static_cast<int>(prop->location.type));
   }
   if (!valid_device(static_cast<int>(prop->location.id))) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %u does not exist.", routine, prop->location.id);
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "%s: device %u does not exist.", routine,
+                prop->location.id);
   }
   return 0;
 }
@@ -103,22 +105,26 @@ bool overlaps_mapping(const AddressTable &t, uintptr_t low, size_t size) {
 Status reserve(const char *routine, void **out, size_t size, size_t alignment, void *expected) {
   EMU_ENTER_AS(routine);
   if (out == nullptr || size == 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine, out == nullptr ? "virPtr is null" : "size is 0");
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine,
+                out == nullptr ? "virPtr is null" : "size is 0");
   }
   if (alignment != 0 && (alignment & (alignment - 1)) != 0) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: alignment %zu is not a power of two.", routine, alignment);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: alignment %zu is not a power of two.", routine,
+                alignment);
   }
   if (size > kMostAddresses || alignment > kMostAddresses) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: %zu bytes aligned to %zu; there are at most %zu bytes of addresses.",
-                routine, size, alignment, kMostAddresses);
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                "%s: %zu bytes aligned to %zu; there are at most %zu bytes of addresses.", routine,
+                size, alignment, kMostAddresses);
   }
   // Whole pages are reserved. Programs ask for 512 bytes to learn whether reserving works at all.
   size = (size + kMapGranularity - 1) / kMapGranularity * kMapGranularity;
   const size_t align = alignment > kMapGranularity ? alignment : kMapGranularity;
-  void *raw = mmap(expected, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *raw =
+      mmap(expected, size + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no %zu bytes of addresses: %s.", routine, size,
-                std::strerror(errno));
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host has no %zu bytes of addresses: %s.",
+                routine, size, std::strerror(errno));
   }
   const auto low = reinterpret_cast<uintptr_t>(raw), start = (low + align - 1) / align * align;
   if (start > low) munmap(raw, start - low);
@@ -132,8 +138,8 @@ Status reserve(const char *routine, void **out, size_t size, size_t alignment, v
   return 0;
 }
 
-Status adopt(const char *routine, int device, size_t size, int file, bool charged, const aclrtPhysicalMemProp &prop,
-             aclrtDrvMemHandle *handle) {
+Status adopt(const char *routine, int device, size_t size, int file, bool charged,
+             const aclrtPhysicalMemProp &prop, aclrtDrvMemHandle *handle) {
   Physical *physical = physicals().create(device, size, file, charged, prop);
   if (physical == nullptr) {
     close(file);
@@ -148,9 +154,10 @@ Status adopt(const char *routine, int device, size_t size, int file, bool charge
 Status retain(const char *routine, Physical *physical, aclrtDrvMemHandle *handle) {
   if (!physicals().live(physical)) {
     // Its handles were given back and cannot come alive again: the mappings move to a new one.
-    Physical *fresh = physicals().create(physical->device, physical->size, physical->file, physical->charged,
-                                         physical->properties);
-    if (fresh == nullptr) return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
+    Physical *fresh = physicals().create(physical->device, physical->size, physical->file,
+                                         physical->charged, physical->properties);
+    if (fresh == nullptr)
+      return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
     fresh->users = physical->users;
     fresh->handles = 0;
     fresh->ticket = physical->ticket;
@@ -169,7 +176,8 @@ Status retain(const char *routine, Physical *physical, aclrtDrvMemHandle *handle
 Status find_physical(const char *routine, aclrtDrvMemHandle handle, Physical **physical) {
   *physical = physicals().find(handle);
   if (*physical != nullptr) return 0;
-  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live handle of physical memory.", routine, handle);
+  return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live handle of physical memory.",
+              routine, handle);
 }
 
 }  // namespace
@@ -185,49 +193,64 @@ using emu::fail;
 using emu::Physical;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
+EMU_EXPORT aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop,
+                                                     aclrtMemGranularityOptions option,
                                                      size_t *granularity) try {
   EMU_ENTER();
-  if (granularity == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationGranularity: granularity is null.");
+  if (granularity == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationGranularity: granularity is null.");
   if (const Status s = emu::check_property(__func__, prop)) return s;
-  if (option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM && option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationGranularity: option is %d.", static_cast<int>(option));
+  if (option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM &&
+      option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationGranularity: option is %d.",
+                static_cast<int>(option));
   }
   *granularity = emu::kMapGranularity;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags) try {
-  if (flags > 1) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtReserveMemAddress: flags must be 0 or 1 (huge pages).");
+EMU_EXPORT aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment,
+                                           void *expectPtr, uint64_t flags) try {
+  if (flags > 1)
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtReserveMemAddress: flags must be 0 or 1 (huge pages).");
   return emu::reserve(__func__, virPtr, size, alignment, expectPtr);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtReleaseMemAddress(void *virPtr) try {
   EMU_ENTER();
-  if (virPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtReleaseMemAddress: virPtr is null.");
+  if (virPtr == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtReleaseMemAddress: virPtr is null.");
   auto &t = emu::table();
   std::lock_guard<std::mutex> lock(t.mutex);
   const auto at = t.reserved.find(reinterpret_cast<uintptr_t>(virPtr));
   if (at == t.reserved.end()) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtReleaseMemAddress: %p is not the start of a reservation.", virPtr);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtReleaseMemAddress: %p is not the start of a reservation.", virPtr);
   }
   if (emu::overlaps_mapping(t, at->first, at->second)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtReleaseMemAddress: memory is still mapped in the reservation %p.", virPtr);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtReleaseMemAddress: memory is still mapped in the reservation %p.", virPtr);
   }
   munmap(virPtr, at->second);
   t.reserved.erase(at);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop,
-                                        uint64_t flags) try {
+EMU_EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
+                                        const aclrtPhysicalMemProp *prop, uint64_t flags) try {
   EMU_ENTER();
   if (handle == nullptr || size == 0 || flags != 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMallocPhysical: handle is null, size is 0 or flags are not 0.");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtMallocPhysical: handle is null, size is 0 or flags are not 0.");
   }
   if (const Status s = emu::check_property(__func__, prop)) return s;
   if (size % emu::kMapGranularity != 0) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMallocPhysical: size %zu is not a multiple of %zu.", size,
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMallocPhysical: size %zu is not a multiple of %zu.", size,
                 emu::kMapGranularity);
   }
   const int device = static_cast<int>(prop->location.id);
@@ -236,10 +259,12 @@ EMU_EXPORT aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, 
   if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) {
     if (file >= 0) close(file);
     emu::discharge_memory(device, size);
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMallocPhysical: the host gave no memory: %s.", std::strerror(errno));
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMallocPhysical: the host gave no memory: %s.",
+                std::strerror(errno));
   }
   return emu::adopt(__func__, device, size, file, true, *prop, handle);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) try {
   EMU_ENTER();
@@ -249,13 +274,15 @@ EMU_EXPORT aclError aclrtFreePhysical(aclrtDrvMemHandle handle) try {
   if (--physical->handles == 0) emu::physicals().retire(physical);
   emu::unuse(physical);  // what is mapped stays until it is unmapped
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
-try {
+EMU_EXPORT aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                                uint64_t flags) try {
   EMU_ENTER();
   if (virPtr == nullptr || size == 0 || offset != 0 || flags != 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMapMem: virPtr is null, size is 0, or offset or flags are not 0.");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtMapMem: virPtr is null, size is 0, or offset or flags are not 0.");
   }
   auto &t = emu::table();
   std::lock_guard<std::mutex> lock(t.mutex);
@@ -264,15 +291,20 @@ try {
   const auto low = reinterpret_cast<uintptr_t>(virPtr);
   const auto *reservation = emu::reservation_of(t, low);
   if (reservation == nullptr || size > reservation->first + reservation->second - low) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMapMem: %zu bytes at %p are not inside a reservation.", size, virPtr);
-  }
-  if (size != physical->size || low % emu::kMapGranularity != 0 || emu::overlaps_mapping(t, low, size)) {
     return fail(ACL_ERROR_RT_PARAM_INVALID,
-                "aclrtMapMem: size %zu (the handle has %zu), address %p must be a multiple of %zu and not mapped yet.", size,
-                physical->size, virPtr, emu::kMapGranularity);
+                "aclrtMapMem: %zu bytes at %p are not inside a reservation.", size, virPtr);
   }
-  if (mmap(virPtr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, physical->file, 0) == MAP_FAILED) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMapMem: the host refused the mapping: %s.", std::strerror(errno));
+  if (size != physical->size || low % emu::kMapGranularity != 0 ||
+      emu::overlaps_mapping(t, low, size)) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMapMem: size %zu (the handle has %zu), address %p must be a multiple of %zu "
+                "and not mapped yet.",
+                size, physical->size, virPtr, emu::kMapGranularity);
+  }
+  if (mmap(virPtr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+           physical->file, 0) == MAP_FAILED) {
+    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtMapMem: the host refused the mapping: %s.",
+                std::strerror(errno));
   }
   emu::Undo back([&] {
     mmap(virPtr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -283,7 +315,8 @@ try {
   back.keep();
   ++physical->users;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtUnmapMem(void *virPtr) try {
   EMU_ENTER();
@@ -291,41 +324,52 @@ EMU_EXPORT aclError aclrtUnmapMem(void *virPtr) try {
   auto &t = emu::table();
   std::lock_guard<std::mutex> lock(t.mutex);
   const auto at = t.mapped.find(reinterpret_cast<uintptr_t>(virPtr));
-  if (at == t.mapped.end()) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtUnmapMem: nothing is mapped at %p.", virPtr);
+  if (at == t.mapped.end())
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtUnmapMem: nothing is mapped at %p.", virPtr);
   emu::withdraw_block(virPtr, emu::BlockKind::kMapped, nullptr);
   // The addresses stay reserved.
-  mmap(virPtr, at->second.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  mmap(virPtr, at->second.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+       -1, 0);
   emu::unuse(at->second.physical);
   t.mapped.erase(at);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count) try {
+EMU_EXPORT aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc,
+                                      size_t count) try {
   EMU_ENTER();
   if (virPtr == nullptr || desc == nullptr || count == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemSetAccess: a pointer is null or count is 0.");
   }
   int owner = -1;
   if (!emu::on_device(virPtr, size, &owner)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemSetAccess: %zu bytes at %p are not mapped.", size, virPtr);
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemSetAccess: %zu bytes at %p are not mapped.",
+                size, virPtr);
   }
   for (size_t i = 0; i < count; ++i) {
     const int id = static_cast<int>(desc[i].location.id);
-    if (desc[i].flags != ACL_RT_MEM_ACCESS_FLAGS_READWRITE || desc[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE ||
-        !emu::valid_device(id)) {
-      return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                  "aclrtMemSetAccess: entry %zu; this device knows read-write access by existing devices.", i);
+    if (desc[i].flags != ACL_RT_MEM_ACCESS_FLAGS_READWRITE ||
+        desc[i].location.type != ACL_MEM_LOCATION_TYPE_DEVICE || !emu::valid_device(id)) {
+      return fail(
+          ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+          "aclrtMemSetAccess: entry %zu; this device knows read-write access by existing devices.",
+          i);
     }
     if (id != owner) emu::set_peer_access(id, owner, true);
   }
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag) try {
+EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location,
+                                      uint64_t *flag) try {
   EMU_ENTER();
   if (virPtr == nullptr || location == nullptr || flag == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAccess: %s is null.",
-                virPtr == nullptr ? "virPtr" : location == nullptr ? "location" : "flag");
+                virPtr == nullptr     ? "virPtr"
+                : location == nullptr ? "location"
+                                      : "flag");
   }
   std::lock_guard<std::mutex> lock(emu::table().mutex);
   const auto at = emu::table().mapped.find(reinterpret_cast<uintptr_t>(virPtr));
@@ -333,49 +377,62 @@ EMU_EXPORT aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, 
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAccess: nothing is mapped at %p.", virPtr);
   }
   if (location->type == ACL_MEM_LOCATION_TYPE_HOST) {
-    *flag = ACL_RT_MEM_ACCESS_FLAGS_NONE;  // memory of a device is copied, never read through its address
+    // memory of a device is copied, never read through its address
+    *flag = ACL_RT_MEM_ACCESS_FLAGS_NONE;
     return 0;
   }
-  if (location->type != ACL_MEM_LOCATION_TYPE_DEVICE || !emu::valid_device(static_cast<int>(location->id))) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAccess: location type %d, id %u; a host (0) or an existing device (1) "
-                "is asked for.", static_cast<int>(location->type), location->id);
+  if (location->type != ACL_MEM_LOCATION_TYPE_DEVICE ||
+      !emu::valid_device(static_cast<int>(location->id))) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMemGetAccess: location type %d, id %u; a host (0) or an existing device (1) "
+                "is asked for.",
+                static_cast<int>(location->type), location->id);
   }
   const bool open = emu::reachable(static_cast<int>(location->id), at->second.physical->device);
   *flag = open ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The handle counts each call: every one wants an aclrtFreePhysical of its own.
 EMU_EXPORT aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle) try {
   EMU_ENTER();
   if (virPtr == nullptr || handle == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemRetainAllocationHandle: %s is null.", virPtr == nullptr ? "virPtr" : "handle");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemRetainAllocationHandle: %s is null.",
+                virPtr == nullptr ? "virPtr" : "handle");
   }
   std::lock_guard<std::mutex> lock(emu::table().mutex);
   const auto at = emu::table().mapped.find(reinterpret_cast<uintptr_t>(virPtr));
   if (at == emu::table().mapped.end()) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemRetainAllocationHandle: nothing is mapped at %p.", virPtr);
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtMemRetainAllocationHandle: nothing is mapped at %p.", virPtr);
   }
   return emu::retain(__func__, at->second.physical, handle);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop)
-try {
+EMU_EXPORT aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
+                                                              aclrtPhysicalMemProp *prop) try {
   EMU_ENTER();
-  if (prop == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemGetAllocationPropertiesFromHandle: prop is null.");
+  if (prop == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtMemGetAllocationPropertiesFromHandle: prop is null.");
   Physical *physical = nullptr;
   if (const Status s = emu::find_physical(__func__, handle, &physical)) return s;
   *prop = physical->properties;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-// --- between processes: a 64-bit number holds the process and its ticket's descriptor ----------------------
+// --- between processes: a 64-bit number holds the process and its ticket's descriptor
 
-EMU_EXPORT aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags,
+EMU_EXPORT aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
+                                                    aclrtMemHandleType handleType, uint64_t flags,
                                                     uint64_t *shareableHandle) try {
   EMU_ENTER();
   if (shareableHandle == nullptr || handleType != ACL_MEM_HANDLE_TYPE_NONE) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemExportToShareableHandle: the output is null or handleType is %d.",
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtMemExportToShareableHandle: the output is null or handleType is %d.",
                 static_cast<int>(handleType));
   }
   std::lock_guard<std::mutex> lock(emu::table().mutex);
@@ -383,44 +440,57 @@ EMU_EXPORT aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, ac
   if (const Status s = emu::find_physical(__func__, handle, &physical)) return s;
   if (physical->ticket.file < 0) {
     const bool any = (flags & ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION) != 0;
-    if (const Status s = emu::make_ticket(physical->file, 0, physical->size, physical->device, any, __func__,
-                                          &physical->ticket)) {
+    if (const Status s = emu::make_ticket(physical->file, 0, physical->size, physical->device, any,
+                                          __func__, &physical->ticket)) {
       return s;
     }
   }
   // Nonce bits guard against a descriptor number that came to mean something else.
   const uint64_t low = physical->ticket.ticket->nonce & 0xFFFF;
-  *shareableHandle = static_cast<uint64_t>(static_cast<uint32_t>(getpid())) << 32 |
-                     static_cast<uint64_t>(static_cast<uint32_t>(physical->ticket.file) & 0xFFFF) << 16 | low;
+  *shareableHandle =
+      static_cast<uint64_t>(static_cast<uint32_t>(getpid())) << 32 |
+      static_cast<uint64_t>(static_cast<uint32_t>(physical->ticket.file) & 0xFFFF) << 16 | low;
   physical->ticket.ticket->nonce = low;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum) try {
+EMU_EXPORT aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid,
+                                                    size_t pidNum) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::table().mutex);
-  Status status = fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtMemSetPidToShareableHandle: this process exported no such handle.");
+  Status status = fail(ACL_ERROR_RT_INVALID_HANDLE,
+                       "aclrtMemSetPidToShareableHandle: this process exported no such handle.");
   emu::physicals().for_each([&](Physical *physical) {
-    if (physical->ticket.file < 0 || shareableHandle >> 32 != static_cast<uint64_t>(getpid())) return;
+    if (physical->ticket.file < 0 || shareableHandle >> 32 != static_cast<uint64_t>(getpid()))
+      return;
     if ((shareableHandle >> 16 & 0xFFFF) != static_cast<uint64_t>(physical->ticket.file)) return;
     (void)emu::take_message();
     status = emu::allow_pids(physical->ticket, pid, pidNum, "aclrtMemSetPidToShareableHandle");
   });
   return status;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle) try {
+EMU_EXPORT aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
+                                                      aclrtDrvMemHandle *handle) try {
   EMU_ENTER();
-  if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemImportFromShareableHandle: handle is null.");
+  if (handle == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemImportFromShareableHandle: handle is null.");
   if (!emu::valid_device(deviceId)) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtMemImportFromShareableHandle: device %d does not exist.", deviceId);
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                "aclrtMemImportFromShareableHandle: device %d does not exist.", deviceId);
   }
   emu::Ticket ticket{};
   int backing = -1;
-  const auto pid = static_cast<int32_t>(shareableHandle >> 32), file = static_cast<int32_t>(shareableHandle >> 16 & 0xFFFF);
-  if (const Status s = emu::open_ticket(pid, file, shareableHandle & 0xFFFF, __func__, &ticket, &backing)) return s;
+  const auto pid = static_cast<int32_t>(shareableHandle >> 32),
+             file = static_cast<int32_t>(shareableHandle >> 16 & 0xFFFF);
+  if (const Status s =
+          emu::open_ticket(pid, file, shareableHandle & 0xFFFF, __func__, &ticket, &backing))
+    return s;
   aclrtPhysicalMemProp prop{};
   prop.location.id = static_cast<uint32_t>(deviceId);
   prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
   return emu::adopt(__func__, deviceId, ticket.size, backing, false, prop, handle);
-} EMU_CATCH
+}
+EMU_CATCH

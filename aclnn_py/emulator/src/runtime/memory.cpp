@@ -20,7 +20,8 @@ namespace {
 Status allocate(const char *routine, void **address, size_t size) {
   EMU_ENTER_AS(routine);
   if (address == nullptr || size == 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine, address == nullptr ? "devPtr is null" : "size is 0");
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine,
+                address == nullptr ? "devPtr is null" : "size is 0");
   }
   int device = 0;
   if (const Status s = emu::current_device(routine, &device)) return s;
@@ -36,7 +37,8 @@ Status release(const char *routine, void *address) {
 Status check_config(const char *routine, const aclrtMallocConfig *cfg) {
   if (cfg == nullptr) return 0;
   if (cfg->attrs == nullptr && cfg->numAttrs != 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: cfg->attrs is null while numAttrs is %zu.", routine, cfg->numAttrs);
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: cfg->attrs is null while numAttrs is %zu.", routine,
+                cfg->numAttrs);
   }
   for (size_t i = 0; i < cfg->numAttrs; ++i) {
     if (static_cast<unsigned>(cfg->attrs[i].attr) > ACL_RT_MEM_ATTR_VA_FLAG) {
@@ -50,7 +52,8 @@ Status check_config(const char *routine, const aclrtMallocConfig *cfg) {
 Status allocate_host(const char *routine, void **address, size_t size) {
   EMU_ENTER_AS(routine);
   if (address == nullptr || size == 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine, address == nullptr ? "hostPtr is null" : "size is 0");
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine,
+                address == nullptr ? "hostPtr is null" : "size is 0");
   }
   return emu::host_malloc(size, address, routine);
 }
@@ -60,26 +63,32 @@ Status allocate_host(const char *routine, void **address, size_t size) {
 EMU_EXPORT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
   (void)policy;  // page sizes do not change what a program can see here
   return allocate(__func__, devPtr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
+EMU_EXPORT aclError aclrtMallocAlign32(void **devPtr, size_t size,
+                                       aclrtMemMallocPolicy policy) try {
   (void)policy;
   return allocate(__func__, devPtr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
   (void)policy;
   return allocate(__func__, devPtr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
-try {
+EMU_EXPORT aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                                       aclrtMallocConfig *cfg) try {
   (void)policy;
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate(__func__, devPtr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtFree(void *devPtr) try { return release(__func__, devPtr); } EMU_CATCH
+EMU_EXPORT aclError aclrtFree(void *devPtr) try { return release(__func__, devPtr); }
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtFreeWithDevSync(void *devPtr) try {
   EMU_ENTER();
@@ -88,7 +97,8 @@ EMU_EXPORT aclError aclrtFreeWithDevSync(void *devPtr) try {
     if (const Status s = emu::synchronize_device(device, -1, __func__)) return s;
   }
   return release(__func__, devPtr);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // There is one memory: what the processor wrote is what the device sees.
 EMU_EXPORT aclError aclrtMemFlush(void *devPtr, size_t size) try {
@@ -96,90 +106,111 @@ EMU_EXPORT aclError aclrtMemFlush(void *devPtr, size_t size) try {
   if (devPtr != nullptr && emu::on_device(devPtr, size, nullptr)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemFlush: %zu bytes at %p (%s).", size, devPtr,
               emu::describe_address(devPtr).c_str());
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemInvalidate(void *devPtr, size_t size) try {
   EMU_ENTER();
   if (devPtr != nullptr && emu::on_device(devPtr, size, nullptr)) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclrtMemInvalidate: %zu bytes at %p (%s).", size, devPtr,
               emu::describe_address(devPtr).c_str());
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocHost(void **hostPtr, size_t size) try {
   return allocate_host(__func__, hostPtr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg) try {
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate_host(__func__, ptr, size);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtFreeHost(void *hostPtr) try {
   EMU_ENTER();
   if (hostPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is null.");
   return emu::host_free(hostPtr, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtFreeHostWithDevSync(void *hostPtr) try {
   EMU_ENTER();
-  if (hostPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHostWithDevSync: hostPtr is null.");
+  if (hostPtr == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHostWithDevSync: hostPtr is null.");
   for (int i = 0; i < emu::device_count(); ++i) {
     if (const Status s = emu::synchronize_device(i, -1, __func__)) return s;
   }
   return emu::host_free(hostPtr, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr) try {
+EMU_EXPORT aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type,
+                                      void **devPtr) try {
   EMU_ENTER();
   if (ptr == nullptr || size == 0 || devPtr == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostRegister: %s.",
-                ptr == nullptr ? "ptr is null" : size == 0 ? "size is 0" : "devPtr is null");
+                ptr == nullptr ? "ptr is null"
+                : size == 0    ? "size is 0"
+                               : "devPtr is null");
   }
   if (type != ACL_HOST_REGISTER_MAPPED) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtHostRegister: type %d is not supported by this device.",
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "aclrtHostRegister: type %d is not supported by this device.",
                 static_cast<int>(type));
   }
   if (reinterpret_cast<uintptr_t>(ptr) % emu::kPageBytes != 0) {
-    return fail(ACL_ERROR_RT_ADDR_UNALIGNED, "aclrtHostRegister: %p is not aligned to %zu bytes.", ptr, emu::kPageBytes);
+    return fail(ACL_ERROR_RT_ADDR_UNALIGNED, "aclrtHostRegister: %p is not aligned to %zu bytes.",
+                ptr, emu::kPageBytes);
   }
   if (const Status s = emu::host_register(ptr, size, true, __func__)) return s;
   *devPtr = ptr;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag) try {
   EMU_ENTER();
   if (ptr == nullptr || size == 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostRegisterV2: %s.", ptr == nullptr ? "ptr is null" : "size is 0");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostRegisterV2: %s.",
+                ptr == nullptr ? "ptr is null" : "size is 0");
   }
   if ((flag & ~(ACL_HOST_REG_MAPPED | ACL_HOST_REG_PINNED)) != 0) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtHostRegisterV2: flag 0x%x is not supported by this device.", flag);
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "aclrtHostRegisterV2: flag 0x%x is not supported by this device.", flag);
   }
   return emu::host_register(ptr, size, (flag & ACL_HOST_REG_MAPPED) != 0, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtHostUnregister(void *ptr) try {
   EMU_ENTER();
   if (ptr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostUnregister: ptr is null.");
   return emu::host_unregister(ptr, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag) try {
   EMU_ENTER();
   if (pHost == nullptr || pDevice == nullptr || flag != 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtHostGetDevicePointer: a pointer is null or flag is not 0.");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtHostGetDevicePointer: a pointer is null or flag is not 0.");
   }
   if (!emu::host_mapped(pHost, 1)) {
-    return fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, "aclrtHostGetDevicePointer: %p is not registered as mapped.", pHost);
+    return fail(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                "aclrtHostGetDevicePointer: %p is not registered as mapped.", pHost);
   }
   *pDevice = pHost;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes) try {
   EMU_ENTER();
   if (ptr == nullptr || attributes == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtPointerGetAttributes: %s is null.", ptr == nullptr ? "ptr" : "attributes");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtPointerGetAttributes: %s is null.",
+                ptr == nullptr ? "ptr" : "attributes");
   }
   *attributes = {};
   int device = -1;
@@ -190,13 +221,16 @@ EMU_EXPORT aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttribute
     return 0;
   }
   const bool known = emu::host_known(ptr, 1);
-  attributes->location.type = known ? ACL_MEM_LOCATION_TYPE_HOST : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+  attributes->location.type =
+      known ? ACL_MEM_LOCATION_TYPE_HOST : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total) try {
   EMU_ENTER();
-  if (free == nullptr || total == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: an output is null.");
+  if (free == nullptr || total == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: an output is null.");
   int device = 0;
   if (const Status s = emu::current_device(__func__, &device)) return s;
   *free = *total = 0;
@@ -216,16 +250,19 @@ EMU_EXPORT aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *tot
     }
     default: return 0;  // pools this device does not have: nothing free, nothing there
   }
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum,
-                                         size_t *outputNum) try {
+EMU_EXPORT aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
+                                         size_t inputNum, size_t *outputNum) try {
   EMU_ENTER();
   if (memUsageInfo == nullptr || outputNum == nullptr || inputNum == 0) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemUsageInfo: an output is null or inputNum is 0.");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtGetMemUsageInfo: an output is null or inputNum is 0.");
   }
   if (!emu::valid_device(deviceId)) {
-    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetMemUsageInfo: device %d does not exist.", deviceId);
+    return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtGetMemUsageInfo: device %d does not exist.",
+                deviceId);
   }
   const emu::MemoryUse use = emu::memory_use(deviceId);
   memUsageInfo[0] = {};
@@ -234,7 +271,8 @@ EMU_EXPORT aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *me
   memUsageInfo[0].memPeakSize = use.peak;
   *outputNum = 1;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize) try {
   EMU_ENTER();
@@ -242,9 +280,11 @@ EMU_EXPORT aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psi
   void *start = nullptr;
   size_t size = 0;
   if (!emu::find_block(ptr, &start, &size, nullptr)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAddressRange: %p is %s.", ptr, emu::describe_address(ptr).c_str());
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMemGetAddressRange: %p is %s.", ptr,
+                emu::describe_address(ptr).c_str());
   }
   if (pbase != nullptr) *pbase = start;
   if (psize != nullptr) *psize = size;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

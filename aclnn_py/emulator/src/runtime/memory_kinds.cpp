@@ -20,25 +20,32 @@ uint32_t kind_of(const void *address) {
 
 }  // namespace
 
-EMU_EXPORT aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult,
-                                      uint32_t reserve) try {
+EMU_EXPORT aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType,
+                                      uint32_t *checkResult, uint32_t reserve) try {
   EMU_ENTER();
   if (addrList == nullptr || checkResult == nullptr || size == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtCheckMemType: %s.",
-                size == 0 ? "size is 0" : addrList == nullptr ? "addrList is null" : "checkResult is null");
+                size == 0             ? "size is 0"
+                : addrList == nullptr ? "addrList is null"
+                                      : "checkResult is null");
   }
   if (memType == 0 || (memType & ~kKinds) != 0 || reserve != 0) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtCheckMemType: memType is 0x%x, reserve is %u; allowed are the bits 0x%x, and 0.",
-                memType, reserve, kKinds);
+    return fail(
+        ACL_ERROR_RT_PARAM_INVALID,
+        "aclrtCheckMemType: memType is 0x%x, reserve is %u; allowed are the bits 0x%x, and 0.",
+        memType, reserve, kKinds);
   }
   uint32_t all = 1;
   for (uint32_t i = 0; i < size; ++i) all = (kind_of(addrList[i]) & memType) != 0 ? all : 0;
   *checkResult = all;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The scheduler reads all memory of its device.
-EMU_EXPORT aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+EMU_EXPORT aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size,
+                                                aclrtMemMallocPolicy policy,
                                                 aclrtMallocConfig *cfg) try {
   return aclrtMallocWithCfg(devPtr, size, policy, cfg);
-} EMU_CATCH
+}
+EMU_CATCH

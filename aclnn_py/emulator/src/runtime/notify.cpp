@@ -48,9 +48,10 @@ struct Mapping {
   }
 };
 
-// Shared by the handle and the queued work. The flag moves once, into shared memory, when the notify is exported.
+// Shared by the handle and the queued work. The flag moves once, into shared memory, when the
+// notify is exported.
 struct NotifyState {
-  std::mutex mutex;                   // guards what follows; the flag's value may change without it
+  std::mutex mutex;  // guards what follows; the flag's value may change without it
   std::shared_ptr<Mapping> mapping;
   Flag own{0};
 
@@ -58,7 +59,8 @@ struct NotifyState {
 };
 
 struct Notify {
-  Notify(uint32_t number, int owner) : id(number), device(owner), state(std::make_shared<NotifyState>()) {}
+  Notify(uint32_t number, int owner)
+      : id(number), device(owner), state(std::make_shared<NotifyState>()) {}
   ~Notify() { drop_ticket(ticket); }
   const uint32_t id;
   const int device;
@@ -106,7 +108,8 @@ Status wait_and_reset(NotifyState &state, uint32_t timeout_s) {
     }
     if (wait_cancelled()) return 0;
     if (timeout_s != 0 && Clock::now() >= deadline) {
-      return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtWaitAndResetNotify: nothing came within %u s.", timeout_s);
+      return fail(ACL_ERROR_RT_TASK_TIMEOUT, "aclrtWaitAndResetNotify: nothing came within %u s.",
+                  timeout_s);
     }
     timespec span{0, kSliceMs * 1000000};
     syscall(SYS_futex, reinterpret_cast<uint32_t *>(flag), FUTEX_WAIT, 0, &span, nullptr, 0);
@@ -128,9 +131,10 @@ Status share(Notify &notify, const char *routine) {
   return 0;
 }
 
-// The notify a ticket leads to; what is behind it may be anything another process of this user made.
+// The notify a ticket leads to; what is behind it may be anything another process of this user
+// made.
 Status open_shared(const char *routine, int file, std::shared_ptr<Mapping> *mapping) {
-  struct stat status {};
+  struct stat status{};
   void *mapped = MAP_FAILED;
   if (fstat(file, &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(SharedNotify))) {
     mapped = mmap(nullptr, sizeof(SharedNotify), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -146,7 +150,9 @@ Status open_shared(const char *routine, int file, std::shared_ptr<Mapping> *mapp
 
 Status create(const char *routine, int device, aclrtNotify *notify) {
   *notify = notifies().create(g_next_notify.fetch_add(1), device);
-  return *notify != nullptr ? 0 : fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, "%s: too many notifies.", routine);
+  return *notify != nullptr
+             ? 0
+             : fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, "%s: too many notifies.", routine);
 }
 
 }  // namespace
@@ -164,7 +170,8 @@ EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) try {
   int device = 0;
   if (const Status s = emu::current_device(__func__, &device)) return s;
   return emu::create(__func__, device, notify);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) try {
   Notify *found = nullptr;
@@ -172,15 +179,18 @@ EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) try {
   if (!emu::notifies().retire(found)) return emu::find_notify(__func__, notify, &found);
   emu::notifies().destroy(found);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  if (notifyId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetNotifyId: notifyId is null.");
+  if (notifyId == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetNotifyId: notifyId is null.");
   *notifyId = found->id;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) try {
   Notify *found = nullptr;
@@ -189,16 +199,19 @@ EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) tr
     emu::record(*state);
     return 0;
   });
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The timeout is in seconds; 0 waits without end.
-EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout) try {
+EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
+                                            uint32_t timeout) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
-  return emu::enqueue(stream, "aclrtWaitAndResetNotify", [state = found->state, timeout]() -> Status {
-    return emu::wait_and_reset(*state, timeout);
-  });
-} EMU_CATCH
+  return emu::enqueue(
+      stream, "aclrtWaitAndResetNotify",
+      [state = found->state, timeout]() -> Status { return emu::wait_and_reset(*state, timeout); });
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) try {
   EMU_ENTER();
@@ -216,58 +229,72 @@ EMU_EXPORT aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num) try
     found->state->flag().store(0);
   }
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-// --- between processes -------------------------------------------------------------------------------------
+// --- between processes -----------------------------------------------------------------
 
-EMU_EXPORT aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags) try {
+EMU_EXPORT aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len,
+                                            uint64_t flags) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   if (key == nullptr || len < emu::kKeyBytes) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyGetExportKey: key %p of %zu bytes (%zu needed).",
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtNotifyGetExportKey: key %p of %zu bytes (%zu needed).",
                 static_cast<void *>(key), len, emu::kKeyBytes);
   }
-  if (flags != ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT && flags != ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyGetExportKey: flags are 0x%" PRIx64 ", allowed are 0 and 2.", flags);
+  if (flags != ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT &&
+      flags != ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtNotifyGetExportKey: flags are 0x%" PRIx64 ", allowed are 0 and 2.", flags);
   }
   if (const Status s = emu::share(*found, __func__)) return s;
   const bool any = flags == ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
   std::lock_guard<std::mutex> lock(found->ticket_mutex);
   if (found->ticket.file < 0) {
     const int file = found->state->mapping->file;
-    if (const Status s = emu::make_ticket(file, 0, sizeof(emu::SharedNotify), found->device, any, __func__, &found->ticket)) {
+    if (const Status s = emu::make_ticket(file, 0, sizeof(emu::SharedNotify), found->device, any,
+                                          __func__, &found->ticket)) {
       return s;
     }
   } else if (any) {
     found->ticket.ticket->any_process.store(1);
   }
-  std::snprintf(key, len, "aclnn-ntf-%d-%d-%016" PRIx64, static_cast<int>(getpid()), found->ticket.file,
-                found->ticket.ticket->nonce);
+  std::snprintf(key, len, "aclnn-ntf-%d-%d-%016" PRIx64, static_cast<int>(getpid()),
+                found->ticket.file, found->ticket.ticket->nonce);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num) try {
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   std::lock_guard<std::mutex> lock(found->ticket_mutex);
   if (found->ticket.file < 0) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtNotifySetImportPid: aclrtNotifyGetExportKey comes first.");
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtNotifySetImportPid: aclrtNotifyGetExportKey comes first.");
   }
   return emu::allow_pids(found->ticket, pid, num, __func__);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags) try {
+EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key,
+                                           uint64_t flags) try {
   EMU_ENTER();
   if (notify == nullptr || key == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyImportByKey: %s is null.", notify == nullptr ? "notify" : "key");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyImportByKey: %s is null.",
+                notify == nullptr ? "notify" : "key");
   }
-  if (flags != ACL_RT_NOTIFY_IMPORT_FLAG_DEFAULT && flags != ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtNotifyImportByKey: flags are 0x%" PRIx64 ", allowed are 0 and 2.", flags);
+  if (flags != ACL_RT_NOTIFY_IMPORT_FLAG_DEFAULT &&
+      flags != ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS) {
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclrtNotifyImportByKey: flags are 0x%" PRIx64 ", allowed are 0 and 2.", flags);
   }
   int pid = 0, file = 0, device = 0;
   uint64_t nonce = 0;
   if (std::sscanf(key, "aclnn-ntf-%d-%d-%" SCNx64, &pid, &file, &nonce) != 3) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtNotifyImportByKey: \"%.80s\" is not a key.", key);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtNotifyImportByKey: \"%.80s\" is not a key.",
+                key);
   }
   if (const Status s = emu::current_device(__func__, &device)) return s;
   emu::Ticket ticket{};
@@ -284,4 +311,5 @@ EMU_EXPORT aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key,
   static_cast<Notify *>(made)->state->mapping = std::move(mapping);
   *notify = made;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

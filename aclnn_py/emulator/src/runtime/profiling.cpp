@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling calls. This device collects nothing; the calls keep CANN's order of states and answer for misuse.
+// Profiling calls. This device collects nothing; the calls keep CANN's order of states and answer
+// for misuse.
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -57,19 +58,24 @@ std::atomic<uint32_t> g_next_range{1};
 Status check_stamp(const char *routine, void *raw, Stamp **stamp) {
   EMU_ENTER_AS(routine);
   *stamp = stamps().find(raw);
-  return *stamp != nullptr ? 0 : fail(ACL_ERROR_INVALID_PARAM, "%s: %p is not a live stamp.", routine, raw);
+  return *stamp != nullptr
+             ? 0
+             : fail(ACL_ERROR_INVALID_PARAM, "%s: %p is not a live stamp.", routine, raw);
 }
 
 Status change_running(const char *routine, const aclprofConfig *config, bool start) {
   EMU_ENTER_AS(routine);
-  if (!configs().live(config)) return fail(ACL_ERROR_INVALID_PARAM, "%s: the configuration is null or destroyed.", routine);
+  if (!configs().live(config))
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: the configuration is null or destroyed.", routine);
   std::lock_guard<std::mutex> lock(profiling().mutex);
-  if (!profiling().initialized) return fail(ACL_ERROR_PROF_NOT_RUN, "%s: aclprofInit comes first.", routine);
+  if (!profiling().initialized)
+    return fail(ACL_ERROR_PROF_NOT_RUN, "%s: aclprofInit comes first.", routine);
   if (start && profiling().running != nullptr) {
     return fail(ACL_ERROR_PROF_ALREADY_RUN, "%s: profiling is running already.", routine);
   }
   if (!start && profiling().running != config) {
-    return fail(ACL_ERROR_PROF_NOT_RUN, "%s: profiling does not run with this configuration.", routine);
+    return fail(ACL_ERROR_PROF_NOT_RUN, "%s: profiling does not run with this configuration.",
+                routine);
   }
   profiling().running = start ? config : nullptr;
   return 0;
@@ -84,46 +90,58 @@ using emu::Status;
 EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) try {
   EMU_ENTER();
   if (profilerResultPath == nullptr || length == 0 || std::strlen(profilerResultPath) != length) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclprofInit: the path is null or its length is not %zu.", length);
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofInit: the path is null or its length is not %zu.",
+                length);
   }
   std::lock_guard<std::mutex> lock(emu::profiling().mutex);
-  if (emu::profiling().initialized) return fail(ACL_ERROR_PROF_ALREADY_RUN, "aclprofInit: called before.");
+  if (emu::profiling().initialized)
+    return fail(ACL_ERROR_PROF_ALREADY_RUN, "aclprofInit: called before.");
   emu::profiling().initialized = true;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofFinalize(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::profiling().mutex);
-  if (!emu::profiling().initialized) return fail(ACL_ERROR_PROF_NOT_RUN, "aclprofFinalize: aclprofInit comes first.");
+  if (!emu::profiling().initialized)
+    return fail(ACL_ERROR_PROF_NOT_RUN, "aclprofFinalize: aclprofInit comes first.");
   emu::profiling().initialized = false;
   emu::profiling().running = nullptr;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength) try {
+EMU_EXPORT aclError aclprofSetConfig(aclprofConfigType configType, const char *config,
+                                     size_t configLength) try {
   EMU_ENTER();
   if (config == nullptr || std::strlen(config) != configLength) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetConfig: the value is null or its length is not %zu.", configLength);
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclprofSetConfig: the value is null or its length is not %zu.", configLength);
   }
   if (configType <= ACL_PROF_ARGS_MIN || configType > ACL_PROF_PATH) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetConfig: %d is no setting.", static_cast<int>(configType));
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetConfig: %d is no setting.",
+                static_cast<int>(configType));
   }
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t deviceNums,
-                                              aclprofAicoreMetrics aicoreMetrics, const aclprofAicoreEvents *aicoreEvents,
+                                              aclprofAicoreMetrics aicoreMetrics,
+                                              const aclprofAicoreEvents *aicoreEvents,
                                               uint64_t dataTypeConfig) try {
   (void)aicoreMetrics;
   if (emu::check_process(__func__)) return nullptr;
   if (aicoreEvents != nullptr || (deviceIdList == nullptr && deviceNums != 0)) {
-    fail(ACL_ERROR_INVALID_PARAM, "aclprofCreateConfig: deviceIdList is null, or aicoreEvents is not.");
+    fail(ACL_ERROR_INVALID_PARAM,
+         "aclprofCreateConfig: deviceIdList is null, or aicoreEvents is not.");
     return nullptr;
   }
   for (uint32_t i = 0; i < deviceNums; ++i) {
     if (!emu::valid_device(static_cast<int>(deviceIdList[i]))) {
-      fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclprofCreateConfig: device %u does not exist.", deviceIdList[i]);
+      fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclprofCreateConfig: device %u does not exist.",
+           deviceIdList[i]);
       return nullptr;
     }
   }
@@ -132,74 +150,93 @@ EMU_EXPORT aclprofConfig *aclprofCreateConfig(uint32_t *deviceIdList, uint32_t d
   config->devices.assign(deviceIdList, deviceIdList + deviceNums);
   config->what = dataTypeConfig;
   return config.release();
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig) try {
   EMU_ENTER();
   if (!emu::configs().retire(profilerConfig)) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclprofDestroyConfig: the configuration is null or destroyed.");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclprofDestroyConfig: the configuration is null or destroyed.");
   }
   emu::configs().destroy(const_cast<aclprofConfig *>(profilerConfig));
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofStart(const aclprofConfig *profilerConfig) try {
   return emu::change_running(__func__, profilerConfig, true);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_EXPORT aclError aclprofStop(const aclprofConfig *profilerConfig) try {
   return emu::change_running(__func__, profilerConfig, false);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclprofStepInfo *aclprofCreateStepInfo(void) try {
   return emu::check_process(__func__) != 0 ? nullptr : emu::steps().create();
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo) try {
-  if (emu::check_process(__func__) == 0 && emu::steps().retire(stepinfo)) emu::steps().destroy(stepinfo);
-} EMU_CATCH_VOID
+  if (emu::check_process(__func__) == 0 && emu::steps().retire(stepinfo))
+    emu::steps().destroy(stepinfo);
+}
+EMU_CATCH_VOID
 
-EMU_EXPORT aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream) try {
+EMU_EXPORT aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag,
+                                            aclrtStream stream) try {
   EMU_ENTER();
   aclprofStepInfo *step = emu::steps().find(stepInfo);
-  if (step == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp: stepInfo is null or destroyed.");
+  if (step == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp: stepInfo is null or destroyed.");
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   if ((tag == ACL_STEP_START) == step->started) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp: the step %s.", step->started ? "has started" : "has not started");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofGetStepTimestamp: the step %s.",
+                step->started ? "has started" : "has not started");
   }
   step->started = tag == ACL_STEP_START;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream) try {
   EMU_ENTER();
-  if (msg == nullptr || msgLen == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclprofMarkEx: the message is null or empty.");
+  if (msg == nullptr || msgLen == 0)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofMarkEx: the message is null or empty.");
   emu::Stream *found = nullptr;
   return emu::resolve(stream, __func__, &found);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT void *aclprofCreateStamp(void) try {
   return emu::check_process(__func__) != 0 ? nullptr : emu::stamps().create();
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT void aclprofDestroyStamp(void *stamp) try {
   if (emu::check_process(__func__) == 0 && emu::stamps().retire(stamp)) {
     emu::stamps().destroy(static_cast<emu::Stamp *>(stamp));
   }
-} EMU_CATCH_VOID
+}
+EMU_CATCH_VOID
 
 EMU_EXPORT aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
-  if (msg == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetStampTraceMessage: msg is null.");
+  if (msg == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofSetStampTraceMessage: msg is null.");
   found->message.assign(msg, msgLen);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofMark(void *stamp) try {
   emu::Stamp *found = nullptr;
   return emu::check_stamp(__func__, stamp, &found);
-} EMU_CATCH
+}
+EMU_CATCH
 
 static thread_local uint32_t t_depth = 0;
 
@@ -208,23 +245,29 @@ EMU_EXPORT aclError aclprofPush(void *stamp) try {
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
   ++t_depth;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofPop(void) try {
-  if (t_depth == 0) return fail(ACL_ERROR_INVALID_PARAM, "aclprofPop: nothing was pushed on this thread.");
+  if (t_depth == 0)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofPop: nothing was pushed on this thread.");
   --t_depth;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
-  if (rangeId == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStart: rangeId is null.");
+  if (rangeId == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStart: rangeId is null.");
   *rangeId = emu::g_next_range.fetch_add(1);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclprofRangeStop(uint32_t rangeId) try {
   if (rangeId != 0 && rangeId < emu::g_next_range.load()) return 0;
   return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStop: no range has the number %u.", rangeId);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers as a task of a stream. The numbers are those of a seed and a place in its sequence: equal ones give
-// equal numbers. The hardware makes other numbers from the same seed.
+// Random numbers as a task of a stream. The numbers are those of a seed and a place in its
+// sequence: equal ones give equal numbers. The hardware makes other numbers from the same seed.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,9 @@ constexpr size_t kCounterBytes = 16;
 bool is_whole(aclDataType dtype) {
   return dtype == ACL_INT32 || dtype == ACL_INT64 || dtype == ACL_UINT32 || dtype == ACL_UINT64;
 }
-bool is_real(aclDataType dtype) { return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16; }
+bool is_real(aclDataType dtype) {
+  return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16;
+}
 size_t bytes_of(aclDataType dtype) { return static_cast<size_t>(dtype_bits(dtype)) / 8; }
 
 void *address_in(const aclrtRandomParaInfo &value) {
@@ -38,7 +40,8 @@ void *address_in(const aclrtRandomParaInfo &value) {
 // A parameter is a value or the device address of one, read when the stream gets there.
 Status check_value(const char *name, const aclrtRandomParaInfo &value, size_t size) {
   if (value.isAddr > 1 || value.size != size) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s has isAddr %u and size %u; allowed are 0 or 1, and %zu.", kRoutine, name,
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: %s has isAddr %u and size %u; allowed are 0 or 1, and %zu.", kRoutine, name,
                 value.isAddr, value.size, size);
   }
   if (value.isAddr == 0 || on_device(address_in(value), size, nullptr)) return 0;
@@ -53,14 +56,15 @@ Status read_value(const char *name, const aclrtRandomParaInfo &value, void *out)
   }
   void *const address = address_in(value);
   if (!on_device(address, value.size, nullptr)) {
-    return fail(ACL_ERROR_RT_SYS_DMA, "%s: the address in %s is %s.", kRoutine, name, describe_address(address).c_str());
+    return fail(ACL_ERROR_RT_SYS_DMA, "%s: the address in %s is %s.", kRoutine, name,
+                describe_address(address).c_str());
   }
   std::memcpy(out, address, value.size);
   return 0;
 }
 
-// Whole numbers of [low, high) equally likely, in unsigned arithmetic of 64 bits. For signed types the offset wraps
-// around and back.
+// Whole numbers of [low, high) equally likely, in unsigned arithmetic of 64 bits. For signed types
+// the offset wraps around and back.
 template <class T>
 void fill_whole(char *out, int64_t count, uint64_t low, uint64_t high, const RandomPlace &place) {
   const uint64_t width = high - low;
@@ -75,7 +79,8 @@ void fill_whole(char *out, int64_t count, uint64_t low, uint64_t high, const Ran
 }
 
 template <class T>
-Status draw_whole(const aclrtRandomNumTaskInfo &info, char *out, int64_t count, const RandomPlace &place) {
+Status draw_whole(const aclrtRandomNumTaskInfo &info, char *out, int64_t count,
+                  const RandomPlace &place) {
   T low = 0, high = 0;
   const aclrtUniformDisInfo &range = info.randomNumFuncParaInfo.paramInfo.uniformDisInfo;
   if (const Status s = read_value("min", range.min, &low)) return s;
@@ -85,11 +90,14 @@ Status draw_whole(const aclrtRandomNumTaskInfo &info, char *out, int64_t count, 
   return 0;
 }
 
-Status draw_real(const aclrtRandomNumTaskInfo &info, char *out, int64_t count, const RandomPlace &place) {
+Status draw_real(const aclrtRandomNumTaskInfo &info, char *out, int64_t count,
+                 const RandomPlace &place) {
   const auto &function = info.randomNumFuncParaInfo;
   const bool uniform = function.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
-  const auto &first_value = uniform ? function.paramInfo.uniformDisInfo.min : function.paramInfo.normalDisInfo.mean;
-  const auto &second_value = uniform ? function.paramInfo.uniformDisInfo.max : function.paramInfo.normalDisInfo.stddev;
+  const auto &first_value =
+      uniform ? function.paramInfo.uniformDisInfo.min : function.paramInfo.normalDisInfo.mean;
+  const auto &second_value =
+      uniform ? function.paramInfo.uniformDisInfo.max : function.paramInfo.normalDisInfo.stddev;
   alignas(8) char first_bytes[8] = {}, second_bytes[8] = {};
   if (const Status s = read_value(uniform ? "min" : "mean", first_value, first_bytes)) return s;
   if (const Status s = read_value(uniform ? "max" : "stddev", second_value, second_bytes)) return s;
@@ -97,8 +105,9 @@ Status draw_real(const aclrtRandomNumTaskInfo &info, char *out, int64_t count, c
   load_as(info.dataType, first_bytes, 0, 1, ACL_DOUBLE, &first);
   load_as(info.dataType, second_bytes, 0, 1, ACL_DOUBLE, &second);
   if (!std::isfinite(first) || !std::isfinite(second) || (uniform ? first >= second : second < 0)) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s %g and %s %g; %s.", kRoutine, uniform ? "min" : "mean", first,
-                uniform ? "max" : "stddev", second, uniform ? "min must be below max" : "stddev must not be negative");
+    return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s %g and %s %g; %s.", kRoutine,
+                uniform ? "min" : "mean", first, uniform ? "max" : "stddev", second,
+                uniform ? "min must be below max" : "stddev must not be negative");
   }
   View view;
   view.data = out;
@@ -116,8 +125,10 @@ Status draw_numbers(const aclrtRandomNumTaskInfo &info) {
   auto *out = static_cast<char *>(info.randomResultAddr);
   if (!on_device(info.randomCounterAddr, kCounterBytes, nullptr) || count > (SIZE_MAX >> 4) ||
       !on_device(out, count * size, nullptr)) {
-    return fail(ACL_ERROR_RT_SYS_DMA, "%s: %llu numbers of %zu bytes at %p, counter at %p: not in device memory.", kRoutine,
-                static_cast<unsigned long long>(count), size, static_cast<void *>(out), info.randomCounterAddr);
+    return fail(ACL_ERROR_RT_SYS_DMA,
+                "%s: %llu numbers of %zu bytes at %p, counter at %p: not in device memory.",
+                kRoutine, static_cast<unsigned long long>(count), size, static_cast<void *>(out),
+                info.randomCounterAddr);
   }
   std::memcpy(counter, info.randomCounterAddr, kCounterBytes);
   if (kEmptyKernels || count == 0) return 0;
@@ -125,10 +136,18 @@ Status draw_numbers(const aclrtRandomNumTaskInfo &info) {
   const RandomPlace place{seed ^ counter[1] * 0x9E3779B97F4A7C15u, counter[0]};
   Status status = 0;
   switch (info.dataType) {
-    case ACL_INT32: status = draw_whole<int32_t>(info, out, static_cast<int64_t>(count), place); break;
-    case ACL_INT64: status = draw_whole<int64_t>(info, out, static_cast<int64_t>(count), place); break;
-    case ACL_UINT32: status = draw_whole<uint32_t>(info, out, static_cast<int64_t>(count), place); break;
-    case ACL_UINT64: status = draw_whole<uint64_t>(info, out, static_cast<int64_t>(count), place); break;
+    case ACL_INT32:
+      status = draw_whole<int32_t>(info, out, static_cast<int64_t>(count), place);
+      break;
+    case ACL_INT64:
+      status = draw_whole<int64_t>(info, out, static_cast<int64_t>(count), place);
+      break;
+    case ACL_UINT32:
+      status = draw_whole<uint32_t>(info, out, static_cast<int64_t>(count), place);
+      break;
+    case ACL_UINT64:
+      status = draw_whole<uint64_t>(info, out, static_cast<int64_t>(count), place);
+      break;
     default: status = draw_real(info, out, static_cast<int64_t>(count), place);
   }
   if (status == 0 && check_mode()) note_written(out, count * size);
@@ -140,18 +159,23 @@ Status check_function(const aclrtRandomNumTaskInfo &info) {
   const bool uniform = function.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
   if (!uniform && function.funcType != ACL_RT_RANDOM_NUM_FUNC_TYPE_NORMAL_DIS) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                "%s: funcType %d; this device draws uniform (1) and normal (2) numbers, no masks and no truncated ones.",
+                "%s: funcType %d; this device draws uniform (1) and normal (2) numbers, no masks "
+                "and no truncated ones.",
                 kRoutine, static_cast<int>(function.funcType));
   }
   if (!is_real(info.dataType) && !(uniform && is_whole(info.dataType))) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                "%s: dataType %s; uniform numbers are INT32, INT64, UINT32, UINT64, FLOAT, FLOAT16 or BFLOAT16, normal ones "
-                "one of the last three.", kRoutine, dtype_name(info.dataType));
+                "%s: dataType %s; uniform numbers are INT32, INT64, UINT32, UINT64, FLOAT, FLOAT16 "
+                "or BFLOAT16, normal ones "
+                "one of the last three.",
+                kRoutine, dtype_name(info.dataType));
   }
   const size_t size = bytes_of(info.dataType);
   const auto &range = function.paramInfo.uniformDisInfo;
   const auto &normal = function.paramInfo.normalDisInfo;
-  if (const Status s = check_value(uniform ? "min" : "mean", uniform ? range.min : normal.mean, size)) return s;
+  if (const Status s =
+          check_value(uniform ? "min" : "mean", uniform ? range.min : normal.mean, size))
+    return s;
   return check_value(uniform ? "max" : "stddev", uniform ? range.max : normal.stddev, size);
 }
 
@@ -166,9 +190,11 @@ Status check_addresses(const aclrtRandomNumTaskInfo &info) {
                 {"randomParaAddr", info.randomParaAddr, 1, false}};
   for (const auto &place : places) {
     if (place.address == nullptr && !place.needed) continue;
-    if (place.address == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: %s is null.", kRoutine, place.name);
+    if (place.address == nullptr)
+      return fail(ACL_ERROR_INVALID_PARAM, "%s: %s is null.", kRoutine, place.name);
     if (!on_device(place.address, place.bytes, nullptr)) {
-      return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %s is %s; %zu bytes of device memory are asked for.", kRoutine, place.name,
+      return fail(ACL_ERROR_RT_PARAM_INVALID,
+                  "%s: %s is %s; %zu bytes of device memory are asked for.", kRoutine, place.name,
                   describe_address(place.address).c_str(), place.bytes);
     }
   }
@@ -181,18 +207,24 @@ Status check_addresses(const aclrtRandomNumTaskInfo &info) {
 using emu::fail;
 using emu::Status;
 
-EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve)
-try {
+EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo,
+                                        const aclrtStream stream, void *reserve) try {
   EMU_ENTER();
   if (taskInfo == nullptr || reserve != nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtRandomNumAsync: %s.", taskInfo == nullptr ? "taskInfo is null" : "reserve must be null");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtRandomNumAsync: %s.",
+                taskInfo == nullptr ? "taskInfo is null" : "reserve must be null");
   }
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   if (const Status s = emu::check_function(*taskInfo)) return s;
   if (const Status s = emu::check_addresses(*taskInfo)) return s;
-  if (const Status s = emu::check_value("randomSeed", taskInfo->randomSeed, sizeof(uint64_t))) return s;
-  if (const Status s = emu::check_value("randomNum", taskInfo->randomNum, sizeof(uint64_t))) return s;
-  const auto info = std::make_shared<const aclrtRandomNumTaskInfo>(*taskInfo);  // the caller's may go at once
-  return emu::enqueue_on(*found, "aclrtRandomNumAsync", [info] { return emu::draw_numbers(*info); });
-} EMU_CATCH
+  if (const Status s = emu::check_value("randomSeed", taskInfo->randomSeed, sizeof(uint64_t)))
+    return s;
+  if (const Status s = emu::check_value("randomNum", taskInfo->randomNum, sizeof(uint64_t)))
+    return s;
+  // the caller's may go at once
+  const auto info = std::make_shared<const aclrtRandomNumTaskInfo>(*taskInfo);
+  return emu::enqueue_on(*found, "aclrtRandomNumAsync",
+                         [info] { return emu::draw_numbers(*info); });
+}
+EMU_CATCH

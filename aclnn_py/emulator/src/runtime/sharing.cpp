@@ -15,8 +15,8 @@
 #include "acl/acl_rt.h"
 #include "core/device.h"
 #include "core/export.h"
-#include "core/undo.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -39,13 +39,14 @@ int make_shared_file(const char *name, size_t size, const char *routine, void **
     *mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (*mapped != MAP_FAILED) return file;
   }
-  fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: the host gave no memory file: %s.", routine, std::strerror(errno));
+  fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: the host gave no memory file: %s.", routine,
+       std::strerror(errno));
   if (file >= 0) close(file);
   return -1;
 }
 
-Status make_ticket(int backing, uint64_t offset, uint64_t size, int device, bool any_process, const char *routine,
-                   OwnTicket *made) {
+Status make_ticket(int backing, uint64_t offset, uint64_t size, int device, bool any_process,
+                   const char *routine, OwnTicket *made) {
   void *mapped = nullptr;
   const int file = make_shared_file("aclnn_py_ticket", sizeof(Ticket), routine, &mapped);
   if (file < 0) return ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
@@ -64,19 +65,22 @@ Status make_ticket(int backing, uint64_t offset, uint64_t size, int device, bool
 
 void drop_ticket(OwnTicket &ticket) {
   if (ticket.file < 0) return;
-  ticket.ticket->magic = 0;  // a key still held elsewhere leads nowhere, whatever gets this descriptor next
+  // a key still held elsewhere leads nowhere, whatever gets this descriptor next
+  ticket.ticket->magic = 0;
   munmap(ticket.ticket, sizeof(Ticket));
   close(ticket.file);
   ticket = OwnTicket{};
 }
 
 Status allow_pids(OwnTicket &own, const int32_t *pids, size_t count, const char *routine) {
-  if (pids == nullptr || count == 0) return fail(ACL_ERROR_INVALID_PARAM, "%s: no process numbers are given.", routine);
+  if (pids == nullptr || count == 0)
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: no process numbers are given.", routine);
   Ticket &ticket = *own.ticket;
   for (size_t i = 0; i < count; ++i) {
     const uint32_t at = ticket.pid_count.load();
     if (at == kMaxAllowedPids) {
-      return fail(ACL_ERROR_RT_OVER_LIMIT, "%s: more than %zu processes.", routine, kMaxAllowedPids);
+      return fail(ACL_ERROR_RT_OVER_LIMIT, "%s: more than %zu processes.", routine,
+                  kMaxAllowedPids);
     }
     ticket.pids[at].store(pids[i]);
     ticket.pid_count.store(at + 1);
@@ -84,29 +88,34 @@ Status allow_pids(OwnTicket &own, const int32_t *pids, size_t count, const char 
   return 0;
 }
 
-Status open_ticket(int32_t pid, int32_t file, uint64_t nonce, const char *routine, Ticket *copy, int *backing) {
+Status open_ticket(int32_t pid, int32_t file, uint64_t nonce, const char *routine, Ticket *copy,
+                   int *backing) {
   const int ticket_file = open_of_process(pid, file);
   if (ticket_file < 0) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: process %d has not what the key names (ended, or closed it): %s.", routine,
+    return fail(ACL_ERROR_RT_INVALID_HANDLE,
+                "%s: process %d has not what the key names (ended, or closed it): %s.", routine,
                 pid, std::strerror(errno));
   }
   alignas(Ticket) unsigned char bytes[sizeof(Ticket)];
   const ssize_t got = pread(ticket_file, bytes, sizeof bytes, 0);
   close(ticket_file);
   const auto &ticket = *reinterpret_cast<const Ticket *>(bytes);
-  if (got != static_cast<ssize_t>(sizeof bytes) || ticket.magic != kTicketMagic || ticket.nonce != nonce) {
+  if (got != static_cast<ssize_t>(sizeof bytes) || ticket.magic != kTicketMagic ||
+      ticket.nonce != nonce) {
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: the key is not valid any more.", routine);
   }
   bool allowed = ticket.any_process.load() != 0 || pid == getpid();
   const uint32_t count = ticket.pid_count.load();
-  for (uint32_t i = 0; i < count && i < kMaxAllowedPids && !allowed; ++i) allowed = ticket.pids[i].load() == getpid();
+  for (uint32_t i = 0; i < count && i < kMaxAllowedPids && !allowed; ++i)
+    allowed = ticket.pids[i].load() == getpid();
   if (!allowed) {
-    return fail(ACL_ERROR_RT_NO_PERMISSION, "%s: process %d did not allow process %d to use it.", routine, pid,
-                static_cast<int>(getpid()));
+    return fail(ACL_ERROR_RT_NO_PERMISSION, "%s: process %d did not allow process %d to use it.",
+                routine, pid, static_cast<int>(getpid()));
   }
   *backing = open_of_process(pid, ticket.file);
   if (*backing < 0) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: the memory behind the key is gone: %s.", routine, std::strerror(errno));
+    return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: the memory behind the key is gone: %s.", routine,
+                std::strerror(errno));
   }
   std::memcpy(static_cast<void *>(copy), bytes, sizeof bytes);
   return 0;
@@ -163,35 +172,42 @@ using emu::Status;
 
 EMU_EXPORT aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle) try {
   EMU_ENTER();
-  if (handle == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcGetEventHandle: handle is null.");
+  if (handle == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcGetEventHandle: handle is null.");
   emu::Event *found = nullptr;
   if (const Status s = emu::find_event(event, __func__, &found)) return s;
   if ((found->flags & ACL_EVENT_IPC) == 0) {
-    return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtIpcGetEventHandle: the event was created without ACL_EVENT_IPC.");
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtIpcGetEventHandle: the event was created without ACL_EVENT_IPC.");
   }
   const auto mapping = std::static_pointer_cast<emu::EventMapping>(found->state->mapping);
   const emu::EventHandle content{emu::kEventMagic, mapping->shared->nonce, getpid(), mapping->file};
   std::memset(handle, 0, sizeof *handle);
   std::memcpy(handle, &content, sizeof content);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event) try {
   EMU_ENTER();
-  if (event == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcOpenEventHandle: event is null.");
+  if (event == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtIpcOpenEventHandle: event is null.");
   emu::EventHandle content;
   std::memcpy(&content, &handle, sizeof content);
   if (content.magic != emu::kEventMagic) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtIpcOpenEventHandle: the bytes are not a handle.");
+    return fail(ACL_ERROR_RT_INVALID_HANDLE,
+                "aclrtIpcOpenEventHandle: the bytes are not a handle.");
   }
   const int file = emu::open_of_process(content.pid, content.file);
   void *mapped = file < 0 ? MAP_FAILED
-                          : mmap(nullptr, sizeof(emu::SharedEvent), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+                          : mmap(nullptr, sizeof(emu::SharedEvent), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED, file, 0);
   auto *shared = static_cast<emu::SharedEvent *>(mapped);
   if (mapped == MAP_FAILED || shared->magic != emu::kEventMagic || shared->nonce != content.nonce) {
     if (mapped != MAP_FAILED) munmap(mapped, sizeof(emu::SharedEvent));
     if (file >= 0) close(file);
-    return fail(ACL_ERROR_RT_INVALID_HANDLE, "aclrtIpcOpenEventHandle: the event of process %d is gone.", content.pid);
+    return fail(ACL_ERROR_RT_INVALID_HANDLE,
+                "aclrtIpcOpenEventHandle: the event of process %d is gone.", content.pid);
   }
   emu::Undo opened([&] {
     munmap(mapped, sizeof(emu::SharedEvent));
@@ -202,9 +218,11 @@ EMU_EXPORT aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEve
   int device = 0;
   if (const Status s = emu::current_device(__func__, &device)) return s;
   emu::Event *made = emu::events().create(device, ACL_EVENT_IPC, true, 0u);
-  if (made == nullptr) return fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "aclrtIpcOpenEventHandle: too many events.");
+  if (made == nullptr)
+    return fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "aclrtIpcOpenEventHandle: too many events.");
   made->state->mapping = mapping;
   made->state->cell = &shared->cell;
   *event = made;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

@@ -18,7 +18,8 @@ class Registry {
  public:
   Status set(const char *routine, const char *name, Callback callback, void *args) {
     if (const Status s = check_process(routine)) return s;
-    if (name == nullptr || *name == '\0') return fail(ACL_ERROR_INVALID_PARAM, "%s: regName is null or empty.", routine);
+    if (name == nullptr || *name == '\0')
+      return fail(ACL_ERROR_INVALID_PARAM, "%s: regName is null or empty.", routine);
     std::lock_guard<std::mutex> lock(mutex_);
     if (callback == nullptr) {
       entries_.erase(name);
@@ -62,12 +63,14 @@ void tell_device_state(int device, aclrtDeviceState state) {
 }  // namespace emu
 
 // A null callback takes the registration of that name back.
-EMU_EXPORT aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args)
-try {
+EMU_EXPORT aclError aclrtRegStreamStateCallback(const char *regName,
+                                                aclrtStreamStateCallback callback, void *args) try {
   return emu::stream_registry().set(__func__, regName, callback, args);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args)
-try {
+EMU_EXPORT aclError aclrtRegDeviceStateCallback(const char *regName,
+                                                aclrtDeviceStateCallback callback, void *args) try {
   return emu::device_registry().set(__func__, regName, callback, args);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole families this device does not have. Every call answers "feature not supported" and says which.
+// Whole families this device does not have. Every call answers "feature not supported" and says
+// which.
 //
-// The functions are defined without their parameters: the callee reads none, and the C calling conventions of
-// the supported machines let the caller pass them. Hence no header that declares them is included here.
+// The functions are defined without their parameters: the callee reads none, and the C calling
+// conventions of the supported machines let the caller pass them. Hence no header that declares
+// them is included here.
 #include <cstddef>
 #include <cstdint>
 
@@ -19,24 +21,29 @@ emu::Status refuse(const char *family, const char *name) {
 
 }  // namespace
 
-#define EMU_STATUS(family, name) \
-  EMU_EXPORT int name() try { return refuse(family, #name); } EMU_CATCH
+#define EMU_STATUS(family, name)                              \
+  EMU_EXPORT int name() try { return refuse(family, #name); } \
+  EMU_CATCH
 #define EMU_POINTER(family, name) \
-  EMU_EXPORT void *name() try {       \
+  EMU_EXPORT void *name() try {   \
     refuse(family, #name);        \
     return nullptr;               \
-  } EMU_CATCH
-#define EMU_NOTHING(family, name) \
-  EMU_EXPORT void name() try { refuse(family, #name); } EMU_CATCH_VOID
-#define EMU_NUMBER(family, name) \
-  EMU_EXPORT uint64_t name() try {   \
-    refuse(family, #name);       \
-    return 0;                    \
-  } EMU_CATCH
+  }                               \
+  EMU_CATCH
+#define EMU_NOTHING(family, name)                       \
+  EMU_EXPORT void name() try { refuse(family, #name); } \
+  EMU_CATCH_VOID
+#define EMU_NUMBER(family, name)   \
+  EMU_EXPORT uint64_t name() try { \
+    refuse(family, #name);         \
+    return 0;                      \
+  }                                \
+  EMU_CATCH
 #define EMU_UNDEFINED(family, name) \
-  EMU_EXPORT int name() try {           \
+  EMU_EXPORT int name() try {       \
     refuse(family, #name);          \
     return -1;                      \
-  } EMU_CATCH
+  }                                 \
+  EMU_CATCH
 
 #include "runtime/unsupported.inc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of inference: the arguments all its operators share, what phase one makes of them, and the kernel.
+// Attention of inference: the arguments all its operators share, what phase one makes of them, and
+// the kernel.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,8 @@
 
 namespace emu {
 
-// An argument under the name its operator has for it; versions of one operator differ in their names.
+// An argument under the name its operator has for it; versions of one operator differ in their
+// names.
 template <class T>
 struct Named {
   const char *name;
@@ -21,7 +23,8 @@ struct Named {
 };
 
 // What an operator takes its query for.
-enum class AttentionKind { kEither, kPrompt, kStep };  // one token is a step; always a prompt; always one token
+// one token is a step; always a prompt; always one token
+enum class AttentionKind { kEither, kPrompt, kStep };
 
 // Keys or values: a list, or the one tensor of an operator that takes no list.
 struct AttentionSide {
@@ -36,8 +39,8 @@ struct AttentionCall {
   AttentionSide key, value;
   Named<aclTensor> pse, mask;
   Named<aclIntArray> query_lengths, key_lengths;
-  // What belongs to forms that the emulator does not compute, in the order of the operator: the arguments
-  // before blockTable and those behind it.
+  // What belongs to forms that the emulator does not compute, in the order of the operator: the
+  // arguments before blockTable and those behind it.
   std::vector<Named<aclTensor>> absent, later_absent;
   Named<aclTensor> block_table;
   Named<aclIntArray> prefix_length;
@@ -54,8 +57,8 @@ struct AttentionCall {
 // An argument of the operator's definition as a Named.
 #define EMU_ARGUMENT(NAME) {#NAME, NAME}
 
-// Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last one; in kPacked
-// (TND) the tokens of all sequences follow each other.
+// Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last
+// one; in kPacked (TND) the tokens of all sequences follow each other.
 enum class Arrangement { kHidden, kTokensFirst, kHeadsFirst, kPacked };
 
 // The keys that token s of the query meets are those from s - before to s + after, both included.
@@ -72,7 +75,8 @@ struct Attention {
   bool listed = false;     // keys and values are one tensor per sequence
   int64_t block_size = 0;  // tokens of a page of the cache; 0 without pages
   std::vector<int64_t> query_lengths, key_lengths;
-  std::vector<int64_t> query_starts, key_starts;  // where sequences begin that are packed; else empty
+  // where sequences begin that are packed; else empty
+  std::vector<int64_t> query_starts, key_starts;
   std::vector<Band> bands;
   bool one_mask_row = false;  // the mask has one row per sequence, whatever its rank
   bool triangle = false;      // the mask is the triangle that stands for any causal mask or band
@@ -88,13 +92,15 @@ struct Attention {
   bool packed() const { return query_form == Arrangement::kPacked; }
 };
 
-// Phase one without the plan: 161001 for nulls, 161002 for dtypes, formats and strides, 561002 for the rest.
+// Phase one without the plan: 161001 for nulls, 161002 for dtypes, formats and strides, 561002 for
+// the rest.
 Status check_attention(const AttentionCall &call, Attention *attention);
 
 // Runs on the worker of the stream.
 Status run_attention(const Attention &attention, PlanContext &context);
 
 // Both, with the plan between them.
-Status plan_attention(const AttentionCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
+                      aclOpExecutor **executor);
 
 }  // namespace emu

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// softmax(scale * query @ keys^T + pse, masked) @ values, a block of rows at a time over tiles of the keys: no
-// matrix of all scores is ever in memory.
+// softmax(scale * query @ keys^T + pse, masked) @ values, a block of rows at a time over tiles of
+// the keys: no matrix of all scores is ever in memory.
 //
-// Numbers: products accumulate in fp32, scores, powers and sums of powers are fp32 (sums are collected in
-// fp64), and the result is rounded once, when it is stored. The NPU rounds the powers to the dtype of the
-// values before the second product, so that it is less exact.
+// Numbers: products accumulate in fp32, scores, powers and sums of powers are fp32 (sums are
+// collected in fp64), and the result is rounded once, when it is stored. The NPU rounds the powers
+// to the dtype of the values before the second product, so that it is less exact.
 //
 // Rows that meet no key:
-// - outside the band or past the actual length, or without any key: the result is 0 and softmaxLse +inf. The
+// - outside the band or past the actual length, or without any key: the result is 0 and softmaxLse
+// +inf. The
 //   documents promise both (what is no data is inf).
-// - all keys masked: with innerPrecise 2 or 3 the same, as documented. With 0 or 1 the documents only say that
-//   such rows may lose precision; the published kernels put a large negative number where the mask is set, so
-//   that the row becomes the average of the values it was kept from. So it does here, and a program that
-//   relies on zeros sees that it has to ask for them.
+// - all keys masked: with innerPrecise 2 or 3 the same, as documented. With 0 or 1 the documents
+// only say that
+//   such rows may lose precision; the published kernels put a large negative number where the mask
+//   is set, so that the row becomes the average of the values it was kept from. So it does here,
+//   and a program that relies on zeros sees that it has to ask for them.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -29,8 +31,9 @@
 namespace emu {
 namespace {
 
-constexpr int64_t kRows = 128;   // rows of a block: of all heads that share keys, token by token
-constexpr int64_t kTile = 512;   // keys of a tile; tiles start at its multiples, so that a row adds up in one order
+constexpr int64_t kRows = 128;  // rows of a block: of all heads that share keys, token by token
+// keys of a tile; tiles start at its multiples, so that a row adds up in one order
+constexpr int64_t kTile = 512;
 constexpr float kMasked = std::numeric_limits<float>::lowest();
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr int64_t kWorthATask = int64_t{1} << 18;  // multiplications
@@ -40,7 +43,9 @@ struct Pairs {
   const char *data = nullptr;
   int64_t batch = 0, head = 0, token = 0, key = 0;
 
-  int64_t at(int64_t b, int64_t n, int64_t s, int64_t k) const { return b * batch + n * head + s * token + k * key; }
+  int64_t at(int64_t b, int64_t n, int64_t s, int64_t k) const {
+    return b * batch + n * head + s * token + k * key;
+  }
 };
 
 struct Operand {
@@ -82,10 +87,12 @@ class ScoreSink final : public RowSink<float> {
   const float scale_;
 };
 
-// Adds the products of one tile to those of the tiles before it, which were made against a lower maximum.
+// Adds the products of one tile to those of the tiles before it, which were made against a lower
+// maximum.
 class ResultSink final : public RowSink<float> {
  public:
-  ResultSink(float *result, int64_t width, const std::vector<Row> &rows) : result_(result), width_(width), rows_(rows) {}
+  ResultSink(float *result, int64_t width, const std::vector<Row> &rows)
+      : result_(result), width_(width), rows_(rows) {}
   void accept(int64_t row, int64_t col, int64_t count, const float *values) const override {
     float *to = result_ + row * width_ + col;
     const float correction = rows_[static_cast<size_t>(row)].correction;
@@ -101,9 +108,11 @@ class ResultSink final : public RowSink<float> {
 // One block of rows after the other, in memory of its own.
 class Worker {
  public:
-  Worker(const Attention &attention, const Operand &operand, const Tokens &keys, const Tokens &values)
+  Worker(const Attention &attention, const Operand &operand, const Tokens &keys,
+         const Tokens &values)
       : a_(attention), o_(operand), keys_(keys), values_(values), blocks_(blocks_of(attention)) {
-    const int64_t rows = std::min(kRows, a_.queries * a_.group()), tile = std::min(kTile, std::max<int64_t>(1, a_.keys));
+    const int64_t rows = std::min(kRows, a_.queries * a_.group()),
+                  tile = std::min(kTile, std::max<int64_t>(1, a_.keys));
     query_.resize(static_cast<size_t>(rows * a_.width));
     result_.resize(query_.size());
     scores_.resize(static_cast<size_t>(rows * kTile));
@@ -111,10 +120,13 @@ class Worker {
     room_.resize(keys_.room(tile));
   }
 
-  static int64_t blocks_of(const Attention &a) { return (a.queries * a.group() + kRows - 1) / kRows; }
+  static int64_t blocks_of(const Attention &a) {
+    return (a.queries * a.group() + kRows - 1) / kRows;
+  }
 
   void run(int64_t task) {
-    const int64_t block = task % blocks_, kv_head = task / blocks_ % a_.kv_heads, batch = task / blocks_ / a_.kv_heads;
+    const int64_t block = task % blocks_, kv_head = task / blocks_ % a_.kv_heads,
+                  batch = task / blocks_ / a_.kv_heads;
     start(batch, kv_head, block * kRows);
     if (rows_.empty()) return;
     const int64_t keys = a_.key_lengths[static_cast<size_t>(batch)];
@@ -150,21 +162,25 @@ class Worker {
     const int64_t tokens = a_.packed() ? a_.query_lengths[static_cast<size_t>(batch)] : a_.queries;
     const int64_t end = std::min(first + kRows, tokens * group);
     rows_.clear();
-    for (int64_t i = first; i < end; ++i) rows_.push_back({kv_head * group + i % group, i / group, kNothing, 1.0f, 0.0});
+    for (int64_t i = first; i < end; ++i)
+      rows_.push_back({kv_head * group + i % group, i / group, kNothing, 1.0f, 0.0});
     std::fill(result_.begin(), result_.end(), 0.0f);
     for (size_t i = 0; i < rows_.size(); ++i) {
-      load_f32(o_.query.data, o_.query.dtype, at(o_.query, batch, rows_[i]), o_.query.item, a_.width,
-               query_.data() + static_cast<int64_t>(i) * a_.width);
+      load_f32(o_.query.data, o_.query.dtype, at(o_.query, batch, rows_[i]), o_.query.item,
+               a_.width, query_.data() + static_cast<int64_t>(i) * a_.width);
     }
   }
 
   void tile(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
     const int64_t rows = static_cast<int64_t>(rows_.size());
     const Matrix query{query_.data(), ACL_FLOAT, rows, a_.width, {a_.width}, {1}};
-    gemm_f32(query, keys_.rows(batch, kv_head, first, count, room_.data()).transposed(), ScoreSink(scores_.data(), a_.scale));
-    for (int64_t i = 0; i < rows; ++i) soften(batch, &rows_[static_cast<size_t>(i)], first, count, scores_.data() + i * kTile);
+    gemm_f32(query, keys_.rows(batch, kv_head, first, count, room_.data()).transposed(),
+             ScoreSink(scores_.data(), a_.scale));
+    for (int64_t i = 0; i < rows; ++i)
+      soften(batch, &rows_[static_cast<size_t>(i)], first, count, scores_.data() + i * kTile);
     const Matrix powers{scores_.data(), ACL_FLOAT, rows, count, {kTile}, {1}};
-    gemm_f32(powers, values_.rows(batch, kv_head, first, count, room_.data()), ResultSink(result_.data(), a_.width, rows_));
+    gemm_f32(powers, values_.rows(batch, kv_head, first, count, room_.data()),
+             ResultSink(result_.data(), a_.width, rows_));
   }
 
   // The scores of a row's part of a tile become powers; outside the band they become 0.
@@ -183,7 +199,8 @@ class Worker {
     row->highest = highest;
     // Scores of -inf only: their powers are 0 until a higher one comes.
     const float reference = highest == kNothing ? 0.0f : highest;
-    row->sum = row->sum * static_cast<double>(row->correction) + kernels.shifted_powers(scores + begin, end - begin, reference, false);
+    row->sum = row->sum * static_cast<double>(row->correction) +
+               kernels.shifted_powers(scores + begin, end - begin, reference, false);
   }
 
   void shift(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) {
@@ -207,12 +224,15 @@ class Worker {
   void finish(int64_t batch, int64_t index) {
     const Row &row = rows_[static_cast<size_t>(index)];
     float *result = result_.data() + index * a_.width;
-    const bool empty = first_key(batch, row) >= end_of_keys(batch, row) || (a_.clear_masked_rows && row.highest == kMasked);
+    const bool empty = first_key(batch, row) >= end_of_keys(batch, row) ||
+                       (a_.clear_masked_rows && row.highest == kMasked);
     const float factor = static_cast<float>(1.0 / row.sum);
     for (int64_t i = 0; i < a_.width; ++i) result[i] = empty ? 0.0f : result[i] * factor;
-    store_f32(result, const_cast<char *>(o_.out.data), o_.out.dtype, at(o_.out, batch, row), o_.out.item, a_.width);
+    store_f32(result, const_cast<char *>(o_.out.data), o_.out.dtype, at(o_.out, batch, row),
+              o_.out.item, a_.width);
     if (!o_.lse.data) return;
-    const float lse = empty ? std::numeric_limits<float>::infinity() : static_cast<float>(row.highest + std::log(row.sum));
+    const float lse = empty ? std::numeric_limits<float>::infinity()
+                            : static_cast<float>(row.highest + std::log(row.sum));
     store_f32(&lse, const_cast<char *>(o_.lse.data), ACL_FLOAT, at(o_.lse, batch, row), 1, 1);
   }
 
@@ -236,16 +256,19 @@ Status read_pages(const Attention &a, PlanContext &c, std::vector<int64_t> *page
     for (int64_t i = 0; i < used; ++i) {
       const int64_t page = (*pages)[static_cast<size_t>(b * width + i)];
       if (page < 0 || page >= there) {
-        return fail(kDeviceFault, "%s: the block table has %lld at (%lld, %lld); the cache has %lld pages", a.op, static_cast<long long>(page),
-                    static_cast<long long>(b), static_cast<long long>(i), static_cast<long long>(there));
+        return fail(kDeviceFault,
+                    "%s: the block table has %lld at (%lld, %lld); the cache has %lld pages", a.op,
+                    static_cast<long long>(page), static_cast<long long>(b),
+                    static_cast<long long>(i), static_cast<long long>(there));
       }
     }
   }
   return 0;
 }
 
-// The one mask that stands for all causal ones is not read where it could be computed; but a program that passes
-// another one, an inverted one for instance, gets wrong results from the NPU and has to hear of it.
+// The one mask that stands for all causal ones is not read where it could be computed; but a
+// program that passes another one, an inverted one for instance, gets wrong results from the NPU
+// and has to hear of it.
 Status check_triangle(const Attention &a, const aclTensor &mask) {
   const size_t last = mask.rank() - 1;
   const int64_t side = mask.shape[last], row = mask.strides[last - 1], step = mask.strides[last];
@@ -266,17 +289,22 @@ Status check_triangle(const Attention &a, const aclTensor &mask) {
     }
   });
   if (wrong == side) return 0;
-  return fail(kDeviceFault, "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as sparseMode 2, 3 and 4 need it", a.op,
-              static_cast<long long>(wrong.load()));
+  return fail(kDeviceFault,
+              "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as sparseMode "
+              "2, 3 and 4 need it",
+              a.op, static_cast<long long>(wrong.load()));
 }
 
 }  // namespace
 
 Status run_attention(const Attention &a, PlanContext &c) {
   const View out = view_of(c.tensor(a.out_at));
-  const std::optional<View> lse = a.with_lse ? std::optional(view_of(c.tensor(a.lse_at))) : std::nullopt;
+  const std::optional<View> lse =
+      a.with_lse ? std::optional(view_of(c.tensor(a.lse_at))) : std::nullopt;
   Operands operands;
-  const auto safe = [&](size_t index) { return operands.safe(view_of(c.tensor(index)), {out, lse.value_or(View())}); };
+  const auto safe = [&](size_t index) {
+    return operands.safe(view_of(c.tensor(index)), {out, lse.value_or(View())});
+  };
   std::vector<int64_t> pages;
   if (a.block_size != 0) {
     if (Status s = read_pages(a, c, &pages)) return s;
@@ -284,8 +312,10 @@ Status run_attention(const Attention &a, PlanContext &c) {
   Operand operand;
   operand.query = heads_of(safe(a.query_at), a.query_form, a.width);
   operand.out = heads_of(out, a.out_form, a.width);
-  // A row of one element each, arranged like heads whose tokens come last, or first where sequences are packed.
-  if (lse) operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
+  // A row of one element each, arranged like heads whose tokens come last, or first where sequences
+  // are packed.
+  if (lse)
+    operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
   if (c.has(a.pse_at)) operand.pse = encoding_of(safe(a.pse_at));
   if (c.has(a.mask_at) && a.triangle) {
     if (Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
@@ -298,10 +328,12 @@ Status run_attention(const Attention &a, PlanContext &c) {
     values.push_back(safe(a.value_at + i));
   }
   const int64_t pages_per_sequence = a.block_size != 0 ? c.tensor(a.table_at).shape[1] : 0;
-  const Tokens key_tokens(a, keys, pages, pages_per_sequence), value_tokens(a, values, pages, pages_per_sequence);
+  const Tokens key_tokens(a, keys, pages, pages_per_sequence),
+      value_tokens(a, values, pages, pages_per_sequence);
   const int64_t tasks = a.batch * a.kv_heads * Worker::blocks_of(a);
   if (tasks == 0) return 0;  // packed sequences without tokens
-  const int64_t work = std::max<int64_t>(1, a.queries * a.heads * a.batch / tasks * a.keys * a.width * 2);
+  const int64_t work =
+      std::max<int64_t>(1, a.queries * a.heads * a.batch / tasks * a.keys * a.width * 2);
   parallel_for(tasks, std::max<int64_t>(1, kWorthATask / work), [&](int64_t begin, int64_t end) {
     Worker worker(a, operand, key_tokens, value_tokens);
     for (int64_t task = begin; task < end; ++task) worker.run(task);
@@ -309,12 +341,15 @@ Status run_attention(const Attention &a, PlanContext &c) {
   return 0;
 }
 
-Status plan_attention(const AttentionCall &call, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
+                      aclOpExecutor **executor) {
   const auto attention = std::make_shared<Attention>();
   if (Status s = check_attention(call, attention.get())) return s;
   PlanBuilder plan(call.op);
   attention->query_at = plan.input(call.query);
-  const auto side = [&](const AttentionSide &given) { return given.tensor ? plan.input(given.tensor) : plan.input_list(given.list); };
+  const auto side = [&](const AttentionSide &given) {
+    return given.tensor ? plan.input(given.tensor) : plan.input_list(given.list);
+  };
   attention->key_at = side(call.key);
   attention->value_at = side(call.value);
   attention->pse_at = plan.input(call.pse.given);
@@ -324,10 +359,13 @@ Status plan_attention(const AttentionCall &call, uint64_t *workspace_size, aclOp
   for (const auto &argument : call.later_absent) plan.input(argument.given);
   attention->out_at = plan.output(call.out);
   attention->with_lse = call.with_lse;
-  if (call.lse.name != nullptr) attention->lse_at = call.with_lse ? plan.output(call.lse.given) : plan.unused(call.lse.given);
-  if (attention->nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
+  if (call.lse.name != nullptr)
+    attention->lse_at = call.with_lse ? plan.output(call.lse.given) : plan.unused(call.lse.given);
+  if (attention->nothing)
+    return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
   const std::shared_ptr<const Attention> kept = attention;
-  return plan.finish([kept](PlanContext &context) { return run_attention(*kept, context); }, workspace_size, executor);
+  return plan.finish([kept](PlanContext &context) { return run_attention(*kept, context); },
+                     workspace_size, executor);
 }
 
 }  // namespace emu

@@ -27,7 +27,8 @@ Heads heads_of(const View &view, Arrangement form, int64_t width) {
   return heads;
 }
 
-Tokens::Tokens(const Attention &attention, const std::vector<View> &tensors, const std::vector<int64_t> &pages, int64_t pages_per_sequence)
+Tokens::Tokens(const Attention &attention, const std::vector<View> &tensors,
+               const std::vector<int64_t> &pages, int64_t pages_per_sequence)
     : starts_(attention.key_starts),
       listed_(attention.listed),
       width_(attention.width),
@@ -46,12 +47,18 @@ Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, c
   const int64_t size = item_size(from.dtype);
   if (block_size_ == 0) {
     const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
-    return {from.data + from.at(listed_ ? 0 : batch, head, start + first) * size, from.dtype, count, width_, {from.token}, {from.item}};
+    return {from.data + from.at(listed_ ? 0 : batch, head, start + first) * size,
+            from.dtype,
+            count,
+            width_,
+            {from.token},
+            {from.item}};
   }
   for (int64_t done = 0; done < count;) {
     const int64_t token = first + done, within = token % block_size_;
     const int64_t n = std::min(block_size_ - within, count - done);
-    const int64_t page = pages_[static_cast<size_t>(batch * pages_per_sequence_ + token / block_size_)];
+    const int64_t page =
+        pages_[static_cast<size_t>(batch * pages_per_sequence_ + token / block_size_)];
     const char *at = from.data + from.at(page, head, within) * size;
     for (int64_t i = 0; i < n; ++i) {
       char *to = room + (done + i) * width_ * size;
@@ -59,7 +66,8 @@ Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, c
       if (from.item == 1) {
         std::memcpy(to, token_at, static_cast<size_t>(width_ * size));
       } else {
-        for (int64_t j = 0; j < width_; ++j) std::memcpy(to + j * size, token_at + j * from.item * size, static_cast<size_t>(size));
+        for (int64_t j = 0; j < width_; ++j)
+          std::memcpy(to + j * size, token_at + j * from.item * size, static_cast<size_t>(size));
       }
     }
     done += n;

@@ -14,11 +14,13 @@ void copy_safely(const View &from, const View &to) {
 }
 
 Check &known(Check &check, const char *parameter, const aclTensor *tensor) {
-  return check.that(is_computable(tensor->dtype), "%s has dtype %s, which the emulator does not convert",
-                    parameter, dtype_name(tensor->dtype));
+  return check.that(is_computable(tensor->dtype),
+                    "%s has dtype %s, which the emulator does not convert", parameter,
+                    dtype_name(tensor->dtype));
 }
 
-Status plan_copy(PlanBuilder &plan, size_t source, size_t target, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_copy(PlanBuilder &plan, size_t source, size_t target, uint64_t *workspace_size,
+                 aclOpExecutor **executor) {
   return plan.finish(
       [source, target](PlanContext &context) {
         const View result = view_of(context.tensor(target));
@@ -35,19 +37,21 @@ EMU_OPERATOR(InplaceCopy, (aclTensor *selfRef, const aclTensor *src)) {
   Check check("aclnnInplaceCopy");
   check.required("selfRef", selfRef).required("src", src);
   check.dtype("selfRef", selfRef).dtype("src", src);
-  if (check.ok() && src->dtype != selfRef->dtype) known(known(check, "selfRef", selfRef), "src", src);
+  if (check.ok() && src->dtype != selfRef->dtype)
+    known(known(check, "selfRef", selfRef), "src", src);
   check.rank("selfRef", selfRef, 0, 8).rank("src", src, 0, 8);
   if (!check.ok()) return check.status();
   const Layout target = layout_of(*selfRef), source = layout_of(*src);
   Layout meet;
   check.that(broadcast_shapes(target, source, &meet) && same_shape(meet, target),
-             "src has shape %s, which does not broadcast to selfRef's %s", shape_text(source).c_str(),
-             shape_text(target).c_str());
+             "src has shape %s, which does not broadcast to selfRef's %s",
+             shape_text(source).c_str(), shape_text(target).c_str());
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnInplaceCopy");
   const size_t to = plan.output(selfRef), from = plan.input(src);
   return plan_copy(plan, from, to, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   Check check("aclnnCast");
@@ -63,6 +67,7 @@ EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   PlanBuilder plan("aclnnCast");
   const size_t from = plan.input(self), to = plan.output(out);
   return plan_copy(plan, from, to, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

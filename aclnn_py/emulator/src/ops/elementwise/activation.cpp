@@ -18,14 +18,14 @@ EMU_FLOAT_KERNEL(GeluV2, gelu_form)
 
 EMU_UNARY_PAIR(Relu, kExact, types::kReal, maximum(x, T{}))
 EMU_UNARY_PAIR(Sigmoid, kToFloat | kAnyResult, types::kFloat | types::kComplex, sigmoid(x))
-EMU_UNARY(Silu, kExact, types::kFloat, x * sigmoid(x))
-EMU_UNARY_PAIR(Mish, kExact, types::kFloat, x * std::tanh(softplus(x, T(1), T(20))))
-EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, x * hard_sigmoid(x))
+EMU_UNARY(Silu, kExact, types::kFloat, x *sigmoid(x))
+EMU_UNARY_PAIR(Mish, kExact, types::kFloat, x *std::tanh(softplus(x, T(1), T(20))))
+EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, x *hard_sigmoid(x))
 EMU_UNARY_PAIR(Hardsigmoid, kFraction, types::kFloat, hard_sigmoid(x))
 EMU_UNARY_PAIR(Selu, kFraction, types::kFloat,
                elu(x, T(1.6732632423543772848), T(1.0507009873554804934), T(1)))
 EMU_UNARY(Gelu, kExact | kPlain, types::kFloat, gelu_tanh(x))
-EMU_UNARY(FastGelu, kExact, types::kFloat, x * sigmoid(T(1.702) * x))
+EMU_UNARY(FastGelu, kExact, types::kFloat, x *sigmoid(T(1.702) * x))
 EMU_UNARY(LogSigmoid, kExact, types::kFloat, log_sigmoid(x))
 EMU_UNARY(SquaredRelu, kExact, types::kFloat, maximum(x, T{}) * maximum(x, T{}))
 
@@ -44,21 +44,24 @@ EMU_FORMULA_XABC(Elu, elu(x, a, b, c))
 EMU_ATTRIBUTE3_OF(Elu, Elu, kKeep, types::kFloat)
 EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kKeep, types::kFloat)
 
-EMU_FORMULA_XA(Swish, x * sigmoid(a * x))
+EMU_FORMULA_XA(Swish, x *sigmoid(a *x))
 EMU_ROW(Swish, Swish, kExact, types::kFloat, 1, 1,
         (const aclTensor *self, const aclScalar *betaOptional, aclTensor *out), elementwise,
         {self, attribute_or(betaOptional, 1.0)}, out)
 
 EMU_FORMULA_XA(GeluV2, a != T{} ? gelu_tanh(x) : gelu_erf(x))
 EMU_OPERATOR(GeluV2, (const aclTensor *x, int64_t approximate, aclTensor *y)) {
-  static constexpr ElementwiseRow row = {"aclnnGeluV2", &block_table<GeluV2Formula, types::kFloat, 1, 1>,
-                                         kExact};
+  static constexpr ElementwiseRow row = {"aclnnGeluV2",
+                                         &block_table<GeluV2Formula, types::kFloat, 1, 1>, kExact};
   Check check(row.op);
   check.required("x", x).required("y", y);
-  check.that(approximate == 0 || approximate == 1, "approximate is %lld; allowed: 0 (none), 1 (tanh)",
+  check.that(approximate == 0 || approximate == 1,
+             "approximate is %lld; allowed: 0 (none), 1 (tanh)",
              static_cast<long long>(approximate));
   if (!check.ok()) return check.status();
-  return elementwise(row, {x, number(static_cast<double>(approximate))}, y, workspaceSize, executor);
-} EMU_CATCH
+  return elementwise(row, {x, number(static_cast<double>(approximate))}, y, workspaceSize,
+                     executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of activation functions: x is the incoming gradient, y the function's argument or result.
+// Gradients of activation functions: x is the incoming gradient, y the function's argument or
+// result.
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
@@ -39,31 +40,32 @@ constexpr unsigned kStrict = kExact | kOneDtype | kOneShape;
 
 }  // namespace
 
-EMU_BINARY(SigmoidBackward, kKeep, types::kFloat | types::kComplex, x * (T(1) - y) * y)
-EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x * (T(1) - y * y))
-EMU_BINARY(SiluBackward, kExact, types::kFloat, x * silu_slope(y))
-EMU_BINARY(GeluBackward, kKeep, types::kFloat, x * gelu_slope(y))
-EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x * fast_gelu_slope(y))
-EMU_BINARY(MishBackward, kKeep, types::kFloat, x * mish_slope(y))
-EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x * hard_swish_slope(y))
+EMU_BINARY(SigmoidBackward, kKeep, types::kFloat | types::kComplex, x *(T(1) - y) * y)
+EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x *(T(1) - y * y))
+EMU_BINARY(SiluBackward, kExact, types::kFloat, x *silu_slope(y))
+EMU_BINARY(GeluBackward, kKeep, types::kFloat, x *gelu_slope(y))
+EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x *fast_gelu_slope(y))
+EMU_BINARY(MishBackward, kKeep, types::kFloat, x *mish_slope(y))
+EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x *hard_swish_slope(y))
 EMU_BINARY(HardsigmoidBackward, kOneShape, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
 EMU_BINARY(SeluBackward, kStrict | kToFloat | kCastBack, types::kFloat,
            y > T{} ? x * T(1.0507009873554804934) : x * (y + T(1.7580993408473768600)))
 
-EMU_BINARY_ALPHA(ThresholdBackward, kExact | kOneDtype | kCastScalars, types::kReal, y > a ? x : T{})
+EMU_BINARY_ALPHA(ThresholdBackward, kExact | kOneDtype | kCastScalars, types::kReal,
+                 y > a ? x : T{})
 EMU_BINARY_ALPHA(HardshrinkBackward, kKeep, types::kFloat, std::abs(y) <= a ? T{} : x)
 EMU_BINARY_ALPHA_OF(SoftshrinkBackward, HardshrinkBackward, kKeep, types::kFloat)
 
 EMU_FORMULA(HardtanhBackward, (T x, T y, T a, T b), y <= a || y >= b ? T{} : x)
 EMU_ROW(HardtanhBackward, HardtanhBackward, kOneDtype | kOneShape, types::kFloat, 2, 2,
-        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *min, const aclScalar *max,
-         aclTensor *out),
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *min,
+         const aclScalar *max, aclTensor *out),
         elementwise, {gradOutput, self, attribute(min), attribute(max)}, out)
 
-EMU_FORMULA(SoftplusBackward, (T x, T y, T a, T b), y * a > b ? x : x * sigmoid(y * a))
+EMU_FORMULA(SoftplusBackward, (T x, T y, T a, T b), y *a > b ? x : x * sigmoid(y * a))
 EMU_ROW(SoftplusBackward, SoftplusBackward, kToFloat | kOneShape, types::kFloat, 2, 2,
-        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *beta, const aclScalar *threshold,
-         aclTensor *gradInput),
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *beta,
+         const aclScalar *threshold, aclTensor *gradInput),
         elementwise, {gradOutput, self, attribute(beta), attribute(threshold)}, gradInput)
 
 EMU_FORMULA_XYA(LeakyReluBackward, y > T{} ? x : x * a)

@@ -5,18 +5,18 @@
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
-#define EMU_BITWISE(NAME, RULE, ...)                                                  \
-  EMU_FORMULA_XY(NAME, __VA_ARGS__)                                                   \
-  EMU_BINARY_OF(NAME##Tensor, NAME, RULE, kBits)                                      \
-  EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, RULE, kBits)                     \
-  EMU_SCALAR_OF(NAME##Scalar, NAME, RULE | kAlikeScalars, kBits)                      \
+#define EMU_BITWISE(NAME, RULE, ...)                              \
+  EMU_FORMULA_XY(NAME, __VA_ARGS__)                               \
+  EMU_BINARY_OF(NAME##Tensor, NAME, RULE, kBits)                  \
+  EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, RULE, kBits) \
+  EMU_SCALAR_OF(NAME##Scalar, NAME, RULE | kAlikeScalars, kBits)  \
   EMU_SCALAR_INPLACE_OF(Inplace##NAME##Scalar, NAME, RULE | kAlikeScalars, kBits)
 
 namespace emu {
 
 constexpr unsigned kBits = types::kInt | types::kUnsigned;
 
-EMU_BITWISE(BitwiseAnd, kPlain, x & y)
+EMU_BITWISE(BitwiseAnd, kPlain, x &y)
 EMU_BITWISE(BitwiseOr, kKeep, x | y)
 EMU_BITWISE(BitwiseXor, kKeep, x ^ y)
 EMU_BINARY_OF(BitwiseAndTensorOut, BitwiseAnd, kPlainFirst, kBits)
@@ -26,13 +26,14 @@ EMU_FORMULA_X(BoolNot, x == T{} ? T{1} : T{})
 
 // The complement of a BOOL is its negation, not the complement of its byte.
 EMU_OPERATOR(BitwiseNot, (const aclTensor *self, aclTensor *out)) {
-  static constexpr ElementwiseRow bits = {"aclnnBitwiseNot",
-                                          &block_table<BitwiseNotFormula, kBits, 1, 0>, kExact | kPlain};
-  static constexpr ElementwiseRow logic = {"aclnnBitwiseNot", &block_table<BoolNotFormula, kBits, 1, 0>,
-                                           kExact | kPlain};
+  static constexpr ElementwiseRow bits = {
+      "aclnnBitwiseNot", &block_table<BitwiseNotFormula, kBits, 1, 0>, kExact | kPlain};
+  static constexpr ElementwiseRow logic = {
+      "aclnnBitwiseNot", &block_table<BoolNotFormula, kBits, 1, 0>, kExact | kPlain};
   const bool is_bool = self != nullptr && live(self) && self->dtype == ACL_BOOL;
   return elementwise(is_bool ? logic : bits, {self}, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // Narrower integers may meet one of these, but have no common divisor among themselves.
 EMU_MEET_IN(Gcd, dtype_set(ACL_INT16, ACL_INT32, ACL_INT64))

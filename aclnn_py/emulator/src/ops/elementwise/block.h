@@ -14,8 +14,8 @@ namespace emu {
 using BlockFn = void (*)(void *out, const void *const *in, int64_t count, const void *scalars);
 
 struct BlockTable {
-  BlockFn fn[kComputeCount];         // null: the formula has no meaning for that compute type
-  Compute result[kComputeCount];     // what the loop writes
+  BlockFn fn[kComputeCount];      // null: the formula has no meaning for that compute type
+  Compute result[kComputeCount];  // what the loop writes
 };
 
 // Sets of compute types a formula is compiled for.
@@ -38,8 +38,8 @@ namespace block_detail {
 
 template <class Formula, class T, size_t... Tensor, size_t... Scalar>
 void run(void *out, [[maybe_unused]] const void *const *in, int64_t count,
-         [[maybe_unused]] const void *scalars,
-         std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
+         [[maybe_unused]] const void *scalars, std::index_sequence<Tensor...>,
+         std::index_sequence<Scalar...>) {
   using Result = decltype(Formula::of((static_cast<void>(Tensor), T{})...,
                                       (static_cast<void>(Scalar), T{})...));
   using Stored = std::conditional_t<std::is_same_v<Result, bool>, int32_t, Result>;
@@ -57,7 +57,8 @@ void block(void *out, const void *const *in, int64_t count, const void *scalars)
   if constexpr (std::is_same_v<T, float> && float_kernel<Formula> != FloatKernel::none) {
     static_assert(kTensors == 1, "kernels take one tensor");
     float_kernel_fn(float_kernel<Formula>)(static_cast<const float *>(in[0]), count,
-                                           static_cast<const float *>(scalars), static_cast<float *>(out));
+                                           static_cast<const float *>(scalars),
+                                           static_cast<float *>(out));
   } else {
     run<Formula, T>(out, in, count, scalars, std::make_index_sequence<kTensors>{},
                     std::make_index_sequence<kScalars>{});

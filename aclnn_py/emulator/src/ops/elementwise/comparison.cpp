@@ -6,11 +6,11 @@
 #include "ops/elementwise/rows.h"
 
 // The four operators of one relation.
-#define EMU_RELATION(NAME, SCALARS, TYPES, ...)                            \
-  EMU_FORMULA_XY(NAME, __VA_ARGS__)                                        \
-  EMU_BINARY_OF(NAME##Tensor, NAME, kToBool, TYPES)                        \
-  EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, kToBool, TYPES)       \
-  EMU_SCALAR_OF(NAME##Scalar, NAME, kToBool | SCALARS, TYPES)              \
+#define EMU_RELATION(NAME, SCALARS, TYPES, ...)                      \
+  EMU_FORMULA_XY(NAME, __VA_ARGS__)                                  \
+  EMU_BINARY_OF(NAME##Tensor, NAME, kToBool, TYPES)                  \
+  EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, kToBool, TYPES) \
+  EMU_SCALAR_OF(NAME##Scalar, NAME, kToBool | SCALARS, TYPES)        \
   EMU_SCALAR_INPLACE_OF(Inplace##NAME##Scalar, NAME, kToBool | SCALARS, TYPES)
 
 namespace emu {

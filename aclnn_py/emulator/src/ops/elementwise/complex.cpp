@@ -7,6 +7,7 @@ namespace emu {
 
 EMU_FORMULA_XY(Complex, std::complex<T>(x, y))
 EMU_ROW(Complex, Complex, kOneDtype | kExact | kPlainFirst, types::kFloat, 2, 0,
-        (const aclTensor *real, const aclTensor *imag, aclTensor *out), elementwise, {real, imag}, out)
+        (const aclTensor *real, const aclTensor *imag, aclTensor *out), elementwise, {real, imag},
+        out)
 
 }  // namespace emu

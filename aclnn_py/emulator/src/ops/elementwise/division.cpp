@@ -21,24 +21,28 @@ EMU_FORMULA_XY(DivTrunc, divide_trunc(x, y))
 EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
 
 // The rows of a division with a rounding mode: 0 true division, 1 towards zero, 2 downwards.
-#define EMU_DIV_MODE(NAME, TENSORS, SCALARS, PARAMETERS, BODY, OTHER, FIRST, OUT)                         \
-  EMU_OPERATOR(NAME, PARAMETERS) {                                                                        \
-    static constexpr ElementwiseRow rows[] = {                                                            \
-        {"aclnn" #NAME, &block_table<DivFormula, kQuotient, TENSORS, SCALARS>, kTrue},                    \
-        {"aclnn" #NAME, &block_table<DivTruncFormula, types::kReal, TENSORS, SCALARS>, kPlain},           \
-        {"aclnn" #NAME, &block_table<DivFloorFormula, types::kReal, TENSORS, SCALARS>, kPlain},           \
-    };                                                                                                    \
-    Check check("aclnn" #NAME);                                                                           \
-    check.required(check.facts().name(0), FIRST).required("other", OTHER);                                \
-    check.that(mode >= 0 && mode <= 2, "mode is %d; allowed: 0 (true), 1 (trunc), 2 (floor)", mode);      \
-    if (!check.ok()) return check.status();                                                               \
-    return BODY(rows[mode], {FIRST, OTHER, skipped()}, OUT, workspaceSize, executor);                     \
-  } EMU_CATCH
+#define EMU_DIV_MODE(NAME, TENSORS, SCALARS, PARAMETERS, BODY, OTHER, FIRST, OUT)               \
+  EMU_OPERATOR(NAME, PARAMETERS) {                                                              \
+    static constexpr ElementwiseRow rows[] = {                                                  \
+        {"aclnn" #NAME, &block_table<DivFormula, kQuotient, TENSORS, SCALARS>, kTrue},          \
+        {"aclnn" #NAME, &block_table<DivTruncFormula, types::kReal, TENSORS, SCALARS>, kPlain}, \
+        {"aclnn" #NAME, &block_table<DivFloorFormula, types::kReal, TENSORS, SCALARS>, kPlain}, \
+    };                                                                                          \
+    Check check("aclnn" #NAME);                                                                 \
+    check.required(check.facts().name(0), FIRST).required("other", OTHER);                      \
+    check.that(mode >= 0 && mode <= 2, "mode is %d; allowed: 0 (true), 1 (trunc), 2 (floor)",   \
+               mode);                                                                           \
+    if (!check.ok()) return check.status();                                                     \
+    return BODY(rows[mode], {FIRST, OTHER, skipped()}, OUT, workspaceSize, executor);           \
+  }                                                                                             \
+  EMU_CATCH
 
-EMU_DIV_MODE(DivMod, 2, 0, (const aclTensor *self, const aclTensor *other, int mode, aclTensor *out),
-             elementwise, other, self, out)
-EMU_DIV_MODE(DivMods, 1, 1, (const aclTensor *self, const aclScalar *other, int mode, aclTensor *out),
-             elementwise, other, self, out)
+EMU_DIV_MODE(DivMod, 2, 0,
+             (const aclTensor *self, const aclTensor *other, int mode, aclTensor *out), elementwise,
+             other, self, out)
+EMU_DIV_MODE(DivMods, 1, 1,
+             (const aclTensor *self, const aclScalar *other, int mode, aclTensor *out), elementwise,
+             other, self, out)
 EMU_DIV_MODE(InplaceDivMod, 2, 0, (aclTensor *selfRef, const aclTensor *other, int mode),
              elementwise_in_place, other, selfRef, selfRef)
 EMU_DIV_MODE(InplaceDivMods, 1, 1, (aclTensor *selfRef, const aclScalar *other, int mode),

@@ -8,12 +8,13 @@ namespace emu {
 namespace {
 
 constexpr int64_t kGrain = 32 * kBlock;
-constexpr DtypeSet kUsual = dt::kFloating | dt::kSigned | dt::kBool |
-                            dtype_set(ACL_UINT8, ACL_COMPLEX64, ACL_COMPLEX128);
+constexpr DtypeSet kUsual =
+    dt::kFloating | dt::kSigned | dt::kBool | dtype_set(ACL_UINT8, ACL_COMPLEX64, ACL_COMPLEX128);
 
-void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer, int64_t begin,
-               int64_t end) {
-  // The odd lines keep blocks from lying a multiple of a page apart, where loads wait for unrelated stores.
+void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer,
+               int64_t begin, int64_t end) {
+  // The odd lines keep blocks from lying a multiple of a page apart, where loads wait for unrelated
+  // stores.
   alignas(64) char scratch[kMaxTensors][kBlock * sizeof(Complex128) + 5 * 64];
   alignas(64) char result[kBlock * sizeof(Complex128)];
   const void *in[kMaxTensors] = {};
@@ -38,8 +39,12 @@ struct Walk {
   const char *out_name;
 
   Walk(const ElementwiseRow &r, std::initializer_list<Argument> list, bool writes_first)
-      : check(r.op), row(r), arguments(list.begin()), count(static_cast<int>(list.size())),
-        in_place(writes_first), out_name(check.facts().name(in_place ? 0 : count)) {}
+      : check(r.op),
+        row(r),
+        arguments(list.begin()),
+        count(static_cast<int>(list.size())),
+        in_place(writes_first),
+        out_name(check.facts().name(in_place ? 0 : count)) {}
 
   const char *name(int i) const { return check.facts().name(i); }
 
@@ -107,8 +112,9 @@ struct Walk {
       } else {
         const aclDataType before = result;
         result = promote(before, a.tensor->dtype);
-        check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s and %s of dtype %s have no common dtype",
-                   name(lead), dtype_name(before), name(i), dtype_name(a.tensor->dtype));
+        check.that(result != ACL_DT_UNDEFINED,
+                   "%s of dtype %s and %s of dtype %s have no common dtype", name(lead),
+                   dtype_name(before), name(i), dtype_name(a.tensor->dtype));
       }
       first = false;
       if (!check.ok()) return ACL_DT_UNDEFINED;
@@ -117,13 +123,15 @@ struct Walk {
       const Argument &a = arguments[i];
       if (a.kind != Argument::kOperand) continue;
       const aclDataType before = result;
-      result = keeps_float(before, a.scalar->dtype) ? ACL_FLOAT : promote_with_scalar(before, a.scalar->dtype);
-      check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s does not combine with dtype %s", name(i),
-                 dtype_name(a.scalar->dtype), dtype_name(before));
+      result = keeps_float(before, a.scalar->dtype) ? ACL_FLOAT
+                                                    : promote_with_scalar(before, a.scalar->dtype);
+      check.that(result != ACL_DT_UNDEFINED, "%s of dtype %s does not combine with dtype %s",
+                 name(i), dtype_name(a.scalar->dtype), dtype_name(before));
       if (!check.ok()) return ACL_DT_UNDEFINED;
     }
-    check.that(row.meeting == 0 || contains(row.meeting, result), "the operands meet in dtype %s; allowed: %s",
-               dtype_name(result), dtype_list(row.meeting).c_str());
+    check.that(row.meeting == 0 || contains(row.meeting, result),
+               "the operands meet in dtype %s; allowed: %s", dtype_name(result),
+               dtype_list(row.meeting).c_str());
     return result;
   }
 
@@ -150,8 +158,8 @@ struct Walk {
       check.that(meets, "%s has shape %s, which does not broadcast with %s", name(i),
                  shape_text(given).c_str(), shape_text(before).c_str());
       if ((row.rule & kLeadShape) != 0) {
-        check.that(same_shape(*shape, before), "%s has shape %s, which does not broadcast to %s", name(i),
-                   shape_text(given).c_str(), shape_text(before).c_str());
+        check.that(same_shape(*shape, before), "%s has shape %s, which does not broadcast to %s",
+                   name(i), shape_text(given).c_str(), shape_text(before).c_str());
       }
     }
     check.rank(out_name, out, 0, 8).shape(out_name, out, *shape);
@@ -165,7 +173,8 @@ aclDataType row_compute_dtype(unsigned rule, aclDataType promoted) {
   return (rule & kToFloat) != 0 && integral ? ACL_FLOAT : promoted;
 }
 
-bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs, ElementwiseTask *task) {
+bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs,
+                  ElementwiseTask *task) {
   if (!is_computable(promoted)) return false;
   const aclDataType dtype = row_compute_dtype(row.rule, promoted);
   const auto slot = static_cast<int>(compute_for(dtype));
@@ -217,7 +226,9 @@ void run_elementwise(const ElementwiseTask &task, const View *in, const View &ou
     readers[i] = Reader(copies[i] ? copies[i]->view() : in[i], task.compute_dtype);
   }
   const Writer writer(out, task.result, task.result_dtype);
-  const auto piece = [&](int64_t begin, int64_t end) { run_range(task, readers, writer, begin, end); };
+  const auto piece = [&](int64_t begin, int64_t end) {
+    run_range(task, readers, writer, begin, end);
+  };
   // Where several indices name one element the last one wins, as in a sequential loop.
   if (overlaps_itself(out.layout)) piece(0, total);
   else parallel_for(total, kGrain, piece);
@@ -225,8 +236,8 @@ void run_elementwise(const ElementwiseTask &task, const View *in, const View &ou
 
 namespace {
 
-Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
-                bool in_place, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                aclTensor *out, bool in_place, uint64_t *workspace_size, aclOpExecutor **executor) {
   Walk walk(row, arguments, in_place);
   Check &check = walk.check;
   walk.nulls(out);
@@ -250,8 +261,8 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
       set_number(&task, scalars++, a.number);
       continue;
     }
-    check.that(is_computable(a.scalar->dtype), "%s has dtype %s, which is not supported", walk.name(i),
-               dtype_name(a.scalar->dtype));
+    check.that(is_computable(a.scalar->dtype), "%s has dtype %s, which is not supported",
+               walk.name(i), dtype_name(a.scalar->dtype));
     if (!check.ok()) return check.status();
     // A scale that the computation cannot express would silently lose its fraction. Integers scale
     // BOOL: frameworks pass their default of 1 as INT64.
@@ -295,8 +306,8 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
 
 }  // namespace
 
-Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
-                   uint64_t *workspace_size, aclOpExecutor **executor) {
+Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                   aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   return plan_row(row, arguments, out, false, workspace_size, executor);
 }
 

@@ -12,27 +12,29 @@ namespace emu {
 constexpr int kMaxTensors = 4;
 constexpr int kMaxScalars = 4;
 
-// How dtypes of the result follow from those of the arguments. Tensors are promoted to one dtype and
-// operand scalars join by category; attribute scalars have no say.
+// How dtypes of the result follow from those of the arguments. Tensors are promoted to one dtype
+// and operand scalars join by category; attribute scalars have no say.
 enum RowRule : unsigned {
-  kKeep = 0,          // computed in the promoted dtype, which the result may be cast from
-  kToFloat = 1,       // integers and bool are computed in FLOAT
-  kToBool = 2,        // the result is BOOL
-  kExact = 4,         // the out parameter must have the result's dtype
-  kOneDtype = 8,      // tensors are not promoted: all must have one dtype
-  kLeadShape = 16,    // the other tensors broadcast to the first one, not both ways
-  kCondition = 32,    // the first tensor is a truth value and takes no part in promotion
-  kOneShape = 64,     // tensors are not broadcast: all must have one shape
-  kAnyResult = 128,   // the result is cast to whatever dtype the out parameter has
-  kCastBack = 256,    // with kToFloat: the result counts as one of the promoted dtype
-  kPlain = 512,       // no tensor may have a private format
-  kPlainFirst = 1024,     // the first tensor may not
-  kAlikeScalars = 2048,   // scalars take the dtypes of the first tensor
-  kFreeScalars = 4096,    // operand scalars of any dtype: the promoted one is asked about instead
-  kCastScalars = 8192,    // attribute scalars are cast to the dtype of the computation, whatever they lose
-  kFloatScalar = 16384,   // a DOUBLE scalar beside BFLOAT16 is computed with in FLOAT
+  kKeep = 0,             // computed in the promoted dtype, which the result may be cast from
+  kToFloat = 1,          // integers and bool are computed in FLOAT
+  kToBool = 2,           // the result is BOOL
+  kExact = 4,            // the out parameter must have the result's dtype
+  kOneDtype = 8,         // tensors are not promoted: all must have one dtype
+  kLeadShape = 16,       // the other tensors broadcast to the first one, not both ways
+  kCondition = 32,       // the first tensor is a truth value and takes no part in promotion
+  kOneShape = 64,        // tensors are not broadcast: all must have one shape
+  kAnyResult = 128,      // the result is cast to whatever dtype the out parameter has
+  kCastBack = 256,       // with kToFloat: the result counts as one of the promoted dtype
+  kPlain = 512,          // no tensor may have a private format
+  kPlainFirst = 1024,    // the first tensor may not
+  kAlikeScalars = 2048,  // scalars take the dtypes of the first tensor
+  kFreeScalars = 4096,   // operand scalars of any dtype: the promoted one is asked about instead
+  // attribute scalars are cast to the dtype of the computation, whatever they lose
+  kCastScalars = 8192,
+  kFloatScalar = 16384,        // a DOUBLE scalar beside BFLOAT16 is computed with in FLOAT
   kFloatScalarOfHalf = 32768,  // so is a FLOAT scalar beside FLOAT16
-  kLeadDtype = 65536,  // tensors are not promoted: the others are cast to the dtype of the first one
+  // tensors are not promoted: the others are cast to the dtype of the first one
+  kLeadDtype = 65536,
 };
 
 struct ElementwiseRow {
@@ -84,7 +86,8 @@ struct ElementwiseTask {
 // The dtype a row computes in, given the promoted one.
 aclDataType row_compute_dtype(unsigned rule, aclDataType promoted);
 // Fills fn, dtypes and result; false when the row has no kernel for that dtype.
-bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs, ElementwiseTask *task);
+bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs,
+                  ElementwiseTask *task);
 // Puts a scalar into the task in its compute type. Operands are rounded to the compute dtype.
 void set_scalar(ElementwiseTask *task, int position, const aclScalar &scalar, bool operand);
 void set_number(ElementwiseTask *task, int position, double value);
@@ -94,8 +97,8 @@ void set_number(ElementwiseTask *task, int position, double value);
 void run_elementwise(const ElementwiseTask &task, const View *in, const View &out);
 
 // Phase one of a row.
-Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments, aclTensor *out,
-                   uint64_t *workspace_size, aclOpExecutor **executor);
+Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                   aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor);
 // The same for a row that writes its first argument.
 Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                             aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor);

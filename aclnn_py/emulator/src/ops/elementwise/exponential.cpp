@@ -21,7 +21,8 @@ EMU_UNARY_PAIR(Log10, kToFloat | kExact, types::kFloat | types::kComplex, std::l
 EMU_UNARY_PAIR(Log1p, kToFloat, types::kFloat, std::log1p(x))
 EMU_UNARY_PAIR(Sqrt, kToFloat, types::kFloat | types::kComplex, std::sqrt(x))
 EMU_UNARY_PAIR(Rsqrt, kToFloat | kAnyResult, types::kFloat | types::kComplex, T(1) / std::sqrt(x))
-EMU_UNARY_PAIR(Reciprocal, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex, T(1) / x)
+EMU_UNARY_PAIR(Reciprocal, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex,
+               T(1) / x)
 EMU_UNARY_PAIR(Erf, kToFloat, types::kFloat, std::erf(x))
 EMU_UNARY_PAIR(Erfc, kToFloat, types::kFloat, std::erfc(x))
 

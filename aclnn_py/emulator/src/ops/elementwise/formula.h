@@ -138,7 +138,7 @@ T divide_floor(T x, T y) {
   } else if constexpr (std::is_integral_v<T>) {
     const T quotient = divide_trunc(x, y);
     return y != T{} && times(quotient, y) != x && (x < T{}) != (y < T{}) ? minus(quotient, T{1})
-                                                                        : quotient;
+                                                                         : quotient;
   } else {
     return x / y;
   }

@@ -19,7 +19,7 @@ EMU_UNARY_PAIR(Frac, kExact, types::kReal, minus(x, round_to_zero(x)))
 EMU_UNARY_PAIR(Floor, kExact | kPlain, types::kReal | types::kUnsigned, round_down(x))
 
 EMU_FORMULA_X(Sign, sign(x))
-EMU_ROW(Sign, Sign, kExact, types::kNumber, 1, 0, (const aclTensor *self, aclTensor *result), elementwise,
-        {self}, result)
+EMU_ROW(Sign, Sign, kExact, types::kNumber, 1, 0, (const aclTensor *self, aclTensor *result),
+        elementwise, {self}, result)
 
 }  // namespace emu

@@ -33,7 +33,8 @@ T x_log_y(T x, T y) {
 
 EMU_FORMULA(IsClose, (T x, T y, T a, T b, T c), close(x, y, a, b, c))
 EMU_ROW(IsClose, IsClose, kToBool | kToFloat | kOneDtype, types::kFloat, 2, 3,
-        (const aclTensor *self, const aclTensor *other, double rtol, double atol, bool equalNan, aclTensor *out),
+        (const aclTensor *self, const aclTensor *other, double rtol, double atol, bool equalNan,
+         aclTensor *out),
         elementwise, {self, other, number(rtol), number(atol), number(equalNan)}, out)
 
 EMU_FORMULA_XABC(NanToNum, nan_to_num(x, a, b, c))
@@ -44,7 +45,11 @@ EMU_ROW(InplaceNanToNum, NanToNum, kKeep, types::kReal, 1, 3,
         (aclTensor *selfRef, float nan, float posinf, float neginf), elementwise_in_place,
         {selfRef, number(nan), number(posinf), number(neginf)}, selfRef)
 
-EMU_BINARY(Heaviside, kExact | kOneDtype, types::kFloat, is_nan(x) ? x : x == T{} ? y : x < T{} ? T(0) : T(1))
+EMU_BINARY(Heaviside, kExact | kOneDtype, types::kFloat,
+           is_nan(x)  ? x
+           : x == T{} ? y
+           : x < T{}  ? T(0)
+                      : T(1))
 
 EMU_FORMULA_XY(XLogY, x_log_y(x, y))
 EMU_FORMULA_XY(XLogYOf, x_log_y(y, x))

@@ -17,7 +17,8 @@ EMU_UNARY_PAIR(Atan, kToFloat, types::kFloat, std::atan(x))
 EMU_UNARY_PAIR(Sinh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::sinh(x))
 EMU_UNARY_PAIR(Cosh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex, std::cosh(x))
 EMU_UNARY_PAIR(Tanh, kToFloat | kPlainFirst, types::kFloat, std::tanh(x))
-EMU_UNARY_PAIR(Asinh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex, std::asinh(x))
+EMU_UNARY_PAIR(Asinh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex,
+               std::asinh(x))
 EMU_UNARY_PAIR(Acosh, kToFloat | kPlain, types::kFloat | types::kComplex, std::acosh(x))
 EMU_UNARY_PAIR(Atanh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::atanh(x))
 

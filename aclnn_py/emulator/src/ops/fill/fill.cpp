@@ -27,8 +27,8 @@ Item item_of(aclDataType dtype, const aclScalar &scalar) {
   return item;
 }
 
-Status plan_fill(const char *op, const aclTensor *tensor, const Item &item, uint64_t *workspace_size,
-                 aclOpExecutor **executor) {
+Status plan_fill(const char *op, const aclTensor *tensor, const Item &item,
+                 uint64_t *workspace_size, aclOpExecutor **executor) {
   PlanBuilder plan(op);
   const size_t target = plan.output(tensor);
   return plan.finish(
@@ -40,8 +40,9 @@ Status plan_fill(const char *op, const aclTensor *tensor, const Item &item, uint
 }
 
 Check &whole_bytes(Check &check, const char *parameter, const aclTensor *tensor) {
-  return check.that(item_size(tensor->dtype) > 0, "%s has dtype %s, which the emulator does not fill",
-                    parameter, dtype_name(tensor->dtype));
+  return check.that(item_size(tensor->dtype) > 0,
+                    "%s has dtype %s, which the emulator does not fill", parameter,
+                    dtype_name(tensor->dtype));
 }
 
 }  // namespace
@@ -52,23 +53,27 @@ EMU_OPERATOR(InplaceZero, (aclTensor *selfRef)) {
   if (check.ok()) whole_bytes(check, "selfRef", selfRef);
   if (!check.ok()) return check.status();
   return plan_fill("aclnnInplaceZero", selfRef, Item{}, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceOne, (aclTensor *selfRef)) {
   Check check("aclnnInplaceOne");
   check.required("selfRef", selfRef).dtype("selfRef", selfRef).rank("selfRef", selfRef, 0, 8);
   if (!check.ok()) return check.status();
-  return plan_fill("aclnnInplaceOne", selfRef, item_of(selfRef->dtype, 1.0), workspaceSize, executor);
-} EMU_CATCH
+  return plan_fill("aclnnInplaceOne", selfRef, item_of(selfRef->dtype, 1.0), workspaceSize,
+                   executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceFillScalar, (aclTensor *selfRef, const aclScalar *value)) {
   Check check("aclnnInplaceFillScalar");
   check.required("selfRef", selfRef).required("value", value);
   check.dtype("selfRef", selfRef).dtype("value", value).rank("selfRef", selfRef, 0, 8);
   if (!check.ok()) return check.status();
-  return plan_fill("aclnnInplaceFillScalar", selfRef, item_of(selfRef->dtype, *value), workspaceSize,
-                   executor);
-} EMU_CATCH
+  return plan_fill("aclnnInplaceFillScalar", selfRef, item_of(selfRef->dtype, *value),
+                   workspaceSize, executor);
+}
+EMU_CATCH
 
 // The value is one element, read when the stream gets there.
 EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
@@ -78,8 +83,8 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
   if (check.ok()) {
     check.that(is_computable(value->dtype), "value has dtype %s, which is not supported",
                dtype_name(value->dtype));
-    check.that(value->numel() == 1 && value->rank() <= 1, "value has shape %s; expected one element",
-               shape_text(layout_of(*value)).c_str());
+    check.that(value->numel() == 1 && value->rank() <= 1,
+               "value has shape %s; expected one element", shape_text(layout_of(*value)).c_str());
   }
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnInplaceFillTensor");
@@ -95,7 +100,8 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(ForeachZeroInplace, (aclTensorList *xRef)) {
   Check check("aclnnForeachZeroInplace");
@@ -110,10 +116,12 @@ EMU_OPERATOR(ForeachZeroInplace, (aclTensorList *xRef)) {
   return plan.finish(
       [first, count](PlanContext &context) {
         const Item zero{};
-        for (size_t i = 0; i < count; ++i) fill_view(view_of(context.tensor(first + i)), zero.data());
+        for (size_t i = 0; i < count; ++i)
+          fill_view(view_of(context.tensor(first + i)), zero.data());
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -9,7 +9,9 @@
 namespace emu {
 namespace {
 
-bool is_integral(const aclScalar *scalar) { return is_integer(scalar->dtype) || scalar->dtype == ACL_BOOL; }
+bool is_integral(const aclScalar *scalar) {
+  return is_integer(scalar->dtype) || scalar->dtype == ACL_BOOL;
+}
 
 // Elements of start, start + step, ... below `end` or, if `closed`, up to it.
 int64_t steps_between(double start, double end, double step, bool closed) {
@@ -17,16 +19,17 @@ int64_t steps_between(double start, double end, double step, bool closed) {
   return count < 0x1p63 ? static_cast<int64_t>(count) : kUncountable;
 }
 
-Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end, const aclScalar *step,
-                  aclTensor *out, bool closed, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end,
+                  const aclScalar *step, aclTensor *out, bool closed, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
   Check check(op);
   check.required("start", start).required("end", end).required("step", step).required("out", out);
   check.dtype("start", start).dtype("end", end).dtype("step", step).dtype("out", out);
   if (!check.ok()) return check.status();
   const double from = start->to_double(), to = end->to_double(), by = step->to_double();
   check.that(by != 0 && std::isfinite(by), "step is %g; it must be finite and not zero", by);
-  check.that(std::isfinite(from) && std::isfinite(to), "start and end are %g and %g; they must be finite",
-             from, to);
+  check.that(std::isfinite(from) && std::isfinite(to),
+             "start and end are %g and %g; they must be finite", from, to);
   check.that(by > 0 ? from <= to : from >= to, "step %g does not lead from %g to %g", by, from, to);
   if (!check.ok()) return check.status();
   const int64_t count = steps_between(from, to, by, closed);
@@ -51,8 +54,8 @@ Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end, 
 }
 
 // `steps` numbers from `start` to `end`, both included; exponents of `base` when that is not 0.
-Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, int64_t steps, double base,
-                  aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, int64_t steps,
+                  double base, aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   const char *out_name = check.facts().name(check.facts().count - 1);
   check.required("start", start).required("end", end).required(out_name, out);
@@ -82,18 +85,24 @@ Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, 
 
 }  // namespace
 
-EMU_OPERATOR(Arange, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
+EMU_OPERATOR(Arange, (const aclScalar *start, const aclScalar *end, const aclScalar *step,
+                      aclTensor *out)) {
   return plan_steps("aclnnArange", start, end, step, out, false, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // As Arange, with the end included.
-EMU_OPERATOR(Range, (const aclScalar *start, const aclScalar *end, const aclScalar *step, aclTensor *out)) {
+EMU_OPERATOR(Range, (const aclScalar *start, const aclScalar *end, const aclScalar *step,
+                     aclTensor *out)) {
   return plan_steps("aclnnRange", start, end, step, out, true, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Linspace, (const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)) {
+EMU_OPERATOR(Linspace,
+             (const aclScalar *start, const aclScalar *end, int64_t steps, aclTensor *out)) {
   return plan_space("aclnnLinspace", start, end, steps, 0, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(LogSpace, (const aclScalar *start, const aclScalar *end, int64_t steps, double base,
                         aclTensor *result)) {
@@ -102,7 +111,8 @@ EMU_OPERATOR(LogSpace, (const aclScalar *start, const aclScalar *end, int64_t st
   check.that(base > 0, "base is %g; it must be positive", base);
   if (!check.ok()) return check.status();
   return plan_space("aclnnLogSpace", start, end, steps, base, result, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
   Check check("aclnnEye");
@@ -117,10 +127,12 @@ EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
   const size_t target = plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
-        generate<int32_t>(view_of(context.tensor(target)), [m](int64_t i) { return i / m == i % m ? 1 : 0; });
+        generate<int32_t>(view_of(context.tensor(target)),
+                          [m](int64_t i) { return i / m == i % m ? 1 : 0; });
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

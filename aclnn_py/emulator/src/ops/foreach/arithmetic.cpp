@@ -4,10 +4,11 @@
 #include "aclnnop/foreach.h"
 #include "ops/foreach/foreach.h"
 
-// The forms of one function of two operands: with a scalar on the device, on the host, and one each.
-#define EMU_FOREACH_SCALARS(NAME, FORMULA, TYPES)                          \
-  EMU_FOREACH_SCALAR(NAME##Scalar, FORMULA, TYPES, aclTensor)              \
-  EMU_FOREACH_SCALAR(NAME##ScalarV2, FORMULA, TYPES, aclScalar)            \
+// The forms of one function of two operands: with a scalar on the device, on the host, and one
+// each.
+#define EMU_FOREACH_SCALARS(NAME, FORMULA, TYPES)               \
+  EMU_FOREACH_SCALAR(NAME##Scalar, FORMULA, TYPES, aclTensor)   \
+  EMU_FOREACH_SCALAR(NAME##ScalarV2, FORMULA, TYPES, aclScalar) \
   EMU_FOREACH_SCALAR(NAME##ScalarList, FORMULA, TYPES, aclScalarList)
 
 namespace emu {
@@ -44,7 +45,8 @@ EMU_FORMULA_XYA(Between, lerp(x, y, a))
 EMU_FOREACH_ALPHA(ForeachLerpScalar, Between, types::kFloat, aclScalar)
 EMU_FORMULA_XYZ(BetweenEach, lerp(x, y, z))
 EMU_FOREACH(ForeachLerpList, BetweenEach, types::kFloat, 3, 0,
-            (const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *weight, aclTensorList *out),
+            (const aclTensorList *x1, const aclTensorList *x2, const aclTensorList *weight,
+             aclTensorList *out),
             (x1, x2, weight), ForeachScalar(), out)
 
 EMU_FORMULA_XYZA(PlusProduct, plus(x, times(a, times(y, z))))
@@ -58,17 +60,19 @@ EMU_FOREACH_TERNARY(ForeachAddcdivScalarV2, PlusQuotient, types::kFloat, aclScal
 EMU_FOREACH_TERNARY(ForeachAddcdivScalarList, PlusQuotient, types::kFloat, aclTensor, each(scalar))
 EMU_FOREACH_TERNARY(ForeachAddcdivList, PlusQuotient, types::kFloat, aclTensor, each(scalar))
 
-EMU_FOREACH(ForeachMulListInplace, Times, types::kReal, 2, 0, (aclTensorList *x1Ref, const aclTensorList *x2),
-            (x1Ref, x2), ForeachScalar(), x1Ref)
+EMU_FOREACH(ForeachMulListInplace, Times, types::kReal, 2, 0,
+            (aclTensorList *x1Ref, const aclTensorList *x2), (x1Ref, x2), ForeachScalar(), x1Ref)
 EMU_FOREACH(ForeachDivListInplace, Quotient, types::kFloat, 2, 0,
             (aclTensorList *x1Ref, const aclTensorList *x2), (x1Ref, x2), ForeachScalar(), x1Ref)
 EMU_FOREACH(ForeachAddListInplace, PlusScaled, types::kReal, 2, 1,
-            (aclTensorList *x1Ref, const aclTensorList *x2, const aclTensor *alpha), (x1Ref, x2), alpha, x1Ref)
+            (aclTensorList *x1Ref, const aclTensorList *x2, const aclTensor *alpha), (x1Ref, x2),
+            alpha, x1Ref)
 EMU_FOREACH(ForeachSubListInplace, MinusScaled, types::kReal, 2, 1,
-            (aclTensorList *x1Ref, const aclTensorList *x2, const aclTensor *alpha), (x1Ref, x2), alpha, x1Ref)
-EMU_FOREACH(ForeachMulScalarInplace, Times, types::kReal, 1, 1, (aclTensorList *xRef, const aclTensor *scalar),
-            (xRef), scalar, xRef)
-EMU_FOREACH(ForeachSubScalarInplace, Minus, types::kReal, 1, 1, (aclTensorList *xRef, const aclTensor *scalar),
-            (xRef), scalar, xRef)
+            (aclTensorList *x1Ref, const aclTensorList *x2, const aclTensor *alpha), (x1Ref, x2),
+            alpha, x1Ref)
+EMU_FOREACH(ForeachMulScalarInplace, Times, types::kReal, 1, 1,
+            (aclTensorList *xRef, const aclTensor *scalar), (xRef), scalar, xRef)
+EMU_FOREACH(ForeachSubScalarInplace, Minus, types::kReal, 1, 1,
+            (aclTensorList *xRef, const aclTensor *scalar), (xRef), scalar, xRef)
 
 }  // namespace emu

@@ -13,7 +13,8 @@ struct Member {
   size_t in[kMaxTensors] = {};
 };
 
-// The names of the parameters in the order lists, scalar, result. In place the result is the first list.
+// The names of the parameters in the order lists, scalar, result. In place the result is the first
+// list.
 struct Names {
   const OperatorFacts &facts;
   size_t lists;
@@ -21,7 +22,9 @@ struct Names {
 
   const char *list(size_t i) const { return facts.name(static_cast<int>(i)); }
   const char *scalar() const { return facts.name(static_cast<int>(lists)); }
-  const char *out() const { return in_place ? list(0) : facts.name(static_cast<int>(lists) + has_scalar); }
+  const char *out() const {
+    return in_place ? list(0) : facts.name(static_cast<int>(lists) + has_scalar);
+  }
 };
 
 void check_scalar(Check &check, const Names &names, const ForeachScalar &scalar, size_t members) {
@@ -39,7 +42,8 @@ void check_scalar(Check &check, const Names &names, const ForeachScalar &scalar,
     case ForeachScalar::kTensorEach: {
       check.required(name, scalar.tensor).dtype(name, scalar.tensor);
       if (!check.ok()) return;
-      const auto expected = scalar.kind == ForeachScalar::kTensorEach ? static_cast<int64_t>(members) : 1;
+      const auto expected =
+          scalar.kind == ForeachScalar::kTensorEach ? static_cast<int64_t>(members) : 1;
       check.that(scalar.tensor->numel() == expected,
                  "%s has shape %s; expected %lld elements in all", name,
                  shape_text(layout_of(*scalar.tensor)).c_str(), static_cast<long long>(expected));
@@ -53,17 +57,18 @@ void check_member(Check &check, const char *name, size_t index, const aclTensor 
   check.required(name, tensor).dtype(name, tensor).rank(name, tensor, 0, 8);
   if (plain) check.plain_format(name, tensor);
   if (!check.ok() || tensor == model) return;
-  check.that(tensor->dtype == dtype, "%s[%zu] has dtype %s; expected %s", name, index, dtype_name(tensor->dtype),
-             dtype_name(dtype));
+  check.that(tensor->dtype == dtype, "%s[%zu] has dtype %s; expected %s", name, index,
+             dtype_name(tensor->dtype), dtype_name(dtype));
   check.that(tensor->shape == model->shape, "%s[%zu] has shape %s; expected %s", name, index,
              shape_text(layout_of(*tensor)).c_str(), shape_text(layout_of(*model)).c_str());
 }
 
-// A number has the members' own dtype (FLOAT beside BFLOAT16, and where the documents name no FLOAT16) or the widest
-// of its kind.
+// A number has the members' own dtype (FLOAT beside BFLOAT16, and where the documents name no
+// FLOAT16) or the widest of its kind.
 void check_number(Check &check, const char *name, aclDataType number, aclDataType member) {
   const ParameterFacts *facts = check.facts().find(name);
-  const bool half = member == ACL_FLOAT16 && (facts == nullptr || contains(facts->dtypes, ACL_FLOAT16));
+  const bool half =
+      member == ACL_FLOAT16 && (facts == nullptr || contains(facts->dtypes, ACL_FLOAT16));
   check.dtype_in(name, number,
                  !is_floating(member) ? dtype_set(ACL_INT32, ACL_INT64)
                  : half               ? dtype_set(ACL_FLOAT16, ACL_DOUBLE)
@@ -96,15 +101,17 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
   const size_t count = (*lists.begin())->members.size();
   check_scalar(check, names, scalar, count);
   for (size_t i = 0; i < lists.size(); ++i) {
-    check.that(lists.begin()[i]->members.size() == count, "%s has %zu members; expected %zu", names.list(i),
-               lists.begin()[i]->members.size(), count);
+    check.that(lists.begin()[i]->members.size() == count, "%s has %zu members; expected %zu",
+               names.list(i), lists.begin()[i]->members.size(), count);
   }
   check.that(out->members.size() == count, "%s has %zu members; expected %zu", names.out(),
              out->members.size(), count);
   if (!check.ok()) return check.status();
 
   const bool plain = (row.rule & kAsksMore) != 0;
-  const auto member_dtype = [](const aclTensor *model) { return model != nullptr ? model->dtype : ACL_DT_UNDEFINED; };
+  const auto member_dtype = [](const aclTensor *model) {
+    return model != nullptr ? model->dtype : ACL_DT_UNDEFINED;
+  };
   const auto result_dtype = [&](const aclTensor *model) {
     const aclTensor *first = out->members[0];
     return (row.rule & kOwnDtype) != 0 && live(first) ? first->dtype : member_dtype(model);
@@ -113,15 +120,18 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
   for (size_t m = 0; m < count && check.ok(); ++m) {
     const aclTensor *model = (*lists.begin())->members[m];
     for (size_t i = 0; i < lists.size(); ++i) {
-      check_member(check, names.list(i), m, lists.begin()[i]->members[m], model, member_dtype(model), plain);
+      check_member(check, names.list(i), m, lists.begin()[i]->members[m], model,
+                   member_dtype(model), plain);
     }
     check_member(check, names.out(), m, out->members[m], model, result_dtype(model), plain);
     if (!check.ok()) break;
-    check.that(!plain || model->dtype == lists.begin()[0]->members[0]->dtype, "%s[%zu] has dtype %s; expected %s",
-               names.list(0), m, dtype_name(model->dtype), dtype_name(lists.begin()[0]->members[0]->dtype));
+    check.that(!plain || model->dtype == lists.begin()[0]->members[0]->dtype,
+               "%s[%zu] has dtype %s; expected %s", names.list(0), m, dtype_name(model->dtype),
+               dtype_name(lists.begin()[0]->members[0]->dtype));
     ElementwiseTask &task = members[m].task;
     check.that(resolve_task(row, model->dtype, static_cast<int>(lists.size()), &task),
-               "%s[%zu] has dtype %s, which is not supported", names.list(0), m, dtype_name(model->dtype));
+               "%s[%zu] has dtype %s, which is not supported", names.list(0), m,
+               dtype_name(model->dtype));
     if (!check.ok()) break;
     if (plain && scalar.tensor != nullptr && scalar.kind == ForeachScalar::kTensor) {
       check_number(check, names.scalar(), scalar.tensor->dtype, model->dtype);
@@ -129,7 +139,8 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
     const aclScalar *value = scalar.kind == ForeachScalar::kScalar       ? scalar.scalar
                              : scalar.kind == ForeachScalar::kScalarList ? scalar.list->members[m]
                                                                          : nullptr;
-    if (scalar.kind != ForeachScalar::kScalar && scalar.kind != ForeachScalar::kScalarList) continue;
+    if (scalar.kind != ForeachScalar::kScalar && scalar.kind != ForeachScalar::kScalarList)
+      continue;
     check.required(names.scalar(), value);
     if (!check.ok()) break;
     if (plain) check_number(check, names.scalar(), value->dtype, model->dtype);
@@ -155,7 +166,8 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
         for (const Member &member : members) {
           ElementwiseTask task = member.task;
           if (kind == ForeachScalar::kTensor || kind == ForeachScalar::kTensorEach) {
-            read_scalar(view_of(context.tensor(values)), kind == ForeachScalar::kTensorEach ? index : 0, &task);
+            read_scalar(view_of(context.tensor(values)),
+                        kind == ForeachScalar::kTensorEach ? index : 0, &task);
           }
           View in[kMaxTensors];
           for (int i = 0; i < task.inputs; ++i) in[i] = view_of(context.tensor(member.in[i]));

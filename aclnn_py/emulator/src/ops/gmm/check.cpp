@@ -13,8 +13,9 @@ constexpr size_t kMostTensors = 128;
 constexpr size_t kMostGroups = 1024;
 constexpr int64_t kLargestInner = 65535;
 constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
-const char *const kReserved[] = {"activationInputOptional", "activationQuantScaleOptional", "activationQuantOffsetOptional",
-                                 "activationFeatureOutOptional", "dynQuantScaleOutOptional"};
+const char *const kReserved[] = {"activationInputOptional", "activationQuantScaleOptional",
+                                 "activationQuantOffsetOptional", "activationFeatureOutOptional",
+                                 "dynQuantScaleOutOptional"};
 
 class Checker {
  public:
@@ -27,7 +28,9 @@ class Checker {
     if (ok()) list_presence();
     if (ok()) counts();
     if (ok()) mode();
-    if (ok()) p_.nothing = std::all_of(c_.x->members.begin(), c_.x->members.end(), [](const aclTensor *t) { return t->numel() == 0; });
+    if (ok())
+      p_.nothing = std::all_of(c_.x->members.begin(), c_.x->members.end(),
+                               [](const aclTensor *t) { return t->numel() == 0; });
     if (ok() && p_.nothing) return 0;
     if (ok()) transposition();
     if (ok()) shapes();
@@ -45,30 +48,44 @@ class Checker {
   void nulls() {
     check_.required("x", c_.x).required("weight", c_.weight).required(out_name(), c_.y);
     for (const auto &[name, list] : optionals()) check_.optional(name, list);
-    check_.optional("groupListOptional", c_.group_array).optional("groupListOptional", c_.group_tensor);
+    check_.optional("groupListOptional", c_.group_array)
+        .optional("groupListOptional", c_.group_tensor);
     for (size_t i = 0; i < 5; ++i) check_.optional(kReserved[i], c_.reserved[i]);
     if (!ok()) return;
-    for (const aclTensorList **list : {&c_.bias, &c_.scale, &c_.offset, &c_.antiquant_scale, &c_.antiquant_offset, &c_.per_token}) {
+    for (const aclTensorList **list : {&c_.bias, &c_.scale, &c_.offset, &c_.antiquant_scale,
+                                       &c_.antiquant_offset, &c_.per_token}) {
       if (absent(*list)) *list = nullptr;
     }
   }
 
   std::vector<std::pair<const char *, const aclTensorList *>> optionals() const {
-    return {{"biasOptional", c_.bias}, {"scaleOptional", c_.scale}, {"offsetOptional", c_.offset},
-            {"antiquantScaleOptional", c_.antiquant_scale}, {"antiquantOffsetOptional", c_.antiquant_offset},
+    return {{"biasOptional", c_.bias},
+            {"scaleOptional", c_.scale},
+            {"offsetOptional", c_.offset},
+            {"antiquantScaleOptional", c_.antiquant_scale},
+            {"antiquantOffsetOptional", c_.antiquant_offset},
             {"perTokenScaleOptional", c_.per_token}};
   }
 
   void attributes() {
-    check_.that(c_.group_type != 1, "groupType is 1 (the N axis), which is not supported; allowed: -1, 0, 2");
-    check_.that(c_.group_type == -1 || c_.group_type == 0 || c_.group_type == 2, "groupType is %" PRId64 "; allowed: -1, 0, 2", c_.group_type);
-    check_.that(c_.split_item >= 0 && c_.split_item <= 3, "splitItem is %" PRId64 "; allowed: 0 to 3", c_.split_item);
-    check_.that(c_.group_list_type >= 0 && c_.group_list_type <= 2, "groupListType is %" PRId64 "; allowed: 0 (ends), 1 (sizes), 2 (pairs)",
+    check_.that(c_.group_type != 1,
+                "groupType is 1 (the N axis), which is not supported; allowed: -1, 0, 2");
+    check_.that(c_.group_type == -1 || c_.group_type == 0 || c_.group_type == 2,
+                "groupType is %" PRId64 "; allowed: -1, 0, 2", c_.group_type);
+    check_.that(c_.split_item >= 0 && c_.split_item <= 3,
+                "splitItem is %" PRId64 "; allowed: 0 to 3", c_.split_item);
+    check_.that(c_.group_list_type >= 0 && c_.group_list_type <= 2,
+                "groupListType is %" PRId64 "; allowed: 0 (ends), 1 (sizes), 2 (pairs)",
                 c_.group_list_type);
-    check_.that(c_.group_list_type != 2 || c_.group_type == 0, "groupListType is 2 (pairs), which needs groupType 0, not %" PRId64, c_.group_type);
-    check_.that(c_.activation >= 0 && c_.activation <= 5, "actType is %" PRId64 "; allowed: 0 to 5", c_.activation);
-    check_.that(c_.quant_group_size == 0, "quantGroupSize is %" PRId64 "; only 0 is supported", c_.quant_group_size);
-    for (size_t i = 0; i < 5; ++i) check_.that(absent(c_.reserved[i]), "%s is given; it is reserved and must be null", kReserved[i]);
+    check_.that(c_.group_list_type != 2 || c_.group_type == 0,
+                "groupListType is 2 (pairs), which needs groupType 0, not %" PRId64, c_.group_type);
+    check_.that(c_.activation >= 0 && c_.activation <= 5, "actType is %" PRId64 "; allowed: 0 to 5",
+                c_.activation);
+    check_.that(c_.quant_group_size == 0, "quantGroupSize is %" PRId64 "; only 0 is supported",
+                c_.quant_group_size);
+    for (size_t i = 0; i < 5; ++i)
+      check_.that(absent(c_.reserved[i]), "%s is given; it is reserved and must be null",
+                  kReserved[i]);
   }
 
   void members() {
@@ -84,11 +101,14 @@ class Checker {
     if (!ok()) return;
     const auto &members = list->members;
     check_.that(!members.empty(), "%s is an empty list", name);
-    check_.that(members.size() <= kMostTensors, "%s has %zu tensors; at most %zu are allowed", name, members.size(), kMostTensors);
+    check_.that(members.size() <= kMostTensors, "%s has %zu tensors; at most %zu are allowed", name,
+                members.size(), kMostTensors);
     for (size_t i = 0; ok() && i < members.size(); ++i) {
       check_.that(members[i] && live(members[i]), "%s[%zu] is null or was destroyed", name, i);
-      if (ok()) check_.that(members[i]->dtype == members[0]->dtype, "%s[%zu] is %s, but %s[0] is %s; a list has one dtype", name, i,
-                            dtype_name(members[i]->dtype), name, dtype_name(members[0]->dtype));
+      if (ok())
+        check_.that(members[i]->dtype == members[0]->dtype,
+                    "%s[%zu] is %s, but %s[0] is %s; a list has one dtype", name, i,
+                    dtype_name(members[i]->dtype), name, dtype_name(members[0]->dtype));
     }
   }
 
@@ -97,31 +117,47 @@ class Checker {
   // Whether there must be a group list, whatever is in it.
   void list_presence() {
     if (c_.group_type == -1) {
-      check_.that(!listed(), "groupListOptional is given; without grouping (groupType -1) it must be null");
+      check_.that(!listed(),
+                  "groupListOptional is given; without grouping (groupType -1) it must be null");
       return;
     }
     const bool needed = c_.group_type == 2 || c_.x->members.size() == 1;
-    check_.that(listed() || !needed, "groupListOptional is null; groupType %" PRId64 " with one x needs it", c_.group_type);
+    check_.that(listed() || !needed,
+                "groupListOptional is null; groupType %" PRId64 " with one x needs it",
+                c_.group_type);
   }
 
   // The table of scenarios: how many tensors each list has.
   void counts() {
-    const size_t nx = c_.x->members.size(), nw = c_.weight->members.size(), ny = c_.y->members.size();
+    const size_t nx = c_.x->members.size(), nw = c_.weight->members.size(),
+                 ny = c_.y->members.size();
     if (c_.group_type == -1) {
-      check_.that(c_.split_item < 2, "splitItem is %" PRId64 "; without grouping (groupType -1) it is 0 or 1", c_.split_item);
-      check_.that(nx == nw && nw == ny, "x, weight and %s have %zu, %zu and %zu tensors; without grouping they have as many each", out_name(), nx, nw, ny);
+      check_.that(c_.split_item < 2,
+                  "splitItem is %" PRId64 "; without grouping (groupType -1) it is 0 or 1",
+                  c_.split_item);
+      check_.that(
+          nx == nw && nw == ny,
+          "x, weight and %s have %zu, %zu and %zu tensors; without grouping they have as many each",
+          out_name(), nx, nw, ny);
       p_.groups = nx;
     } else if (c_.group_type == 2) {
-      check_.that(c_.split_item >= 2, "splitItem is %" PRId64 "; cutting the K axis (groupType 2) gives one tensor: 2 or 3", c_.split_item);
-      check_.that(nx == 1 && nw == 1 && ny == 1, "x, weight and %s have %zu, %zu and %zu tensors; with groupType 2 each has one", out_name(), nx, nw, ny);
+      check_.that(c_.split_item >= 2,
+                  "splitItem is %" PRId64
+                  "; cutting the K axis (groupType 2) gives one tensor: 2 or 3",
+                  c_.split_item);
+      check_.that(nx == 1 && nw == 1 && ny == 1,
+                  "x, weight and %s have %zu, %zu and %zu tensors; with groupType 2 each has one",
+                  out_name(), nx, nw, ny);
       check_.that(c_.bias == nullptr, "biasOptional is given; with groupType 2 there is none");
       if (ok()) {
         check_.rank(out_name(), c_.y->members[0], 3, 3);
         if (ok()) p_.groups = static_cast<size_t>(c_.y->members[0]->shape[0]);
       }
     } else if (c_.split_item >= 2) {
-      check_.that(ny == 1, "%s has %zu tensors; splitItem %" PRId64 " gives one", out_name(), ny, c_.split_item);
-      check_.that(nx == 1 || nx == nw, "x has %zu tensors and weight %zu; x has one, or as many as weight", nx, nw);
+      check_.that(ny == 1, "%s has %zu tensors; splitItem %" PRId64 " gives one", out_name(), ny,
+                  c_.split_item);
+      check_.that(nx == 1 || nx == nw,
+                  "x has %zu tensors and weight %zu; x has one, or as many as weight", nx, nw);
       if (ok() && nx == 1 && nw == 1) {
         check_.rank("weight", c_.weight->members[0], 3, 3);
         if (ok()) p_.groups = static_cast<size_t>(c_.weight->members[0]->shape[0]);
@@ -129,8 +165,14 @@ class Checker {
         p_.groups = nw;
       }
     } else {
-      check_.that(c_.version <= 2, "splitItem is %" PRId64 "; one tensor per group from one x needs a host group list, which only V1 and V2 take", c_.split_item);
-      check_.that(nx == 1 && nw == ny, "x, weight and %s have %zu, %zu and %zu tensors; splitItem %" PRId64 " with groupType 0 takes one x and as many weights as results",
+      check_.that(
+          c_.version <= 2,
+          "splitItem is %" PRId64
+          "; one tensor per group from one x needs a host group list, which only V1 and V2 take",
+          c_.split_item);
+      check_.that(nx == 1 && nw == ny,
+                  "x, weight and %s have %zu, %zu and %zu tensors; splitItem %" PRId64
+                  " with groupType 0 takes one x and as many weights as results",
                   out_name(), nx, nw, ny, c_.split_item);
       p_.groups = nw;
     }
@@ -142,62 +184,90 @@ class Checker {
     const aclDataType x = dtype_of(c_.x), weight = dtype_of(c_.weight), y = dtype_of(c_.y);
     check_.dtype_in("x", x, dt::kFloat | dtype_set(ACL_INT8));
     const bool few_bits = contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight);
-    check_.that(c_.group_type != 2 || (x != ACL_INT8 && !few_bits), "x is %s and weight %s; groupType 2 (the K axis) takes floats only",
-                dtype_name(x), dtype_name(weight));
+    check_.that(c_.group_type != 2 || (x != ACL_INT8 && !few_bits),
+                "x is %s and weight %s; groupType 2 (the K axis) takes floats only", dtype_name(x),
+                dtype_name(weight));
     if (x == ACL_INT8) {
-      check_.that(weight == ACL_INT8, "weight is %s; with an INT8 x it is INT8", dtype_name(weight));
+      check_.that(weight == ACL_INT8, "weight is %s; with an INT8 x it is INT8",
+                  dtype_name(weight));
       p_.mode = GroupedMode::kInt8;
       return int8_dtypes(y);
     }
     check_.that(c_.scale == nullptr, "scaleOptional is given; it belongs to INT8 products");
-    check_.that(c_.per_token == nullptr, "perTokenScaleOptional is given; it belongs to INT8 products");
-    check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs INT8 x and weight", c_.activation);
+    check_.that(c_.per_token == nullptr,
+                "perTokenScaleOptional is given; it belongs to INT8 products");
+    check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs INT8 x and weight",
+                c_.activation);
     p_.mode = few_bits ? GroupedMode::kAntiquant : GroupedMode::kFloat;
     if (few_bits) {
       check_.dtype_in("x", x, dt::kHalf);
       check_.that(c_.antiquant_scale && c_.antiquant_offset,
-                  "antiquantScaleOptional and antiquantOffsetOptional: both are required for a weight of %s", dtype_name(weight));
-      if (ok()) check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x)
-                    .same_dtype("antiquantOffsetOptional", dtype_of(c_.antiquant_offset), "x", x);
+                  "antiquantScaleOptional and antiquantOffsetOptional: both are required for a "
+                  "weight of %s",
+                  dtype_name(weight));
+      if (ok())
+        check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x)
+            .same_dtype("antiquantOffsetOptional", dtype_of(c_.antiquant_offset), "x", x);
       for (const aclTensor *w : c_.weight->members) {
-        check_.that(weight != ACL_INT32 || w->contiguous(), "weight of packed INT32 must be contiguous");
+        check_.that(weight != ACL_INT32 || w->contiguous(),
+                    "weight of packed INT32 must be contiguous");
       }
     } else {
       check_.same_dtype("weight", weight, "x", x);
-      check_.that(!c_.antiquant_scale && !c_.antiquant_offset, "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to INT8 and INT4 weights");
-      check_.that(c_.version > 1 || x != ACL_FLOAT, "x is FLOAT, which the first version does not take; allowed: FLOAT16, BF16");
+      check_.that(!c_.antiquant_scale && !c_.antiquant_offset,
+                  "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to INT8 "
+                  "and INT4 weights");
+      check_.that(c_.version > 1 || x != ACL_FLOAT,
+                  "x is FLOAT, which the first version does not take; allowed: FLOAT16, BF16");
     }
     check_.same_dtype(out_name(), y, "x", x);
     if (c_.bias) {
       const aclDataType bias = x == ACL_FLOAT16 ? ACL_FLOAT16 : ACL_FLOAT;
-      check_.that(dtype_of(c_.bias) == bias, "biasOptional is %s; with x of %s it is %s", dtype_name(dtype_of(c_.bias)), dtype_name(x), dtype_name(bias));
+      check_.that(dtype_of(c_.bias) == bias, "biasOptional is %s; with x of %s it is %s",
+                  dtype_name(dtype_of(c_.bias)), dtype_name(x), dtype_name(bias));
     }
     check_.that(c_.offset == nullptr, "offsetOptional is given; it must be null");
   }
 
   void int8_dtypes(aclDataType y) {
     check_.that(c_.offset == nullptr, "offsetOptional is given; it must be null for INT8 products");
-    check_.that(!c_.antiquant_scale && !c_.antiquant_offset, "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to a half-precision x");
-    if (c_.bias) check_.that(dtype_of(c_.bias) == ACL_INT32, "biasOptional is %s; with INT8 x it is INT32", dtype_name(dtype_of(c_.bias)));
-    if (c_.per_token) check_.that(dtype_of(c_.per_token) == ACL_FLOAT, "perTokenScaleOptional is %s; allowed: FLOAT", dtype_name(dtype_of(c_.per_token)));
+    check_.that(!c_.antiquant_scale && !c_.antiquant_offset,
+                "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to a "
+                "half-precision x");
+    if (c_.bias)
+      check_.that(dtype_of(c_.bias) == ACL_INT32, "biasOptional is %s; with INT8 x it is INT32",
+                  dtype_name(dtype_of(c_.bias)));
+    if (c_.per_token)
+      check_.that(dtype_of(c_.per_token) == ACL_FLOAT,
+                  "perTokenScaleOptional is %s; allowed: FLOAT",
+                  dtype_name(dtype_of(c_.per_token)));
     if (!ok()) return;
     if (c_.scale == nullptr) {
-      check_.that(y == ACL_INT32, "%s is %s; without scaleOptional it is INT32", out_name(), dtype_name(y));
+      check_.that(y == ACL_INT32, "%s is %s; without scaleOptional it is INT32", out_name(),
+                  dtype_name(y));
       check_.that(c_.per_token == nullptr, "perTokenScaleOptional needs scaleOptional");
-      check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs scaleOptional", c_.activation);
+      check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs scaleOptional",
+                  c_.activation);
       return;
     }
     const aclDataType scale = dtype_of(c_.scale);
     check_.dtype_in("scaleOptional", scale, kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
-    const aclDataType expected = scale == ACL_BF16 ? ACL_BF16 : scale == ACL_FLOAT ? ACL_FLOAT16 : ACL_INT8;
-    check_.that(y == expected, "%s is %s; a scale of %s gives %s", out_name(), dtype_name(y), dtype_name(scale), dtype_name(expected));
-    check_.that(!c_.per_token || !contains(kPacked, scale), "scaleOptional is %s; with perTokenScaleOptional it is BF16 or FLOAT", dtype_name(scale));
+    const aclDataType expected = scale == ACL_BF16    ? ACL_BF16
+                                 : scale == ACL_FLOAT ? ACL_FLOAT16
+                                                      : ACL_INT8;
+    check_.that(y == expected, "%s is %s; a scale of %s gives %s", out_name(), dtype_name(y),
+                dtype_name(scale), dtype_name(expected));
+    check_.that(!c_.per_token || !contains(kPacked, scale),
+                "scaleOptional is %s; with perTokenScaleOptional it is BF16 or FLOAT",
+                dtype_name(scale));
   }
 
   // Rows and columns exactly swapped, all matrices of a stack packed.
   static bool transposed_view(const aclTensor &t) {
     const size_t rank = t.rank();
-    if (rank < 2 || rank > 6 || t.strides[rank - 2] != 1 || t.strides[rank - 1] != t.shape[rank - 2]) return false;
+    if (rank < 2 || rank > 6 || t.strides[rank - 2] != 1 ||
+        t.strides[rank - 1] != t.shape[rank - 2])
+      return false;
     int64_t step = t.shape[rank - 1] * t.shape[rank - 2];
     for (size_t d = rank - 2; d-- > 0;) {
       if (t.strides[d] != step) return false;
@@ -211,44 +281,63 @@ class Checker {
       const aclTensor &x = *c_.x->members[i];
       if (c_.group_type == 2) {
         check_.rank("x", &x, 2, 2);
-        if (ok()) check_.that(transposed_view(x), "x is not a transposed view; with groupType 2 it is (M, K) with strides (1, M)");
+        if (ok())
+          check_.that(
+              transposed_view(x),
+              "x is not a transposed view; with groupType 2 it is (M, K) with strides (1, M)");
       } else {
-        check_.that(x.contiguous() || !transposed_view(x), "x[%zu] is a transposed view; only groupType 2 takes one", i);
+        check_.that(x.contiguous() || !transposed_view(x),
+                    "x[%zu] is a transposed view; only groupType 2 takes one", i);
       }
     }
     const auto &weights = c_.weight->members;
     const auto turned = [](const aclTensor &w) { return transposed_view(w) && !w.contiguous(); };
     // A matrix of one row or column is both; it takes the state of the others.
-    const auto certain = std::find_if(weights.begin(), weights.end(), [&](const aclTensor *w) { return turned(*w) || !transposed_view(*w); });
+    const auto certain = std::find_if(weights.begin(), weights.end(), [&](const aclTensor *w) {
+      return turned(*w) || !transposed_view(*w);
+    });
     weight_turned_ = certain != weights.end() && turned(**certain);
     for (size_t i = 0; i < weights.size(); ++i) {
       const bool either = weights[i]->contiguous() && transposed_view(*weights[i]);
-      check_.that(either || turned(*weights[i]) == weight_turned_, "weight[%zu]: all weights are transposed views, or none is", i);
+      check_.that(either || turned(*weights[i]) == weight_turned_,
+                  "weight[%zu]: all weights are transposed views, or none is", i);
       const bool fractal = is_fractal(*weights[i]);
-      if (c_.version == 6) check_.that(fractal, "weight[%zu] has the format %s; allowed: FRACTAL_NZ", i, format_name(weights[i]->format));
-      if (c_.version < 4) check_.that(!fractal, "weight[%zu] has the format FRACTAL_NZ; allowed: ND", i);
+      if (c_.version == 6)
+        check_.that(fractal, "weight[%zu] has the format %s; allowed: FRACTAL_NZ", i,
+                    format_name(weights[i]->format));
+      if (c_.version < 4)
+        check_.that(!fractal, "weight[%zu] has the format FRACTAL_NZ; allowed: ND", i);
     }
-    check_.that(!weight_turned_ || c_.version > 1, "weight is a transposed view, which the first version does not take");
-    check_.that(!weight_turned_ || c_.group_type != 2, "weight is a transposed view; with groupType 2 only x is one");
+    check_.that(!weight_turned_ || c_.version > 1,
+                "weight is a transposed view, which the first version does not take");
+    check_.that(!weight_turned_ || c_.group_type != 2,
+                "weight is a transposed view; with groupType 2 only x is one");
   }
 
   void inner(const char *name, size_t i, int64_t value) {
-    check_.that(value <= kLargestInner, "%s[%zu] has an inner axis of %" PRId64 "; at most %" PRId64 " is allowed", name, i, value, kLargestInner);
+    check_.that(value <= kLargestInner,
+                "%s[%zu] has an inner axis of %" PRId64 "; at most %" PRId64 " is allowed", name, i,
+                value, kLargestInner);
   }
 
   void shapes() {
     const int x_highest = c_.group_type == -1 ? 6 : 2;
-    const bool stacked = c_.group_type == 0 && c_.weight->members.size() == 1 && c_.split_item >= 2 && c_.x->members.size() == 1;
+    const bool stacked = c_.group_type == 0 && c_.weight->members.size() == 1 &&
+                         c_.split_item >= 2 && c_.x->members.size() == 1;
     for (const aclTensor *x : c_.x->members) check_.rank("x", x, 2, x_highest);
-    for (const aclTensor *w : c_.weight->members) check_.rank("weight", w, stacked ? 3 : 2, stacked ? 3 : 2);
+    for (const aclTensor *w : c_.weight->members)
+      check_.rank("weight", w, stacked ? 3 : 2, stacked ? 3 : 2);
     if (!ok()) return;
     const size_t pairs = std::max(c_.x->members.size(), c_.weight->members.size());
     for (size_t i = 0; i < pairs && ok(); ++i) {
-      const size_t xi = std::min(i, c_.x->members.size() - 1), wi = std::min(i, c_.weight->members.size() - 1);
+      const size_t xi = std::min(i, c_.x->members.size() - 1),
+                   wi = std::min(i, c_.weight->members.size() - 1);
       const aclTensor &x = *c_.x->members[xi], &w = *c_.weight->members[wi];
       const int64_t k = x.shape[x.rank() - 1], depth = w.shape[w.rank() - 2];
       const int64_t columns = columns_of(w);
-      check_.that(k == depth, "x[%zu] has %" PRId64 " columns (K), but weight[%zu] has %" PRId64 " rows", xi, k, wi, depth);
+      check_.that(k == depth,
+                  "x[%zu] has %" PRId64 " columns (K), but weight[%zu] has %" PRId64 " rows", xi, k,
+                  wi, depth);
       inner("x", xi, c_.group_type == 2 ? x.shape[0] : k);
       inner("weight", wi, weight_turned_ ? depth : columns);
       if (is_fractal(w)) aligned(wi, depth, columns, w.dtype);
@@ -258,7 +347,10 @@ class Checker {
   void aligned(size_t i, int64_t k, int64_t n, aclDataType dtype) {
     int64_t k_unit = kFractalRows, n_unit = fractal_columns(dtype == ACL_INT32 ? ACL_INT4 : dtype);
     if (weight_turned_) std::swap(k_unit, n_unit);
-    check_.that(k % k_unit == 0 && n % n_unit == 0, "weight[%zu] is (%" PRId64 ", %" PRId64 "); in FRACTAL_NZ its rows are a multiple of %" PRId64 " and its columns of %" PRId64,
+    check_.that(k % k_unit == 0 && n % n_unit == 0,
+                "weight[%zu] is (%" PRId64 ", %" PRId64
+                "); in FRACTAL_NZ its rows are a multiple of %" PRId64
+                " and its columns of %" PRId64,
                 i, k, n, k_unit, n_unit);
   }
 
@@ -273,26 +365,43 @@ class Checker {
     if (c_.group_array) return host_list(c_.group_array->values);
     const aclTensor &list = *c_.group_tensor;
     const int rank = c_.group_list_type == 2 ? 2 : 1;
-    check_.that(list.dtype == ACL_INT64, "groupListOptional is %s; allowed: INT64", dtype_name(list.dtype));
+    check_.that(list.dtype == ACL_INT64, "groupListOptional is %s; allowed: INT64",
+                dtype_name(list.dtype));
     check_.rank("groupListOptional", &list, rank, rank);
     if (!ok()) return;
-    if (rank == 2) check_.that(list.shape[1] == 2, "groupListOptional has %" PRId64 " columns; pairs of (group, rows) have 2", list.shape[1]);
-    check_.that(list.shape[0] <= static_cast<int64_t>(kMostGroups), "groupListOptional has %" PRId64 " entries; at most %zu are allowed", list.shape[0], kMostGroups);
-    check_.that(list.shape[0] == static_cast<int64_t>(p_.groups), "groupListOptional has %" PRId64 " entries for %zu groups", list.shape[0], p_.groups);
+    if (rank == 2)
+      check_.that(list.shape[1] == 2,
+                  "groupListOptional has %" PRId64 " columns; pairs of (group, rows) have 2",
+                  list.shape[1]);
+    check_.that(list.shape[0] <= static_cast<int64_t>(kMostGroups),
+                "groupListOptional has %" PRId64 " entries; at most %zu are allowed", list.shape[0],
+                kMostGroups);
+    check_.that(list.shape[0] == static_cast<int64_t>(p_.groups),
+                "groupListOptional has %" PRId64 " entries for %zu groups", list.shape[0],
+                p_.groups);
   }
 
   void host_list(const std::vector<int64_t> &ends) {
-    check_.that(ends.size() <= kMostTensors, "groupListOptional has %zu entries; at most %zu are allowed", ends.size(), kMostTensors);
-    check_.that(ends.size() == p_.groups, "groupListOptional has %zu entries for %zu groups", ends.size(), p_.groups);
+    check_.that(ends.size() <= kMostTensors,
+                "groupListOptional has %zu entries; at most %zu are allowed", ends.size(),
+                kMostTensors);
+    check_.that(ends.size() == p_.groups, "groupListOptional has %zu entries for %zu groups",
+                ends.size(), p_.groups);
     if (!ok() || ends.empty()) return;
     const aclTensor &x = *c_.x->members[0];
     const int64_t span = c_.group_type == 2 ? x.shape[1] : x.shape[0];
     for (size_t g = 0; g < ends.size(); ++g) {
       const int64_t before = g ? ends[g - 1] : 0;
-      check_.that(ends[g] >= before, "groupListOptional[%zu] is %" PRId64 ", less than %" PRId64 " before it; ends do not decrease", g, ends[g], before);
+      check_.that(ends[g] >= before,
+                  "groupListOptional[%zu] is %" PRId64 ", less than %" PRId64
+                  " before it; ends do not decrease",
+                  g, ends[g], before);
     }
     if (c_.x->members.size() == 1) {
-      check_.that(ends.back() <= span, "groupListOptional ends at %" PRId64 ", beyond the %" PRId64 " of x that are grouped", ends.back(), span);
+      check_.that(ends.back() <= span,
+                  "groupListOptional ends at %" PRId64 ", beyond the %" PRId64
+                  " of x that are grouped",
+                  ends.back(), span);
     }
   }
 
@@ -309,8 +418,10 @@ class Checker {
       int64_t rows = 0;
       for (const aclTensor *x : c_.x->members) rows += x->shape[0];
       for (size_t i = 1; i < c_.weight->members.size(); ++i) {
-        check_.that(columns_of(*c_.weight->members[i]) == columns_of(w0), "weight[%zu] has %" PRId64 " columns, but weight[0] has %" PRId64 "; they end in one tensor", i,
-                    columns_of(*c_.weight->members[i]), columns_of(w0));
+        check_.that(columns_of(*c_.weight->members[i]) == columns_of(w0),
+                    "weight[%zu] has %" PRId64 " columns, but weight[0] has %" PRId64
+                    "; they end in one tensor",
+                    i, columns_of(*c_.weight->members[i]), columns_of(w0));
       }
       const int64_t expected[] = {rows, columns_of(w0)};
       check_.shape(out_name(), ys[0], dense_layout(expected, 2));
@@ -318,14 +429,17 @@ class Checker {
     }
     for (size_t i = 0; i < ys.size() && ok(); ++i) {
       Layout expected = layout_of(*c_.x->members[c_.group_type == 0 ? 0 : i]);
-      if (c_.group_type == 0) expected.shape[0] = c_.group_array->values[i] - (i ? c_.group_array->values[i - 1] : 0);
+      if (c_.group_type == 0)
+        expected.shape[0] = c_.group_array->values[i] - (i ? c_.group_array->values[i - 1] : 0);
       expected.shape[expected.rank - 1] = columns_of(*c_.weight->members[i]);
       const bool fits = same_shape(layout_of(*ys[i]), expected);
-      check_.that(fits, "%s[%zu] has shape %s; expected %s", out_name(), i, shape_text(layout_of(*ys[i])).c_str(), shape_text(expected).c_str());
+      check_.that(fits, "%s[%zu] has shape %s; expected %s", out_name(), i,
+                  shape_text(layout_of(*ys[i])).c_str(), shape_text(expected).c_str());
     }
   }
 
-  // Bias, scales and offsets: one row of N values per group, as (E, N) beside a weight (E, K, N), else a list.
+  // Bias, scales and offsets: one row of N values per group, as (E, N) beside a weight (E, K, N),
+  // else a list.
   void companions() {
     rows_per_group("biasOptional", c_.bias, false);
     rows_per_group("scaleOptional", c_.scale, false);
@@ -333,19 +447,24 @@ class Checker {
     rows_per_group("antiquantOffsetOptional", c_.antiquant_offset, true);
     if (c_.antiquant_scale && ok()) {
       for (size_t i = 0; i < c_.antiquant_scale->members.size(); ++i) {
-        check_.that(same_shape(layout_of(*c_.antiquant_scale->members[i]), layout_of(*c_.antiquant_offset->members[i])),
-                    "antiquantOffsetOptional[%zu] must have the shape of antiquantScaleOptional[%zu]", i, i);
+        check_.that(
+            same_shape(layout_of(*c_.antiquant_scale->members[i]),
+                       layout_of(*c_.antiquant_offset->members[i])),
+            "antiquantOffsetOptional[%zu] must have the shape of antiquantScaleOptional[%zu]", i,
+            i);
       }
     }
     if (!c_.per_token || !ok()) return;
-    check_.that(c_.per_token->members.size() == c_.x->members.size(), "perTokenScaleOptional has %zu tensors for %zu of x",
-                c_.per_token->members.size(), c_.x->members.size());
+    check_.that(c_.per_token->members.size() == c_.x->members.size(),
+                "perTokenScaleOptional has %zu tensors for %zu of x", c_.per_token->members.size(),
+                c_.x->members.size());
     for (size_t i = 0; ok() && i < c_.per_token->members.size(); ++i) {
       const aclTensor &scale = *c_.per_token->members[i];
       int64_t rows = 1;
       const aclTensor &x = *c_.x->members[i];
       for (size_t d = 0; d + 1 < x.rank(); ++d) rows *= x.shape[d];
-      check_.that(scale.rank() == 1 && scale.shape[0] == rows, "perTokenScaleOptional[%zu] has shape %s; expected (%" PRId64 ",)", i,
+      check_.that(scale.rank() == 1 && scale.shape[0] == rows,
+                  "perTokenScaleOptional[%zu] has shape %s; expected (%" PRId64 ",)", i,
                   shape_text(layout_of(scale)).c_str(), rows);
     }
   }
@@ -353,7 +472,8 @@ class Checker {
   void rows_per_group(const char *name, const aclTensorList *list, bool cut) {
     if (!list || !ok()) return;
     const size_t tensors = c_.weight->members.size();
-    check_.that(list->members.size() == tensors, "%s has %zu tensors for %zu of weight", name, list->members.size(), tensors);
+    check_.that(list->members.size() == tensors, "%s has %zu tensors for %zu of weight", name,
+                list->members.size(), tensors);
     for (size_t i = 0; ok() && i < tensors; ++i) {
       const aclTensor &w = *c_.weight->members[i], &t = *list->members[i];
       Layout expected;
@@ -363,12 +483,16 @@ class Checker {
       // Cut along K: one more dimension, whose extent divides K.
       if (cut && static_cast<int>(t.rank()) == expected_rank + 1) {
         const int64_t pieces = t.shape[t.rank() - 2], k = w.shape[w.rank() - 2];
-        check_.that(pieces > 0 && k % pieces == 0, "%s[%zu] cuts K into %" PRId64 " pieces; K is %" PRId64, name, i, pieces, k);
-        check_.that(t.shape[t.rank() - 1] == columns_of(w) && (w.rank() == 2 || t.shape[0] == w.shape[0]), "%s[%zu] has shape %s, which does not fit weight", name, i,
-                    shape_text(layout_of(t)).c_str());
+        check_.that(pieces > 0 && k % pieces == 0,
+                    "%s[%zu] cuts K into %" PRId64 " pieces; K is %" PRId64, name, i, pieces, k);
+        check_.that(
+            t.shape[t.rank() - 1] == columns_of(w) && (w.rank() == 2 || t.shape[0] == w.shape[0]),
+            "%s[%zu] has shape %s, which does not fit weight", name, i,
+            shape_text(layout_of(t)).c_str());
         continue;
       }
-      check_.that(same_shape(layout_of(t), expected), "%s[%zu] has shape %s; expected %s", name, i, shape_text(layout_of(t)).c_str(), shape_text(expected).c_str());
+      check_.that(same_shape(layout_of(t), expected), "%s[%zu] has shape %s; expected %s", name, i,
+                  shape_text(layout_of(t)).c_str(), shape_text(expected).c_str());
     }
   }
 

@@ -19,9 +19,9 @@ struct GroupedCall {
   int version;  // 1 to 5; 6 is WeightNz
   const aclTensorList *x, *weight, *bias, *scale, *offset, *antiquant_scale, *antiquant_offset;
   const aclTensorList *per_token = nullptr;
-  const aclIntArray *group_array = nullptr;    // versions 1 and 2
-  const aclTensor *group_tensor = nullptr;     // from version 3 on
-  const aclTensorList *reserved[5] = {};       // activation inputs and outputs that must be absent
+  const aclIntArray *group_array = nullptr;  // versions 1 and 2
+  const aclTensor *group_tensor = nullptr;   // from version 3 on
+  const aclTensorList *reserved[5] = {};     // activation inputs and outputs that must be absent
   int64_t split_item = 0, group_type = -1, group_list_type = 0, activation = 0;
   int64_t quant_group_size = 0;
   const aclTensorList *y = nullptr;
@@ -53,7 +53,8 @@ struct GroupedJob {
   GroupedMode mode;
   int64_t group_type, group_list_type, activation;
   size_t groups;
-  int64_t x = -1, weight = -1, bias = -1, scale = -1, antiquant_scale = -1, antiquant_offset = -1, per_token = -1, y = -1;
+  int64_t x = -1, weight = -1, bias = -1, scale = -1, antiquant_scale = -1, antiquant_offset = -1,
+          per_token = -1, y = -1;
   size_t x_count = 0, weight_count = 0, y_count = 0, bias_count = 0, scale_count = 0;
   std::vector<int64_t> group_array;  // cumulative ends
   int64_t group_tensor = -1;
@@ -61,12 +62,13 @@ struct GroupedJob {
 };
 Status run_grouped(const GroupedJob &job, PlanContext &context);
 
-// The rows each group takes, in the order they are computed. Values come from device memory, so they are
-// judged here, in phase two. `span` is the length that is cut.
+// The rows each group takes, in the order they are computed. Values come from device memory, so
+// they are judged here, in phase two. `span` is the length that is cut.
 struct GroupSpan {
   size_t group;
   int64_t first, count;
 };
-Status read_groups(const char *op, const aclTensor &list, int64_t kind, size_t groups, int64_t span, std::vector<GroupSpan> *spans);
+Status read_groups(const char *op, const aclTensor &list, int64_t kind, size_t groups, int64_t span,
+                   std::vector<GroupSpan> *spans);
 
 }  // namespace emu

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnnGroupedMatmul in its versions: each exported function spreads its arguments over one GroupedCall.
+// aclnnGroupedMatmul in its versions: each exported function spreads its arguments over one
+// GroupedCall.
 #include "aclnnop/gmm.h"
 #include "ops/gmm/grouped.h"
 
 namespace emu {
 namespace {
 
-// The library changes these dtypes on the caller's own objects; a program that asks afterwards sees it.
+// The library changes these dtypes on the caller's own objects; a program that asks afterwards sees
+// it.
 void relabel(const GroupedProblem &problem) {
   const GroupedCall &call = problem.call;
   if (call.scale) {
@@ -21,7 +23,8 @@ void relabel(const GroupedProblem &problem) {
     for (size_t d = 0; d < last; ++d) weight->strides[d] *= 8;
     weight->shape[last] *= 8;
     weight->offset *= 8;
-    if (!weight->storage_shape.empty()) weight->storage_shape[weight->storage_shape.size() - 1] *= 8;
+    if (!weight->storage_shape.empty())
+      weight->storage_shape[weight->storage_shape.size() - 1] *= 8;
     weight->dtype = ACL_INT4;
   }
 }
@@ -40,7 +43,8 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   PlanBuilder plan(c.op);
   plan.phase_two_code(kGroupedInner);
   if (problem.nothing) {
-    for (const aclTensorList *list : {c.x, c.weight, c.bias, c.scale, c.antiquant_scale, c.antiquant_offset, c.per_token}) {
+    for (const aclTensorList *list :
+         {c.x, c.weight, c.bias, c.scale, c.antiquant_scale, c.antiquant_offset, c.per_token}) {
       plan.unused_list(list);
     }
     plan.unused(c.group_tensor);
@@ -65,13 +69,15 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   if (c.group_tensor) job->group_tensor = static_cast<int64_t>(plan.input(c.group_tensor));
   job->y_count = c.y->members.size();
   job->y = static_cast<int64_t>(plan.output_list(c.y));
-  return plan.finish([job](PlanContext &context) { return run_grouped(*job, context); }, workspace_size, executor);
+  return plan.finish([job](PlanContext &context) { return run_grouped(*job, context); },
+                     workspace_size, executor);
 }
 
 // The seven lists that every version starts with.
-GroupedCall head(const char *op, int version, const aclTensorList *x, const aclTensorList *weight, const aclTensorList *bias,
-                 const aclTensorList *scale, const aclTensorList *offset, const aclTensorList *antiquant_scale,
-                 const aclTensorList *antiquant_offset, int64_t split_item, const aclTensorList *y) {
+GroupedCall head(const char *op, int version, const aclTensorList *x, const aclTensorList *weight,
+                 const aclTensorList *bias, const aclTensorList *scale, const aclTensorList *offset,
+                 const aclTensorList *antiquant_scale, const aclTensorList *antiquant_offset,
+                 int64_t split_item, const aclTensorList *y) {
   GroupedCall call{};
   call.op = op;
   call.version = version;
@@ -90,70 +96,87 @@ GroupedCall head(const char *op, int version, const aclTensorList *x, const aclT
 }  // namespace
 }  // namespace emu
 
-#define GROUPED_HEAD                                                                                                     \
-  const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional, const aclTensorList *scaleOptional, \
-      const aclTensorList *offsetOptional, const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional
-#define GROUPED_HEAD_VALUES \
-  x, weight, biasOptional, scaleOptional, offsetOptional, antiquantScaleOptional, antiquantOffsetOptional
+#define GROUPED_HEAD                                                                      \
+  const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional, \
+      const aclTensorList *scaleOptional, const aclTensorList *offsetOptional,            \
+      const aclTensorList *antiquantScaleOptional, const aclTensorList *antiquantOffsetOptional
+#define GROUPED_HEAD_VALUES                                                       \
+  x, weight, biasOptional, scaleOptional, offsetOptional, antiquantScaleOptional, \
+      antiquantOffsetOptional
 
-EMU_OPERATOR(GroupedMatmul, (GROUPED_HEAD, const aclIntArray *groupListOptional, int64_t splitItem, aclTensorList *y)) {
+EMU_OPERATOR(GroupedMatmul, (GROUPED_HEAD, const aclIntArray *groupListOptional, int64_t splitItem,
+                             aclTensorList *y)) {
   auto call = emu::head("aclnnGroupedMatmul", 1, GROUPED_HEAD_VALUES, splitItem, y);
   call.group_array = groupListOptional;
   call.group_type = groupListOptional || splitItem == 2 || splitItem == 3 ? 0 : -1;
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(GroupedMatmulV2, (GROUPED_HEAD, const aclIntArray *groupListOptional, int64_t splitItem, int64_t groupType, aclTensorList *y)) {
+EMU_OPERATOR(GroupedMatmulV2, (GROUPED_HEAD, const aclIntArray *groupListOptional,
+                               int64_t splitItem, int64_t groupType, aclTensorList *y)) {
   auto call = emu::head("aclnnGroupedMatmulV2", 2, GROUPED_HEAD_VALUES, splitItem, y);
   call.group_array = groupListOptional;
   call.group_type = groupType;
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(GroupedMatmulV3, (GROUPED_HEAD, const aclTensor *groupListOptional, int64_t splitItem, int64_t groupType, aclTensorList *y)) {
+EMU_OPERATOR(GroupedMatmulV3, (GROUPED_HEAD, const aclTensor *groupListOptional, int64_t splitItem,
+                               int64_t groupType, aclTensorList *y)) {
   auto call = emu::head("aclnnGroupedMatmulV3", 3, GROUPED_HEAD_VALUES, splitItem, y);
   call.group_tensor = groupListOptional;
   call.group_type = groupType;
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-#define GROUPED_V4                                                                                                       \
-  GROUPED_HEAD, const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional,                          \
-      const aclTensorList *activationInputOptional, const aclTensorList *activationQuantScaleOptional,                   \
-      const aclTensorList *activationQuantOffsetOptional, int64_t splitItem, int64_t groupType, int64_t groupListType, int64_t actType
-#define GROUPED_V4_OUT aclTensorList *out, aclTensorList *activationFeatureOutOptional, aclTensorList *dynQuantScaleOutOptional
-#define GROUPED_V4_SPREAD(CALL)                                                                                          \
-  CALL.per_token = perTokenScaleOptional;                                                                                \
-  CALL.group_tensor = groupListOptional;                                                                                 \
-  CALL.reserved[0] = activationInputOptional;                                                                            \
-  CALL.reserved[1] = activationQuantScaleOptional;                                                                       \
-  CALL.reserved[2] = activationQuantOffsetOptional;                                                                      \
-  CALL.reserved[3] = activationFeatureOutOptional;                                                                       \
-  CALL.reserved[4] = dynQuantScaleOutOptional;                                                                           \
-  CALL.group_type = groupType;                                                                                           \
-  CALL.group_list_type = groupListType;                                                                                  \
+#define GROUPED_V4                                                                              \
+  GROUPED_HEAD, const aclTensorList *perTokenScaleOptional, const aclTensor *groupListOptional, \
+      const aclTensorList *activationInputOptional,                                             \
+      const aclTensorList *activationQuantScaleOptional,                                        \
+      const aclTensorList *activationQuantOffsetOptional, int64_t splitItem, int64_t groupType, \
+      int64_t groupListType, int64_t actType
+#define GROUPED_V4_OUT                                             \
+  aclTensorList *out, aclTensorList *activationFeatureOutOptional, \
+      aclTensorList *dynQuantScaleOutOptional
+#define GROUPED_V4_SPREAD(CALL)                     \
+  CALL.per_token = perTokenScaleOptional;           \
+  CALL.group_tensor = groupListOptional;            \
+  CALL.reserved[0] = activationInputOptional;       \
+  CALL.reserved[1] = activationQuantScaleOptional;  \
+  CALL.reserved[2] = activationQuantOffsetOptional; \
+  CALL.reserved[3] = activationFeatureOutOptional;  \
+  CALL.reserved[4] = dynQuantScaleOutOptional;      \
+  CALL.group_type = groupType;                      \
+  CALL.group_list_type = groupListType;             \
   CALL.activation = actType
 
 EMU_OPERATOR(GroupedMatmulV4, (GROUPED_V4, GROUPED_V4_OUT)) {
   auto call = emu::head("aclnnGroupedMatmulV4", 4, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The tuning hint says how many rows a group is expected to have and changes no number.
-EMU_OPERATOR(GroupedMatmulV5, (GROUPED_V4, const aclIntArray *tuningConfigOptional, GROUPED_V4_OUT)) {
+EMU_OPERATOR(GroupedMatmulV5,
+             (GROUPED_V4, const aclIntArray *tuningConfigOptional, GROUPED_V4_OUT)) {
   emu::Check check("aclnnGroupedMatmulV5");
   if (!check.optional("tuningConfigOptional", tuningConfigOptional).ok()) return check.status();
   auto call = emu::head("aclnnGroupedMatmulV5", 5, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(GroupedMatmulWeightNz, (GROUPED_V4, const aclIntArray *tuningConfigOptional, int64_t quantGroupSize, GROUPED_V4_OUT)) {
+EMU_OPERATOR(GroupedMatmulWeightNz, (GROUPED_V4, const aclIntArray *tuningConfigOptional,
+                                     int64_t quantGroupSize, GROUPED_V4_OUT)) {
   emu::Check check("aclnnGroupedMatmulWeightNz");
   if (!check.optional("tuningConfigOptional", tuningConfigOptional).ok()) return check.status();
   auto call = emu::head("aclnnGroupedMatmulWeightNz", 6, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   call.quant_group_size = quantGroupSize;
   return emu::plan_grouped(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -14,11 +14,12 @@ namespace {
 
 constexpr int64_t kPiece = 256;
 
-// A tensor as one matrix of its last dimension: (rows, columns). One whose leading dimensions cannot be walked
-// with a single stride is read from, or written through, a dense copy.
+// A tensor as one matrix of its last dimension: (rows, columns). One whose leading dimensions
+// cannot be walked with a single stride is read from, or written through, a dense copy.
 class Rows {
  public:
-  explicit Rows(const aclTensor &tensor) : view_(view_of(tensor)), aside_(!single_stride(view_.layout)) {
+  explicit Rows(const aclTensor &tensor)
+      : view_(view_of(tensor)), aside_(!single_stride(view_.layout)) {
     if (aside_) copy_ = std::make_unique<Snapshot>(view_);
     const View &v = aside_ ? copy_->view() : view_;
     const Layout &l = v.layout;
@@ -105,7 +106,8 @@ class ScaledSums final : public RowSink<int32_t> {
       const int64_t n = std::min(kPiece, count - done), j = col + done;
       int32_t values[kPiece];
       for (int64_t i = 0; i < n; ++i) {
-        const uint32_t shift = bias ? static_cast<uint32_t>(bias[(j + i) * bias_step]) : 0;  // wraps around
+        // wraps around
+        const uint32_t shift = bias ? static_cast<uint32_t>(bias[(j + i) * bias_step]) : 0;
         values[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[done + i]) + shift);
       }
       const int64_t at = row * out.row_stride + j * out.col_stride;
@@ -122,12 +124,14 @@ class ScaledSums final : public RowSink<int32_t> {
   void store_scaled(int64_t row, int64_t col, int64_t n, int64_t at, const int32_t *sums) const {
     float values[kPiece];
     const float token = per_token.empty() ? 1.0f : per_token[static_cast<size_t>(row)];
-    for (int64_t i = 0; i < n; ++i) values[i] = static_cast<float>(sums[i]) * scale[static_cast<size_t>(col + i)] * token;
+    for (int64_t i = 0; i < n; ++i)
+      values[i] = static_cast<float>(sums[i]) * scale[static_cast<size_t>(col + i)] * token;
     activate(values, n, activation);
     if (out.dtype != ACL_INT8) return store_f32(values, out.data, out.dtype, at, out.col_stride, n);
     auto *target = static_cast<int8_t *>(out.data) + at;
     for (int64_t i = 0; i < n; ++i) {
-      target[i * out.col_stride] = static_cast<int8_t>(std::nearbyintf(std::min(127.0f, std::max(-128.0f, values[i]))));
+      target[i * out.col_stride] =
+          static_cast<int8_t>(std::nearbyintf(std::min(127.0f, std::max(-128.0f, values[i]))));
     }
   }
 };
@@ -143,9 +147,11 @@ class Run {
   Run(const GroupedJob &job, PlanContext &context) : job_(job), context_(context) {}
 
   Status run() {
-    for (size_t i = 0; i < job_.x_count; ++i) x_.push_back(std::make_unique<Rows>(tensor(job_.x, i)));
+    for (size_t i = 0; i < job_.x_count; ++i)
+      x_.push_back(std::make_unique<Rows>(tensor(job_.x, i)));
     if (job_.group_type == 2) return cut_depth();
-    for (size_t i = 0; i < job_.y_count; ++i) y_.push_back(std::make_unique<Rows>(tensor(job_.y, i)));
+    for (size_t i = 0; i < job_.y_count; ++i)
+      y_.push_back(std::make_unique<Rows>(tensor(job_.y, i)));
     std::vector<Task> tasks;
     if (const Status status = list(&tasks)) return status;
     for (const Task &task : tasks) {
@@ -156,11 +162,14 @@ class Run {
   }
 
  private:
-  const aclTensor &tensor(int64_t first, size_t i) const { return context_.tensor(static_cast<size_t>(first) + i); }
+  const aclTensor &tensor(int64_t first, size_t i) const {
+    return context_.tensor(static_cast<size_t>(first) + i);
+  }
 
   Status spans(int64_t length, std::vector<GroupSpan> *spans) const {
     if (job_.group_tensor >= 0) {
-      return read_groups(job_.op, tensor(job_.group_tensor, 0), job_.group_list_type, job_.groups, length, spans);
+      return read_groups(job_.op, tensor(job_.group_tensor, 0), job_.group_list_type, job_.groups,
+                         length, spans);
     }
     for (size_t g = 0; g < job_.group_array.size(); ++g) {
       const int64_t first = g ? job_.group_array[g - 1] : 0;
@@ -171,11 +180,13 @@ class Run {
 
   Status list(std::vector<Task> *tasks) const {
     const bool stacked = job_.y_count == 1;
-    if (job_.group_type == 0 && job_.x_count == 1 && (job_.group_tensor >= 0 || !job_.group_array.empty())) {
+    if (job_.group_type == 0 && job_.x_count == 1 &&
+        (job_.group_tensor >= 0 || !job_.group_array.empty())) {
       std::vector<GroupSpan> groups;
       if (const Status status = spans(x_[0]->matrix().rows, &groups)) return status;
       for (const GroupSpan &g : groups) {
-        tasks->push_back({0, g.group, stacked ? 0 : g.group, g.first, stacked ? g.first : 0, g.count});
+        tasks->push_back(
+            {0, g.group, stacked ? 0 : g.group, g.first, stacked ? g.first : 0, g.count});
       }
       return 0;
     }
@@ -194,7 +205,8 @@ class Run {
     const aclTensor &weight = tensor(job_.weight, 0);
     if (weight.rank() != 3) return tensor(first, group);
     const aclTensor &stack = tensor(first, 0);
-    const int64_t step = &stack == &weight ? matrix_stack(weight).batch.stride[0] : stack.strides[0];
+    const int64_t step =
+        &stack == &weight ? matrix_stack(weight).batch.stride[0] : stack.strides[0];
     return entry(stack, group, step);
   }
 
@@ -206,11 +218,13 @@ class Run {
     GemmEpilogue epilogue;
     if (job_.bias >= 0) epilogue.bias = row_of(of_group(job_.bias, task.group));
     if (job_.mode == GroupedMode::kFloat) return gemm(a, matrix_stack(weight).first, out, epilogue);
-    const aclTensor scale = of_group(job_.antiquant_scale, task.group), offset = of_group(job_.antiquant_offset, task.group);
+    const aclTensor scale = of_group(job_.antiquant_scale, task.group),
+                    offset = of_group(job_.antiquant_offset, task.group);
     const int64_t k = weight.shape[0], n = weight.shape[1];
     const int64_t pieces = scale.rank() == 2 ? scale.shape[0] : 1;
     const std::unique_ptr<char[]> memory(new char[static_cast<size_t>(k * n) * 2 + 1]);
-    const Matrix dense = dequantised_weight(weight, scale, &offset, pieces > 1 ? k / pieces : 0, memory.get());
+    const Matrix dense =
+        dequantised_weight(weight, scale, &offset, pieces > 1 ? k / pieces : 0, memory.get());
     gemm(a, dense, out, epilogue);
   }
 
@@ -242,7 +256,8 @@ class Run {
     for (const GroupSpan &g : groups) {
       Matrix a = x, b = weight;
       a.data = static_cast<const char *>(x.data) + g.first * x.col.stride * item_size(x.dtype);
-      b.data = static_cast<const char *>(weight.data) + weight.row.at(g.first) * item_size(weight.dtype);
+      b.data =
+          static_cast<const char *>(weight.data) + weight.row.at(g.first) * item_size(weight.dtype);
       a.cols = b.rows = g.count;
       const Rows target(entry(y, g.group, y.strides[0]));
       gemm(a, b, target.target(0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape and format a tensor gets from a cast of its format, for the program to allocate. CANN's source decides
-// what is accepted and with which status: no source tensor is 161002 there, no cast between two formats 361001.
+// The shape and format a tensor gets from a cast of its format, for the program to allocate. CANN's
+// source decides what is accepted and with which status: no source tensor is 161002 there, no cast
+// between two formats 361001.
 #include <cstring>
 #include <new>
 
@@ -31,11 +32,13 @@ bool has_cast(aclDataType dtype) {
 
 // The 910B and the 910_93; the 950 casts by rules of its own, older chips do not cast.
 bool chip_casts() {
-  return std::strncmp(soc_name(), "Ascend910B", 10) == 0 || std::strncmp(soc_name(), "Ascend910_93", 12) == 0;
+  return std::strncmp(soc_name(), "Ascend910B", 10) == 0 ||
+         std::strncmp(soc_name(), "Ascend910_93", 12) == 0;
 }
 
 bool is_plain(aclFormat format) {
-  return format == ACL_FORMAT_ND || format == ACL_FORMAT_NCL || format == ACL_FORMAT_NCHW || format == ACL_FORMAT_NCDHW;
+  return format == ACL_FORMAT_ND || format == ACL_FORMAT_NCL || format == ACL_FORMAT_NCHW ||
+         format == ACL_FORMAT_NCDHW;
 }
 
 int64_t parts(int64_t extent, int64_t size) { return extent / size + (extent % size != 0 ? 1 : 0); }
@@ -43,7 +46,8 @@ int64_t parts(int64_t extent, int64_t size) { return extent / size + (extent % s
 // The axes of a five-dimensional tensor, in the order its format names: N, C, D, H, W.
 Status five_axes(const aclTensor &source) {
   if (source.rank() == 5) return 0;
-  return fail(kInvalid, "%s: srcTensor has %zu dimensions; the formats of volumes have 5", kOp, source.rank());
+  return fail(kInvalid, "%s: srcTensor has %zu dimensions; the formats of volumes have 5", kOp,
+              source.rank());
 }
 
 // The shape and format of the result, or a status.
@@ -53,9 +57,12 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
   *format = to;
   if (to == ACL_FORMAT_FRACTAL_NZ && is_plain(from)) {
     const size_t rank = source.rank();
-    if (rank < 2) return fail(kInvalid, "%s: srcTensor has %zu dimensions; FRACTAL_NZ needs 2 or more", kOp, rank);
+    if (rank < 2)
+      return fail(kInvalid, "%s: srcTensor has %zu dimensions; FRACTAL_NZ needs 2 or more", kOp,
+                  rank);
     *shape = Dims(source.shape.data(), rank - 2);
-    for (const int64_t d : {parts(source.shape[rank - 1], columns), parts(source.shape[rank - 2], kRows), kRows, columns}) {
+    for (const int64_t d : {parts(source.shape[rank - 1], columns),
+                            parts(source.shape[rank - 2], kRows), kRows, columns}) {
       shape->push_back(d);
     }
     return 0;
@@ -64,10 +71,13 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
     *shape = source.shape;
     return 0;
   }
-  const bool from_volume = from == ACL_FORMAT_NCDHW && (to == ACL_FORMAT_NDC1HWC0 || to == ACL_FRACTAL_Z_3D);
-  const bool to_volume = to == ACL_FORMAT_NCDHW && (from == ACL_FORMAT_NDC1HWC0 || from == ACL_FRACTAL_Z_3D);
+  const bool from_volume =
+      from == ACL_FORMAT_NCDHW && (to == ACL_FORMAT_NDC1HWC0 || to == ACL_FRACTAL_Z_3D);
+  const bool to_volume =
+      to == ACL_FORMAT_NCDHW && (from == ACL_FORMAT_NDC1HWC0 || from == ACL_FRACTAL_Z_3D);
   if (!from_volume && !to_volume) {
-    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no cast from %s to %s", kOp, format_name(from), format_name(to));
+    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no cast from %s to %s", kOp, format_name(from),
+                format_name(to));
   }
   if (const Status s = five_axes(source)) return s;
   const Dims &axes = source.shape;
@@ -80,7 +90,8 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
     int64_t first = axes[2];
     for (const int64_t factor : {slices, axes[3], axes[4]}) {
       if (__builtin_mul_overflow(first, factor, &first)) {
-        return fail(kInvalid, "%s: the first dimension of FRACTAL_Z_3D would not fit into 64 bits", kOp);
+        return fail(kInvalid, "%s: the first dimension of FRACTAL_Z_3D would not fit into 64 bits",
+                    kOp);
       }
     }
     *shape = Dims{first, parts(axes[0], kRows), kRows, columns};
@@ -91,34 +102,42 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
 }  // namespace
 }  // namespace emu
 
-EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(const aclTensor *srcTensor, const int dstFormat,
-                                                                int additionalDtype, int64_t **dstShape,
-                                                                uint64_t *dstShapeSize, int *actualFormat) try {
+EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(
+    const aclTensor *srcTensor, const int dstFormat, int additionalDtype, int64_t **dstShape,
+    uint64_t *dstShapeSize, int *actualFormat) try {
   using namespace emu;
-  if (srcTensor == nullptr || dstShape == nullptr || dstShapeSize == nullptr || actualFormat == nullptr) {
+  if (srcTensor == nullptr || dstShape == nullptr || dstShapeSize == nullptr ||
+      actualFormat == nullptr) {
     return fail(srcTensor == nullptr ? kInvalid : kNullPointer, "%s: %s is null", kOp,
-                srcTensor == nullptr    ? "srcTensor"
-                : dstShape == nullptr   ? "dstShape"
+                srcTensor == nullptr      ? "srcTensor"
+                : dstShape == nullptr     ? "dstShape"
                 : dstShapeSize == nullptr ? "dstShapeSize"
                                           : "actualFormat");
   }
   if (!live(srcTensor)) return fail(kInvalid, "%s: srcTensor is destroyed", kOp);
-  if (!chip_casts()) return fail(kInvalid, "%s: the chip is %s; the 910B and 910_93 are supported", kOp, soc_name());
+  if (!chip_casts())
+    return fail(kInvalid, "%s: the chip is %s; the 910B and 910_93 are supported", kOp, soc_name());
   if (!has_cast(srcTensor->dtype)) {
-    return fail(kInvalid, "%s: srcTensor is %s; allowed: INT8, UINT8, FLOAT, FLOAT16, BFLOAT16, INT32, UINT32, FLOAT8_E4M3FN",
+    return fail(kInvalid,
+                "%s: srcTensor is %s; allowed: INT8, UINT8, FLOAT, FLOAT16, BFLOAT16, INT32, "
+                "UINT32, FLOAT8_E4M3FN",
                 kOp, dtype_name(srcTensor->dtype));
   }
   if (additionalDtype != -1) {
-    return fail(kInvalid, "%s: additionalDtype is %d; chips before the 950 take -1 only", kOp, additionalDtype);
+    return fail(kInvalid, "%s: additionalDtype is %d; chips before the 950 take -1 only", kOp,
+                additionalDtype);
   }
   Dims shape;
   aclFormat format = ACL_FORMAT_UNDEFINED;
-  if (const Status s = result_of(*srcTensor, static_cast<aclFormat>(dstFormat), &shape, &format)) return s;
+  if (const Status s = result_of(*srcTensor, static_cast<aclFormat>(dstFormat), &shape, &format))
+    return s;
   auto *values = new (std::nothrow) int64_t[shape.size()];
-  if (values == nullptr) return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no host memory for %zu numbers", kOp, shape.size());
+  if (values == nullptr)
+    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no host memory for %zu numbers", kOp, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) values[i] = shape[i];
   *dstShape = values;
   *dstShapeSize = shape.size();
   *actualFormat = format;
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH

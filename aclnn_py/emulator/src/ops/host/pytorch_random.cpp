@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sequence of random numbers the 950's operators draw. The chips before it have one sequence: there the choice is
-// kept and read back, and changes no number.
+// Which sequence of random numbers the 950's operators draw. The chips before it have one sequence:
+// there the choice is kept and read back, and changes no number.
 #include <atomic>
 
 #include "aclnn/host_calls.h"
@@ -17,13 +17,17 @@ std::atomic<int32_t> g_mode{0};
 EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) try {
   using namespace emu;
   if (pytorchRandom != 0 && pytorchRandom != 1) {
-    return fail(kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1", pytorchRandom);
+    return fail(kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1",
+                pytorchRandom);
   }
   if (pytorchRandom == 1 && chip_is_950()) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclnnSetPytorchRandom: the emulator does not draw the numbers of PyTorch.");
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "aclnnSetPytorchRandom: the emulator does not draw the numbers of PyTorch.");
   }
   g_mode.store(pytorchRandom);
   return 0;
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_EXPORT int32_t aclnnGetPytorchRandom(void) try { return g_mode.load(); } EMU_CATCH
+EMU_EXPORT int32_t aclnnGetPytorchRandom(void) try { return g_mode.load(); }
+EMU_CATCH

@@ -100,7 +100,8 @@ void combine_block(T *into, const T *with, int64_t count, Combine how) {
 }
 
 template <class T>
-void combine_one(char *target, const char *source, const LoadFn load, const StoreFn store, Combine how) {
+void combine_one(char *target, const char *source, const LoadFn load, const StoreFn store,
+                 Combine how) {
   T a, b;
   load(target, 0, 1, &a);
   load(source, 0, 1, &b);
@@ -121,23 +122,14 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
       const int64_t n = std::min(kBlock, end - start);
       if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
       switch (size) {
-        case 1:
-          copy_each<1>(sources, targets, n);
-          break;
-        case 2:
-          copy_each<2>(sources, targets, n);
-          break;
-        case 4:
-          copy_each<4>(sources, targets, n);
-          break;
-        case 8:
-          copy_each<8>(sources, targets, n);
-          break;
-        case 16:
-          copy_each<16>(sources, targets, n);
-          break;
+        case 1: copy_each<1>(sources, targets, n); break;
+        case 2: copy_each<2>(sources, targets, n); break;
+        case 4: copy_each<4>(sources, targets, n); break;
+        case 8: copy_each<8>(sources, targets, n); break;
+        case 16: copy_each<16>(sources, targets, n); break;
         default:
-          for (int64_t i = 0; i < n; ++i) std::memcpy(targets[i], sources[i], static_cast<size_t>(size));
+          for (int64_t i = 0; i < n; ++i)
+            std::memcpy(targets[i], sources[i], static_cast<size_t>(size));
       }
     }
   };
@@ -156,20 +148,13 @@ void combine_addressed(const Addresses &from, const Addresses &to, Combine how, 
   const StoreFn store = table.store[dtype];
   const auto one = [&]() -> void (*)(char *, const char *, LoadFn, StoreFn, Combine) {
     switch (compute_for(dtype)) {
-      case Compute::F64:
-        return combine_one<double>;
-      case Compute::I32:
-        return combine_one<int32_t>;
-      case Compute::I64:
-        return combine_one<int64_t>;
-      case Compute::U64:
-        return combine_one<uint64_t>;
-      case Compute::C64:
-        return combine_one<Complex64>;
-      case Compute::C128:
-        return combine_one<Complex128>;
-      default:
-        return combine_one<float>;
+      case Compute::F64: return combine_one<double>;
+      case Compute::I32: return combine_one<int32_t>;
+      case Compute::I64: return combine_one<int64_t>;
+      case Compute::U64: return combine_one<uint64_t>;
+      case Compute::C64: return combine_one<Complex64>;
+      case Compute::C128: return combine_one<Complex128>;
+      default: return combine_one<float>;
     }
   }();
   char *sources[kBlock], *targets[kBlock];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements named by index tensors. A walk goes over a shape in row-major order; an address list gives, for
-// each of its positions, the byte address of an element: a plain strided one, or one some of whose
-// coordinates are read from index tensors. Gathers, scatters and their kin are copies between two address
-// lists of one walk.
+// Elements named by index tensors. A walk goes over a shape in row-major order; an address list
+// gives, for each of its positions, the byte address of an element: a plain strided one, or one
+// some of whose coordinates are read from index tensors. Gathers, scatters and their kin are copies
+// between two address lists of one walk.
 #pragma once
 
 #include <atomic>
@@ -35,16 +35,17 @@ class Addresses {
  public:
   // The elements of a view whose shape is the walk's.
   explicit Addresses(const View &plain);
-  // Coordinates from index tensors are added to `base`, whose layout has the walk's shape (stride 0 where an
-  // index decides). `index` has the walk's shape as well; its entries count steps of `stride` elements and
-  // must be below `extent`.
+  // Coordinates from index tensors are added to `base`, whose layout has the walk's shape (stride 0
+  // where an index decides). `index` has the walk's shape as well; its entries count steps of
+  // `stride` elements and must be below `extent`.
   void add_index(const View &index, int64_t extent, int64_t stride, Negative negative);
 
-  // Addresses of positions [start, start + count), count <= kBlock. False when an index is out of range.
+  // Addresses of positions [start, start + count), count <= kBlock. False when an index is out of
+  // range.
   bool list(int64_t start, int64_t count, char **to, IndexFault &fault) const;
 
-  // Folds the last dimension into the element while no index varies along it and both sides are dense there.
-  // Returns the bytes of one enlarged element.
+  // Folds the last dimension into the element while no index varies along it and both sides are
+  // dense there. Returns the bytes of one enlarged element.
   static int64_t fold(Addresses &a, Addresses &b);
 
   int64_t count() const { return base_.count(); }
@@ -62,12 +63,13 @@ class Addresses {
   std::vector<Axis> axes_;
 };
 
-// to[i] = from[i] for every position of the walk. Ordered: one thread, so that of duplicate targets the last
-// one wins.
+// to[i] = from[i] for every position of the walk. Ordered: one thread, so that of duplicate targets
+// the last one wins.
 enum class Order : bool { kFree, kSequential };
 void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault);
 
-// to[i] = combine(to[i], from[i]) in order; the combination is computed in the compute type of the dtype.
+// to[i] = combine(to[i], from[i]) in order; the combination is computed in the compute type of the
+// dtype.
 enum class Combine : uint8_t { kAdd, kMultiply };
 void combine_addressed(const Addresses &from, const Addresses &to, Combine how, IndexFault &fault);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// self[i, None, j, ...] with one index tensor per dimension: Index and IndexPutImpl. Index tensors broadcast
-// against each other; a mask of bools stands for the coordinates of its true elements. The dimensions they
-// replace stand where the first of them was when they are neighbours, in front otherwise.
+// self[i, None, j, ...] with one index tensor per dimension: Index and IndexPutImpl. Index tensors
+// broadcast against each other; a mask of bools stands for the coordinates of its true elements.
+// The dimensions they replace stand where the first of them was when they are neighbours, in front
+// otherwise.
 #include "aclnnop/index.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
@@ -20,15 +21,16 @@ struct Entry {
 
 // An absent entry is a null pointer or an empty tensor of one dimension.
 bool absent(const aclTensor *tensor) {
-  return tensor == nullptr || (tensor->rank() == 1 && tensor->shape[0] == 0 && tensor->data == nullptr);
+  return tensor == nullptr ||
+         (tensor->rank() == 1 && tensor->shape[0] == 0 && tensor->data == nullptr);
 }
 
 bool is_mask(const aclTensor &tensor) {
   return tensor.dtype == ACL_BOOL || tensor.dtype == ACL_UINT8;
 }
 
-Check &check_entries(Check &check, const char *self_name, const aclTensor *self, const aclTensorList *indices,
-                     bool plain, std::vector<Entry> *entries) {
+Check &check_entries(Check &check, const char *self_name, const aclTensor *self,
+                     const aclTensorList *indices, bool plain, std::vector<Entry> *entries) {
   int used = 0, given = 0;
   for (size_t i = 0; check.ok() && i < indices->members.size(); ++i) {
     const aclTensor *index = indices->members[i];
@@ -55,12 +57,13 @@ Check &check_entries(Check &check, const char *self_name, const aclTensor *self,
     used += entry.dims;
     entries->push_back(entry);
   }
-  check.that(used <= static_cast<int>(self->rank()), "indices speaks for %d dimensions; %s has %zu", used,
-             self_name, self->rank());
+  check.that(used <= static_cast<int>(self->rank()), "indices speaks for %d dimensions; %s has %zu",
+             used, self_name, self->rank());
   return check.that(given > 0, "indices holds no index");
 }
 
-// The walk of an advanced index: its shape, the addresses in self and where the index dimensions stand.
+// The walk of an advanced index: its shape, the addresses in self and where the index dimensions
+// stand.
 struct Selection {
   Layout walk;
   View base;
@@ -77,7 +80,8 @@ struct Selection {
   }
 };
 
-// Shapes of masks are known only when their elements are: false when the index tensors do not broadcast.
+// Shapes of masks are known only when their elements are: false when the index tensors do not
+// broadcast.
 bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, const View &self,
              Selection *s) {
   std::vector<View> raw;
@@ -124,7 +128,8 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
   // The vectors of coordinates have their final address only now.
   for (size_t i = 0; i < raw.size(); ++i) {
     if (from_mask[i] < 0) continue;
-    raw[i].data = reinterpret_cast<char *>(s->coordinates[static_cast<size_t>(from_mask[i])].data());
+    raw[i].data =
+        reinterpret_cast<char *>(s->coordinates[static_cast<size_t>(from_mask[i])].data());
   }
   Layout met = raw[0].layout;
   for (const View &view : raw) {
@@ -133,7 +138,8 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
     met = wider;
   }
   bool neighbours = true;
-  for (size_t i = 1; i < places.size(); ++i) neighbours = neighbours && places[i] <= places[i - 1] + 1;
+  for (size_t i = 1; i < places.size(); ++i)
+    neighbours = neighbours && places[i] <= places[i - 1] + 1;
   const int place = neighbours ? dims[0] : 0;
   s->base = self;
   s->base.layout = Layout();
@@ -172,7 +178,10 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
 EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnIndex");
-  check.required("self", self).required("indices", indices).required("out", out).dtype("self", self);
+  check.required("self", self)
+      .required("indices", indices)
+      .required("out", out)
+      .dtype("self", self);
   check.rank("self", self, 1, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
@@ -187,7 +196,8 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
         Selection selection;
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
         if (!resolve(c, first, entries, source, &selection)) {
-          return fail(kDeviceFault, "aclnnIndex: the members of indices do not broadcast to one shape");
+          return fail(kDeviceFault,
+                      "aclnnIndex: the members of indices do not broadcast to one shape");
         }
         if (!same_shape(selection.walk, target.layout)) {
           return fail(kDeviceFault, "aclnnIndex: out has shape %s; the indices select %s",
@@ -201,11 +211,12 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
         return fault.status("aclnnIndex", "indices");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // `unsafe` leaves range checks out on the hardware; here they are always made.
-EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, const aclTensor *values,
-                            bool accumulate, bool unsafe)) {
+EMU_OPERATOR(IndexPutImpl, (aclTensor *selfRef, const aclTensorList *indices,
+                            const aclTensor *values, bool accumulate, bool unsafe)) {
   using namespace emu;
   (void)unsafe;
   Check check("aclnnIndexPutImpl");
@@ -220,7 +231,8 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, c
   check_entries(check, "selfRef", selfRef, indices, false, &entries);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnIndexPutImpl");
-  const size_t to = plan.output(selfRef), first = plan.input_list(indices), from = plan.input(values);
+  const size_t to = plan.output(selfRef), first = plan.input_list(indices),
+               from = plan.input(values);
   return plan.finish(
       [=](PlanContext &c) {
         Selection selection;
@@ -232,10 +244,12 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, c
         const Snapshot kept(view_of(c.tensor(from)));
         View source = kept.view();
         Layout met;
-        if (!broadcast_shapes(source.layout, selection.walk, &met) || !same_shape(met, selection.walk)) {
-          return fail(kDeviceFault,
-                      "aclnnIndexPutImpl: values %s does not broadcast to the %s the indices select",
-                      shape_text(source.layout).c_str(), shape_text(selection.walk).c_str());
+        if (!broadcast_shapes(source.layout, selection.walk, &met) ||
+            !same_shape(met, selection.walk)) {
+          return fail(
+              kDeviceFault,
+              "aclnnIndexPutImpl: values %s does not broadcast to the %s the indices select",
+              shape_text(source.layout).c_str(), shape_text(selection.walk).c_str());
         }
         if (selection.walk.count() == 0) return Status{0};
         source.layout = broadcast_to(source.layout, selection.walk);
@@ -248,4 +262,5 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor * selfRef, const aclTensorList *indices, c
         return fault.status("aclnnIndexPutImpl", "indices");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

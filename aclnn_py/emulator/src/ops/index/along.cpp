@@ -36,7 +36,8 @@ struct Filling {
   }
 };
 
-Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
   Check check(a.op);
   check.required(a.self_name, a.self);
   if (a.listed == nullptr || a.index != nullptr) check.required("index", a.index);
@@ -45,12 +46,15 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
   check.required(a.out_name, a.out).dtype(a.self_name, a.self).rank(a.self_name, a.self, 0, 8);
   if (a.index != nullptr) check.dtype("index", a.index).rank("index", a.index, 0, 1);
   if (deed == Deed::kAdd) {
-    check.plain_format(a.self_name, a.self).plain_format("index", a.index).plain_format("source", a.source);
+    check.plain_format(a.self_name, a.self)
+        .plain_format("index", a.index)
+        .plain_format("source", a.source);
   }
   if (!check.ok()) return check.status();
   check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
   // The documents name no dtypes for the number, which is converted; one of half a byte cannot be.
-  if (a.value != nullptr) check.dtype_in(deed == Deed::kAdd ? "alpha" : "value", a.value->dtype, dt::kComputable);
+  if (a.value != nullptr)
+    check.dtype_in(deed == Deed::kAdd ? "alpha" : "value", a.value->dtype, dt::kComputable);
   check.shape(a.out_name, a.out, layout_of(*a.self));
   int axis = 0;
   dimension(check, "dim", a.dim, a.self_name, a.self->rank(), &axis);
@@ -78,8 +82,10 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
   PlanBuilder plan(a.op);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
-  const size_t which = plan.input_if(a.index), source = plan.input_if(a.source), to = in_place ? self : plan.output(a.out);
-  const std::vector<int64_t> listed = a.listed != nullptr ? a.listed->values : std::vector<int64_t>();
+  const size_t which = plan.input_if(a.index), source = plan.input_if(a.source),
+               to = in_place ? self : plan.output(a.out);
+  const std::vector<int64_t> listed =
+      a.listed != nullptr ? a.listed->values : std::vector<int64_t>();
   const aclScalar value = a.value != nullptr ? *a.value : aclScalar();
   const char *op = a.op;
   return plan.finish(
@@ -95,8 +101,8 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
           numbers.layout.push(static_cast<int64_t>(names.size()), 1);
         }
         const Snapshot kept_index(numbers);
-        // The source may be a part of the result, and the result of itself: taken aside before anything is
-        // written.
+        // The source may be a part of the result, and the result of itself: taken aside before
+        // anything is written.
         std::unique_ptr<Snapshot> kept_source;
         View with;
         if (c.has(source)) {
@@ -127,7 +133,8 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
         } else {
           const Filling alpha(value, target.dtype, base.layout);
           const Snapshot scaled(with);
-          combine_addressed(Addresses(alpha.view), Addresses(scaled.view()), Combine::kMultiply, fault);
+          combine_addressed(Addresses(alpha.view), Addresses(scaled.view()), Combine::kMultiply,
+                            fault);
           combine_addressed(Addresses(scaled.view()), into, Combine::kAdd, fault);
         }
         return fault.status(op, "index");
@@ -138,52 +145,64 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size, 
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(IndexCopy, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
-                         aclTensor *out)) {
-  return emu::plan_along({"aclnnIndexCopy", "self", self, dim, index, nullptr, source, nullptr, "out", out},
-                         emu::Deed::kCopy, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(IndexCopy, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                         const aclTensor *source, aclTensor *out)) {
+  return emu::plan_along(
+      {"aclnnIndexCopy", "self", self, dim, index, nullptr, source, nullptr, "out", out},
+      emu::Deed::kCopy, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexCopy,
-             (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *source)) {
-  return emu::plan_along(
-      {"aclnnInplaceIndexCopy", "selfRef", selfRef, dim, index, nullptr, source, nullptr, "selfRef", selfRef},
-      emu::Deed::kCopy, workspaceSize, executor);
-} EMU_CATCH
+             (aclTensor *selfRef, int64_t dim, const aclTensor *index, const aclTensor *source)) {
+  return emu::plan_along({"aclnnInplaceIndexCopy", "selfRef", selfRef, dim, index, nullptr, source,
+                          nullptr, "selfRef", selfRef},
+                         emu::Deed::kCopy, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(IndexAdd, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
-                        const aclScalar *alpha, aclTensor *out)) {
-  return emu::plan_along({"aclnnIndexAdd", "self", self, dim, index, nullptr, source, alpha, "out", out},
-                         emu::Deed::kAdd, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(IndexAdd, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                        const aclTensor *source, const aclScalar *alpha, aclTensor *out)) {
+  return emu::plan_along(
+      {"aclnnIndexAdd", "self", self, dim, index, nullptr, source, alpha, "out", out},
+      emu::Deed::kAdd, workspaceSize, executor);
+}
+EMU_CATCH
 
 // mode chooses between implementations with one result.
-EMU_OPERATOR(IndexAddV2, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
-                          const aclScalar *alpha, int64_t mode, aclTensor *out)) {
+EMU_OPERATOR(IndexAddV2,
+             (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *source,
+              const aclScalar *alpha, int64_t mode, aclTensor *out)) {
   emu::Check check("aclnnIndexAddV2");
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
   check.required("self", self).required("alpha", alpha);
   if (check.ok()) {
-    check.that(emu::can_cast(alpha->dtype, self->dtype), "alpha has dtype %s, which cannot be cast to self's %s",
+    check.that(emu::can_cast(alpha->dtype, self->dtype),
+               "alpha has dtype %s, which cannot be cast to self's %s",
                emu::dtype_name(alpha->dtype), emu::dtype_name(self->dtype));
   }
   if (!check.ok()) return check.status();
-  return emu::plan_along({"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
-                         emu::Deed::kAdd, workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_along(
+      {"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
+      emu::Deed::kAdd, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(IndexFill, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclScalar *value,
-                         aclTensor *out)) {
-  return emu::plan_along({"aclnnIndexFill", "self", self, dim, index, nullptr, nullptr, value, "out", out},
-                         emu::Deed::kFill, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(IndexFill, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                         const aclScalar *value, aclTensor *out)) {
+  return emu::plan_along(
+      {"aclnnIndexFill", "self", self, dim, index, nullptr, nullptr, value, "out", out},
+      emu::Deed::kFill, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexFill,
-             (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclScalar *value)) {
-  return emu::plan_along(
-      {"aclnnInplaceIndexFill", "selfRef", selfRef, dim, index, nullptr, nullptr, value, "selfRef", selfRef},
-      emu::Deed::kFill, workspaceSize, executor);
-} EMU_CATCH
+             (aclTensor *selfRef, int64_t dim, const aclTensor *index, const aclScalar *value)) {
+  return emu::plan_along({"aclnnInplaceIndexFill", "selfRef", selfRef, dim, index, nullptr, nullptr,
+                          value, "selfRef", selfRef},
+                         emu::Deed::kFill, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntArray *index,
                                const aclScalar *value, aclTensor *out)) {
@@ -192,13 +211,15 @@ EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntA
   return emu::plan_along(
       {"aclnnIndexFillTensor", "self", self, dim, nullptr, index, nullptr, value, "out", out},
       emu::Deed::kFill, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexFillTensor,
-             (aclTensor * selfRef, int64_t dim, const aclIntArray *index, const aclScalar *value)) {
+             (aclTensor *selfRef, int64_t dim, const aclIntArray *index, const aclScalar *value)) {
   emu::Check check("aclnnInplaceIndexFillTensor");
   if (!check.required("selfRef", selfRef).required("index", index).ok()) return check.status();
-  return emu::plan_along({"aclnnInplaceIndexFillTensor", "selfRef", selfRef, dim, nullptr, index, nullptr,
-                          value, "selfRef", selfRef},
+  return emu::plan_along({"aclnnInplaceIndexFillTensor", "selfRef", selfRef, dim, nullptr, index,
+                          nullptr, value, "selfRef", selfRef},
                          emu::Deed::kFill, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading by index: IndexSelect, GatherV2, GatherV3, Embedding, Gather, GatherNd, Take, RepeatInterleave.
+// Reading by index: IndexSelect, GatherV2, GatherV3, Embedding, Gather, GatherNd, Take,
+// RepeatInterleave.
 #include "aclnnop/index.h"
 #include "ops/index/addresses.h"
 #include "ops/shape/movement.h"
@@ -13,10 +14,10 @@ Layout at_least_a_line(Layout layout) {
   return layout;
 }
 
-// out = the entries of dimension `axis` of self that `index` (of any shape) names: lead | index | rest.
-// The first `batch` dimensions of index run along with those of self.
-void select(const View &self, int axis, const View &index, int batch, const View &out, Negative negative,
-            IndexFault &fault) {
+// out = the entries of dimension `axis` of self that `index` (of any shape) names: lead | index |
+// rest. The first `batch` dimensions of index run along with those of self.
+void select(const View &self, int axis, const View &index, int batch, const View &out,
+            Negative negative, IndexFault &fault) {
   View base = self, named = index;
   base.layout = named.layout = Layout();
   for (int d = 0; d < axis; ++d) {
@@ -34,7 +35,8 @@ void select(const View &self, int axis, const View &index, int batch, const View
   View target = out;
   if (out.layout.rank > base.layout.rank)
     target = selected(out, axis, 0);  // the dimension of 1 an index of rank 0 leaves
-  if (out.layout.rank < base.layout.rank) target.layout.push(1, 1);  // the one element of a self of rank 0
+  // the one element of a self of rank 0
+  if (out.layout.rank < base.layout.rank) target.layout.push(1, 1);
   Addresses from(base), to(target);
   from.add_index(named, self.layout.shape[axis], self.layout.stride[axis], negative);
   copy_addressed(from, to, Order::kFree, fault);
@@ -70,12 +72,14 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
   for (int d = 0; d < axis; ++d) {
     check.that(d >= batch || self.shape[d] == index.shape[d],
                "%s has %lld along batch dimension %d; %s has %lld", a.index_name,
-               static_cast<long long>(index.shape[d]), d, a.self_name, static_cast<long long>(self.shape[d]));
+               static_cast<long long>(index.shape[d]), d, a.self_name,
+               static_cast<long long>(self.shape[d]));
     result.push(self.shape[d], 0);
   }
   for (int d = batch; d < index.rank; ++d) result.push(index.shape[d], 0);
   for (int d = axis + 1; d < self.rank; ++d) result.push(self.shape[d], 0);
-  // An index of rank 0 selects one entry; programs give the result with the dimension of 1 or without.
+  // An index of rank 0 selects one entry; programs give the result with the dimension of 1 or
+  // without.
   Layout kept = result;
   if (index.rank == 0) {
     kept = Layout();
@@ -116,37 +120,48 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(IndexSelect, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
+EMU_OPERATOR(IndexSelect,
+             (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
   emu::Check check("aclnnIndexSelect");
-  check.required("self", self).required("index", index).required("out", out).rank("index", index, 0, 1);
+  check.required("self", self)
+      .required("index", index)
+      .required("out", out)
+      .rank("index", index, 0, 1);
   check.plain_format("self", self).plain_format("index", index).plain_format("out", out);
   if (!check.ok()) return check.status();
-  return emu::plan_select({"aclnnIndexSelect", "self", self, dim, "index", index, out, 0}, workspaceSize,
-                          executor);
-} EMU_CATCH
-
-EMU_OPERATOR(GatherV2, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
-  return emu::plan_select({"aclnnGatherV2", "self", self, dim, "index", index, out, 0, emu::Negative::kFromEnd},
+  return emu::plan_select({"aclnnIndexSelect", "self", self, dim, "index", index, out, 0},
                           workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// mode chooses between implementations (0, 1); 2 would let indices point outside and is not offered.
-EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *index, int64_t batchDims,
-                        int64_t mode, aclTensor *out)) {
+EMU_OPERATOR(GatherV2,
+             (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
+  return emu::plan_select(
+      {"aclnnGatherV2", "self", self, dim, "index", index, out, 0, emu::Negative::kFromEnd},
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+// mode chooses between implementations (0, 1); 2 would let indices point outside and is not
+// offered.
+EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                        int64_t batchDims, int64_t mode, aclTensor *out)) {
   emu::Check check("aclnnGatherV3");
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
   if (!check.ok()) return check.status();
-  return emu::plan_select({"aclnnGatherV3", "self", self, dim, "index", index, out, batchDims}, workspaceSize,
-                          executor);
-} EMU_CATCH
+  return emu::plan_select({"aclnnGatherV3", "self", self, dim, "index", index, out, batchDims},
+                          workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(Embedding, (const aclTensor *weight, const aclTensor *indices, aclTensor *out)) {
   emu::Check check("aclnnEmbedding");
   check.required("weight", weight).rank("weight", weight, 0, 8);
   if (!check.ok()) return check.status();
-  return emu::plan_select({"aclnnEmbedding", "weight", weight, 0, "indices", indices, out, 0}, workspaceSize,
-                          executor);
-} EMU_CATCH
+  return emu::plan_select({"aclnnEmbedding", "weight", weight, 0, "indices", indices, out, 0},
+                          workspaceSize, executor);
+}
+EMU_CATCH
 
 // out[i][j][k] = self[index[i][j][k]][j][k] for dim 0, and so on.
 EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out)) {
@@ -158,10 +173,13 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
   check.same_dtype("out", out->dtype, "self", self->dtype);
   int axis = 0;
   dimension(check, "dim", dim, "self", self->rank(), &axis);
-  const Layout extents = at_least_a_line(layout_of(*self)), walk = at_least_a_line(layout_of(*index));
-  check.that(walk.rank == extents.rank, "index has %zu dimensions; self has %zu", index->rank(), self->rank());
+  const Layout extents = at_least_a_line(layout_of(*self)),
+               walk = at_least_a_line(layout_of(*index));
+  check.that(walk.rank == extents.rank, "index has %zu dimensions; self has %zu", index->rank(),
+             self->rank());
   for (int d = 0; check.ok() && d < extents.rank; ++d) {
-    check.that(d == axis || walk.shape[d] <= extents.shape[d], "index has %lld along dimension %d; self has %lld",
+    check.that(d == axis || walk.shape[d] <= extents.shape[d],
+               "index has %lld along dimension %d; self has %lld",
                static_cast<long long>(walk.shape[d]), d, static_cast<long long>(extents.shape[d]));
   }
   if (check.ok()) check.shape("out", out, layout_of(*index));
@@ -180,26 +198,32 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
           kept = std::make_unique<Snapshot>(source);
           source = kept->view();
         }
-        for (View *view : {&source, &index_view, &target}) view->layout = at_least_a_line(view->layout);
+        for (View *view : {&source, &index_view, &target})
+          view->layout = at_least_a_line(view->layout);
         View base = source;
         base.layout = index_view.layout;
         for (int d = 0; d < base.layout.rank; ++d)
           base.layout.stride[d] = d == axis ? 0 : source.layout.stride[d];
         Addresses list(base);
-        list.add_index(index_view, source.layout.shape[axis], source.layout.stride[axis], Negative::kRefuse);
+        list.add_index(index_view, source.layout.shape[axis], source.layout.stride[axis],
+                       Negative::kRefuse);
         copy_addressed(list, Addresses(target), Order::kFree, fault);
         return fault.status("aclnnGather", "index");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The last dimension of indices holds coordinates of the leading dimensions of self.
-EMU_OPERATOR(GatherNd,
-             (const aclTensor *self, const aclTensor *indices, bool negativeIndexSupport, aclTensor *out)) {
+EMU_OPERATOR(GatherNd, (const aclTensor *self, const aclTensor *indices, bool negativeIndexSupport,
+                        aclTensor *out)) {
   using namespace emu;
   Check check("aclnnGatherNd");
   check.required("self", self).required("indices", indices).required("out", out);
-  check.dtype("self", self).dtype("indices", indices).rank("self", self, 1, 8).rank("indices", indices, 1, 8);
+  check.dtype("self", self)
+      .dtype("indices", indices)
+      .rank("self", self, 1, 8)
+      .rank("indices", indices, 1, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
   const int64_t depth = indices->shape.back();
@@ -240,14 +264,18 @@ EMU_OPERATOR(GatherNd,
         return fault.status("aclnnGatherNd", "indices");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // self as one long line.
 EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnTake");
   check.required("self", self).required("index", index).required("out", out);
-  check.dtype("self", self).dtype("index", index).rank("self", self, 0, 8).rank("index", index, 0, 8);
+  check.dtype("self", self)
+      .dtype("index", index)
+      .rank("self", self, 0, 8)
+      .rank("index", index, 0, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype).shape("out", out, layout_of(*index));
   check.plain_format("self", self).plain_format("index", index).plain_format("out", out);
@@ -268,14 +296,15 @@ EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *ou
         return fault.status("aclnnTake", "index");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 namespace emu {
 namespace {
 
 // Entry i of dimension `axis` repeats[i] times (or repeats[0] times each).
-Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTensor *repeats, bool flat,
-                              int64_t dim, int64_t output_size, const aclTensor *out,
+Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTensor *repeats,
+                              bool flat, int64_t dim, int64_t output_size, const aclTensor *out,
                               uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("repeats", repeats).required("out", out);
@@ -292,8 +321,9 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
     source.push(self->numel(), 1);
   }
   const int64_t entries = repeats->numel();
-  check.that(entries == 1 || entries == source.shape[axis], "repeats has %lld entries; allowed: 1 or %lld",
-             static_cast<long long>(entries), static_cast<long long>(source.shape[axis]));
+  check.that(entries == 1 || entries == source.shape[axis],
+             "repeats has %lld entries; allowed: 1 or %lld", static_cast<long long>(entries),
+             static_cast<long long>(source.shape[axis]));
   check.that(output_size >= 0, "outputSize is %lld; it must not be negative",
              static_cast<long long>(output_size));
   Layout result = source;
@@ -314,14 +344,14 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
                                 ? reinterpret_cast<const int64_t *>(counts.view().data)[at]
                                 : reinterpret_cast<const int32_t *>(counts.view().data)[at];
           if (n < 0 || n > output_size - static_cast<int64_t>(index.size())) {
-            return fail(kDeviceFault, "%s: repeats holds %lld, which does not fit outputSize %lld", op,
-                        static_cast<long long>(n), static_cast<long long>(output_size));
+            return fail(kDeviceFault, "%s: repeats holds %lld, which does not fit outputSize %lld",
+                        op, static_cast<long long>(n), static_cast<long long>(output_size));
           }
           index.insert(index.end(), static_cast<size_t>(n), i);
         }
         if (static_cast<int64_t>(index.size()) != output_size) {
-          return fail(kDeviceFault, "%s: repeats adds up to %zu; outputSize is %lld", op, index.size(),
-                      static_cast<long long>(output_size));
+          return fail(kDeviceFault, "%s: repeats adds up to %zu; outputSize is %lld", op,
+                      index.size(), static_cast<long long>(output_size));
         }
         if (output_size == 0 || input.count() == 0) return Status{0};
         View names;
@@ -338,23 +368,29 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(RepeatInterleave,
-             (const aclTensor *self, const aclTensor *repeats, int64_t outputSize, aclTensor *out)) {
-  return emu::plan_repeat_interleave("aclnnRepeatInterleave", self, repeats, true, 0, outputSize, out,
-                                     workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(RepeatInterleave, (const aclTensor *self, const aclTensor *repeats, int64_t outputSize,
+                                aclTensor *out)) {
+  return emu::plan_repeat_interleave("aclnnRepeatInterleave", self, repeats, true, 0, outputSize,
+                                     out, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(RepeatInterleaveWithDim, (const aclTensor *self, const aclTensor *repeats, int64_t dim,
                                        int64_t outputSize, aclTensor *out)) {
-  return emu::plan_repeat_interleave("aclnnRepeatInterleaveWithDim", self, repeats, false, dim, outputSize,
-                                     out, workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_repeat_interleave("aclnnRepeatInterleaveWithDim", self, repeats, false, dim,
+                                     outputSize, out, workspaceSize, executor);
+}
+EMU_CATCH
 
 // Position i repeats[i] times: the index a RepeatInterleave would use.
-EMU_OPERATOR(RepeatInterleaveTensor, (const aclTensor *repeats, int64_t outputSize, aclTensor *out)) {
+EMU_OPERATOR(RepeatInterleaveTensor,
+             (const aclTensor *repeats, int64_t outputSize, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnRepeatInterleaveTensor");
-  check.required("repeats", repeats).required("out", out).dtype("repeats", repeats).dtype("out", out);
+  check.required("repeats", repeats)
+      .required("out", out)
+      .dtype("repeats", repeats)
+      .dtype("out", out);
   check.rank("repeats", repeats, 1, 1);
   Layout result;
   result.push(outputSize, 1);
@@ -388,4 +424,5 @@ EMU_OPERATOR(RepeatInterleaveTensor, (const aclTensor *repeats, int64_t outputSi
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

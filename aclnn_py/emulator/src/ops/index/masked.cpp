@@ -11,9 +11,7 @@ namespace emu {
 namespace {
 
 // The first `count` positions of a result that has room for more.
-View head_of(const View &view, int64_t count) {
-  return narrowed(view, 0, 0, count);
-}
+View head_of(const View &view, int64_t count) { return narrowed(view, 0, 0, count); }
 
 Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out, bool transposed,
                     uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -47,9 +45,10 @@ Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out,
         }
         const int64_t room = target.layout.shape[transposed ? 1 : 0];
         if (count > room) {
-          return fail(kDeviceFault,
-                      "%s: out has room for %lld positions; self has %lld elements that are not zero", op,
-                      static_cast<long long>(room), static_cast<long long>(count));
+          return fail(
+              kDeviceFault,
+              "%s: out has room for %lld positions; self has %lld elements that are not zero", op,
+              static_cast<long long>(room), static_cast<long long>(count));
         }
         auto *values = reinterpret_cast<int64_t *>(target.data);
         for (int64_t d = 0; d < rank; ++d) {
@@ -117,14 +116,19 @@ EMU_OPERATOR(MaskedSelect, (const aclTensor *self, const aclTensor *mask, aclTen
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The true elements of the mask take the elements of source one after the other.
-EMU_OPERATOR(InplaceMaskedScatter, (aclTensor * selfRef, const aclTensor *mask, const aclTensor *source)) {
+EMU_OPERATOR(InplaceMaskedScatter,
+             (aclTensor *selfRef, const aclTensor *mask, const aclTensor *source)) {
   using namespace emu;
   Check check("aclnnInplaceMaskedScatter");
   check.required("selfRef", selfRef).required("mask", mask).required("source", source);
-  check.dtype("selfRef", selfRef).dtype("mask", mask).rank("selfRef", selfRef, 0, 8).rank("mask", mask, 0, 8);
+  check.dtype("selfRef", selfRef)
+      .dtype("mask", mask)
+      .rank("selfRef", selfRef, 0, 8)
+      .rank("mask", mask, 0, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("source", source->dtype, "selfRef", selfRef->dtype);
   Layout met;
@@ -156,18 +160,21 @@ EMU_OPERATOR(InplaceMaskedScatter, (aclTensor * selfRef, const aclTensor *mask, 
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Nonzero, (const aclTensor *self, aclTensor *out)) {
   return emu::plan_nonzero("aclnnNonzero", self, out, false, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(NonzeroV2, (const aclTensor *self, aclTensor *out)) {
   return emu::plan_nonzero("aclnnNonzeroV2", self, out, true, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// A new dimension of numClasses at `axis`: onValue where self names the class, offValue elsewhere. A number
-// outside names none.
+// A new dimension of numClasses at `axis`: onValue where self names the class, offValue elsewhere.
+// A number outside names none.
 EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *onValue,
                       const aclTensor *offValue, int64_t axis, aclTensor *out)) {
   using namespace emu;
@@ -182,7 +189,8 @@ EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *on
   check.same_dtype("onValue", onValue->dtype, "out", out->dtype)
       .same_dtype("offValue", offValue->dtype, "out", out->dtype);
   // Of more elements the first one counts.
-  check.that(onValue->numel() > 0 && offValue->numel() > 0, "onValue and offValue must have an element");
+  check.that(onValue->numel() > 0 && offValue->numel() > 0,
+             "onValue and offValue must have an element");
   check.that(numClasses >= 0, "numClasses is %d; it must not be negative", numClasses);
   int at = 0;
   dimension(check, "axis", axis, "out", self->rank() + 1, &at);
@@ -225,4 +233,5 @@ EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *on
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing single elements by index: the Scatter family, ScatterNd, InplaceScatterUpdate and InplacePut.
+// Writing single elements by index: the Scatter family, ScatterNd, InplaceScatterUpdate and
+// InplacePut.
 #include "aclnnop/index.h"
 #include "ops/index/addresses.h"
 #include "ops/shape/movement.h"
@@ -23,13 +24,15 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
                     aclOpExecutor **executor) {
   Check check(a.op);
   check.required(a.self_name, a.self).required("index", a.index);
-  if (scalar)
-    check.required("value", a.value);
-  else
-    check.required("src", a.src);
-  check.required(a.out_name, a.out).dtype(a.self_name, a.self).dtype("index", a.index).dtype("src", a.src);
+  if (scalar) check.required("value", a.value);
+  else check.required("src", a.src);
+  check.required(a.out_name, a.out)
+      .dtype(a.self_name, a.self)
+      .dtype("index", a.index)
+      .dtype("src", a.src);
   check.rank(a.self_name, a.self, 0, 8);
-  check.that(a.reduce >= 0 && a.reduce <= 2, "reduce is %lld; allowed: 0 (none), 1 (add), 2 (multiply)",
+  check.that(a.reduce >= 0 && a.reduce <= 2,
+             "reduce is %lld; allowed: 0 (none), 1 (add), 2 (multiply)",
              static_cast<long long>(a.reduce));
   if (!check.ok()) return check.status();
   check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
@@ -53,7 +56,8 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
   PlanBuilder plan(a.op);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
-  const size_t which = plan.input(a.index), source = plan.input_if(a.src), to = in_place ? self : plan.output(a.out);
+  const size_t which = plan.input(a.index), source = plan.input_if(a.src),
+               to = in_place ? self : plan.output(a.out);
   const aclScalar value = scalar ? *a.value : aclScalar();
   const int64_t reduce = a.reduce;
   const char *op = a.op;
@@ -88,22 +92,24 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
         IndexFault fault;
         Addresses into(base);
         const bool line = target.layout.rank == 0;
-        into.add_index(index, line ? 1 : target.layout.shape[axis], line ? 0 : target.layout.stride[axis],
-                       Negative::kRefuse);
+        into.add_index(index, line ? 1 : target.layout.shape[axis],
+                       line ? 0 : target.layout.stride[axis], Negative::kRefuse);
         if (reduce == 0) {
           copy_addressed(Addresses(with), into, Order::kSequential, fault);
         } else {
-          combine_addressed(Addresses(with), into, reduce == 1 ? Combine::kAdd : Combine::kMultiply, fault);
+          combine_addressed(Addresses(with), into, reduce == 1 ? Combine::kAdd : Combine::kMultiply,
+                            fault);
         }
         return fault.status(op, "index");
       },
       workspace_size, executor);
 }
 
-// out[indices[i]] = updates[i]: the last dimension of indices holds coordinates of the leading dimensions.
-Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *data, const aclTensor *indices,
-                       const aclTensor *updates, const char *out_name, const aclTensor *out,
-                       uint64_t *workspace_size, aclOpExecutor **executor) {
+// out[indices[i]] = updates[i]: the last dimension of indices holds coordinates of the leading
+// dimensions.
+Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *data,
+                       const aclTensor *indices, const aclTensor *updates, const char *out_name,
+                       const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required(data_name, data)
       .required("indices", indices)
@@ -113,7 +119,8 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
   check.rank(data_name, data, 1, 8).rank("indices", indices, 1, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("updates", updates->dtype, data_name, data->dtype);
-  check.same_dtype(out_name, out->dtype, data_name, data->dtype).shape(out_name, out, layout_of(*data));
+  check.same_dtype(out_name, out->dtype, data_name, data->dtype)
+      .shape(out_name, out, layout_of(*data));
   movable(check, data_name, data);
   const int64_t depth = indices->shape.back();
   check.that(depth >= 1 && depth <= static_cast<int64_t>(data->rank()),
@@ -129,11 +136,13 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
   PlanBuilder plan(op);
   const bool in_place = data == out;
   const size_t from = in_place ? plan.output(out) : plan.input(data);
-  const size_t which = plan.input(indices), source = plan.input(updates), to = in_place ? from : plan.output(out);
+  const size_t which = plan.input(indices), source = plan.input(updates),
+               to = in_place ? from : plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));
-        const Snapshot kept_index(view_of(c.tensor(which))), kept_updates(view_of(c.tensor(source)));
+        const Snapshot kept_index(view_of(c.tensor(which))),
+            kept_updates(view_of(c.tensor(source)));
         if (!in_place) move_view(view_of(c.tensor(from)), target);
         if (walk.count() == 0) return Status{0};
         View base = target, column = kept_index.view();
@@ -145,7 +154,8 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
         }
         Addresses into(base);
         for (int d = 0; d < coordinates; ++d) {
-          into.add_index(column, target.layout.shape[d], target.layout.stride[d], Negative::kRefuse);
+          into.add_index(column, target.layout.shape[d], target.layout.stride[d],
+                         Negative::kRefuse);
           column.data += item_size(column.dtype);
         }
         IndexFault fault;
@@ -158,64 +168,76 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(Scatter, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,
-                       int64_t reduce, aclTensor *out)) {
-  return emu::plan_scatter({"aclnnScatter", "self", self, dim, index, src, nullptr, reduce, "out", out},
-                           false, workspaceSize, executor);
-} EMU_CATCH
-
-EMU_OPERATOR(InplaceScatter, (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *src,
-                              int64_t reduce)) {
+EMU_OPERATOR(Scatter, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                       const aclTensor *src, int64_t reduce, aclTensor *out)) {
   return emu::plan_scatter(
-      {"aclnnInplaceScatter", "selfRef", selfRef, dim, index, src, nullptr, reduce, "selfRef", selfRef},
-      false, workspaceSize, executor);
-} EMU_CATCH
+      {"aclnnScatter", "self", self, dim, index, src, nullptr, reduce, "out", out}, false,
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(InplaceScatter, (aclTensor *selfRef, int64_t dim, const aclTensor *index,
+                              const aclTensor *src, int64_t reduce)) {
+  return emu::plan_scatter({"aclnnInplaceScatter", "selfRef", selfRef, dim, index, src, nullptr,
+                            reduce, "selfRef", selfRef},
+                           false, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(ScatterValue, (const aclTensor *self, int64_t dim, const aclTensor *index,
                             const aclScalar *value, int64_t reduce, aclTensor *out)) {
   return emu::plan_scatter(
       {"aclnnScatterValue", "self", self, dim, index, nullptr, value, reduce, "out", out}, true,
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceScatterValue, (aclTensor * selfRef, int64_t dim, const aclTensor *index,
+EMU_OPERATOR(InplaceScatterValue, (aclTensor *selfRef, int64_t dim, const aclTensor *index,
                                    const aclScalar *value, int64_t reduce)) {
-  return emu::plan_scatter({"aclnnInplaceScatterValue", "selfRef", selfRef, dim, index, nullptr, value,
-                            reduce, "selfRef", selfRef},
+  return emu::plan_scatter({"aclnnInplaceScatterValue", "selfRef", selfRef, dim, index, nullptr,
+                            value, reduce, "selfRef", selfRef},
                            true, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(ScatterAdd, (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,
-                          aclTensor *out)) {
-  return emu::plan_scatter({"aclnnScatterAdd", "self", self, dim, index, src, nullptr, 1, "out", out}, false,
-                           workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(ScatterAdd, (const aclTensor *self, int64_t dim, const aclTensor *index,
+                          const aclTensor *src, aclTensor *out)) {
+  return emu::plan_scatter(
+      {"aclnnScatterAdd", "self", self, dim, index, src, nullptr, 1, "out", out}, false,
+      workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(ScatterNd,
-             (const aclTensor *data, const aclTensor *indices, const aclTensor *updates, aclTensor *out)) {
-  return emu::plan_scatter_nd("aclnnScatterNd", "data", data, indices, updates, "out", out, workspaceSize,
-                              executor);
-} EMU_CATCH
-
-EMU_OPERATOR(ScatterNdUpdate, (aclTensor * varRef, const aclTensor *indices, const aclTensor *updates)) {
-  return emu::plan_scatter_nd("aclnnScatterNdUpdate", "varRef", varRef, indices, updates, "varRef", varRef,
+EMU_OPERATOR(ScatterNd, (const aclTensor *data, const aclTensor *indices, const aclTensor *updates,
+                         aclTensor *out)) {
+  return emu::plan_scatter_nd("aclnnScatterNd", "data", data, indices, updates, "out", out,
                               workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// updates[i] goes to entry i of data (or to the entry indices[i][0] names) from position indices[i] (or
-// indices[i][1]) along `axis`.
-EMU_OPERATOR(InplaceScatterUpdate,
-             (aclTensor * dataRef, const aclTensor *indices, const aclTensor *updates, int64_t axis)) {
+EMU_OPERATOR(ScatterNdUpdate,
+             (aclTensor *varRef, const aclTensor *indices, const aclTensor *updates)) {
+  return emu::plan_scatter_nd("aclnnScatterNdUpdate", "varRef", varRef, indices, updates, "varRef",
+                              varRef, workspaceSize, executor);
+}
+EMU_CATCH
+
+// updates[i] goes to entry i of data (or to the entry indices[i][0] names) from position indices[i]
+// (or indices[i][1]) along `axis`.
+EMU_OPERATOR(InplaceScatterUpdate, (aclTensor *dataRef, const aclTensor *indices,
+                                    const aclTensor *updates, int64_t axis)) {
   using namespace emu;
   Check check("aclnnInplaceScatterUpdate");
   check.required("dataRef", dataRef).required("indices", indices).required("updates", updates);
   check.dtype("dataRef", dataRef).dtype("indices", indices).dtype("updates", updates);
   check.rank("dataRef", dataRef, 2, 8).rank("indices", indices, 0, 2);
   if (!check.ok()) return check.status();
-  movable(check, "dataRef", dataRef).same_dtype("updates", updates->dtype, "dataRef", dataRef->dtype);
+  movable(check, "dataRef", dataRef)
+      .same_dtype("updates", updates->dtype, "dataRef", dataRef->dtype);
   int along = 0;
   dimension(check, "axis", axis, "dataRef", dataRef->rank(), &along);
-  check.that(along != 0, "axis is the first dimension, which the entries of indices already stand for");
+  check.that(along != 0,
+             "axis is the first dimension, which the entries of indices already stand for");
   check.that(updates->rank() == dataRef->rank(), "updates has %zu dimensions; dataRef has %zu",
              updates->rank(), dataRef->rank());
   const int64_t batches = indices->rank() == 0 ? 1 : indices->shape[0];
@@ -227,7 +249,8 @@ EMU_OPERATOR(InplaceScatterUpdate,
     const bool fits = d == 0                         ? have == batches && (pairs || have <= room)
                       : static_cast<int>(d) == along ? have <= room
                                                      : have == room;
-    check.that(fits, "updates has %lld along dimension %zu; dataRef has %lld and indices %lld entries",
+    check.that(fits,
+               "updates has %lld along dimension %zu; dataRef has %lld and indices %lld entries",
                static_cast<long long>(have), d, static_cast<long long>(room),
                static_cast<long long>(batches));
   }
@@ -246,23 +269,26 @@ EMU_OPERATOR(InplaceScatterUpdate,
         IndexFault fault;
         const int64_t length = source.layout.shape[along];
         for (int64_t i = 0; i < batches && !fault.found; ++i) {
-          const int64_t entry = pairs ? number(2 * i) : i, start = pairs ? number(2 * i + 1) : number(i);
+          const int64_t entry = pairs ? number(2 * i) : i,
+                        start = pairs ? number(2 * i + 1) : number(i);
           if (entry < 0 || entry >= target.layout.shape[0]) {
             fault.report(entry, target.layout.shape[0]);
           } else if (start < 0 || start > target.layout.shape[along] - length) {
             fault.report(start, target.layout.shape[along]);
           } else if (source.count() > 0) {
-            copy_view(selected(source, 0, i), selected(narrowed(target, along, start, length), 0, entry));
+            copy_view(selected(source, 0, i),
+                      selected(narrowed(target, along, start, length), 0, entry));
           }
         }
         return fault.status("aclnnInplaceScatterUpdate", "indices");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // selfRef as one long line: entry index[i] becomes, or grows by, source[i].
-EMU_OPERATOR(InplacePut,
-             (aclTensor * selfRef, const aclTensor *index, const aclTensor *source, bool accumulate)) {
+EMU_OPERATOR(InplacePut, (aclTensor *selfRef, const aclTensor *index, const aclTensor *source,
+                          bool accumulate)) {
   using namespace emu;
   Check check("aclnnInplacePut");
   check.required("selfRef", selfRef).required("index", index).required("source", source);
@@ -298,4 +324,5 @@ EMU_OPERATOR(InplacePut,
         return fault.status("aclnnInplacePut", "index");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -24,7 +24,8 @@ double distance(const double *x, const double *y, int64_t count, double p) {
 void fill_distances(const View &x1, const View &x2, double p, const View &out) {
   const MatrixReader<double> left(x1), right(x2);
   const RowWriter<double> write(out);
-  const int64_t m = out.layout.shape[out.layout.rank - 2], n = out.layout.shape[out.layout.rank - 1];
+  const int64_t m = out.layout.shape[out.layout.rank - 2],
+                n = out.layout.shape[out.layout.rank - 1];
   for (int64_t index = 0; index < batch_count(out.layout); ++index) {
     const Matrix<double> a = left.read(index), b = right.read(index);
     const int64_t length = a.columns;
@@ -33,7 +34,8 @@ void fill_distances(const View &x1, const View &x2, double p, const View &out) {
       for (int64_t start = 0; start < n; start += kBlock) {
         const int64_t count = std::min(kBlock, n - start);
         for (int64_t j = 0; j < count; ++j) {
-          block[j] = distance(a.items.data() + row * length, b.items.data() + (start + j) * length, length, p);
+          block[j] = distance(a.items.data() + row * length, b.items.data() + (start + j) * length,
+                              length, p);
         }
         write.put((index * m + row) * n + start, count, block);
       }
@@ -44,13 +46,15 @@ void fill_distances(const View &x1, const View &x2, double p, const View &out) {
 // A view of matrices with the batch of `out`.
 View with_batch_of(const View &out, const aclTensor &tensor) {
   const Layout own = layout_of(tensor);
-  return view_of(tensor, batch_shape(out.layout, {own.shape[own.rank - 2], own.shape[own.rank - 1]}));
+  return view_of(tensor,
+                 batch_shape(out.layout, {own.shape[own.rank - 2], own.shape[own.rank - 1]}));
 }
 
 }  // namespace
 
 // `compute_mode` chooses between ways to the same numbers.
-EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t /* compute_mode */, aclTensor *out)) {
+EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t /* compute_mode */,
+                     aclTensor *out)) {
   Check check("aclnnCdist");
   check.required("x1", x1).required("x2", x2).required("out", out).dtype("x1", x1);
   check.dtype("x2", x2).dtype("out", out);
@@ -60,14 +64,16 @@ EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t 
   if (!check.ok()) return check.status();
   const Layout left = layout_of(*x1), right = layout_of(*x2);
   check.that(left.shape[left.rank - 1] == right.shape[right.rank - 1],
-             "x1 %s and x2 %s have rows of different lengths", shape_text(left).c_str(), shape_text(right).c_str());
+             "x1 %s and x2 %s have rows of different lengths", shape_text(left).c_str(),
+             shape_text(right).c_str());
   Layout batch;
   check.that(broadcast_shapes(batch_shape(left, {1, 1}), batch_shape(right, {1, 1}), &batch),
-             "x1 %s and x2 %s do not broadcast outside their last two dimensions", shape_text(left).c_str(),
-             shape_text(right).c_str());
+             "x1 %s and x2 %s do not broadcast outside their last two dimensions",
+             shape_text(left).c_str(), shape_text(right).c_str());
   check.that(p >= 0, "p is %g; it must not be negative or NaN", static_cast<double>(p));
   if (!check.ok()) return check.status();
-  check.shape("out", out, batch_shape(batch, {left.shape[left.rank - 2], right.shape[right.rank - 2]}));
+  check.shape("out", out,
+              batch_shape(batch, {left.shape[left.rank - 2], right.shape[right.rank - 2]}));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnCdist");
   const size_t first = plan.input(x1), second = plan.input(x2), target = plan.output(out);
@@ -80,6 +86,7 @@ EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t 
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QR by reflections, with the signs of LAPACK: where something is to be cancelled below a diagonal element of R, it
-// gets the sign opposite to the element it replaces; else it stays.
+// QR by reflections, with the signs of LAPACK: where something is to be cancelled below a diagonal
+// element of R, it gets the sign opposite to the element it replaces; else it stays.
 #pragma once
 
 #include "ops/linalg/matrices.h"
@@ -21,7 +21,8 @@ double length_of(const T *items, int64_t count, int64_t step) {
   return largest * std::sqrt(sum);
 }
 
-// A matrix as reflections I - tau v v^H: v below the diagonal of `packed` with v[diagonal] = 1, R on and above it.
+// A matrix as reflections I - tau v v^H: v below the diagonal of `packed` with v[diagonal] = 1, R
+// on and above it.
 template <class T>
 struct Reflections {
   Matrix<T> packed;
@@ -35,11 +36,13 @@ void reflect(const Reflections<T> &by, int64_t k, T tau, Matrix<T> *a, int64_t f
   std::vector<T> products(static_cast<size_t>(a->columns - from));
   for (int64_t i = k; i < a->rows; ++i) {
     const T v = i == k ? T(1) : conjugate(by.packed.at(i, k));
-    for (int64_t j = from; j < a->columns; ++j) products[static_cast<size_t>(j - from)] += v * a->at(i, j);
+    for (int64_t j = from; j < a->columns; ++j)
+      products[static_cast<size_t>(j - from)] += v * a->at(i, j);
   }
   for (int64_t i = k; i < a->rows; ++i) {
     const T v = i == k ? tau : tau * by.packed.at(i, k);
-    for (int64_t j = from; j < a->columns; ++j) a->at(i, j) -= v * products[static_cast<size_t>(j - from)];
+    for (int64_t j = from; j < a->columns; ++j)
+      a->at(i, j) -= v * products[static_cast<size_t>(j - from)];
   }
 }
 
@@ -49,7 +52,8 @@ Reflections<T> reflections(Matrix<T> a) {
   Reflections<T> result{std::move(a), std::vector<T>(static_cast<size_t>(steps))};
   Matrix<T> &m = result.packed;
   for (int64_t k = 0; k < steps; ++k) {
-    const double below = length_of(m.items.data() + (k + 1) * m.columns + k, m.rows - k - 1, m.columns);
+    const double below =
+        length_of(m.items.data() + (k + 1) * m.columns + k, m.rows - k - 1, m.columns);
     const T alpha = m.at(k, k);
     if (below == 0 && alpha == T(real_part(alpha))) continue;
     const double size = std::hypot(std::abs(alpha), below);

@@ -73,7 +73,8 @@ Matrix<T> inverse(Matrix<T> a) {
     swap_rows(&result, k, row);
     const T pivot = a.at(k, k);
     if (pivot == T{}) {
-      std::fill(result.items.begin(), result.items.end(), T(std::numeric_limits<double>::quiet_NaN()));
+      std::fill(result.items.begin(), result.items.end(),
+                T(std::numeric_limits<double>::quiet_NaN()));
       return result;
     }
     for (int64_t c = k + 1; c < n; ++c) a.at(k, c) /= pivot;
@@ -95,18 +96,21 @@ EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *log
   check.required("self", self).required("signOut", signOut).required("logOut", logOut);
   check.dtype("self", self).dtype("signOut", signOut).dtype("logOut", logOut);
   if (!check.ok()) return check.status();
-  check.castable(self->dtype, "signOut", signOut->dtype).castable(self->dtype, "logOut", logOut->dtype);
+  check.castable(self->dtype, "signOut", signOut->dtype)
+      .castable(self->dtype, "logOut", logOut->dtype);
   square(check.rank("self", self, 2, 8), "self", self);
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*self);
   check.shape("signOut", signOut, batch_shape(in, {})).shape("logOut", logOut, batch_shape(in, {}));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnSlogdet");
-  const size_t source = plan.input(self), first = plan.output(signOut), second = plan.output(logOut);
+  const size_t source = plan.input(self), first = plan.output(signOut),
+               second = plan.output(logOut);
   const bool empty = self->numel() == 0;
   return plan.finish(
       [=](PlanContext &context) {
-        if (empty) return Status{0};  // CANN leaves the results as they are, also for a batch of 0 x 0 matrices
+        // CANN leaves the results as they are, also for a batch of 0 x 0 matrices
+        if (empty) return Status{0};
         const View signs = view_of(context.tensor(first)), logs = view_of(context.tensor(second));
         const SafeView from(view_of(context.tensor(source)), {signs, logs});
         const Layout &shape = from.view().layout;
@@ -124,7 +128,8 @@ EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *log
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
   Check check("aclnnInverse");
@@ -153,6 +158,7 @@ EMU_OPERATOR(Inverse, (const aclTensor *self, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of matrices for the decompositions: read whole into memory of their own, in double or complex double
-// whatever their dtype, and stored with one rounding.
+// Batches of matrices for the decompositions: read whole into memory of their own, in double or
+// complex double whatever their dtype, and stored with one rounding.
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,9 @@ class MatrixReader {
   }
 
  private:
-  static AxisSet inner_axes(const View &view) { return all_axes(view.layout.rank) & ~all_axes(view.layout.rank - 2); }
+  static AxisSet inner_axes(const View &view) {
+    return all_axes(view.layout.rank) & ~all_axes(view.layout.rank - 2);
+  }
 
   Rows<T> rows_;
   int64_t height_, width_;

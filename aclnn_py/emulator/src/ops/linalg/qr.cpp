@@ -35,7 +35,8 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
     check.castable(self->dtype, "Q", Q->dtype).castable(self->dtype, "R", R->dtype);
   }
   check.rank("self", self, 2, 8);
-  check.that(mode >= kReduced && mode <= kTriangleOnly, "mode is %lld; allowed: 0 (reduced), 1 (complete), 2 (r)",
+  check.that(mode >= kReduced && mode <= kTriangleOnly,
+             "mode is %lld; allowed: 0 (reduced), 1 (complete), 2 (r)",
              static_cast<long long>(mode));
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*self);
@@ -59,6 +60,7 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

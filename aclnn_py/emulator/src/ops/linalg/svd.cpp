@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Singular values by one-sided Jacobi rotations: columns are turned against each other until all are orthogonal;
-// then their lengths are the singular values. Where the rank ends, columns of zeros are left. Values come in
-// descending order; the signs of the vectors are not prescribed. A matrix with an infinity or NaN has NaN for all
-// results.
+// Singular values by one-sided Jacobi rotations: columns are turned against each other until all
+// are orthogonal; then their lengths are the singular values. Where the rank ends, columns of zeros
+// are left. Values come in descending order; the signs of the vectors are not prescribed. A matrix
+// with an infinity or NaN has NaN for all results.
 #include <limits>
 #include <numeric>
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr Status kDeviceFault = 507015;
 constexpr int kMostSweeps = 100;  // a dozen do for anything but a defect
-// Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares near the end of
-// the range of double, where angles between them mean nothing.
+// Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares
+// near the end of the range of double, where angles between them mean nothing.
 constexpr double kNegligible = 1e-140;
 
 // A = U diag(values) V^H.
@@ -57,29 +57,34 @@ bool turn(Matrix<T> *columns, Matrix<T> *turns, int64_t p, int64_t q, double tol
   const double cosine = 1 / std::hypot(1, tangent);
   const T sine = cosine * tangent * (product / size);
   rotate(x, y, length, cosine, sine);
-  rotate(turns->items.data() + p * turns->columns, turns->items.data() + q * turns->columns, turns->columns, cosine,
-         sine);
+  rotate(turns->items.data() + p * turns->columns, turns->items.data() + q * turns->columns,
+         turns->columns, cosine, sine);
   return true;
 }
 
-// Orthonormal columns in the order of `order`, scaled from those that are not negligible; the others, and more up to
-// `wanted`, complete the basis.
+// Orthonormal columns in the order of `order`, scaled from those that are not negligible; the
+// others, and more up to `wanted`, complete the basis.
 template <class T>
-Matrix<T> basis(const Matrix<T> &columns, const std::vector<int64_t> &order, const std::vector<double> &lengths,
-                int64_t wanted) {
+Matrix<T> basis(const Matrix<T> &columns, const std::vector<int64_t> &order,
+                const std::vector<double> &lengths, int64_t wanted) {
   const int64_t height = columns.columns;
   int64_t known = 0;
-  while (known < static_cast<int64_t>(order.size()) && lengths[static_cast<size_t>(known)] > kNegligible) ++known;
+  while (known < static_cast<int64_t>(order.size()) &&
+         lengths[static_cast<size_t>(known)] > kNegligible)
+    ++known;
   Matrix<T> result(height, wanted);
   Matrix<T> found(height, known);
   for (int64_t j = 0; j < known; ++j) {
     for (int64_t i = 0; i < height; ++i) {
-      found.at(i, j) = columns.at(order[static_cast<size_t>(j)], i) / lengths[static_cast<size_t>(j)];
+      found.at(i, j) =
+          columns.at(order[static_cast<size_t>(j)], i) / lengths[static_cast<size_t>(j)];
     }
   }
-  const Matrix<T> rest = known < wanted ? orthogonal_factor(reflections(found), wanted) : Matrix<T>();
+  const Matrix<T> rest =
+      known < wanted ? orthogonal_factor(reflections(found), wanted) : Matrix<T>();
   for (int64_t i = 0; i < height; ++i) {
-    for (int64_t j = 0; j < wanted; ++j) result.at(i, j) = j < known ? found.at(i, j) : rest.at(i, j);
+    for (int64_t j = 0; j < wanted; ++j)
+      result.at(i, j) = j < known ? found.at(i, j) : rest.at(i, j);
   }
   return result;
 }
@@ -96,7 +101,8 @@ Singular<T> decompose_tall(const Matrix<T> &a, int64_t wanted) {
     turns.at(j, j) = T(1);
     for (int64_t i = 0; i < a.rows; ++i) columns.at(j, i) = a.at(i, j) / scale;
   }
-  const double tolerance = std::numeric_limits<double>::epsilon() * static_cast<double>(std::max<int64_t>(8, a.rows));
+  const double tolerance =
+      std::numeric_limits<double>::epsilon() * static_cast<double>(std::max<int64_t>(8, a.rows));
   Singular<T> result;
   bool turned = true;
   for (int sweep = 0; turned && sweep < kMostSweeps; ++sweep) {
@@ -134,7 +140,8 @@ Singular<T> decompose(const Matrix<T> &a, bool full) {
   if (!std::all_of(a.items.begin(), a.items.end(), [](const T &x) { return is_finite(x); })) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     Singular<T> result{std::vector<double>(static_cast<size_t>(least), nan),
-                       Matrix<T>(a.rows, full ? a.rows : least), Matrix<T>(a.columns, full ? a.columns : least)};
+                       Matrix<T>(a.rows, full ? a.rows : least),
+                       Matrix<T>(a.columns, full ? a.columns : least)};
     std::fill(result.u.items.begin(), result.u.items.end(), T(nan));
     std::fill(result.v.items.begin(), result.v.items.end(), T(nan));
     return result;
@@ -154,7 +161,8 @@ template <class T>
 bool decompose_all(const View &in, bool full, const Results &out) {
   const MatrixReader<T> reader(in);
   const MatrixWriter<T> write_sigma(out.sigma), write_u(out.u), write_v(out.v);
-  const int64_t rows = in.layout.shape[in.layout.rank - 2], columns = in.layout.shape[in.layout.rank - 1];
+  const int64_t rows = in.layout.shape[in.layout.rank - 2],
+                columns = in.layout.shape[in.layout.rank - 1];
   const int64_t batch = batch_count(in.layout);
   std::vector<char> failed(static_cast<size_t>(batch));
   for_each_matrix(batch, rows, columns, [&](int64_t index) {
@@ -171,13 +179,14 @@ bool decompose_all(const View &in, bool full, const Results &out) {
 }  // namespace
 
 // Without `computeUV` u and v may have any shape and are filled with zeros.
-EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, aclTensor *sigma, aclTensor *u,
-                   aclTensor *v)) {
+EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, aclTensor *sigma,
+                   aclTensor *u, aclTensor *v)) {
   Check check("aclnnSvd");
   check.required("input", input).required("sigma", sigma).required("u", u).required("v", v);
   check.dtype("input", input).dtype("sigma", sigma).dtype("u", u).dtype("v", v);
   if (!check.ok()) return check.status();
-  check.same_dtype("sigma", sigma->dtype, "input", input->dtype).same_dtype("u", u->dtype, "input", input->dtype);
+  check.same_dtype("sigma", sigma->dtype, "input", input->dtype)
+      .same_dtype("u", u->dtype, "input", input->dtype);
   check.same_dtype("v", v->dtype, "input", input->dtype).rank("input", input, 2, 8);
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*input);
@@ -187,7 +196,8 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
   if (computeUV) check.shape("v", v, batch_shape(in, {n, fullMatrices ? n : k}));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnSvd");
-  const size_t source = plan.input(input), values = plan.output(sigma), left = plan.output(u), right = plan.output(v);
+  const size_t source = plan.input(input), values = plan.output(sigma), left = plan.output(u),
+               right = plan.output(v);
   return plan.finish(
       [=](PlanContext &context) {
         const Results out{view_of(context.tensor(values)), view_of(context.tensor(left)),
@@ -202,10 +212,12 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
           fill_view(out.u, &zero);
           fill_view(out.v, &zero);
         }
-        if (!converged) return fail(kDeviceFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
+        if (!converged)
+          return fail(kDeviceFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

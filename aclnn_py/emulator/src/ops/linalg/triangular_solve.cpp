@@ -30,9 +30,12 @@ void substitute(const Matrix<T> &a, const Triangle &how, Matrix<T> *b) {
   }
 }
 
-// Shape of the matrices `inner` behind the batch the two operands broadcast to; false when they do not.
-bool shared_batch(const aclTensor *self, const aclTensor *a, std::initializer_list<int64_t> inner, Layout *result) {
-  const Layout left = batch_shape(layout_of(*self), {1, 1}), right = batch_shape(layout_of(*a), {1, 1});
+// Shape of the matrices `inner` behind the batch the two operands broadcast to; false when they do
+// not.
+bool shared_batch(const aclTensor *self, const aclTensor *a, std::initializer_list<int64_t> inner,
+                  Layout *result) {
+  const Layout left = batch_shape(layout_of(*self), {1, 1}),
+               right = batch_shape(layout_of(*a), {1, 1});
   Layout batch;
   if (!broadcast_shapes(left, right, &batch)) return false;
   *result = batch_shape(batch, inner);
@@ -41,20 +44,23 @@ bool shared_batch(const aclTensor *self, const aclTensor *a, std::initializer_li
 
 }  // namespace
 
-EMU_OPERATOR(TriangularSolve, (const aclTensor *self, const aclTensor *A, bool upper, bool transpose,
-                               bool unitriangular, aclTensor *xOut, aclTensor *mOut)) {
+EMU_OPERATOR(TriangularSolve,
+             (const aclTensor *self, const aclTensor *A, bool upper, bool transpose,
+              bool unitriangular, aclTensor *xOut, aclTensor *mOut)) {
   Check check("aclnnTriangularSolve");
   check.required("self", self).required("A", A).required("xOut", xOut).required("mOut", mOut);
   check.dtype("self", self).dtype("A", A).dtype("xOut", xOut).dtype("mOut", mOut);
   if (!check.ok()) return check.status();
-  check.same_dtype("A", A->dtype, "self", self->dtype).same_dtype("xOut", xOut->dtype, "self", self->dtype);
+  check.same_dtype("A", A->dtype, "self", self->dtype)
+      .same_dtype("xOut", xOut->dtype, "self", self->dtype);
   check.same_dtype("mOut", mOut->dtype, "self", self->dtype);
-  check.that(!unitriangular || self->dtype == ACL_FLOAT, "unitriangular is true, which goes with FLOAT, not with %s",
-             dtype_name(self->dtype));
+  check.that(!unitriangular || self->dtype == ACL_FLOAT,
+             "unitriangular is true, which goes with FLOAT, not with %s", dtype_name(self->dtype));
   square(check.rank("self", self, 2, 8).rank("A", A, 2, 8), "A", A);
   if (!check.ok()) return check.status();
   const int64_t n = A->shape[A->rank() - 1], k = self->shape[self->rank() - 1];
-  check.that(self->shape[self->rank() - 2] == n, "self has shape %s; its last dimension but one must be %lld as in A",
+  check.that(self->shape[self->rank() - 2] == n,
+             "self has shape %s; its last dimension but one must be %lld as in A",
              shape_text(layout_of(*self)).c_str(), static_cast<long long>(n));
   Layout x, m;
   check.that(shared_batch(self, A, {n, k}, &x) && shared_batch(self, A, {n, n}, &m),
@@ -63,7 +69,8 @@ EMU_OPERATOR(TriangularSolve, (const aclTensor *self, const aclTensor *A, bool u
   check.shape("xOut", xOut, x).shape("mOut", mOut, m);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnTriangularSolve");
-  const size_t right = plan.input(self), left = plan.input(A), first = plan.output(xOut), second = plan.output(mOut);
+  const size_t right = plan.input(self), left = plan.input(A), first = plan.output(xOut),
+               second = plan.output(mOut);
   const Triangle how{upper, transpose, unitriangular};
   return plan.finish(
       [=](PlanContext &context) {
@@ -75,16 +82,19 @@ EMU_OPERATOR(TriangularSolve, (const aclTensor *self, const aclTensor *A, bool u
           using T = decltype(zero);
           const MatrixReader<T> read_a(a.view()), read_b(b.view());
           const MatrixWriter<T> write(to);
-          const int64_t rows = to.layout.shape[to.layout.rank - 2], columns = to.layout.shape[to.layout.rank - 1];
-          for_each_matrix(batch_count(to.layout), rows, std::max(rows, columns), [&](int64_t index) {
-            Matrix<T> solution = read_b.read(index);
-            substitute(read_a.read(index), how, &solution);
-            write.put(index, solution.items);
-          });
+          const int64_t rows = to.layout.shape[to.layout.rank - 2],
+                        columns = to.layout.shape[to.layout.rank - 1];
+          for_each_matrix(batch_count(to.layout), rows, std::max(rows, columns),
+                          [&](int64_t index) {
+                            Matrix<T> solution = read_b.read(index);
+                            substitute(read_a.read(index), how, &solution);
+                            write.put(index, solution.items);
+                          });
         });
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logistic loss of two classes, log(1 + exp(-target * self)), its sum or mean, and its gradient.
+// The logistic loss of two classes, log(1 + exp(-target * self)), its sum or mean, and its
+// gradient.
 #include <cmath>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace {
 
 enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
-// Sums are made of pieces of this many elements, whatever the number of threads, so that their rounding does
-// not depend on the machine.
+// Sums are made of pieces of this many elements, whatever the number of threads, so that their
+// rounding does not depend on the machine.
 constexpr int64_t kPiece = 64 * kBlock;
 
 // log(1 + exp(-y * x)) without an overflow on either side.
@@ -25,10 +26,12 @@ T soft_margin(T x, T y) {
 
 Check &reduction_known(Check &check, int64_t reduction) {
   return check.that(reduction >= kNone && reduction <= kSum,
-                    "reduction is %lld; allowed: 0 (none), 1 (mean), 2 (sum)", static_cast<long long>(reduction));
+                    "reduction is %lld; allowed: 0 (none), 1 (mean), 2 (sum)",
+                    static_cast<long long>(reduction));
 }
 
-// The losses added up in double. Elements are rounded to `via`, the dtype both tensors meet in, first.
+// The losses added up in double. Elements are rounded to `via`, the dtype both tensors meet in,
+// first.
 double total_loss(const View &self, const View &target, aclDataType via) {
   const Reader left(self, via), right(target, via);
   const int64_t count = self.count();
@@ -63,8 +66,9 @@ Status plan_total(const aclTensor *self, const aclTensor *target, bool mean, acl
   Layout shape;
   if (check.ok()) {
     const Layout left = layout_of(*self), right = layout_of(*target);
-    check.that(broadcast_shapes(left, right, &shape), "target has shape %s, which does not broadcast with %s",
-               shape_text(right).c_str(), shape_text(left).c_str());
+    check.that(broadcast_shapes(left, right, &shape),
+               "target has shape %s, which does not broadcast with %s", shape_text(right).c_str(),
+               shape_text(left).c_str());
   }
   check.shape("out", out, Layout());
   if (!check.ok()) return check.status();
@@ -88,30 +92,39 @@ Status plan_total(const aclTensor *self, const aclTensor *target, bool mean, acl
 }  // namespace
 
 EMU_FORMULA_XY(SoftMarginLoss, soft_margin(x, y))
-EMU_OPERATOR(SoftMarginLoss, (const aclTensor *self, const aclTensor *target, int64_t reduction, aclTensor *out)) {
-  static constexpr ElementwiseRow row = {"aclnnSoftMarginLoss",
-                                         &block_table<SoftMarginLossFormula, types::bit(Compute::F32), 2, 0>, kKeep};
+EMU_OPERATOR(SoftMarginLoss,
+             (const aclTensor *self, const aclTensor *target, int64_t reduction, aclTensor *out)) {
+  static constexpr ElementwiseRow row = {
+      "aclnnSoftMarginLoss", &block_table<SoftMarginLossFormula, types::bit(Compute::F32), 2, 0>,
+      kKeep};
   Check check(row.op);
   check.required("self", self).required("target", target).required("out", out);
   reduction_known(check, reduction);
   if (!check.ok()) return check.status();
-  if (reduction == kNone) return elementwise(row, {self, target, skipped()}, out, workspaceSize, executor);
+  if (reduction == kNone)
+    return elementwise(row, {self, target, skipped()}, out, workspaceSize, executor);
   return plan_total(self, target, reduction == kMean, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // x is the incoming gradient, y the argument, z the target, a what the mean divides by.
 EMU_FORMULA_XYZA(SoftMarginLossBackward, x * -z * sigmoid(-z * y) / a)
-EMU_OPERATOR(SoftMarginLossBackward, (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
-                                      int64_t reduction, aclTensor *out)) {
+EMU_OPERATOR(SoftMarginLossBackward, (const aclTensor *gradOutput, const aclTensor *self,
+                                      const aclTensor *target, int64_t reduction, aclTensor *out)) {
   static constexpr ElementwiseRow row = {
-      "aclnnSoftMarginLossBackward", &block_table<SoftMarginLossBackwardFormula, types::bit(Compute::F32), 3, 1>,
-      kKeep};
+      "aclnnSoftMarginLossBackward",
+      &block_table<SoftMarginLossBackwardFormula, types::bit(Compute::F32), 3, 1>, kKeep};
   Check check(row.op);
-  check.required("gradOutput", gradOutput).required("self", self).required("target", target).required("out", out);
+  check.required("gradOutput", gradOutput)
+      .required("self", self)
+      .required("target", target)
+      .required("out", out);
   reduction_known(check, reduction);
   if (!check.ok()) return check.status();
   const auto divisor = reduction == kMean ? static_cast<double>(out->numel()) : 1.0;
-  return elementwise(row, {gradOutput, self, target, number(divisor)}, out, workspaceSize, executor);
-} EMU_CATCH
+  return elementwise(row, {gradOutput, self, target, number(divisor)}, out, workspaceSize,
+                     executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -39,12 +39,13 @@ struct Kind<double> {
 
 // The depth is cut into equal steps whatever the path, so that sums are made in one order.
 constexpr int64_t depth_step = gemm_depth_step;
-// Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a` of one
-// tile, which fit the second, pass by; the accumulators of one chunk fit the third.
+// Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a`
+// of one tile, which fit the second, pass by; the accumulators of one chunk fit the third.
 constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
 // Up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time.
 constexpr int64_t few_rows = 128, group = 128;
-// Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long pieces.
+// Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long
+// pieces.
 constexpr int64_t stretch = 32;
 constexpr int64_t cache_line = 64;
 
@@ -94,16 +95,21 @@ class Product {
   }
 
   // Elements of the packed kind that `depth` takes.
-  static int64_t room(int64_t depth) { return ceil_div(depth, Kind<C>::per_unit) * Kind<C>::per_unit; }
+  static int64_t room(int64_t depth) {
+    return ceil_div(depth, Kind<C>::per_unit) * Kind<C>::per_unit;
+  }
 
   // The last panel has the rows that are left, not those of a full one.
-  int tall(int64_t row, int64_t end) const { return static_cast<int>(std::min<int64_t>(height_, end - row)); }
+  int tall(int64_t row, int64_t end) const {
+    return static_cast<int>(std::min<int64_t>(height_, end - row));
+  }
   void pack_a(int64_t row, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
     const int rows = tall(row, end);
     pack_a_({a_.data, a_.row, a_.col, row, rows, depth_begin, depth, rows}, to);
   }
   void pack_b(int64_t col, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
-    pack_b_({b_.data, b_.col, b_.row, col, std::min<int64_t>(width_, end - col), depth_begin, depth, width_},
+    pack_b_({b_.data, b_.col, b_.row, col, std::min<int64_t>(width_, end - col), depth_begin, depth,
+             width_},
             to);
   }
 
@@ -112,10 +118,12 @@ class Product {
     const int64_t step = b_.col.stride == 1 ? stretch : depth;
     for (int64_t p = 0; p < depth; p += step)
       for (int64_t j = begin; j < end; j += width_)
-        pack_b(j, end, depth_begin + p, std::min(step, depth - p), to + (j - begin) * room(depth) + p * width_);
+        pack_b(j, end, depth_begin + p, std::min(step, depth - p),
+               to + (j - begin) * room(depth) + p * width_);
   }
 
-  // First row of panel `i` of `panels` about as high as each other: low ones do not keep the processor busy.
+  // First row of panel `i` of `panels` about as high as each other: low ones do not keep the
+  // processor busy.
   int64_t share(int64_t i, int64_t panels) const { return a_.rows * i / panels; }
 
   // Rows of `b` from `depth_begin` on and columns from `begin` to `end` that are unpacked together.
@@ -123,24 +131,30 @@ class Product {
     int64_t begin, end, depth_begin, depth;
   };
   Block block(int64_t g, int64_t depth_begin) const {
-    return {g * group, std::min((g + 1) * group, b_.cols), depth_begin, std::min(depth_step, a_.cols - depth_begin)};
+    return {g * group, std::min((g + 1) * group, b_.cols), depth_begin,
+            std::min(depth_step, a_.cols - depth_begin)};
   }
 
-  // While panel `i` of `panels` of one block is multiplied, its share of the next block is on its way.
+  // While panel `i` of `panels` of one block is multiplied, its share of the next block is on its
+  // way.
   void await(const Block &next, int64_t i, int64_t panels) const {
     if (b_.col.stride != 1 || b_.col.block || b_.row.block) return;
-    const int64_t size = item_size(b_.dtype), first = next.depth * i / panels, last = next.depth * (i + 1) / panels;
+    const int64_t size = item_size(b_.dtype), first = next.depth * i / panels,
+                  last = next.depth * (i + 1) / panels;
     for (int64_t p = first; p < last; ++p) {
-      const char *row = static_cast<const char *>(b_.data) + (b_.row.at(next.depth_begin + p) + next.begin) * size;
-      for (int64_t at = 0; at < (next.end - next.begin) * size; at += cache_line) __builtin_prefetch(row + at, 0, 2);
+      const char *row = static_cast<const char *>(b_.data) +
+                        (b_.row.at(next.depth_begin + p) + next.begin) * size;
+      for (int64_t at = 0; at < (next.end - next.begin) * size; at += cache_line)
+        __builtin_prefetch(row + at, 0, 2);
     }
   }
 
-  // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and uses them at
-  // once.
+  // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and
+  // uses them at once.
   void wide() {
     const int64_t panels = ceil_div(a_.rows, height_), k = a_.cols;
-    P *packed = static_cast<P *>(scratch().take(static_cast<size_t>(panels * height_ * room(k)) * sizeof(P)));
+    P *packed = static_cast<P *>(
+        scratch().take(static_cast<size_t>(panels * height_ * room(k)) * sizeof(P)));
     each(panels, 4, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         for (int64_t p = 0; p < k; p += depth_step)
@@ -152,20 +166,25 @@ class Product {
     each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
       alignas(64) C sums[few_rows * group];
       Scratch &mine = PerThread<Scratch, GroupScratch>::get();
-      P *unpacked = static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
+      P *unpacked =
+          static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
       for (int64_t g = first; g < last; ++g) {
-        const int64_t begin = g * group, end = std::min(begin + group, b_.cols), across = ceil_div(end - begin, width_);
+        const int64_t begin = g * group, end = std::min(begin + group, b_.cols),
+                      across = ceil_div(end - begin, width_);
         for (int64_t p = 0; p < k; p += depth_step) {
           const int64_t depth = std::min(depth_step, k - p);
           // Further down, or at the top of the next group.
-          const Block next = p + depth < k ? block(g, p + depth) : g + 1 < last ? block(g + 1, 0) : Block{};
+          const Block next = p + depth < k  ? block(g, p + depth)
+                             : g + 1 < last ? block(g + 1, 0)
+                                            : Block{};
           unpack_group(begin, end, p, depth, unpacked);
           for (int64_t j = begin; j < end; j += width_) {
             await(next, (j - begin) / width_, across);
             for (int64_t i = 0; i < panels; ++i)
               tiles_[share(i + 1, panels) - share(i, panels) - 1](
-                  packed + panels * height_ * p + i * height_ * room(depth), unpacked + (j - begin) * room(depth),
-                  width_, depth, sums + share(i, panels) * group + (j - begin), group, p > 0);
+                  packed + panels * height_ * p + i * height_ * room(depth),
+                  unpacked + (j - begin) * room(depth), width_, depth,
+                  sums + share(i, panels) * group + (j - begin), group, p > 0);
           }
         }
         for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
@@ -173,18 +192,20 @@ class Product {
     });
   }
 
-  // One chunk of the result, whole depth: both operands are packed in parallel, then tiles of the chunk are
-  // multiplied in parallel.
+  // One chunk of the result, whole depth: both operands are packed in parallel, then tiles of the
+  // chunk are multiplied in parallel.
   void chunk(int64_t row, int64_t rows, int64_t col, int64_t cols) {
-    const int64_t a_panels = ceil_div(rows, height_), b_panels = ceil_div(cols, width_), k = a_.cols;
-    // The odd line keeps rows from lying a multiple of a page apart, where they would share a few cache sets.
+    const int64_t a_panels = ceil_div(rows, height_), b_panels = ceil_div(cols, width_),
+                  k = a_.cols;
+    // The odd line keeps rows from lying a multiple of a page apart, where they would share a few
+    // cache sets.
     const int64_t ldc = b_panels * width_ + cache_line / static_cast<int64_t>(sizeof(C)),
                   deepest = room(std::min(depth_step, k));
     const size_t a_bytes = static_cast<size_t>(a_panels * height_ * deepest) * sizeof(P),
                  b_bytes = static_cast<size_t>(b_panels * width_ * deepest) * sizeof(P);
     const size_t a_room = (a_bytes + 63) & ~size_t(63), b_room = (b_bytes + 63) & ~size_t(63);
-    char *memory = static_cast<char *>(
-        scratch().take(a_room + b_room + static_cast<size_t>(a_panels * height_ * ldc) * sizeof(C)));
+    char *memory = static_cast<char *>(scratch().take(
+        a_room + b_room + static_cast<size_t>(a_panels * height_ * ldc) * sizeof(C)));
     P *packed_a = reinterpret_cast<P *>(memory), *packed_b = reinterpret_cast<P *>(memory + a_room);
     C *sums = reinterpret_cast<C *>(memory + a_room + b_room);
     const int64_t high = std::max<int64_t>(1, tile_height / height_),
@@ -197,7 +218,8 @@ class Product {
           pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * room(depth));
         const int64_t begin = std::max<int64_t>(0, first - a_panels) * width_,
                       end = std::min((last - a_panels) * width_, cols);
-        if (begin < end) unpack_group(col + begin, col + end, p, depth, packed_b + begin * room(depth));
+        if (begin < end)
+          unpack_group(col + begin, col + end, p, depth, packed_b + begin * room(depth));
       });
       const bool finished = p + depth == k;
       each(tiles_down * tiles_across, 1, [&](int64_t first, int64_t last) {
@@ -207,8 +229,8 @@ class Product {
           for (int64_t j = j0; j < j1; ++j)
             for (int64_t i = i0; i < i1; ++i)
               tiles_[tall(i * height_, rows) - 1](
-                  packed_a + i * height_ * room(depth), packed_b + j * width_ * room(depth), width_, depth,
-                  sums + i * height_ * ldc + j * width_, ldc, p > 0);
+                  packed_a + i * height_ * room(depth), packed_b + j * width_ * room(depth), width_,
+                  depth, sums + i * height_ * ldc + j * width_, ldc, p > 0);
           if (!finished) continue;
           const int64_t j_begin = j0 * width_, j_end = std::min(j1 * width_, cols),
                         i_end = std::min(i1 * height_, rows);

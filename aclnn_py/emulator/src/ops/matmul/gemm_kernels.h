@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The leaf routines of the matrix product that are compiled once per instruction set.
-// Only plain types cross this border: inline library code compiled for a newer instruction set must never be
-// shared with files built for the baseline.
+// Only plain types cross this border: inline library code compiled for a newer instruction set must
+// never be shared with files built for the baseline.
 #pragma once
 
 #include <cstdint>
 
 namespace emu {
 
-// Element offset of index i along one axis of a matrix: either i * stride, or blocks of `block` elements that
-// lie `block_stride` apart (FRACTAL_NZ keeps the columns of a matrix in such blocks).
+// Element offset of index i along one axis of a matrix: either i * stride, or blocks of `block`
+// elements that lie `block_stride` apart (FRACTAL_NZ keeps the columns of a matrix in such blocks).
 struct GemmAxis {
   int64_t stride = 0;
   int64_t block = 0;
@@ -22,9 +22,9 @@ struct GemmAxis {
 
 enum class GemmStorage : int { f32, f16, bf16, i8, u8, f64, count };
 
-// One packed panel: `width` indices of the `wide` axis side by side, for `depth` consecutive indices of the
-// `deep` axis. Short panels are filled up with zeros. Bytes become int16, two depths of one index beside each
-// other, the pair an odd depth leaves half empty filled up with zero.
+// One packed panel: `width` indices of the `wide` axis side by side, for `depth` consecutive
+// indices of the `deep` axis. Short panels are filled up with zeros. Bytes become int16, two depths
+// of one index beside each other, the pair an odd depth leaves half empty filled up with zero.
 struct GemmPanel {
   const void *source;
   GemmAxis wide, deep;
@@ -34,10 +34,11 @@ struct GemmPanel {
 
 constexpr int kGemmMostRows = 12;
 
-// c[height][columns] (leading dimension ldc) = or += packed_a * b over `depth`. `ldb` is the distance between the
-// packed rows of b: rows of single elements, of pairs for int16.
+// c[height][columns] (leading dimension ldc) = or += packed_a * b over `depth`. `ldb` is the
+// distance between the packed rows of b: rows of single elements, of pairs for int16.
 template <class P, class C>
-using GemmTile = void (*)(const P *a, const P *b, int64_t ldb, int64_t depth, C *c, int64_t ldc, bool add);
+using GemmTile = void (*)(const P *a, const P *b, int64_t ldb, int64_t depth, C *c, int64_t ldc,
+                          bool add);
 
 struct GemmKernels {
   int rows;                // height of the largest register tile
@@ -56,18 +57,20 @@ struct GemmKernels {
   void (*from_bf16)(const uint16_t *, float *, int64_t);
 };
 
-// A few rows times a matrix that is read once, where it lies. Sums are made in the order of the tiles: one product
-// after the other for `gemm_depth_step` depths, then these sums one after the other.
+// A few rows times a matrix that is read once, where it lies. Sums are made in the order of the
+// tiles: one product after the other for `gemm_depth_step` depths, then these sums one after the
+// other.
 constexpr int gemm_few_rows = 8;
 constexpr int64_t gemm_depth_step = 256;
 
 struct GemmStream {
-  const void *a;       // packed by pack_wide as one panel as wide as there are rows
-  const void *b;       // depth 0 of the first column
-  int64_t step;        // from one depth to the next, or from one column to the next where depths are neighbours
+  const void *a;  // packed by pack_wide as one panel as wide as there are rows
+  const void *b;  // depth 0 of the first column
+  // from one depth to the next, or from one column to the next where depths are neighbours
+  int64_t step;
   int64_t columns, depth;
-  void *sums;          // (rows, columns)
-  int64_t sums_stride; // between rows
+  void *sums;           // (rows, columns)
+  int64_t sums_stride;  // between rows
 };
 using GemmStreamFn = void (*)(const GemmStream &);
 
@@ -75,7 +78,8 @@ using GemmStreamFn = void (*)(const GemmStream &);
 struct GemmStreams {
   // Columns are neighbours. At most gemm_depth_step depths; sums are fp32, double where b is.
   GemmStreamFn across[static_cast<int>(GemmStorage::count)][gemm_few_rows];
-  // Depths are neighbours. Sums are fp32, double, int32 for bytes. Null where the instruction set has no quick way.
+  // Depths are neighbours. Sums are fp32, double, int32 for bytes. Null where the instruction set
+  // has no quick way.
   GemmStreamFn along[static_cast<int>(GemmStorage::count)][gemm_few_rows];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -ffp-contract=fast
-// Compiled once per instruction set: vector extensions of the compiler give the width, the register tile is
-// chosen for the number of registers.
+// Compiled once per instruction set: vector extensions of the compiler give the width, the register
+// tile is chosen for the number of registers.
 #include "ops/matmul/gemm_kernels.h"
 
 #include <utility>
@@ -51,7 +51,8 @@ void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc,
   }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
-    auto *first = reinterpret_cast<L *>(c + i * ldc), *second = reinterpret_cast<L *>(c + i * ldc + lanes);
+    auto *first = reinterpret_cast<L *>(c + i * ldc),
+         *second = reinterpret_cast<L *>(c + i * ldc + lanes);
     *first = add ? V(*first) + sum[i][0] : sum[i][0];
     *second = add ? V(*second) + sum[i][1] : sum[i][1];
   }
@@ -75,14 +76,15 @@ inline Whole pair_products(Whole a, Whole b) {
 }
 
 template <int rows>
-void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, int32_t *c, int64_t ldc,
-                bool add) {
+void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, int32_t *c,
+                int64_t ldc, bool add) {
   using L = Vec<uint32_t>::loose;
   constexpr int lanes = Vec<uint32_t>::lanes;
   Whole sum[rows][2] = {};
   await_rows<rows>(c, ldc, 2 * lanes);
   for (int64_t p = 0; p < depth; p += 2) {
-    const Whole left = *reinterpret_cast<const L *>(b), right = *reinterpret_cast<const L *>(b + 2 * lanes);
+    const Whole left = *reinterpret_cast<const L *>(b),
+                right = *reinterpret_cast<const L *>(b + 2 * lanes);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
       uint32_t pair;
@@ -96,16 +98,20 @@ void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, 
   }
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
-    auto *first = reinterpret_cast<L *>(c + i * ldc), *second = reinterpret_cast<L *>(c + i * ldc + lanes);
+    auto *first = reinterpret_cast<L *>(c + i * ldc),
+         *second = reinterpret_cast<L *>(c + i * ldc + lanes);
     *first = add ? Whole(*first) + sum[i][0] : sum[i][0];
     *second = add ? Whole(*second) + sum[i][1] : sum[i][1];
   }
 }
 
 uint16_t float_to_half(float value) {
-  uint32_t bits = float_to_bits(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
-  if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u | ((magnitude >> 13) & 0x1FFu));
-  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // rounds to 65536 or above
+  uint32_t bits = float_to_bits(value), sign = (bits >> 16) & 0x8000u,
+           magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > 0x7F800000u)
+    return static_cast<uint16_t>(sign | 0x7E00u | ((magnitude >> 13) & 0x1FFu));
+  // rounds to 65536 or above
+  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);
   if (magnitude < 0x38800000u) {  // subnormal result: the addition rounds at the right bit
     float shifted = bits_to_float(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (float_to_bits(shifted) - 0x3F000000u));
@@ -149,13 +155,16 @@ void read_run(const typename K::Stored *source, const GemmAxis &axis, int64_t be
   }
 }
 
-constexpr int64_t staging = 256;  // depths transposed at a time; such rows stay in the first-level cache
-// Rows ahead of the one being packed that are asked for: long strides defeat the processor's own guesses.
+// depths transposed at a time; such rows stay in the first-level cache
+constexpr int64_t staging = 256;
+// Rows ahead of the one being packed that are asked for: long strides defeat the processor's own
+// guesses.
 constexpr int64_t ahead = 16;
 
 // `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
 template <class K, int columns>
-void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth, typename K::Packed *packed) {
+void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
+                    typename K::Packed *packed) {
   constexpr int per_unit = sizeof(typename K::Unit) / sizeof(typename K::Packed);
   for (int64_t p = 0; p < depth; p += per_unit) {
     if constexpr (per_unit == 1) {
@@ -192,7 +201,8 @@ constexpr bool turns_in_registers = std::is_same_v<typename K::Unit, float>;
 
 // `lines` neighbours of the wide axis, `step` apart in memory, each dense along the depth.
 template <class K, int lines>
-void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, int64_t width, float *target) {
+void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, int64_t width,
+                float *target) {
   int64_t p = 0;
   for (; p + 8 <= depth; p += 8) {
     __m256 rows[8];
@@ -210,7 +220,8 @@ void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, i
         _mm256_storeu_ps(to, rows[i]);
       } else {
         _mm_storeu_ps(to, _mm256_castps256_ps128(rows[i]));
-        if constexpr (lines == 6) _mm_storel_pi(reinterpret_cast<__m64 *>(to + 4), _mm256_extractf128_ps(rows[i], 1));
+        if constexpr (lines == 6)
+          _mm_storel_pi(reinterpret_cast<__m64 *>(to + 4), _mm256_extractf128_ps(rows[i], 1));
       }
     }
   }
@@ -231,7 +242,8 @@ void pack(const GemmPanel &panel, void *packed_raw) {
   P *packed = static_cast<P *>(packed_raw);
   const int64_t width = panel.width, count = panel.wide_count;
   const int64_t units = (panel.depth + per_unit - 1) / per_unit;
-  if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == columns && width == columns)
+  if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == columns &&
+      width == columns)
     return pack_full_rows<K, columns>(source + panel.deep.at(panel.deep_begin) + panel.wide_begin,
                                       panel.deep.stride, panel.depth, packed);
   if (count < width || panel.depth < units * per_unit)

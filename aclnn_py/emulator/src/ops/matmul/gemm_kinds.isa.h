@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors, and how each storage kind becomes what the products are computed in. For the *.isa.cpp files of the
-// matrix product only: everything here is compiled for the instruction set of the file that includes it.
+// Vectors, and how each storage kind becomes what the products are computed in. For the *.isa.cpp
+// files of the matrix product only: everything here is compiled for the instruction set of the file
+// that includes it.
 #pragma once
 
 #include <string.h>
@@ -45,8 +46,8 @@ inline uint32_t float_to_bits(float value) {
   return bits;
 }
 
-// Branch-free so that the baseline build vectorises it: rebias the exponent by a multiplication, then put
-// back infinity and NaN.
+// Branch-free so that the baseline build vectorises it: rebias the exponent by a multiplication,
+// then put back infinity and NaN.
 inline float half_to_float(uint16_t half) {
   uint32_t magnitude = half & 0x7FFFu, sign = (half & 0x8000u) << 16;
   float scaled = bits_to_float(magnitude << 13) * bits_to_float(0x77800000u);
@@ -58,18 +59,20 @@ inline void from_f16(const uint16_t *source, float *target, int64_t count) {
   int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= count; i += 8)
-    _mm256_storeu_ps(target + i,
-                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i))));
+    _mm256_storeu_ps(
+        target + i,
+        _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i))));
 #endif
   for (; i < count; ++i) target[i] = half_to_float(source[i]);
 }
 
 inline void from_bf16(const uint16_t *source, float *target, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) target[i] = bits_to_float(static_cast<uint32_t>(source[i]) << 16);
+  for (int64_t i = 0; i < count; ++i)
+    target[i] = bits_to_float(static_cast<uint32_t>(source[i]) << 16);
 }
 
-// How one storage kind becomes the packed kind, singly and in runs. A unit is what the tiles read at once for
-// one index: one element, or the int16 of two depths.
+// How one storage kind becomes the packed kind, singly and in runs. A unit is what the tiles read
+// at once for one index: one element, or the int16 of two depths.
 struct Float32 {
   using Stored = float;
   using Packed = float;
@@ -82,7 +85,9 @@ struct Float64 {
   using Packed = double;
   using Unit = double;
   static double one(double v) { return v; }
-  static void run(const double *s, double *t, int64_t n) { memcpy(t, s, static_cast<size_t>(n) * 8); }
+  static void run(const double *s, double *t, int64_t n) {
+    memcpy(t, s, static_cast<size_t>(n) * 8);
+  }
 };
 struct Half {
   using Stored = uint16_t;
@@ -140,17 +145,21 @@ inline typename Vec<typename K::Packed, bytes>::type lanes_of(const typename K::
         return (typename V::type)_mm512_maskz_slli_epi32(
             all, _mm512_maskz_cvtepu16_epi32(all, _mm256_loadu_si256(from_two)), 16);
       if constexpr (std::is_same_v<K, WideByte<int8_t>>)
-        return (typename V::type)_mm512_maskz_cvtepi32_ps(all, _mm512_maskz_cvtepi8_epi32(all, _mm_loadu_si128(from)));
+        return (typename V::type)_mm512_maskz_cvtepi32_ps(
+            all, _mm512_maskz_cvtepi8_epi32(all, _mm_loadu_si128(from)));
       if constexpr (std::is_same_v<K, WideByte<uint8_t>>)
-        return (typename V::type)_mm512_maskz_cvtepi32_ps(all, _mm512_maskz_cvtepu8_epi32(all, _mm_loadu_si128(from)));
+        return (typename V::type)_mm512_maskz_cvtepi32_ps(
+            all, _mm512_maskz_cvtepu8_epi32(all, _mm_loadu_si128(from)));
     }
 #endif
 #if defined(__AVX2__)
     if constexpr (bytes == 32) {
       const auto *from = reinterpret_cast<const __m128i *>(s);
-      if constexpr (std::is_same_v<K, Half>) return (typename V::type)_mm256_cvtph_ps(_mm_loadu_si128(from));
+      if constexpr (std::is_same_v<K, Half>)
+        return (typename V::type)_mm256_cvtph_ps(_mm_loadu_si128(from));
       if constexpr (std::is_same_v<K, Brain>)
-        return (typename V::type)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(from)), 16);
+        return (typename V::type)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(from)),
+                                                   16);
       if constexpr (std::is_same_v<K, WideByte<int8_t>>)
         return (typename V::type)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from)));
       if constexpr (std::is_same_v<K, WideByte<uint8_t>>)

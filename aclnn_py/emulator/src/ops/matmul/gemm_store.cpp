@@ -26,7 +26,8 @@ void scatter(const float *values, void *target, int64_t first, int64_t stride, i
 using Widen = void (*)(const uint16_t *, float *, int64_t);
 using Narrow = void (*)(const float *, uint16_t *, int64_t);
 
-void load_16(Widen widen, const void *source, int64_t first, int64_t stride, int64_t count, float *out) {
+void load_16(Widen widen, const void *source, int64_t first, int64_t stride, int64_t count,
+             float *out) {
   const uint16_t *from = static_cast<const uint16_t *>(source) + first;
   if (stride == 1) return widen(from, out, count);
   uint16_t near[piece];
@@ -49,9 +50,7 @@ void store_16(Narrow narrow, const float *values, void *target, int64_t first, i
   }
 }
 
-bool present(const Matrix &m) {
-  return m.data != nullptr;
-}
+bool present(const Matrix &m) { return m.data != nullptr; }
 
 class FloatStore final : public RowSink<float> {
  public:
@@ -76,8 +75,8 @@ class FloatStore final : public RowSink<float> {
         load_f32(e_.bias.data, e_.bias.dtype, e_.bias.col.at(j), e_.bias.col.stride, n, term);
         for (int64_t i = 0; i < n; ++i) result[i] += term[i];
       }
-      store_f32(result, out_.data, out_.dtype, row * out_.row_stride + j * out_.col_stride, out_.col_stride,
-                n);
+      store_f32(result, out_.data, out_.dtype, row * out_.row_stride + j * out_.col_stride,
+                out_.col_stride, n);
     }
   }
 
@@ -111,7 +110,8 @@ class DoubleStore final : public RowSink<double> {
 // Exact while it is an integer: an int32 bias is added before anything is converted to fp32.
 class IntegerStore final : public RowSink<int32_t> {
  public:
-  IntegerStore(const MatrixOut &out, const GemmEpilogue &e) : out_(out), e_(e), floats_(out, rest(e)) {}
+  IntegerStore(const MatrixOut &out, const GemmEpilogue &e)
+      : out_(out), e_(e), floats_(out, rest(e)) {}
 
   void accept(int64_t row, int64_t col, int64_t count, const int32_t *values) const override {
     int32_t sums[piece];
@@ -121,7 +121,8 @@ class IntegerStore final : public RowSink<int32_t> {
       if (integer_bias(e_)) {
         const uint32_t *bias = static_cast<const uint32_t *>(e_.bias.data);
         for (int64_t i = 0; i < n; ++i)
-          sums[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + bias[e_.bias.col.at(j + i)]);
+          sums[i] =
+              static_cast<int32_t>(static_cast<uint32_t>(sums[i]) + bias[e_.bias.col.at(j + i)]);
       }
       if (out_.dtype == ACL_INT32) {
         int32_t *to = static_cast<int32_t *>(out_.data) + row * out_.row_stride;
@@ -135,7 +136,9 @@ class IntegerStore final : public RowSink<int32_t> {
   }
 
  private:
-  static bool integer_bias(const GemmEpilogue &e) { return present(e.bias) && e.bias.dtype == ACL_INT32; }
+  static bool integer_bias(const GemmEpilogue &e) {
+    return present(e.bias) && e.bias.dtype == ACL_INT32;
+  }
   const GemmEpilogue &rest(const GemmEpilogue &e) {
     rest_ = e;
     if (integer_bias(e)) rest_.bias = {};
@@ -153,39 +156,27 @@ class IntegerStore final : public RowSink<int32_t> {
 bool gemm_is_float(aclDataType dtype) {
   return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16;
 }
-bool gemm_is_int8(aclDataType dtype) {
-  return dtype == ACL_INT8 || dtype == ACL_UINT8;
-}
+bool gemm_is_int8(aclDataType dtype) { return dtype == ACL_INT8 || dtype == ACL_UINT8; }
 
 void load_f32(const void *source, aclDataType dtype, int64_t first, int64_t stride, int64_t count,
               float *out) {
   switch (dtype) {
-    case ACL_FLOAT16:
-      return load_16(gemm_kernels().from_f16, source, first, stride, count, out);
-    case ACL_BF16:
-      return load_16(gemm_kernels().from_bf16, source, first, stride, count, out);
-    case ACL_INT8:
-      return gather<int8_t>(source, first, stride, count, out);
-    case ACL_UINT8:
-      return gather<uint8_t>(source, first, stride, count, out);
-    case ACL_INT32:
-      return gather<int32_t>(source, first, stride, count, out);
-    case ACL_DOUBLE:
-      return gather<double>(source, first, stride, count, out);
-    default:
-      return gather<float>(source, first, stride, count, out);
+    case ACL_FLOAT16: return load_16(gemm_kernels().from_f16, source, first, stride, count, out);
+    case ACL_BF16: return load_16(gemm_kernels().from_bf16, source, first, stride, count, out);
+    case ACL_INT8: return gather<int8_t>(source, first, stride, count, out);
+    case ACL_UINT8: return gather<uint8_t>(source, first, stride, count, out);
+    case ACL_INT32: return gather<int32_t>(source, first, stride, count, out);
+    case ACL_DOUBLE: return gather<double>(source, first, stride, count, out);
+    default: return gather<float>(source, first, stride, count, out);
   }
 }
 
 void store_f32(const float *values, void *target, aclDataType dtype, int64_t first, int64_t stride,
                int64_t count) {
   switch (dtype) {
-    case ACL_FLOAT16:
-      return store_16(gemm_kernels().to_f16, values, target, first, stride, count);
-    case ACL_BF16:
-      return store_16(gemm_kernels().to_bf16, values, target, first, stride, count);
-    case ACL_DOUBLE:
-      return scatter<double>(values, target, first, stride, count);
+    case ACL_FLOAT16: return store_16(gemm_kernels().to_f16, values, target, first, stride, count);
+    case ACL_BF16: return store_16(gemm_kernels().to_bf16, values, target, first, stride, count);
+    case ACL_DOUBLE: return scatter<double>(values, target, first, stride, count);
     default:
       if (stride == 1) {
         std::copy_n(values, count, static_cast<float *>(target) + first);

@@ -12,8 +12,8 @@ namespace emu {
 namespace {
 
 constexpr int64_t piece = 256;  // columns that are finished at a time
-// Columns of one task where columns are neighbours: memory is read in long pieces, and the sums stay near. Those of
-// all depth steps are kept for `broad` columns at a time.
+// Columns of one task where columns are neighbours: memory is read in long pieces, and the sums
+// stay near. Those of all depth steps are kept for `broad` columns at a time.
 constexpr int64_t widest_block = 2048, broad = 8 * widest_block;
 constexpr int64_t lines = 16;  // columns taken at once where depths are neighbours
 
@@ -33,7 +33,8 @@ class Streamed {
 
   // False, and nothing is done, when the rows are not few or memory is not read in long pieces.
   bool run() const {
-    if (few_.rows > gemm_few_rows || few_.rows * few_.cols > most_packed || many_.row.block) return false;
+    if (few_.rows > gemm_few_rows || few_.rows * few_.cols > most_packed || many_.row.block)
+      return false;
     if (many_.col.stride == 1) {
       for (int64_t j = 0; j < many_.cols; j += broad) across(j, std::min(broad, many_.cols - j));
     } else if (many_.row.stride == 1 && !many_.col.block && along_kernel()) {
@@ -83,7 +84,8 @@ class Streamed {
     }
   }
 
-  // The depth steps are tasks of their own, however few columns there are; their sums are added up in order.
+  // The depth steps are tasks of their own, however few columns there are; their sums are added up
+  // in order.
   void across(int64_t col, int64_t cols) const {
     const int64_t rows = few_.rows, k = few_.cols;
     const int64_t steps = ceil_div(k, gemm_depth_step);
@@ -93,14 +95,17 @@ class Streamed {
     T *partial = packed(steps * rows * cols);
     const T *panel = partial + steps * rows * cols;
     const GemmStreamFn kernel = across_kernel();
-    const int64_t least = std::max<int64_t>(1, worth_a_thread / (rows * gemm_depth_step * std::min(cols, block)));
+    const int64_t least =
+        std::max<int64_t>(1, worth_a_thread / (rows * gemm_depth_step * std::min(cols, block)));
     each(steps * blocks, least, [&](int64_t first, int64_t last) {
       for (int64_t t = first; t < last; ++t) {
-        const int64_t step = t / blocks, p = step * gemm_depth_step, end = std::min((t % blocks + 1) * block, cols);
+        const int64_t step = t / blocks, p = step * gemm_depth_step,
+                      end = std::min((t % blocks + 1) * block, cols);
         for (int64_t j = t % blocks * block, count; j < end; j += count) {
-          count = many_.col.block ? std::min(end - j, many_.col.block - (col + j) % many_.col.block) : end - j;
-          kernel({panel + p * rows, source(p, col + j), many_.row.stride, count, std::min(gemm_depth_step, k - p),
-                  partial + step * rows * cols + j, cols});
+          count = many_.col.block ? std::min(end - j, many_.col.block - (col + j) % many_.col.block)
+                                  : end - j;
+          kernel({panel + p * rows, source(p, col + j), many_.row.stride, count,
+                  std::min(gemm_depth_step, k - p), partial + step * rows * cols + j, cols});
         }
       }
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -ffp-contract=fast
-// Products of a few rows, which wait for memory: the matrix is read once, in long pieces, and multiplied in
-// registers as it comes.
+// Products of a few rows, which wait for memory: the matrix is read once, in long pieces, and
+// multiplied in registers as it comes.
 #include "ops/matmul/gemm_kernels.h"
 #include "ops/matmul/gemm_kinds.isa.h"
 
@@ -11,9 +11,11 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-// Adds the products of `deep` depths to the sums of all columns, which stay in the first-level cache.
+// Adds the products of `deep` depths to the sums of all columns, which stay in the first-level
+// cache.
 template <class K, int rows, int deep>
-void add_depths(const typename K::Packed *a, const typename K::Stored *b, const GemmStream &s, bool first) {
+void add_depths(const typename K::Packed *a, const typename K::Stored *b, const GemmStream &s,
+                bool first) {
   using T = typename K::Packed;
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
@@ -28,7 +30,8 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   for (; j + lanes <= columns; j += lanes) {
     V sum[rows] = {};
 #pragma GCC unroll 16
-    for (int i = 0; i < rows && !first; ++i) sum[i] = *reinterpret_cast<const L *>(sums + i * stride + j);
+    for (int i = 0; i < rows && !first; ++i)
+      sum[i] = *reinterpret_cast<const L *>(sums + i * stride + j);
 #pragma GCC unroll 16
     for (int p = 0; p < deep; ++p) {
       const V values = lanes_of<K>(row[p] + j);
@@ -49,23 +52,27 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
 
 template <class K, int rows>
 void across(const GemmStream &s) {
-  // Rows of b that are read side by side: more than the processor foresees, or than there are registers for, cost.
+  // Rows of b that are read side by side: more than the processor foresees, or than there are
+  // registers for, cost.
   constexpr int deep = rows <= 2 ? 8 : 4;
   const auto *a = static_cast<const typename K::Packed *>(s.a);
   const auto *b = static_cast<const typename K::Stored *>(s.b);
   int64_t p = 0;
-  for (; p + deep <= s.depth; p += deep) add_depths<K, rows, deep>(a + p * rows, b + p * s.step, s, p == 0);
+  for (; p + deep <= s.depth; p += deep)
+    add_depths<K, rows, deep>(a + p * rows, b + p * s.step, s, p == 0);
   for (; p < s.depth; ++p) add_depths<K, rows, 1>(a + p * rows, b + p * s.step, s, p == 0);
 }
 
 #if defined(__AVX2__)
 template <class K>
-using Total = std::conditional_t<sizeof(typename K::Stored) == 1, uint32_t, float>;  // int32 wraps as the device's
+// int32 wraps as the device's
+using Total = std::conditional_t<sizeof(typename K::Stored) == 1, uint32_t, float>;
 
 constexpr int lines = 8;  // columns whose next depths are turned in registers, as many at once
 
 template <class K, int rows>
-inline void add_turned(const typename K::Stored *b, int64_t step, const float *a, Vec<float, 32>::type (&sum)[rows]) {
+inline void add_turned(const typename K::Stored *b, int64_t step, const float *a,
+                       Vec<float, 32>::type (&sum)[rows]) {
   __m256 turned[lines];
 #pragma GCC unroll 8
   for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(b + i * step);
@@ -76,11 +83,13 @@ inline void add_turned(const typename K::Stored *b, int64_t step, const float *a
     for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
 }
 
-// Columns `first[g]` to that plus eight, of each group. With up to three rows a single group would wait for each of
-// its additions; more than two groups are more streams of memory than the processor foresees. A group is a depth
-// step behind the one before it: their lines would share cache sets otherwise, since strides tend to be powers of two.
+// Columns `first[g]` to that plus eight, of each group. With up to three rows a single group would
+// wait for each of its additions; more than two groups are more streams of memory than the
+// processor foresees. A group is a depth step behind the one before it: their lines would share
+// cache sets otherwise, since strides tend to be powers of two.
 template <class K, int rows, int groups>
-inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], int64_t step, int64_t width) {
+inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], int64_t step,
+                         int64_t width) {
   using S = typename K::Stored;
   using Sum = typename Vec<Total<K>, 32>::type;
   const auto *a = static_cast<const float *>(s.a);
@@ -116,7 +125,7 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
         if constexpr (std::is_same_v<Total<K>, float>) {
           part = sum[g][i];
         } else {
-          part = (Sum)__builtin_convertvector(sum[g][i], Vec<int32_t, 32>::type);
+          part = (Sum) __builtin_convertvector(sum[g][i], Vec<int32_t, 32>::type);
         }
         totals[g][i] = begin[g] ? totals[g][i] + part : part;
       }
@@ -131,8 +140,8 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
 template <class K, int rows>
 void along(const GemmStream &s) {
   constexpr int groups = rows <= 3 ? 2 : 1;
-  // The last group begins early where it would reach beyond the end; fewer than eight columns are taken one by one,
-  // as eight times the same.
+  // The last group begins early where it would reach beyond the end; fewer than eight columns are
+  // taken one by one, as eight times the same.
   const int64_t width = s.columns < lines ? 1 : lines, step = s.columns < lines ? 0 : s.step;
   for (int64_t j = 0; j < s.columns; j += groups * width) {
     int64_t first[groups];
@@ -144,7 +153,8 @@ void along(const GemmStream &s) {
 #endif
 
 template <class K, int... less_one>
-constexpr void fill(GemmStreams *streams, GemmStorage storage, std::integer_sequence<int, less_one...>) {
+constexpr void fill(GemmStreams *streams, GemmStorage storage,
+                    std::integer_sequence<int, less_one...>) {
   const int at = static_cast<int>(storage);
   ((streams->across[at][less_one] = across<K, less_one + 1>), ...);
 #if defined(__AVX2__)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the paths of the matrix product have in common: work memory, and when a product is worth threads.
+// What the paths of the matrix product have in common: work memory, and when a product is worth
+// threads.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,12 +13,10 @@
 
 namespace emu {
 
-inline int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Work memory of one thread. It is kept between products (fresh pages cost more than a small product) unless
-// it is large.
+// Work memory of one thread. It is kept between products (fresh pages cost more than a small
+// product) unless it is large.
 class Scratch {
  public:
   ~Scratch() { std::free(data_); }
@@ -32,7 +31,8 @@ class Scratch {
         size_ = 0;
         throw std::bad_alloc();
       }
-      // Panels lie side by side over megabytes: small pages would exceed the processor's table of translations.
+      // Panels lie side by side over megabytes: small pages would exceed the processor's table of
+      // translations.
       if (grain == huge_page) madvise(data_, size_, MADV_HUGEPAGE);
     }
     return data_;
@@ -56,18 +56,12 @@ inline Scratch &scratch() { return PerThread<Scratch>::get(); }
 
 inline GemmStorage storage_of(aclDataType dtype) {
   switch (dtype) {
-    case ACL_FLOAT16:
-      return GemmStorage::f16;
-    case ACL_BF16:
-      return GemmStorage::bf16;
-    case ACL_INT8:
-      return GemmStorage::i8;
-    case ACL_UINT8:
-      return GemmStorage::u8;
-    case ACL_DOUBLE:
-      return GemmStorage::f64;
-    default:
-      return GemmStorage::f32;
+    case ACL_FLOAT16: return GemmStorage::f16;
+    case ACL_BF16: return GemmStorage::bf16;
+    case ACL_INT8: return GemmStorage::i8;
+    case ACL_UINT8: return GemmStorage::u8;
+    case ACL_DOUBLE: return GemmStorage::f64;
+    default: return GemmStorage::f32;
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices and stacks of them. Everything between the operands and the result is fp32, rounded
-// once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full fp32; 2 rounds fp32
-// operands to fp16; 4 asks for sums of more precision, which all sums here have.
+// Products of matrices and stacks of them. Everything between the operands and the result is fp32,
+// rounded once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full
+// fp32; 2 rounds fp32 operands to fp16; 4 asks for sums of more precision, which all sums here
+// have.
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
 
@@ -11,14 +12,16 @@ namespace {
 constexpr int8_t kUseFp16 = 2, kUseHf32 = 3, kAddInFp32 = 4;
 
 Check &math_type(Check &check, int8_t value, int8_t highest) {
-  return check.that(value >= 0 && value <= highest, "cubeMathType is %d; allowed: 0 to %d", value, highest);
+  return check.that(value >= 0 && value <= highest, "cubeMathType is %d; allowed: 0 to %d", value,
+                    highest);
 }
 
 Check &formats(Check &check, const char *name, const aclTensor *tensor, bool fractal = false) {
   return check.that(!is_fractal(*tensor) || fractal, "%s is in FRACTAL_NZ; allowed: ND", name);
 }
 
-// Operands as the multiplier sees them: with cubeMathType 2 an fp32 operand is first rounded to fp16.
+// Operands as the multiplier sees them: with cubeMathType 2 an fp32 operand is first rounded to
+// fp16.
 class Operand {
  public:
   Operand(const aclTensor &tensor, int8_t cube_math_type) : stack_(matrix_stack(tensor)) {
@@ -74,20 +77,17 @@ struct ProductArguments {
   const char *names[2] = {"self", "mat2"};
 };
 
-// The ranks that leave the batch and matrix dimensions of `out` to the kernel: unit dimensions back in.
+// The ranks that leave the batch and matrix dimensions of `out` to the kernel: unit dimensions back
+// in.
 View result_view(const aclTensor &out, bool no_row, bool no_column) {
   View view = view_of(out);
   Layout full;
   const int kept = view.layout.rank - (no_row ? 0 : 1) - (no_column ? 0 : 1);
   for (int d = 0; d < kept; ++d) full.push(view.layout.shape[d], view.layout.stride[d]);
-  if (no_row)
-    full.push(1, 0);
-  else
-    full.push(view.layout.shape[kept], view.layout.stride[kept]);
-  if (no_column)
-    full.push(1, 0);
-  else
-    full.push(view.layout.shape[view.layout.rank - 1], view.layout.stride[view.layout.rank - 1]);
+  if (no_row) full.push(1, 0);
+  else full.push(view.layout.shape[kept], view.layout.stride[kept]);
+  if (no_column) full.push(1, 0);
+  else full.push(view.layout.shape[view.layout.rank - 1], view.layout.stride[view.layout.rank - 1]);
   view.layout = full;
   return view;
 }
@@ -106,8 +106,9 @@ Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpEx
   if (!check.ok()) return check.status();
   Layout shape;
   const bool fits = product_shape(*a.self, *a.mat2, &shape);
-  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[0], shape_text(layout_of(*a.self)).c_str(),
-             a.names[1], shape_text(layout_of(*a.mat2)).c_str());
+  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[0],
+             shape_text(layout_of(*a.self)).c_str(), a.names[1],
+             shape_text(layout_of(*a.mat2)).c_str());
   if (check.ok()) check.shape("out", a.out, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
@@ -152,7 +153,8 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   check.dtype(a.names[0], a.self).dtype(a.names[1], a.mat1).dtype(a.names[2], a.mat2);
   check.dtype("beta", a.beta).dtype("alpha", a.alpha).dtype(a.out_name, a.out);
   // The source compares the two dtypes of the sum of batches alone.
-  if (check.ok() && a.sum_batches) check.same_dtype(a.names[0], a.self->dtype, a.out_name, a.out->dtype);
+  if (check.ok() && a.sum_batches)
+    check.same_dtype(a.names[0], a.self->dtype, a.out_name, a.out->dtype);
   math_type(check, a.cube_math_type, a.sum_batches ? kUseHf32 : kAddInFp32);
   if (!check.ok()) return check.status();
   check.rank(a.names[1], a.mat1, a.rank, a.rank).rank(a.names[2], a.mat2, a.rank, a.rank);
@@ -164,8 +166,9 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   if (!check.ok()) return check.status();
   Layout shape;
   const bool fits = product_shape(*a.mat1, *a.mat2, &shape);
-  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[1], shape_text(layout_of(*a.mat1)).c_str(),
-             a.names[2], shape_text(layout_of(*a.mat2)).c_str());
+  check.that(fits, "%s %s and %s %s cannot be multiplied", a.names[1],
+             shape_text(layout_of(*a.mat1)).c_str(), a.names[2],
+             shape_text(layout_of(*a.mat2)).c_str());
   if (!check.ok()) return check.status();
   const int64_t batches = shape.shape[0];
   if (a.sum_batches) {
@@ -179,9 +182,10 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
              "%s %s does not broadcast to %s", a.names[0], shape_text(layout_of(*a.self)).c_str(),
              shape_text(shape).c_str());
   const bool half = contains(dt::kHalf, a.mat1->dtype) && contains(dt::kHalf, a.mat2->dtype);
-  check.that(a.cube_math_type != kAddInFp32 || !half || same_shape(layout_of(*a.self), shape),
-             "%s %s is not of shape %s; with cubeMathType 4 and half precision it does not broadcast", a.names[0],
-             shape_text(layout_of(*a.self)).c_str(), shape_text(shape).c_str());
+  check.that(
+      a.cube_math_type != kAddInFp32 || !half || same_shape(layout_of(*a.self), shape),
+      "%s %s is not of shape %s; with cubeMathType 4 and half precision it does not broadcast",
+      a.names[0], shape_text(layout_of(*a.self)).c_str(), shape_text(shape).c_str());
   check.shape(a.out_name, a.out, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
@@ -225,19 +229,27 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
 using emu::plan_product;
 using emu::plan_sum;
 
-EMU_OPERATOR(Matmul, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnMatmul", self, mat2, out, cubeMathType, 1, 6, true}, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(Matmul,
+             (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  return plan_product({"aclnnMatmul", self, mat2, out, cubeMathType, 1, 6, true}, workspaceSize,
+                      executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(Mm, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnMm", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(Mm,
+             (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
+  return plan_product({"aclnnMm", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize,
+                      executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(BatchMatMul,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true, emu::kUseHf32}, workspaceSize,
-                      executor);
-} EMU_CATCH
+  return plan_product(
+      {"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true, emu::kUseHf32}, workspaceSize,
+      executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(MatmulWeightNz,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
@@ -245,12 +257,14 @@ EMU_OPERATOR(MatmulWeightNz,
   check.required("self", self).required("mat2", mat2);
   if (check.ok()) check.that(emu::is_fractal(*mat2), "mat2 is not in FRACTAL_NZ");
   if (!check.ok()) return check.status();
-  return plan_product({"aclnnMatmulWeightNz", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize,
-                      executor);
-} EMU_CATCH
+  return plan_product({"aclnnMatmulWeightNz", self, mat2, out, cubeMathType, 2, 2, true},
+                      workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(Addmm, (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
-                     const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+EMU_OPERATOR(Addmm,
+             (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
   return plan_sum({"aclnnAddmm",
                    self,
                    mat1,
@@ -264,9 +278,10 @@ EMU_OPERATOR(Addmm, (const aclTensor *self, const aclTensor *mat1, const aclTens
                    {"self", "mat1", "mat2"},
                    "out"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceAddmm, (aclTensor * selfRef, const aclTensor *mat1, const aclTensor *mat2,
+EMU_OPERATOR(InplaceAddmm, (aclTensor *selfRef, const aclTensor *mat1, const aclTensor *mat2,
                             const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
   return plan_sum({"aclnnInplaceAddmm",
                    selfRef,
@@ -281,10 +296,12 @@ EMU_OPERATOR(InplaceAddmm, (aclTensor * selfRef, const aclTensor *mat1, const ac
                    {"selfRef", "mat1", "mat2"},
                    "selfRef"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Baddbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
-                       const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+EMU_OPERATOR(Baddbmm,
+             (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
   return plan_sum({"aclnnBaddbmm",
                    self,
                    batch1,
@@ -298,9 +315,10 @@ EMU_OPERATOR(Baddbmm, (const aclTensor *self, const aclTensor *batch1, const acl
                    {"self", "batch1", "batch2"},
                    "out"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceBaddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
+EMU_OPERATOR(InplaceBaddbmm, (aclTensor *selfRef, const aclTensor *batch1, const aclTensor *batch2,
                               const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
   return plan_sum({"aclnnInplaceBaddbmm",
                    selfRef,
@@ -315,10 +333,12 @@ EMU_OPERATOR(InplaceBaddbmm, (aclTensor * selfRef, const aclTensor *batch1, cons
                    {"selfRef", "batch1", "batch2"},
                    "selfRef"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Addbmm, (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
-                      const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
+EMU_OPERATOR(Addbmm,
+             (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
+              const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
   return plan_sum({"aclnnAddbmm",
                    self,
                    batch1,
@@ -332,9 +352,10 @@ EMU_OPERATOR(Addbmm, (const aclTensor *self, const aclTensor *batch1, const aclT
                    {"self", "batch1", "batch2"},
                    "out"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceAddbmm, (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2,
+EMU_OPERATOR(InplaceAddbmm, (aclTensor *selfRef, const aclTensor *batch1, const aclTensor *batch2,
                              const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
   return plan_sum({"aclnnInplaceAddbmm",
                    selfRef,
@@ -349,17 +370,21 @@ EMU_OPERATOR(InplaceAddbmm, (aclTensor * selfRef, const aclTensor *batch1, const
                    {"selfRef", "batch1", "batch2"},
                    "selfRef"},
                   workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Mv, (const aclTensor *self, const aclTensor *vec, aclTensor *out, int8_t cubeMathType)) {
+EMU_OPERATOR(Mv,
+             (const aclTensor *self, const aclTensor *vec, aclTensor *out, int8_t cubeMathType)) {
   emu::Check check("aclnnMv");
   check.required("self", self).required("vec", vec).required("out", out);
   check.dtype("self", self).dtype("vec", vec).dtype("out", out);
   if (!check.ok()) return check.status();
-  check.same_dtype("out", out->dtype, "vec", vec->dtype).same_dtype("self", self->dtype, "vec", vec->dtype);
+  check.same_dtype("out", out->dtype, "vec", vec->dtype)
+      .same_dtype("self", self->dtype, "vec", vec->dtype);
   check.rank("self", self, 2, 2).rank("vec", vec, 1, 1).rank("out", out, 1, 1);
   if (!check.ok()) return check.status();
   emu::ProductArguments arguments{"aclnnMv", self, vec, out, cubeMathType, 1, 2, false};
   arguments.names[1] = "vec";
   return plan_product(arguments, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

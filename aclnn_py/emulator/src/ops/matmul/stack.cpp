@@ -32,9 +32,7 @@ int64_t fractal_columns(aclDataType dtype) {
   return 32 * 8 / (dtype_bits(dtype) ? dtype_bits(dtype) : 8);
 }
 
-bool is_fractal(const aclTensor &tensor) {
-  return tensor.format == ACL_FORMAT_FRACTAL_NZ;
-}
+bool is_fractal(const aclTensor &tensor) { return tensor.format == ACL_FORMAT_FRACTAL_NZ; }
 
 int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols) {
   return round_up(rows, kFractalRows) * round_up(cols, fractal_columns(dtype));
@@ -46,9 +44,7 @@ Matrix MatrixStack::at(int64_t offset) const {
   return m;
 }
 
-MatrixStack matrix_stack(const View &view) {
-  return {plain_matrix(view), leading(view.layout)};
-}
+MatrixStack matrix_stack(const View &view) { return {plain_matrix(view), leading(view.layout)}; }
 
 MatrixStack matrix_stack(const aclTensor &tensor) {
   const View view = view_of(tensor);
@@ -81,9 +77,7 @@ Matrix column_of(const aclTensor &vector) {
   return m;
 }
 
-Matrix row_of(const aclTensor &vector) {
-  return column_of(vector).transposed();
-}
+Matrix row_of(const aclTensor &vector) { return column_of(vector).transposed(); }
 
 namespace {
 
@@ -100,7 +94,8 @@ bool touches(const MatrixStack &operand, const View &out) {
   };
   reach(operand.first.rows, operand.first.row);
   reach(operand.first.cols, operand.first.col);
-  for (int d = 0; d < operand.batch.rank; ++d) reach(operand.batch.shape[d], {operand.batch.stride[d], 0, 0});
+  for (int d = 0; d < operand.batch.rank; ++d)
+    reach(operand.batch.shape[d], {operand.batch.stride[d], 0, 0});
   const auto *base = static_cast<const char *>(operand.first.data);
   const Extent extent = extent_of(out.layout);
   return base + low * size < out.data + (extent.highest + 1) * out_size &&
@@ -142,8 +137,8 @@ void multiply(const StackProduct &p) {
     epilogue.beta = p.beta;
     epilogue.bias = p.bias;
     if (p.has_addend && p.beta != 0) epilogue.addend = p.addend.at(at_addend);
-    gemm(p.a.at(at_a), p.b.at(at_b), {const_cast<void *>(to.data), to.dtype, to.row.stride, to.col.stride},
-         epilogue);
+    gemm(p.a.at(at_a), p.b.at(at_b),
+         {const_cast<void *>(to.data), to.dtype, to.row.stride, to.col.stride}, epilogue);
   };
   const int64_t count = batch.count(), work = total / count * (p.a.first.cols + 1);
   // Many small products share the pool one by one; few large ones each use all of it.

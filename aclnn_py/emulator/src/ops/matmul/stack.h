@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors seen as stacks of matrices: the last two dimensions are the matrix, those before it the stack.
+// Tensors seen as stacks of matrices: the last two dimensions are the matrix, those before it the
+// stack.
 #pragma once
 
 #include "ops/matmul/gemm.h"
@@ -14,7 +15,8 @@ struct MatrixStack {
   Matrix at(int64_t offset) const;
 };
 
-// Any strides; a tensor in FRACTAL_NZ is read through its blocks, a transposed view of one included.
+// Any strides; a tensor in FRACTAL_NZ is read through its blocks, a transposed view of one
+// included.
 MatrixStack matrix_stack(const aclTensor &tensor);
 // A vector as a column (length, 1) or as a row (1, length).
 Matrix column_of(const aclTensor &vector);
@@ -22,8 +24,8 @@ Matrix row_of(const aclTensor &vector);
 // The same for a dense or strided view.
 MatrixStack matrix_stack(const View &view);
 
-// out[b] = epilogue(a[b] @ b[b]) for every index of out's stack; the stacks of a, b and the addend broadcast.
-// An operand whose memory the result overlaps is copied first.
+// out[b] = epilogue(a[b] @ b[b]) for every index of out's stack; the stacks of a, b and the addend
+// broadcast. An operand whose memory the result overlaps is copied first.
 struct StackProduct {
   MatrixStack a, b;
   View out;  // rank >= 2

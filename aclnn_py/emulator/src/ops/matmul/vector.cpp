@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with vectors that also take integers: Dot and Addmv. Integers are summed modulo 2^64 and stored
-// with their low bits.
+// Products with vectors that also take integers: Dot and Addmv. Integers are summed modulo 2^64 and
+// stored with their low bits.
 #include "aclnnop/math.h"
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
@@ -16,14 +16,16 @@ std::vector<int64_t> integers(const View &view) {
   for (int64_t i = 0; i < view.count(); i += kBlock) {
     const int64_t n = std::min(kBlock, view.count() - i);
     const void *block = reader.read(i, n, values.data() + i);
-    if (block != values.data() + i) std::copy_n(static_cast<const int64_t *>(block), n, values.data() + i);
+    if (block != values.data() + i)
+      std::copy_n(static_cast<const int64_t *>(block), n, values.data() + i);
   }
   return values;
 }
 
 int64_t wrapping_dot(const int64_t *a, const int64_t *b, int64_t count) {
   uint64_t sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += static_cast<uint64_t>(a[i]) * static_cast<uint64_t>(b[i]);
+  for (int64_t i = 0; i < count; ++i)
+    sum += static_cast<uint64_t>(a[i]) * static_cast<uint64_t>(b[i]);
   return static_cast<int64_t>(sum);
 }
 
@@ -38,17 +40,14 @@ void store_integers(const std::vector<int64_t> &values, int64_t count, const Vie
   }
 }
 
-bool computed_in_integers(aclDataType dtype) {
-  return is_integer(dtype) || dtype == ACL_BOOL;
-}
+bool computed_in_integers(aclDataType dtype) { return is_integer(dtype) || dtype == ACL_BOOL; }
 
 // The dtypes that the source lists for every argument of Addmv, tensors and scalars.
 constexpr DtypeSet kAddmvDtypes = dt::kFloating | dt::kSigned | dt::kBool | dtype_set(ACL_UINT8);
 
-// bool, integers, floating point: a scalar changes the dtype of tensors only where its kind comes later.
-int kind_of(aclDataType dtype) {
-  return dtype == ACL_BOOL ? 0 : is_integer(dtype) ? 1 : 2;
-}
+// bool, integers, floating point: a scalar changes the dtype of tensors only where its kind comes
+// later.
+int kind_of(aclDataType dtype) { return dtype == ACL_BOOL ? 0 : is_integer(dtype) ? 1 : 2; }
 
 aclDataType with_scalar(aclDataType tensors, aclDataType scalar) {
   return kind_of(scalar) > kind_of(tensors) ? promote(tensors, scalar) : tensors;
@@ -98,17 +97,21 @@ EMU_OPERATOR(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *ou
         return emu::Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTensor *vec,
-                     const aclScalar *alpha, const aclScalar *beta, aclTensor *out, int8_t cubeMathType)) {
+EMU_OPERATOR(Addmv,
+             (const aclTensor *self, const aclTensor *mat, const aclTensor *vec,
+              const aclScalar *alpha, const aclScalar *beta, aclTensor *out, int8_t cubeMathType)) {
   using namespace emu;
   Check check("aclnnAddmv");
   check.required("self", self).required("mat", mat).required("vec", vec);
   check.required("alpha", alpha).required("beta", beta).required("out", out);
   check.dtype("self", self).dtype("mat", mat).dtype("vec", vec).dtype("out", out);
-  if (check.ok()) check.dtype_in("alpha", alpha->dtype, kAddmvDtypes).dtype_in("beta", beta->dtype, kAddmvDtypes);
-  check.that(cubeMathType >= 0 && cubeMathType <= 3, "cubeMathType is %d; allowed: 0 to 3", cubeMathType);
+  if (check.ok())
+    check.dtype_in("alpha", alpha->dtype, kAddmvDtypes).dtype_in("beta", beta->dtype, kAddmvDtypes);
+  check.that(cubeMathType >= 0 && cubeMathType <= 3, "cubeMathType is %d; allowed: 0 to 3",
+             cubeMathType);
   check.rank("self", self, 1, 1).rank("mat", mat, 2, 2).rank("vec", vec, 1, 1);
   if (!check.ok()) return check.status();
   aclDataType common = promote(promote(mat->dtype, vec->dtype), self->dtype);
@@ -141,18 +144,21 @@ EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTenso
           const int64_t rows = a.layout.shape[0], cols = a.layout.shape[1];
           std::vector<int64_t> sums(static_cast<size_t>(rows));
           for (int64_t i = 0; i < rows; ++i) {
-            const auto product = static_cast<uint64_t>(wrapping_dot(x.data() + i * cols, y.data(), cols));
-            sums[static_cast<size_t>(i)] = static_cast<int64_t>(
-                static_cast<uint64_t>(whole_alpha) * product +
-                static_cast<uint64_t>(whole_beta) * static_cast<uint64_t>(z[static_cast<size_t>(i)]));
+            const auto product =
+                static_cast<uint64_t>(wrapping_dot(x.data() + i * cols, y.data(), cols));
+            sums[static_cast<size_t>(i)] =
+                static_cast<int64_t>(static_cast<uint64_t>(whole_alpha) * product +
+                                     static_cast<uint64_t>(whole_beta) *
+                                         static_cast<uint64_t>(z[static_cast<size_t>(i)]));
           }
           store_integers(sums, rows, target);
           return Status{0};
         }
-        // All operands in the dtype they meet in: the engine mixes the kinds of fp32 and below, but not with
-        // double or integers.
+        // All operands in the dtype they meet in: the engine mixes the kinds of fp32 and below, but
+        // not with double or integers.
         const auto met_in = [&](const View &view, std::unique_ptr<char[]> &memory) {
-          if (view.dtype == common || (common == ACL_FLOAT && gemm_is_float(view.dtype))) return view;
+          if (view.dtype == common || (common == ACL_FLOAT && gemm_is_float(view.dtype)))
+            return view;
           View copy = view;
           copy.dtype = common;
           copy.layout = dense_like(view.layout);
@@ -183,4 +189,5 @@ EMU_OPERATOR(Addmv, (const aclTensor *self, const aclTensor *mat, const aclTenso
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in FRACTAL_NZ. Phase one already gives the tensor its new format and storage shape; phase two moves
-// the data.
+// Weights in FRACTAL_NZ. Phase one already gives the tensor its new format and storage shape; phase
+// two moves the data.
 #include "aclnn/host_calls.h"
 #include "aclnnop/conversion.h"
 #include "core/host_memory.h"
@@ -12,19 +12,19 @@
 namespace emu {
 namespace {
 
-int64_t blocks(int64_t extent, int64_t size) {
-  return extent == 0 ? 0 : (extent - 1) / size + 1;
-}
+int64_t blocks(int64_t extent, int64_t size) { return extent == 0 ? 0 : (extent - 1) / size + 1; }
 
-// Whether the blocked form has room behind the tensor: its storage says so, or the storage is described as the plain
-// matrix and lies in an allocation of its own, made for the blocked form. Memory that is shared out to several
-// tensors is neither.
+// Whether the blocked form has room behind the tensor: its storage says so, or the storage is
+// described as the plain matrix and lies in an allocation of its own, made for the blocked form.
+// Memory that is shared out to several tensors is neither.
 bool holds(const aclTensor &weight, int64_t needed) {
   if (weight.storage_shape.count() - weight.offset >= needed) return true;
   void *start = nullptr;
   size_t size = 0;
   int device = -1;
-  if (weight.offset != 0 || !find_block(weight.data, &start, &size, &device) || start != weight.data) return false;
+  if (weight.offset != 0 || !find_block(weight.data, &start, &size, &device) ||
+      start != weight.data)
+    return false;
   constexpr int64_t kSlack = 4096;
   const int64_t bytes = needed * item_size(weight.dtype), have = static_cast<int64_t>(size);
   return have >= bytes && have - bytes <= bytes + kSlack;
@@ -35,17 +35,20 @@ Status to_fractal(const aclTensor &tensor, int64_t needed, int device) {
   const View view = view_of(tensor);
   if (view.count() == 0) return 0;
   int owner = -1;
-  if (!kernel_may_use(view.data, static_cast<size_t>(needed * item_size(tensor.dtype)), device, &owner)) {
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                "aclnnTransMatmulWeight: the %lld elements of the blocked form do not fit at %p (%s).",
-                static_cast<long long>(needed), static_cast<const void *>(view.data),
-                describe_address(view.data).c_str());
+  if (!kernel_may_use(view.data, static_cast<size_t>(needed * item_size(tensor.dtype)), device,
+                      &owner)) {
+    return fail(
+        ACL_ERROR_RT_AICORE_EXCEPTION,
+        "aclnnTransMatmulWeight: the %lld elements of the blocked form do not fit at %p (%s).",
+        static_cast<long long>(needed), static_cast<const void *>(view.data),
+        describe_address(view.data).c_str());
   }
   const Snapshot before(view);
   const MatrixStack from = matrix_stack(before.view()), to = matrix_stack(tensor);
   const int64_t size = item_size(tensor.dtype);
   const int64_t rows = tensor.storage_shape[tensor.storage_shape.size() - 3] * kFractalRows;
-  const int64_t cols = tensor.storage_shape[tensor.storage_shape.size() - 4] * fractal_columns(tensor.dtype);
+  const int64_t cols =
+      tensor.storage_shape[tensor.storage_shape.size() - 4] * fractal_columns(tensor.dtype);
   const int64_t matrices = to.batch.count(), step = rows * cols * size;
   parallel_for(matrices, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
@@ -72,14 +75,15 @@ Status weight_size(const char *op, const aclIntArray *shape, aclDataType dtype, 
   check.dtype_in("dataType", dtype, dt::kHalf | dtype_set(ACL_INT8));
   if (!check.ok()) return check.status();
   const auto &dims = shape->values;
-  check.that(dims.size() >= 2 && dims.size() <= 6, "tensorShape has %zu dimensions; allowed: 2 to 6",
-             dims.size());
+  check.that(dims.size() >= 2 && dims.size() <= 6,
+             "tensorShape has %zu dimensions; allowed: 2 to 6", dims.size());
   for (size_t d = 0; d < dims.size(); ++d) {
     check.that(dims[d] > 0, "tensorShape[%zu] is %lld; it must be positive", d,
                static_cast<long long>(dims[d]));
   }
   if (!check.ok()) return check.status();
-  const Checked tall = blocks(dims[dims.size() - 2], kFractalRows), wide = blocks(dims.back(), fractal_columns(dtype));
+  const Checked tall = blocks(dims[dims.size() - 2], kFractalRows),
+                wide = blocks(dims.back(), fractal_columns(dtype));
   Checked elements = tall * kFractalRows * wide * fractal_columns(dtype);
   for (size_t d = 0; d + 2 < dims.size(); ++d) elements *= dims[d];
   const int64_t total = check.size("tensorShape", elements);
@@ -91,7 +95,7 @@ Status weight_size(const char *op, const aclIntArray *shape, aclDataType dtype, 
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(TransMatmulWeight, (aclTensor * mmWeightRef)) {
+EMU_OPERATOR(TransMatmulWeight, (aclTensor *mmWeightRef)) {
   emu::Check check("aclnnTransMatmulWeight");
   check.required("mmWeightRef", mmWeightRef);
   check.dtype("mmWeightRef", mmWeightRef);
@@ -112,15 +116,18 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor * mmWeightRef)) {
     const int64_t cols = weight.shape[transposed ? rank - 2 : rank - 1];
     const int64_t width = emu::fractal_columns(weight.dtype);
     emu::Dims storage(weight.shape.data(), rank - 2);
-    for (const int64_t d :
-         {emu::blocks(cols, width), emu::blocks(rows, emu::kFractalRows), emu::kFractalRows, width}) {
+    for (const int64_t d : {emu::blocks(cols, width), emu::blocks(rows, emu::kFractalRows),
+                            emu::kFractalRows, width}) {
       storage.push_back(d);
     }
     needed = storage.count();
     check.that(emu::holds(weight, needed),
-               "mmWeightRef has a storage of %lld elements from its offset on; in FRACTAL_NZ it takes %lld. Make the "
-               "memory as large as aclnnCalculateMatmulWeightSizeV2 says, and give that number as storageDims",
-               static_cast<long long>(weight.storage_shape.count() - weight.offset), static_cast<long long>(needed));
+               "mmWeightRef has a storage of %lld elements from its offset on; in FRACTAL_NZ it "
+               "takes %lld. Make the "
+               "memory as large as aclnnCalculateMatmulWeightSizeV2 says, and give that number as "
+               "storageDims",
+               static_cast<long long>(weight.storage_shape.count() - weight.offset),
+               static_cast<long long>(needed));
     if (!check.ok()) return check.status();
     weight.storage_shape = storage;
   }
@@ -128,22 +135,30 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor * mmWeightRef)) {
   emu::PlanBuilder plan("aclnnTransMatmulWeight");
   const size_t index = plan.output(&weight);
   const emu::Status status = plan.finish(
-      [index, needed](emu::PlanContext &c) { return emu::to_fractal(c.tensor(index), needed, c.device()); },
+      [index, needed](emu::PlanContext &c) {
+        return emu::to_fractal(c.tensor(index), needed, c.device());
+      },
       workspaceSize, executor);
   if (status == 0) {
     mmWeightRef->storage_shape = weight.storage_shape;
     mmWeightRef->format = weight.format;
   }
   return status;
-} EMU_CATCH
+}
+EMU_CATCH
 
 // In elements, not bytes. The form without a dtype counts as for fp16.
 EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
                                                       uint64_t *weightTensorSize) try {
-  return emu::weight_size("aclnnCalculateMatmulWeightSize", tensorShape, ACL_FLOAT16, weightTensorSize);
-} EMU_CATCH
+  return emu::weight_size("aclnnCalculateMatmulWeightSize", tensorShape, ACL_FLOAT16,
+                          weightTensorSize);
+}
+EMU_CATCH
 
-EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
+EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape,
+                                                        aclDataType dataType,
                                                         uint64_t *weightTensorSize) try {
-  return emu::weight_size("aclnnCalculateMatmulWeightSizeV2", tensorShape, dataType, weightTensorSize);
-} EMU_CATCH
+  return emu::weight_size("aclnnCalculateMatmulWeightSizeV2", tensorShape, dataType,
+                          weightTensorSize);
+}
+EMU_CATCH

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with quantised weights: the weight becomes (q + offset) * scale, rounded to the dtype of x, and is
-// then an ordinary operand.
+// Products with quantised weights: the weight becomes (q + offset) * scale, rounded to the dtype of
+// x, and is then an ordinary operand.
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
 
@@ -43,7 +43,8 @@ Packing packing_of(const aclTensor &weight, int64_t depth) {
   return weight.shape[0] == depth ? Packing::kAlongCols : Packing::kAlongRows;
 }
 
-// Scale or offset as a (groups, cols) table: one value, one per column, or one per group of rows and column.
+// Scale or offset as a (groups, cols) table: one value, one per column, or one per group of rows
+// and column.
 class Table {
  public:
   Table(const View &view, int64_t groups, int64_t cols) : view_(view) {
@@ -87,15 +88,16 @@ std::vector<uint16_t> dequantised(const Quantised &q, const Table &scale, const 
 EMU_OPERATOR(WeightQuantBatchMatmulV2,
              (const aclTensor *x, const aclTensor *weight, const aclTensor *antiquantScale,
               const aclTensor *antiquantOffsetOptional, const aclTensor *quantScaleOptional,
-              const aclTensor *quantOffsetOptional, const aclTensor *biasOptional, int antiquantGroupSize,
-              aclTensor *y)) {
+              const aclTensor *quantOffsetOptional, const aclTensor *biasOptional,
+              int antiquantGroupSize, aclTensor *y)) {
   using namespace emu;
   Check check("aclnnWeightQuantBatchMatmulV2");
   check.required("x", x)
       .required("weight", weight)
       .required("antiquantScale", antiquantScale)
       .required("y", y);
-  check.optional("antiquantOffsetOptional", antiquantOffsetOptional).optional("biasOptional", biasOptional);
+  check.optional("antiquantOffsetOptional", antiquantOffsetOptional)
+      .optional("biasOptional", biasOptional);
   check.optional("quantScaleOptional", quantScaleOptional)
       .optional("quantOffsetOptional", quantOffsetOptional);
   check.dtype("x", x).dtype("biasOptional", biasOptional);
@@ -108,33 +110,36 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
   check.dtype_in("y", y->dtype, dtype_set(x->dtype, ACL_INT8));
   check.that((y->dtype == ACL_INT8) == (quantScaleOptional != nullptr),
              "quantScaleOptional and an INT8 y belong together");
-  check.rank("x", x, 2, 2).rank("weight", weight, 2, 2).rank("antiquantScale", antiquantScale, 1, 2);
+  check.rank("x", x, 2, 2)
+      .rank("weight", weight, 2, 2)
+      .rank("antiquantScale", antiquantScale, 1, 2);
   if (!check.ok()) return check.status();
   const int64_t depth = x->shape[1];
   const Packing packing = packing_of(*weight, depth);
   const int64_t rows = weight->shape[0] * (packing == Packing::kAlongRows ? 8 : 1);
   const int64_t cols = weight->shape[1] * (packing == Packing::kAlongCols ? 8 : 1);
-  check.that(rows == depth, "x %s and weight %s cannot be multiplied", shape_text(layout_of(*x)).c_str(),
-             shape_text(layout_of(*weight)).c_str());
-  check.that(antiquantGroupSize == 0 ||
-                 (antiquantGroupSize >= 32 && antiquantGroupSize % 32 == 0 && antiquantGroupSize < depth),
-             "antiquantGroupSize is %d; allowed: 0 or a multiple of 32 below %lld", antiquantGroupSize,
-             static_cast<long long>(depth));
+  check.that(rows == depth, "x %s and weight %s cannot be multiplied",
+             shape_text(layout_of(*x)).c_str(), shape_text(layout_of(*weight)).c_str());
+  check.that(antiquantGroupSize == 0 || (antiquantGroupSize >= 32 && antiquantGroupSize % 32 == 0 &&
+                                         antiquantGroupSize < depth),
+             "antiquantGroupSize is %d; allowed: 0 or a multiple of 32 below %lld",
+             antiquantGroupSize, static_cast<long long>(depth));
   if (!check.ok()) return check.status();
-  const int64_t groups = antiquantGroupSize > 0 ? (depth + antiquantGroupSize - 1) / antiquantGroupSize : 1;
+  const int64_t groups =
+      antiquantGroupSize > 0 ? (depth + antiquantGroupSize - 1) / antiquantGroupSize : 1;
   const Layout scale = layout_of(*antiquantScale);
-  bool fits =
-      scale.shape[scale.rank - 1] == cols && (scale.rank == 1 ? groups == 1 : scale.shape[0] == groups);
+  bool fits = scale.shape[scale.rank - 1] == cols &&
+              (scale.rank == 1 ? groups == 1 : scale.shape[0] == groups);
   fits = fits || (groups == 1 && antiquantScale->numel() == 1);
-  check.that(fits, "antiquantScale has shape %s; expected (%lld, %lld)%s", shape_text(scale).c_str(),
-             static_cast<long long>(groups), static_cast<long long>(cols),
-             groups == 1 ? ", its row or one value" : "");
+  check.that(fits, "antiquantScale has shape %s; expected (%lld, %lld)%s",
+             shape_text(scale).c_str(), static_cast<long long>(groups),
+             static_cast<long long>(cols), groups == 1 ? ", its row or one value" : "");
   check.shape("antiquantOffsetOptional", antiquantOffsetOptional, scale);
   if (biasOptional != nullptr) {
-    check.that(
-        biasOptional->numel() == cols && biasOptional->shape.back() == cols && biasOptional->rank() <= 2,
-        "biasOptional has shape %s; expected (%lld)", shape_text(layout_of(*biasOptional)).c_str(),
-        static_cast<long long>(cols));
+    check.that(biasOptional->numel() == cols && biasOptional->shape.back() == cols &&
+                   biasOptional->rank() <= 2,
+               "biasOptional has shape %s; expected (%lld)",
+               shape_text(layout_of(*biasOptional)).c_str(), static_cast<long long>(cols));
   }
   Layout result;
   result.push(x->shape[0], 0);
@@ -142,10 +147,12 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
   check.shape("y", y, result);
   if (!check.ok()) return check.status();
   if (y->dtype == ACL_INT8) {
-    return fail(kNoKernel, "aclnnWeightQuantBatchMatmulV2: y of dtype INT8 has no kernel on this device");
+    return fail(kNoKernel,
+                "aclnnWeightQuantBatchMatmulV2: y of dtype INT8 has no kernel on this device");
   }
   PlanBuilder plan("aclnnWeightQuantBatchMatmulV2");
-  const size_t left = plan.input(x), right = plan.input(weight), scales = plan.input(antiquantScale);
+  const size_t left = plan.input(x), right = plan.input(weight),
+               scales = plan.input(antiquantScale);
   const size_t offsets = plan.input(antiquantOffsetOptional);
   plan.unused(quantScaleOptional);
   plan.unused(quantOffsetOptional);
@@ -157,10 +164,11 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
         const Quantised quantised{matrix_stack(stored).first, packing, depth, cols,
                                   stored.dtype == ACL_INT4 ? stored.offset : 0};
         const Table scale_table(view_of(c.tensor(scales)), groups, cols);
-        const Table offset_table(c.has(offsets) ? view_of(c.tensor(offsets)) : View(), groups, cols);
+        const Table offset_table(c.has(offsets) ? view_of(c.tensor(offsets)) : View(), groups,
+                                 cols);
         const aclDataType dtype = c.tensor(left).dtype;
-        const auto values =
-            dequantised(quantised, scale_table, c.has(offsets) ? &offset_table : nullptr, group_size, dtype);
+        const auto values = dequantised(
+            quantised, scale_table, c.has(offsets) ? &offset_table : nullptr, group_size, dtype);
         StackProduct product;
         product.a = matrix_stack(c.tensor(left));
         product.b.first.data = values.data();
@@ -180,4 +188,5 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -7,8 +7,8 @@
 
 namespace emu {
 
-void add_and_normalise(const View &sum, const View &residual, const std::vector<float> &gamma, double epsilon,
-                       const View &y, const View &norm) {
+void add_and_normalise(const View &sum, const View &residual, const std::vector<float> &gamma,
+                       double epsilon, const View &y, const View &norm) {
   const auto width = static_cast<int64_t>(gamma.size());
   Operands operands;
   const RowSource<float> sums(sum), added(operands.safe(residual, {y, norm}));
@@ -23,7 +23,8 @@ void add_and_normalise(const View &sum, const View &residual, const std::vector<
     store_f32(x, stored.data(), y.dtype, 0, 1, width);
     load_f32(stored.data(), y.dtype, 0, 1, width, x);
     y_rows.write(row * width, width, x);
-    const double inverse = 1.0 / std::sqrt(square_sum(x, width, 0.0) / static_cast<double>(width) + epsilon);
+    const double inverse =
+        1.0 / std::sqrt(square_sum(x, width, 0.0) / static_cast<double>(width) + epsilon);
     const auto factor = static_cast<float>(inverse);
     for (int64_t i = 0; i < width; ++i) x[i] = x[i] * factor * gamma[static_cast<size_t>(i)];
     norm_rows.write(row * width, width, x);

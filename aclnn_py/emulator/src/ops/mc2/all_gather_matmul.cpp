@@ -21,10 +21,12 @@ struct Problem {
 Status check_rows(const SlicedCall &c, const aclTensor *gathered, uint32_t ranks) {
   const int64_t rows = c.x1->shape[0] * ranks;
   Check check(kOp);
-  check.that(c.output->shape[0] == rows, "output has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
+  check.that(c.output->shape[0] == rows,
+             "output has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
              c.output->shape[0], rows, ranks);
   if (!gathered || gathered->numel() == 0) return check.status();
-  check.that(gathered->shape[0] == rows, "gatherOut has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
+  check.that(gathered->shape[0] == rows,
+             "gatherOut has %" PRId64 " rows; it must have %" PRId64 ", x1's for each of %u ranks",
              gathered->shape[0], rows, ranks);
   check.same_dtype("gatherOut", gathered->dtype, "x1", c.x1->dtype);
   return check.status();
@@ -33,8 +35,9 @@ Status check_rows(const SlicedCall &c, const aclTensor *gathered, uint32_t ranks
 Status run(const Problem &problem, PlanContext &context) {
   hccl::Communicator &comm = *problem.communicator;
   const aclTensor &x1 = context.tensor(problem.x1), &output = context.tensor(problem.output);
-  hccl::Session session(comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s)", kOp, problem.m,
-                                             problem.k, problem.n, dtype_name(x1.dtype)));
+  hccl::Session session(
+      comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s)", kOp,
+                           problem.m, problem.k, problem.n, dtype_name(x1.dtype)));
   if (Status s = session.begin()) return s;
   if (context.has(problem.bias)) {
     if (Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
@@ -43,7 +46,8 @@ Status run(const Problem &problem, PlanContext &context) {
   auto *workspace = static_cast<char *>(context.workspace());
   const aclTensor *gather = problem.gathers ? &context.tensor(problem.gather) : nullptr;
   // the gathered matrix lies in gatherOut where that is possible, else in the workspace
-  char *everyone = gather && gather->contiguous() ? static_cast<char *>(gather->view_data()) : workspace;
+  char *everyone =
+      gather && gather->contiguous() ? static_cast<char *>(gather->view_data()) : workspace;
   const int64_t rows = problem.m * comm.size(), shape[] = {rows, problem.k};
   const View all{everyone, x1.dtype, dense_layout(shape, 2)};
   const void *mine = x1.view_data();
@@ -69,8 +73,9 @@ Status run(const Problem &problem, PlanContext &context) {
 }  // namespace emu
 
 EMU_OPERATOR(AllGatherMatmul,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const char *group,
-              int64_t gatherIndex, int64_t commTurn, int64_t streamMode, aclTensor *output, aclTensor *gatherOut)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const char *group, int64_t gatherIndex, int64_t commTurn, int64_t streamMode,
+              aclTensor *output, aclTensor *gatherOut)) {
   using namespace emu;
   const SlicedCall call{kOp, x1, x2, biasOptional, output, streamMode};
   Check check(kOp);
@@ -92,7 +97,8 @@ EMU_OPERATOR(AllGatherMatmul,
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
   if (Status s = find_group(kOp, group, &problem.communicator)) return s;
   TilingCheck tiling(kOp);
-  tiling.that(gatherIndex == 0, "gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported", gatherIndex);
+  tiling.that(gatherIndex == 0, "gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported",
+              gatherIndex);
   if (!tiling.ok()) return tiling.status();
   if (Status s = check_sliced_tiling(call, gatherOut, commTurn, *problem.communicator)) return s;
   if (Status s = check_rows(call, gatherOut, problem.communicator->size())) return s;
@@ -100,8 +106,11 @@ EMU_OPERATOR(AllGatherMatmul,
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];
   problem.gathers = gatherOut && gatherOut->numel() > 0;
-  const int64_t gathered = check.size("x1", Checked(problem.m) * problem.communicator->size() * problem.k * 2);
+  const int64_t gathered =
+      check.size("x1", Checked(problem.m) * problem.communicator->size() * problem.k * 2);
   if (!check.ok()) return check.status();
   plan.workspace(static_cast<uint64_t>(gathered));
-  return plan.finish([problem](PlanContext &context) { return run(problem, context); }, workspaceSize, executor);
-} EMU_CATCH
+  return plan.finish([problem](PlanContext &context) { return run(problem, context); },
+                     workspaceSize, executor);
+}
+EMU_CATCH

@@ -18,11 +18,16 @@ struct Problem {
   int64_t m, k, n, group_size;
   double epsilon;
   aclDataType travelling;
-  size_t x1, x2, bias, x3, antiquant_scale, antiquant_offset, dequant_scale, pertoken, comm1, comm2, residual, gamma;
+  size_t x1, x2, bias, x3, antiquant_scale, antiquant_offset, dequant_scale, pertoken, comm1, comm2,
+      residual, gamma;
   size_t output, norm_out;
 
-  uint64_t sum_bytes() const { return aligned(static_cast<uint64_t>(m * n * item_size(travelling))); }
-  uint64_t weight_bytes() const { return product == Product::few_bit_weight ? aligned(static_cast<uint64_t>(k * n) * 2) : 0; }
+  uint64_t sum_bytes() const {
+    return aligned(static_cast<uint64_t>(m * n * item_size(travelling)));
+  }
+  uint64_t weight_bytes() const {
+    return product == Product::few_bit_weight ? aligned(static_cast<uint64_t>(k * n) * 2) : 0;
+  }
 };
 
 std::vector<float> values_at(PlanContext &context, size_t index) {
@@ -39,8 +44,10 @@ void contribute(const Problem &p, PlanContext &context) {
   mine.rows = memory;
   mine.dtype = p.travelling;
   if (p.product == Product::few_bit_weight) {
-    const aclTensor *offset = context.has(p.antiquant_offset) ? &context.tensor(p.antiquant_offset) : nullptr;
-    mine.right = dequantised_weight(x2, context.tensor(p.antiquant_scale), offset, p.group_size, memory + p.sum_bytes());
+    const aclTensor *offset =
+        context.has(p.antiquant_offset) ? &context.tensor(p.antiquant_offset) : nullptr;
+    mine.right = dequantised_weight(x2, context.tensor(p.antiquant_scale), offset, p.group_size,
+                                    memory + p.sum_bytes());
   } else {
     mine.right = matrix_stack(x2).first;
   }
@@ -61,9 +68,10 @@ Status run(const Problem &p, PlanContext &context) {
   hccl::Communicator &comm = *p.communicator;
   const aclTensor &output = context.tensor(p.output);
   const bool low_bit = context.has(p.comm1);
-  hccl::Session session(comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s%s)", p.op, p.m, p.k,
-                                             p.n, dtype_name(output.dtype), low_bit ? ", sent as INT8" : "",
-                                             p.travelling != output.dtype ? ", summed in FLOAT" : ""));
+  hccl::Session session(
+      comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s%s)", p.op,
+                           p.m, p.k, p.n, dtype_name(output.dtype), low_bit ? ", sent as INT8" : "",
+                           p.travelling != output.dtype ? ", summed in FLOAT" : ""));
   if (Status s = session.begin()) return s;
   contribute(p, context);
   auto *memory = static_cast<char *>(context.workspace());
@@ -71,16 +79,19 @@ Status run(const Problem &p, PlanContext &context) {
   if (low_bit) {
     const LowBitScales scales{values_at(context, p.comm1), values_at(context, p.comm2)};
     char *room = memory + p.sum_bytes() + p.weight_bytes();
-    if (Status s = low_bit_all_reduce(session, comm.rank(), comm.size(), memory, p.travelling, count, scales, room)) return s;
-  } else if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(count), sum_of(p.travelling))) {
+    if (Status s = low_bit_all_reduce(session, comm.rank(), comm.size(), memory, p.travelling,
+                                      count, scales, room))
+      return s;
+  } else if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(count),
+                                           sum_of(p.travelling))) {
     return s;
   }
   const View sum{memory, p.travelling, dense_like(layout_of(output))};
   if (!p.with_norm) {
     copy_view(sum, view_of(output));
   } else {
-    add_and_normalise(sum, view_of(context.tensor(p.residual)), values_at(context, p.gamma), p.epsilon, view_of(output),
-                      view_of(context.tensor(p.norm_out)));
+    add_and_normalise(sum, view_of(context.tensor(p.residual)), values_at(context, p.gamma),
+                      p.epsilon, view_of(output), view_of(context.tensor(p.norm_out)));
   }
   return 0;
 }
@@ -89,7 +100,8 @@ Status run(const Problem &p, PlanContext &context) {
 
 Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (c.product == Product::int8 && c.blocked() && !c.x2->data) {
-    return fail(kNullObject, "%s: x2 in FRACTAL_NZ has no data; phase one needs its address.", c.op);
+    return fail(kNullObject, "%s: x2 in FRACTAL_NZ has no data; phase one needs its address.",
+                c.op);
   }
   Problem p{};
   if (Status s = find_group(c.op, c.group, &p.communicator)) return s;
@@ -123,14 +135,17 @@ Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpEx
   p.n = c.columns();
   p.group_size = c.group_size;
   p.epsilon = c.epsilon;
-  if (p.m * p.n == 0) return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
+  if (p.m * p.n == 0)
+    return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
   uint64_t workspace = p.sum_bytes() + p.weight_bytes();
   if (c.comm_scale1) {
     p.travelling = c.output->dtype;  // eight bits travel, whatever the sum is rounded to
-    workspace = p.sum_bytes() + p.weight_bytes() + low_bit_workspace(p.m * p.n, p.communicator->size());
+    workspace =
+        p.sum_bytes() + p.weight_bytes() + low_bit_workspace(p.m * p.n, p.communicator->size());
   }
   plan.workspace(workspace);
-  return plan.finish([p](PlanContext &context) { return run(p, context); }, workspace_size, executor);
+  return plan.finish([p](PlanContext &context) { return run(p, context); }, workspace_size,
+                     executor);
 }
 
 }  // namespace emu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family output = AllReduce(x1 @ x2 + ...): floating, with weights of few bits, and int8; each also with a
-// residual and a norm after the reduction. An operator checks what is its own and hands the rest to
-// plan_all_reduce().
+// The family output = AllReduce(x1 @ x2 + ...): floating, with weights of few bits, and int8; each
+// also with a residual and a norm after the reduction. An operator checks what is its own and hands
+// the rest to plan_all_reduce().
 #pragma once
 
 #include "ops/mc2/fused.h"
@@ -35,7 +35,8 @@ struct AllReduceCall {
     antiquant_offset = offset;
     group_size = size;
   }
-  void norm(const aclTensor *added, const aclTensor *weight, double smallest, const aclTensor *y, const aclTensor *out) {
+  void norm(const aclTensor *added, const aclTensor *weight, double smallest, const aclTensor *y,
+            const aclTensor *out) {
     residual = added;
     gamma = weight;
     epsilon = smallest;
@@ -50,10 +51,12 @@ struct AllReduceCall {
     stream_mode = mode;
   }
 
-  const char *output_name() const { return !with_norm ? "output" : in_place() ? "residualRef" : "y"; }
+  const char *output_name() const {
+    return !with_norm ? "output" : in_place() ? "residualRef" : "y";
+  }
   bool in_place() const { return with_norm && output == residual; }
   bool blocked() const { return x2->format == ACL_FORMAT_FRACTAL_NZ; }
-  int64_t rows() const;     // m: of x1 with its leading dimensions taken together
+  int64_t rows() const;  // m: of x1 with its leading dimensions taken together
   int64_t depth() const { return x1->shape.back(); }
   int64_t columns() const { return x2->shape[1]; }
 };
@@ -64,13 +67,14 @@ void check_presence(Check &check, const AllReduceCall &call);
 void check_addends(Check &check, const AllReduceCall &call);
 // reduceOp, then streamMode.
 void check_modes(Check &check, const AllReduceCall &call);
-// The ranks of x1 and, unless it is blocked, x2 and every shape that follows from the two. The shapes of a
-// call with a blocked x2 are judged by the second line of checks.
+// The ranks of x1 and, unless it is blocked, x2 and every shape that follows from the two. The
+// shapes of a call with a blocked x2 are judged by the second line of checks.
 void check_shapes(Check &check, const AllReduceCall &call);
 // Whether a tensor holds one value for all columns or one for each: (1), (n) or (1, n).
 bool is_per_column(const aclTensor &tensor, int64_t columns);
 
 // The second line of checks and the plan. The caller's own checks are done.
-Status plan_all_reduce(const AllReduceCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+Status plan_all_reduce(const AllReduceCall &call, uint64_t *workspace_size,
+                       aclOpExecutor **executor);
 
 }  // namespace emu

@@ -20,33 +20,37 @@ void check_product_shapes(C &check, const AllReduceCall &c) {
   check.that(c.x2->rank() == 2, "x2 has %zu dimensions; it must have 2", c.x2->rank());
   if (!check.ok()) return;
   const int64_t k = c.depth(), n = c.columns();
-  check.that(c.x2->shape[0] == k, "x2 has %" PRId64 " rows, but x1 has %" PRId64 " columns (k)", c.x2->shape[0], k);
+  check.that(c.x2->shape[0] == k, "x2 has %" PRId64 " rows, but x1 has %" PRId64 " columns (k)",
+             c.x2->shape[0], k);
   if (c.with_norm) {
     const aclTensor &residual = *c.residual;
-    check.that(residual.rank() == 3, "residual has %zu dimensions; it must have 3", residual.rank());
+    check.that(residual.rank() == 3, "residual has %zu dimensions; it must have 3",
+               residual.rank());
     if (!check.ok()) return;
     check.that(residual.shape[2] == n && residual.shape[0] * residual.shape[1] == c.rows(),
-               "residual has shape %s; it must have %" PRId64 " rows of %" PRId64 " values", shape_of(residual).c_str(),
-               c.rows(), n);
-    check.that(c.gamma->rank() == 1 && c.gamma->shape[0] == n, "gamma has shape %s; expected (%" PRId64 ",)",
-               shape_of(*c.gamma).c_str(), n);
+               "residual has shape %s; it must have %" PRId64 " rows of %" PRId64 " values",
+               shape_of(residual).c_str(), c.rows(), n);
+    check.that(c.gamma->rank() == 1 && c.gamma->shape[0] == n,
+               "gamma has shape %s; expected (%" PRId64 ",)", shape_of(*c.gamma).c_str(), n);
     for (const aclTensor *out : {c.output, c.norm_out}) {
-      check.that(same_shape_as(*out, residual), "%s has shape %s; it must have that of residual, %s",
-                 out == c.output ? c.output_name() : "normOut", shape_of(*out).c_str(), shape_of(residual).c_str());
+      check.that(same_shape_as(*out, residual),
+                 "%s has shape %s; it must have that of residual, %s",
+                 out == c.output ? c.output_name() : "normOut", shape_of(*out).c_str(),
+                 shape_of(residual).c_str());
     }
   } else {
     Layout expected = layout_of(*c.x1);
     expected.shape[expected.rank - 1] = n;
-    check.that(same_shape(layout_of(*c.output), expected), "output has shape %s; expected %s", shape_of(*c.output).c_str(),
-               shape_text(expected).c_str());
+    check.that(same_shape(layout_of(*c.output), expected), "output has shape %s; expected %s",
+               shape_of(*c.output).c_str(), shape_text(expected).c_str());
   }
   if (c.x3) {
     check.that(same_shape_as(*c.x3, *c.output), "x3 has shape %s; it must have that of output, %s",
                shape_of(*c.x3).c_str(), shape_of(*c.output).c_str());
   }
   if (c.bias) {
-    check.that(c.bias->rank() == 1 && c.bias->shape[0] == n, "bias has shape %s; expected (%" PRId64 ",)",
-               shape_of(*c.bias).c_str(), n);
+    check.that(c.bias->rank() == 1 && c.bias->shape[0] == n,
+               "bias has shape %s; expected (%" PRId64 ",)", shape_of(*c.bias).c_str(), n);
   }
 }
 
@@ -61,11 +65,13 @@ void check_weight_shapes(C &check, const AllReduceCall &c) {
                shape_of(scale).c_str(), c.group_size, groups, c.columns());
   } else {
     check.that(is_per_column(scale, c.columns()),
-               "antiquantScale has shape %s; without groups it must be (1,), (%" PRId64 ",) or (1, %" PRId64 ")",
+               "antiquantScale has shape %s; without groups it must be (1,), (%" PRId64
+               ",) or (1, %" PRId64 ")",
                shape_of(scale).c_str(), c.columns(), c.columns());
   }
   if (c.antiquant_offset) {
-    check.that(same_shape_as(*c.antiquant_offset, scale), "antiquantOffset has shape %s; it must have that of antiquantScale, %s",
+    check.that(same_shape_as(*c.antiquant_offset, scale),
+               "antiquantOffset has shape %s; it must have that of antiquantScale, %s",
                shape_of(*c.antiquant_offset).c_str(), shape_of(scale).c_str());
   }
 }
@@ -93,12 +99,16 @@ int64_t AllReduceCall::rows() const {
 
 void check_presence(Check &check, const AllReduceCall &c) {
   check.required("x1", c.x1).required("x2", c.x2);
-  if (c.with_norm) check.required(c.in_place() ? "residualRef" : "residual", c.residual).required("gamma", c.gamma);
+  if (c.with_norm)
+    check.required(c.in_place() ? "residualRef" : "residual", c.residual)
+        .required("gamma", c.gamma);
   check.required(c.output_name(), c.output);
   if (c.with_norm) check.required("normOut", c.norm_out);
   if (c.product == Product::few_bit_weight) check.required("antiquantScale", c.antiquant_scale);
   if (c.product == Product::int8) check.required("dequantScale", c.dequant_scale);
-  check.optional("bias", c.bias).optional("x3", c.x3).optional("antiquantOffset", c.antiquant_offset);
+  check.optional("bias", c.bias)
+      .optional("x3", c.x3)
+      .optional("antiquantOffset", c.antiquant_offset);
   check.optional("pertokenScale", c.pertoken_scale);
   check.optional("commQuantScale1", c.comm_scale1).optional("commQuantScale2", c.comm_scale2);
 }
@@ -116,13 +126,16 @@ void check_addends(Check &check, const AllReduceCall &c) {
 void check_modes(Check &check, const AllReduceCall &c) {
   check.required_text("reduceOp", c.reduce_op);
   if (!check.ok()) return;
-  check.that(std::strcmp(c.reduce_op, "sum") == 0, "reduceOp is \"%.40s\"; only \"sum\" is supported", c.reduce_op);
-  check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed", c.stream_mode);
+  check.that(std::strcmp(c.reduce_op, "sum") == 0,
+             "reduceOp is \"%.40s\"; only \"sum\" is supported", c.reduce_op);
+  check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed",
+             c.stream_mode);
 }
 
 void check_shapes(Check &check, const AllReduceCall &c) {
   check.rank("x1", c.x1, 2, 3);
-  if (c.with_norm && check.ok()) check.that(c.depth() != 0, "x1 has no columns: its last dimension (k) is 0");
+  if (c.with_norm && check.ok())
+    check.that(c.depth() != 0, "x1 has no columns: its last dimension (k) is 0");
   if (!check.ok() || c.blocked()) return;
   check_product_shapes(check, c);
   check_weight_shapes(check, c);
@@ -141,7 +154,8 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
   if (Status s = check_world_size(c.op, Ranks::all_reduce, communicator)) return s;
   check.plain("x1", c.x1).plain("bias", c.bias).plain("x3", c.x3).plain("output", c.output);
   if (c.blocked()) {
-    check.that(c.x2->storage_shape.size() == 4, "x2 in FRACTAL_NZ has a storage shape of %zu dimensions; it must have 4",
+    check.that(c.x2->storage_shape.size() == 4,
+               "x2 in FRACTAL_NZ has a storage shape of %zu dimensions; it must have 4",
                c.x2->storage_shape.size());
     check_product_shapes(check, c);
     check_weight_shapes(check, c);
@@ -151,17 +165,19 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
   }
   if (!check.ok()) return check.status();
   const int64_t m = c.rows(), k = c.depth(), n = c.columns();
-  check.that(m <= INT32_MAX && k <= INT32_MAX && n <= INT32_MAX, "a dimension is above 2147483647: m=%" PRId64 ", k=%" PRId64
-             ", n=%" PRId64, m, k, n);
+  check.that(m <= INT32_MAX && k <= INT32_MAX && n <= INT32_MAX,
+             "a dimension is above 2147483647: m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64, m, k, n);
   if (c.product != Product::floating) {
-    check.that(k <= 65535 && n <= 65535, "k is %" PRId64 " and n %" PRId64 "; neither may be above 65535", k, n);
+    check.that(k <= 65535 && n <= 65535,
+               "k is %" PRId64 " and n %" PRId64 "; neither may be above 65535", k, n);
   }
   if (c.product == Product::int8) {
     check.that(c.dequant_scale->dtype != ACL_FLOAT || c.pertoken_scale,
                "dequantScale has dtype FLOAT; without pertokenScale it must be UINT64 or INT64");
   }
   if (c.with_norm) {
-    check.that(c.epsilon > 0 && c.epsilon < 1, "epsilon is %g; it must be between 0 and 1", c.epsilon);
+    check.that(c.epsilon > 0 && c.epsilon < 1, "epsilon is %g; it must be between 0 and 1",
+               c.epsilon);
     return check.status();
   }
   if (c.product == Product::int8) check.not_empty("x1", c.x1).not_empty("x2", c.x2);

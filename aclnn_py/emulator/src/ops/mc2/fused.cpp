@@ -56,7 +56,8 @@ TilingCheck &TilingCheck::that(bool holds, const char *format, ...) {
 }
 
 TilingCheck &TilingCheck::plain(const char *parameter, const aclTensor *tensor) {
-  return that(!tensor || is_plain_format(tensor->format), "%s has the format %s; only ND is supported", parameter,
+  return that(!tensor || is_plain_format(tensor->format),
+              "%s has the format %s; only ND is supported", parameter,
               tensor ? format_name(tensor->format) : "");
 }
 
@@ -69,14 +70,17 @@ TilingCheck &TilingCheck::comm_turn(int64_t given) {
   return that(given == 0, "commTurn is %" PRId64 "; only 0 is supported", given);
 }
 
-Status find_group(const char *op, const char *group, std::shared_ptr<hccl::Communicator> *communicator) {
+Status find_group(const char *op, const char *group,
+                  std::shared_ptr<hccl::Communicator> *communicator) {
   if (!group) return fail(kTiling, "%s: group is null; it is the name HcclGetCommName gives.", op);
   int device = 0;
   if (Status s = current_device(op, &device)) return s;
   *communicator = hccl::find_communicator(device, group);
   if (*communicator) return 0;
-  return fail(kRuntimeError, "%s: device %d has no communicator named \"%.127s\"; the name comes from HcclGetCommName.", op,
-              device, group);
+  return fail(
+      kRuntimeError,
+      "%s: device %d has no communicator named \"%.127s\"; the name comes from HcclGetCommName.",
+      op, device, group);
 }
 
 Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communicator) {
@@ -84,8 +88,9 @@ Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communi
   TilingCheck check(op);
   check.that(allowed != 0, "the operator does not exist on %s", hccl::chip_text());
   const uint32_t count = communicator.size();
-  check.that(count <= 64 && (allowed >> (count - 1) & 1) != 0, "the communicator %s has %u ranks; on %s it must have %s",
-             communicator.name().c_str(), count, hccl::chip_text(), list_of(allowed).c_str());
+  check.that(count <= 64 && (allowed >> (count - 1) & 1) != 0,
+             "the communicator %s has %u ranks; on %s it must have %s", communicator.name().c_str(),
+             count, hccl::chip_text(), list_of(allowed).c_str());
   return check.status();
 }
 
@@ -105,8 +110,15 @@ bool is_transposed_view(const aclTensor &tensor) {
 
 bool is_plain_format(aclFormat format) {
   switch (format) {
-    case ACL_FORMAT_UNDEFINED: case ACL_FORMAT_ND: case ACL_FORMAT_NCHW: case ACL_FORMAT_NHWC: case ACL_FORMAT_NCDHW:
-    case ACL_FORMAT_NDHWC: case ACL_FORMAT_NC: case ACL_FORMAT_NCL: case ACL_FORMAT_HWCN: return true;
+    case ACL_FORMAT_UNDEFINED:
+    case ACL_FORMAT_ND:
+    case ACL_FORMAT_NCHW:
+    case ACL_FORMAT_NHWC:
+    case ACL_FORMAT_NCDHW:
+    case ACL_FORMAT_NDHWC:
+    case ACL_FORMAT_NC:
+    case ACL_FORMAT_NCL:
+    case ACL_FORMAT_HWCN: return true;
     default: return false;
   }
 }
@@ -120,7 +132,8 @@ Rows::Rows(const aclTensor &tensor) {
   const MatrixStack stack = matrix_stack(view);
   matrix_ = stack.first;
   if (stack.batch.rank == 0) return;
-  if (stack.batch.rank == 1 && matrix_.rows > 0 && stack.batch.stride[0] != matrix_.rows * matrix_.row.stride) {
+  if (stack.batch.rank == 1 && matrix_.rows > 0 &&
+      stack.batch.stride[0] != matrix_.rows * matrix_.row.stride) {
     // row i of the whole is row i mod rows of matrix i div rows
     matrix_.row.block = matrix_.rows;
     matrix_.row.block_stride = stack.batch.stride[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators that fuse a matrix product with a collective have in common: whom they talk to, their
-// second line of checks, and how they read their operands.
+// What the operators that fuse a matrix product with a collective have in common: whom they talk
+// to, their second line of checks, and how they read their operands.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ constexpr Status kRuntimeError = 361001;
 constexpr Status kInner = 561000;
 constexpr Status kNullObject = 561103;
 
-// What the tiling of a kernel refuses after the argument checks have passed. Used like Check; the code is
-// 561002, or another where a wrapper reports it differently.
+// What the tiling of a kernel refuses after the argument checks have passed. Used like Check; the
+// code is 561002, or another where a wrapper reports it differently.
 class TilingCheck {
  public:
   explicit TilingCheck(const char *op, Status code = kTiling) : op_(op), code_(code) {}
@@ -36,11 +36,13 @@ class TilingCheck {
 };
 
 // How many ranks the kernels of an operator are made for.
-enum class Ranks : uint8_t { sliced, all_reduce };  // rows spread over ranks; the same result on every rank
+// rows spread over ranks; the same result on every rank
+enum class Ranks : uint8_t { sliced, all_reduce };
 
-// The communicator that `group` names on the device of the thread's context: 561002 for a null name,
-// 361001 for one that the device does not have.
-Status find_group(const char *op, const char *group, std::shared_ptr<hccl::Communicator> *communicator);
+// The communicator that `group` names on the device of the thread's context: 561002 for a null
+// name, 361001 for one that the device does not have.
+Status find_group(const char *op, const char *group,
+                  std::shared_ptr<hccl::Communicator> *communicator);
 
 // 561002 unless the fused kernels exist for that number of ranks on this chip.
 Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communicator);
@@ -51,8 +53,8 @@ bool is_transposed_view(const aclTensor &tensor);
 // Formats that lay elements out in the order of their indices.
 bool is_plain_format(aclFormat format);
 
-// A tensor of 2 or more dimensions as one matrix: all but the last one count its rows. Strides that no matrix
-// has are read into a copy.
+// A tensor of 2 or more dimensions as one matrix: all but the last one count its rows. Strides that
+// no matrix has are read into a copy.
 class Rows {
  public:
   explicit Rows(const aclTensor &tensor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce of one product per group: each group has its own weight; x and y are lists of one tensor per group
-// or one tensor of which the groups are consecutive rows.
+// AllReduce of one product per group: each group has its own weight; x and y are lists of one
+// tensor per group or one tensor of which the groups are consecutive rows.
 #include <cinttypes>
 #include <climits>
 #include <cstring>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "aclnnop/mc2.h"
-#include "ops/mc2/partial.h"
 #include "ops/mc2/fused.h"
+#include "ops/mc2/partial.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -36,7 +36,8 @@ struct GroupedCall {
   // A list that holds one tensor of shape (0,) stands for no list.
   static bool absent(const aclTensorList &list) {
     const auto &members = list.members;
-    return members.size() == 1 && members[0] && members[0]->rank() == 1 && members[0]->shape[0] == 0;
+    return members.size() == 1 && members[0] && members[0]->rank() == 1 &&
+           members[0]->shape[0] == 0;
   }
 };
 
@@ -58,8 +59,9 @@ void check_list(Check &check, const char *name, const aclTensorList *list, size_
   for (size_t i = 0; check.ok() && i < count; ++i) {
     const aclTensor *member = list->members[i];
     check.that(member && live(member), "%s[%zu] is null or was destroyed", name, i);
-    if (check.ok()) check.that(is_plain_format(member->format), "%s[%zu] has format %s; only ND is supported", name, i,
-                               format_name(member->format));
+    if (check.ok())
+      check.that(is_plain_format(member->format), "%s[%zu] has format %s; only ND is supported",
+                 name, i, format_name(member->format));
   }
 }
 
@@ -67,7 +69,8 @@ void check_lists(Check &check, const GroupedCall &c) {
   check.that(c.weight != nullptr, "weight is null").that(c.y != nullptr, "y is null");
   if (!check.ok()) return;
   const size_t groups = c.groups();
-  check.that(groups >= 1 && groups <= kMostGroups, "weight has %zu tensors; allowed: 1 to %zu", groups, kMostGroups);
+  check.that(groups >= 1 && groups <= kMostGroups, "weight has %zu tensors; allowed: 1 to %zu",
+             groups, kMostGroups);
   check_list(check, "weight", c.weight, groups);
   check_list(check, "x", c.x, c.cuts_x() ? 1 : groups);
   check_list(check, "y", c.y, c.stacks_y() ? 1 : groups);
@@ -77,23 +80,31 @@ void check_lists(Check &check, const GroupedCall &c) {
 void check_group_list(Check &check, const GroupedCall &c) {
   if (!check.ok()) return;
   if (!c.cuts_x()) {
-    check.that(!c.group_list || c.group_list->values.empty(), "groupListOptional is given, but splitItem %" PRId64 " has one x per group",
+    check.that(!c.group_list || c.group_list->values.empty(),
+               "groupListOptional is given, but splitItem %" PRId64 " has one x per group",
                c.split_item);
     return;
   }
-  check.that(c.group_list != nullptr, "groupListOptional is null; splitItem %" PRId64 " needs one", c.split_item);
+  check.that(c.group_list != nullptr, "groupListOptional is null; splitItem %" PRId64 " needs one",
+             c.split_item);
   if (!check.ok()) return;
   const auto &ends = c.group_list->values;
-  check.that(ends.size() == c.groups(), "groupListOptional has %zu entries; it must have %zu, one per weight", ends.size(),
+  check.that(ends.size() == c.groups(),
+             "groupListOptional has %zu entries; it must have %zu, one per weight", ends.size(),
              c.groups());
   int64_t before = 0;
   for (size_t i = 0; check.ok() && i < ends.size(); ++i) {
-    check.that(ends[i] >= before, "groupListOptional[%zu] is %" PRId64 ", below its predecessor %" PRId64, i, ends[i], before);
+    check.that(ends[i] >= before,
+               "groupListOptional[%zu] is %" PRId64 ", below its predecessor %" PRId64, i, ends[i],
+               before);
     before = ends[i];
   }
   const aclTensor &x = *c.x->members[0];
   if (check.ok()) check.rank("x[0]", &x, 2, 2);
-  if (check.ok()) check.that(before == x.shape[0], "groupListOptional ends at %" PRId64 ", but x[0] has %" PRId64 " rows", before, x.shape[0]);
+  if (check.ok())
+    check.that(before == x.shape[0],
+               "groupListOptional ends at %" PRId64 ", but x[0] has %" PRId64 " rows", before,
+               x.shape[0]);
 }
 
 void check_dtypes(Check &check, const GroupedCall &c) {
@@ -103,8 +114,8 @@ void check_dtypes(Check &check, const GroupedCall &c) {
   const auto all = [&](const char *name, const aclTensorList &list, aclDataType expected) {
     for (size_t i = 0; check.ok() && i < list.members.size(); ++i) {
       const aclDataType given = list.members[i]->dtype;
-      check.that(given == expected, "%s[%zu] has dtype %s; with x of %s it must have %s", name, i, dtype_name(given),
-                 dtype_name(dtype), dtype_name(expected));
+      check.that(given == expected, "%s[%zu] has dtype %s; with x of %s it must have %s", name, i,
+                 dtype_name(given), dtype_name(dtype), dtype_name(expected));
     }
   };
   all("x", *c.x, dtype);
@@ -121,20 +132,27 @@ void check_shapes(Check &check, const GroupedCall &c, std::vector<Group> *groups
     const aclTensor &x = *c.x->members[of_x], &w = *c.weight->members[i];
     check.that(w.rank() == 2, "weight[%zu] has %zu dimensions; it must have 2", i, w.rank());
     const size_t most = c.split_item == 0 ? 6 : 2;
-    check.that(x.rank() >= 2 && x.rank() <= most, "x[%zu] has %zu dimensions; allowed: 2 to %zu", of_x, x.rank(), most);
+    check.that(x.rank() >= 2 && x.rank() <= most, "x[%zu] has %zu dimensions; allowed: 2 to %zu",
+               of_x, x.rank(), most);
     if (!check.ok()) return;
     const int64_t depth = x.shape.back(), columns = w.shape[1];
-    check.that(w.shape[0] == depth, "weight[%zu] has %" PRId64 " rows, but x[%zu] has %" PRId64 " columns (k)", i, w.shape[0], of_x,
-               depth);
+    check.that(w.shape[0] == depth,
+               "weight[%zu] has %" PRId64 " rows, but x[%zu] has %" PRId64 " columns (k)", i,
+               w.shape[0], of_x, depth);
     check.that(!is_transposed_view(w), "weight[%zu] is a transposed view", i);
-    check.that(depth > 0 && columns > 0, "weight[%zu] of shape (%" PRId64 ", %" PRId64 ") has no elements", i, w.shape[0], columns);
+    check.that(depth > 0 && columns > 0,
+               "weight[%zu] of shape (%" PRId64 ", %" PRId64 ") has no elements", i, w.shape[0],
+               columns);
     check.that(depth < kEndOfLastDimension && columns < kEndOfLastDimension,
-               "a last dimension is above 65535: k=%" PRId64 ", n=%" PRId64 " of group %zu", depth, columns, i);
+               "a last dimension is above 65535: k=%" PRId64 ", n=%" PRId64 " of group %zu", depth,
+               columns, i);
     check.that(!c.stacks_y() || columns == c.weight->members[0]->shape[1],
-               "weight[%zu] has %" PRId64 " columns; groups that share one y need equal ones", i, columns);
+               "weight[%zu] has %" PRId64 " columns; groups that share one y need equal ones", i,
+               columns);
     if (c.has_bias()) {
       const aclTensor &bias = *c.bias->members[i];
-      check.that(bias.rank() == 1 && bias.shape[0] == columns, "bias[%zu] has shape %s; expected (%" PRId64 ",)", i,
+      check.that(bias.rank() == 1 && bias.shape[0] == columns,
+                 "bias[%zu] has shape %s; expected (%" PRId64 ",)", i,
                  shape_text(layout_of(bias)).c_str(), columns);
     }
     int64_t end = c.cuts_x() ? c.group_list->values[i] : first + rows_in(x);
@@ -155,8 +173,8 @@ void check_results(Check &check, const GroupedCall &c, const std::vector<Group> 
       expected.push(group.columns, 0);
     }
     const Layout given = layout_of(*c.y->members[i]);
-    check.that(same_shape(given, expected), "y[%zu] has shape %s; expected %s", i, shape_text(given).c_str(),
-               shape_text(expected).c_str());
+    check.that(same_shape(given, expected), "y[%zu] has shape %s; expected %s", i,
+               shape_text(given).c_str(), shape_text(expected).c_str());
   }
 }
 
@@ -177,18 +195,20 @@ struct Problem {
 
 // What the ranks must have in common, short enough to be compared: the shapes of all groups.
 std::string describe_groups(const GroupedCall &c, const std::vector<Group> &groups) {
-  std::string text = std::string(kOp) + "(splitItem=" + std::to_string(c.split_item) + ", dtype=" +
-                     dtype_name(c.x->members[0]->dtype) + ", m*k*n=";
+  std::string text = std::string(kOp) + "(splitItem=" + std::to_string(c.split_item) +
+                     ", dtype=" + dtype_name(c.x->members[0]->dtype) + ", m*k*n=";
   uint64_t digest = 14695981039346656037u;  // FNV-1a, for the groups the text has no room for
   for (size_t i = 0; i < groups.size(); ++i) {
     for (const int64_t extent : {groups[i].rows, groups[i].depth, groups[i].columns}) {
       digest = (digest ^ static_cast<uint64_t>(extent)) * 1099511628211u;
     }
     if (i >= 4) continue;
-    text += (i ? " " : "") + std::to_string(groups[i].rows) + "*" + std::to_string(groups[i].depth) + "*" +
-            std::to_string(groups[i].columns);
+    text += (i ? " " : "") + std::to_string(groups[i].rows) + "*" +
+            std::to_string(groups[i].depth) + "*" + std::to_string(groups[i].columns);
   }
-  if (groups.size() > 4) text += " and others, " + std::to_string(groups.size()) + " in all, digest " + std::to_string(digest);
+  if (groups.size() > 4)
+    text += " and others, " + std::to_string(groups.size()) + " in all, digest " +
+            std::to_string(digest);
   return text + ")";
 }
 
@@ -204,7 +224,8 @@ Status run(const Problem &p, PlanContext &context) {
     Contribution mine;
     mine.left = all.matrix();
     if (p.cuts_x) {
-      mine.left.data = static_cast<const char *>(mine.left.data) + mine.left.row.at(group.first) * item_size(p.dtype);
+      mine.left.data = static_cast<const char *>(mine.left.data) +
+                       mine.left.row.at(group.first) * item_size(p.dtype);
       mine.left.rows = group.rows;
     }
     mine.right = matrix_stack(context.tensor(p.weight + i)).first;
@@ -214,7 +235,9 @@ Status run(const Problem &p, PlanContext &context) {
     contribute(mine);
     at += group.rows * group.columns * size;
   }
-  if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(p.count()), sum_of(p.travelling))) return s;
+  if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(p.count()),
+                                    sum_of(p.travelling)))
+    return s;
   at = memory;
   const size_t results = p.stacks_y ? 1 : p.groups.size();
   for (size_t i = 0; i < results; ++i) {
@@ -229,17 +252,23 @@ Status run(const Problem &p, PlanContext &context) {
 }  // namespace emu
 
 EMU_OPERATOR(GroupedMatMulAllReduce,
-             (const aclTensorList *x, const aclTensorList *weight, const aclTensorList *biasOptional,
-              const aclIntArray *groupListOptional, int64_t splitItem, const char *group, const char *reduceOp,
-              int64_t commTurn, int64_t streamMode, aclTensorList *y)) {
+             (const aclTensorList *x, const aclTensorList *weight,
+              const aclTensorList *biasOptional, const aclIntArray *groupListOptional,
+              int64_t splitItem, const char *group, const char *reduceOp, int64_t commTurn,
+              int64_t streamMode, aclTensorList *y)) {
   using namespace emu;
-  const GroupedCall c{x, weight, biasOptional, groupListOptional, splitItem, reduceOp, commTurn, streamMode, y};
+  const GroupedCall c{
+      x, weight, biasOptional, groupListOptional, splitItem, reduceOp, commTurn, streamMode, y};
   Check check(kOp);
-  check.that(streamMode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed", streamMode);
+  check.that(streamMode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed",
+             streamMode);
   check.that(commTurn == 0, "commTurn is %" PRId64 "; only 0 is supported", commTurn);
   check.required_text("reduceOp", reduceOp);
-  if (check.ok()) check.that(std::strcmp(reduceOp, "sum") == 0, "reduceOp is \"%.40s\"; only \"sum\" is supported", reduceOp);
-  check.that(splitItem >= 0 && splitItem <= 3, "splitItem is %" PRId64 "; allowed: 0 to 3", splitItem);
+  if (check.ok())
+    check.that(std::strcmp(reduceOp, "sum") == 0,
+               "reduceOp is \"%.40s\"; only \"sum\" is supported", reduceOp);
+  check.that(splitItem >= 0 && splitItem <= 3, "splitItem is %" PRId64 "; allowed: 0 to 3",
+             splitItem);
   check.required("x", x).optional("weight", weight).optional("y", y);
   check.optional("biasOptional", biasOptional).optional("groupListOptional", groupListOptional);
   if (check.ok()) check_lists(check, c);
@@ -274,5 +303,7 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   p.call = describe_groups(c, p.groups) + (p.travelling != p.dtype ? " summed in FLOAT" : "");
   plan.workspace(static_cast<uint64_t>(p.count() * item_size(p.travelling)));
   auto shared = std::make_shared<const Problem>(std::move(p));
-  return plan.finish([shared](PlanContext &context) { return run(*shared, context); }, workspaceSize, executor);
-} EMU_CATCH
+  return plan.finish([shared](PlanContext &context) { return run(*shared, context); },
+                     workspaceSize, executor);
+}
+EMU_CATCH

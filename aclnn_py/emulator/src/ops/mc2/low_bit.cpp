@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over the ranks of which only eight bits per value travel: each rank quantises, exchanges pieces, sums
-// its piece exactly, quantises the sum and hands it to all.
+// A sum over the ranks of which only eight bits per value travel: each rank quantises, exchanges
+// pieces, sums its piece exactly, quantises the sum and hands it to all.
 #include <algorithm>
 #include <cmath>
 
@@ -14,11 +14,15 @@ constexpr int64_t kGrain = 1 << 15, kStep = 256;
 // To the nearest, ties to even, within the range of int8; NaN becomes 0.
 int8_t to_int8(float value) {
   const float nearest = std::nearbyintf(value);
-  return static_cast<int8_t>(nearest >= 127 ? 127 : nearest <= -128 ? -128 : nearest == nearest ? nearest : 0);
+  return static_cast<int8_t>(nearest >= 127       ? 127
+                             : nearest <= -128    ? -128
+                             : nearest == nearest ? nearest
+                                                  : 0);
 }
 
 // y / scale, which the hardware narrows to fp16 whatever the dtype of y is.
-void quantise(const void *rows, aclDataType dtype, int64_t count, const std::vector<float> &scale, int8_t *out) {
+void quantise(const void *rows, aclDataType dtype, int64_t count, const std::vector<float> &scale,
+              int8_t *out) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     float values[kStep];
     uint16_t narrow[kStep];
@@ -40,8 +44,9 @@ uint64_t low_bit_workspace(int64_t count, uint32_t ranks) {
   return aligned(static_cast<uint64_t>(count)) + aligned(piece * ranks);
 }
 
-Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks, void *rows, aclDataType dtype,
-                          int64_t count, const LowBitScales &scales, void *workspace) {
+Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks, void *rows,
+                          aclDataType dtype, int64_t count, const LowBitScales &scales,
+                          void *workspace) {
   const auto total = static_cast<uint64_t>(count), piece = (total + ranks - 1) / ranks;
   auto *own = static_cast<int8_t *>(workspace);
   int8_t *received = own + aligned(total);
@@ -54,13 +59,15 @@ Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks,
   for (uint32_t r = 0; r < ranks; ++r) from[r] = {pieces[rank].bytes, r * piece};
   if (Status s = session.all_to_all_v(own, pieces, received, from)) return s;
   // Everyone has read its piece of `own` by now: the sums go there.
-  const auto first = static_cast<int64_t>(pieces[rank].offset), length = static_cast<int64_t>(pieces[rank].bytes);
+  const auto first = static_cast<int64_t>(pieces[rank].offset),
+             length = static_cast<int64_t>(pieces[rank].bytes);
   parallel_for(length, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int32_t sum = 0;
       for (uint32_t r = 0; r < ranks; ++r) sum += received[r * piece + static_cast<uint64_t>(i)];
       const size_t column = static_cast<size_t>(first + i) % scales.first.size();
-      own[first + i] = to_int8(static_cast<float>(sum) * (scales.first[column] / scales.second[column]));
+      own[first + i] =
+          to_int8(static_cast<float>(sum) * (scales.first[column] / scales.second[column]));
     }
   });
   if (Status s = session.all_gather_v(own + first, own, pieces)) return s;
@@ -69,7 +76,8 @@ Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks,
     for (int64_t i = begin; i < end; i += kStep) {
       const int64_t n = std::min(kStep, end - i);
       for (int64_t j = 0; j < n; ++j) {
-        values[j] = static_cast<float>(own[i + j]) * scales.second[static_cast<size_t>(i + j) % scales.second.size()];
+        values[j] = static_cast<float>(own[i + j]) *
+                    scales.second[static_cast<size_t>(i + j) % scales.second.size()];
       }
       store_f32(values, rows, dtype, i, 1, n);
     }

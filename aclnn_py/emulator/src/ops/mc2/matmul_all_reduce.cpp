@@ -21,7 +21,8 @@ Status plan_floating(const AllReduceCall &c, uint64_t *workspace_size, aclOpExec
   check_addends(check, c);
   check.that(!p310 || !c.x3, "x3 must be null on %s", hccl::chip_text());
   check_modes(check, c);
-  check.that(p310 || !c.blocked(), "x2 has format FRACTAL_NZ; on %s only ND is supported", hccl::chip_text());
+  check.that(p310 || !c.blocked(), "x2 has format FRACTAL_NZ; on %s only ND is supported",
+             hccl::chip_text());
   check_shapes(check, c);
   if (!check.ok()) return check.status();
   return plan_all_reduce(c, workspace_size, executor);
@@ -38,37 +39,42 @@ EMU_OPERATOR(MatmulAllReduce,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(MatmulAllReduceV2,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3, const char *group,
-              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output)) {
+EMU_OPERATOR(MatmulAllReduceV2, (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
+                                 const aclTensor *x3, const char *group, const char *reduceOp,
+                                 int64_t commTurn, int64_t streamMode, aclTensor *output)) {
   emu::AllReduceCall call{"aclnnMatmulAllReduceV2", emu::Product::floating, x1, x2};
   call.bias = bias;
   call.x3 = x3;
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(MatmulAllReduceAddRmsNorm,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *residual,
-              const aclTensor *gamma, double epsilon, const char *group, const char *reduceOp, int64_t commTurn,
-              int64_t streamMode, aclTensor *y, aclTensor *normOut)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
+              const aclTensor *residual, const aclTensor *gamma, double epsilon, const char *group,
+              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *y,
+              aclTensor *normOut)) {
   emu::AllReduceCall call{"aclnnMatmulAllReduceAddRmsNorm", emu::Product::floating, x1, x2};
   call.bias = bias;
   call.norm(residual, gamma, epsilon, y, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceMatmulAllReduceAddRmsNorm,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, aclTensor *residualRef,
-              const aclTensor *gamma, double epsilon, const char *group, const char *reduceOp, int64_t commTurn,
-              int64_t streamMode, aclTensor *normOut)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              aclTensor *residualRef, const aclTensor *gamma, double epsilon, const char *group,
+              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *normOut)) {
   emu::AllReduceCall call{"aclnnInplaceMatmulAllReduceAddRmsNorm", emu::Product::floating, x1, x2};
   call.bias = biasOptional;
   call.norm(residualRef, gamma, epsilon, residualRef, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_floating(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -19,15 +19,18 @@ struct Problem {
   int64_t m, k, n;
   aclDataType travelling;
 
-  uint64_t product_bytes() const { return aligned(static_cast<uint64_t>(m * n * item_size(travelling))); }
+  uint64_t product_bytes() const {
+    return aligned(static_cast<uint64_t>(m * n * item_size(travelling)));
+  }
 };
 
 Status run(const Problem &problem, PlanContext &context) {
   hccl::Communicator &comm = *problem.communicator;
   const aclTensor &output = context.tensor(problem.output);
-  hccl::Session session(comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s)", kOp, problem.m,
-                                             problem.k, problem.n, dtype_name(output.dtype),
-                                             problem.travelling != output.dtype ? ", summed in FLOAT" : ""));
+  hccl::Session session(
+      comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s)", kOp,
+                           problem.m, problem.k, problem.n, dtype_name(output.dtype),
+                           problem.travelling != output.dtype ? ", summed in FLOAT" : ""));
   if (Status s = session.begin()) return s;
   if (context.has(problem.bias)) {
     if (Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
@@ -41,7 +44,9 @@ Status run(const Problem &problem, PlanContext &context) {
   contribute(mine);
   char *share = static_cast<char *>(context.workspace()) + problem.product_bytes();
   const uint64_t count = static_cast<uint64_t>(problem.m / comm.size() * problem.n);
-  if (Status s = session.reduce_scatter(context.workspace(), share, count, sum_of(problem.travelling))) return s;
+  if (Status s =
+          session.reduce_scatter(context.workspace(), share, count, sum_of(problem.travelling)))
+    return s;
   copy_view({share, problem.travelling, dense_like(layout_of(output))}, view_of(output));
   return 0;
 }
@@ -50,8 +55,9 @@ Status run(const Problem &problem, PlanContext &context) {
 }  // namespace emu
 
 EMU_OPERATOR(MatmulReduceScatter,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const char *group,
-              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const char *group, const char *reduceOp, int64_t commTurn, int64_t streamMode,
+              aclTensor *output)) {
   using namespace emu;
   const SlicedCall call{kOp, x1, x2, biasOptional, output, streamMode};
   Check check(kOp);
@@ -72,23 +78,29 @@ EMU_OPERATOR(MatmulReduceScatter,
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
   if (Status s = find_group(kOp, group, &problem.communicator)) return s;
   TilingCheck tiling(kOp);
-  tiling.that(reduceOp && std::strcmp(reduceOp, "sum") == 0, "reduceOp is %.40s; only \"sum\" is supported",
-              reduceOp ? reduceOp : "null");
+  tiling.that(reduceOp && std::strcmp(reduceOp, "sum") == 0,
+              "reduceOp is %.40s; only \"sum\" is supported", reduceOp ? reduceOp : "null");
   if (!tiling.ok()) return tiling.status();
   if (Status s = check_sliced_tiling(call, nullptr, commTurn, *problem.communicator)) return s;
   problem.m = x1->shape[0];
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];
   const int64_t ranks = problem.communicator->size();
-  tiling.that(problem.m % ranks == 0, "x1 has %" PRId64 " rows (m), which %" PRId64 " ranks cannot share evenly", problem.m,
+  tiling.that(problem.m % ranks == 0,
+              "x1 has %" PRId64 " rows (m), which %" PRId64 " ranks cannot share evenly", problem.m,
               ranks);
   if (!tiling.ok()) return tiling.status();
-  check.size("output", Checked(problem.m) * problem.n * 8);  // the product of all ranks, in whatever it travels as
-  check.that(output->shape[0] == problem.m / ranks, "output has %" PRId64 " rows; it must have %" PRId64 ", this rank's share",
+  // the product of all ranks, in whatever it travels as
+  check.size("output", Checked(problem.m) * problem.n * 8);
+  check.that(output->shape[0] == problem.m / ranks,
+             "output has %" PRId64 " rows; it must have %" PRId64 ", this rank's share",
              output->shape[0], problem.m / ranks);
   if (!check.ok()) return check.status();
   if (Status s = travelling_dtype(kOp, output->dtype, &problem.travelling)) return s;
-  const auto share = static_cast<uint64_t>(problem.m / ranks * problem.n * item_size(problem.travelling));
+  const auto share =
+      static_cast<uint64_t>(problem.m / ranks * problem.n * item_size(problem.travelling));
   plan.workspace(problem.product_bytes() + share);
-  return plan.finish([problem](PlanContext &context) { return run(problem, context); }, workspaceSize, executor);
-} EMU_CATCH
+  return plan.finish([problem](PlanContext &context) { return run(problem, context); },
+                     workspaceSize, executor);
+}
+EMU_CATCH

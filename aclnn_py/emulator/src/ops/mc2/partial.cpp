@@ -42,9 +42,11 @@ class Finish final : public RowSink<float>, public RowSink<int32_t> {
       for (int64_t i = 0; i < n; ++i) {
         // sums of 32 bits wrap around
         const uint32_t shift = bias ? bias[c_.bias.col.at(j + i)] : 0;
-        values[i] = static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(sums[done + i]) + shift));
+        values[i] =
+            static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(sums[done + i]) + shift));
       }
-      for (int64_t i = 0; i < n; ++i) values[i] *= d.scale[per_column ? static_cast<size_t>(j + i) : 0];
+      for (int64_t i = 0; i < n; ++i)
+        values[i] *= d.scale[per_column ? static_cast<size_t>(j + i) : 0];
       if (!d.pertoken.empty()) {
         for (int64_t i = 0; i < n; ++i) values[i] *= d.pertoken[static_cast<size_t>(row)];
       }
@@ -55,7 +57,8 @@ class Finish final : public RowSink<float>, public RowSink<int32_t> {
  private:
   static void add(const Matrix &term, int64_t row, int64_t col, int64_t count, float *values) {
     float terms[kPiece];
-    load_f32(term.data, term.dtype, term.row.at(row) + term.col.at(col), term.col.stride, count, terms);
+    load_f32(term.data, term.dtype, term.row.at(row) + term.col.at(col), term.col.stride, count,
+             terms);
     for (int64_t i = 0; i < count; ++i) values[i] += terms[i];
   }
 
@@ -92,15 +95,19 @@ Status travelling_dtype(const char *op, aclDataType output, aclDataType *travell
   *travelling = output;
   if (!choice || !*choice || std::strcmp(choice, "dtype") == 0) return 0;
   if (std::strcmp(choice, "fp32") != 0) {
-    return fail(kInner, "%s: ACLNN_PY_REDUCE is \"%.40s\"; it can be fp32 (one rounding, at the end) or dtype.", op, choice);
+    return fail(
+        kInner,
+        "%s: ACLNN_PY_REDUCE is \"%.40s\"; it can be fp32 (one rounding, at the end) or dtype.", op,
+        choice);
   }
   *travelling = ACL_FLOAT;
   return 0;
 }
 
 hccl::ReduceType sum_of(aclDataType dtype) {
-  const HcclDataType type = dtype == ACL_FLOAT ? HCCL_DATA_TYPE_FP32
-                            : dtype == ACL_BF16 ? HCCL_DATA_TYPE_BFP16 : HCCL_DATA_TYPE_FP16;
+  const HcclDataType type = dtype == ACL_FLOAT  ? HCCL_DATA_TYPE_FP32
+                            : dtype == ACL_BF16 ? HCCL_DATA_TYPE_BFP16
+                                                : HCCL_DATA_TYPE_FP16;
   return hccl::reduce_type(type, HCCL_REDUCE_SUM);
 }
 

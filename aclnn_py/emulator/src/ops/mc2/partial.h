@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank contributes to a reduction: its product, finished step by step as the hardware does it. Each
-// step that the hardware rounds is rounded here, unless the reduction is asked to round once at its end.
+// What one rank contributes to a reduction: its product, finished step by step as the hardware does
+// it. Each step that the hardware rounds is rounded here, unless the reduction is asked to round
+// once at its end.
 #pragma once
 
 #include <vector>
@@ -17,8 +18,8 @@ struct Dequantisation {
   std::vector<float> pertoken;  // one per row, or empty
 };
 
-// product (+ bias) -> dequantised -> rounded -> + x3 -> rounded, as dense rows in `dtype`. A null `data`
-// leaves a term out. An int32 bias is added to the int32 sums.
+// product (+ bias) -> dequantised -> rounded -> + x3 -> rounded, as dense rows in `dtype`. A null
+// `data` leaves a term out. An int32 bias is added to the int32 sums.
 struct Contribution {
   Matrix left, right;
   Matrix bias;
@@ -29,8 +30,9 @@ struct Contribution {
 };
 void contribute(const Contribution &contribution);
 
-// The dtype in which contributions to an output of dtype `output` travel: its own, or ACL_FLOAT where
-// ACLNN_PY_REDUCE=fp32 asks for one rounding at the end. 561000 for another value of the variable.
+// The dtype in which contributions to an output of dtype `output` travel: its own, or ACL_FLOAT
+// where ACLNN_PY_REDUCE=fp32 asks for one rounding at the end. 561000 for another value of the
+// variable.
 Status travelling_dtype(const char *op, aclDataType output, aclDataType *travelling);
 
 // The sum in that dtype; each partial sum is rounded to it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce of int8 products. Scales, x3 and the rounding to the output's dtype come before the sum, so each
-// rank may have its own.
+// AllReduce of int8 products. Scales, x3 and the rounding to the output's dtype come before the
+// sum, so each rank may have its own.
 #include "aclnnop/mc2.h"
 #include "hccl/arguments.h"
 #include "ops/mc2/all_reduce.h"
@@ -13,14 +13,16 @@ constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
 void check_dtypes(Check &check, const AllReduceCall &c) {
   const bool p310 = hccl::chip() == hccl::Chip::p310;
   const aclDataType scale = c.dequant_scale->dtype, output = c.output->dtype;
-  check.dtype_in("x1", c.x1->dtype, dtype_set(ACL_INT8)).dtype_in("x2", c.x2->dtype, dtype_set(ACL_INT8));
+  check.dtype_in("x1", c.x1->dtype, dtype_set(ACL_INT8))
+      .dtype_in("x2", c.x2->dtype, dtype_set(ACL_INT8));
   check.dtype_in("dequantScale", scale, p310 ? kPacked : kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
   check.dtype_in(c.output_name(), output, p310 ? dtype_set(ACL_FLOAT16) : dt::kHalf);
   if (c.bias) check.dtype_in("bias", c.bias->dtype, dtype_set(ACL_INT32));
   check_addends(check, c);
   if (output == ACL_BF16) check.dtype_in("dequantScale", scale, dtype_set(ACL_BF16));
-  check.that(scale != ACL_BF16 || output == ACL_BF16, "dequantScale has dtype BF16; %s has to have it too, but has %s",
-             c.output_name(), dtype_name(output));
+  check.that(scale != ACL_BF16 || output == ACL_BF16,
+             "dequantScale has dtype BF16; %s has to have it too, but has %s", c.output_name(),
+             dtype_name(output));
   if (!c.pertoken_scale) return;
   check.dtype_in("pertokenScale", c.pertoken_scale->dtype, dtype_set(ACL_FLOAT));
   if (output == ACL_FLOAT16) check.dtype_in("dequantScale", scale, dtype_set(ACL_FLOAT));
@@ -28,8 +30,9 @@ void check_dtypes(Check &check, const AllReduceCall &c) {
 
 void check_communication_scales(Check &check, const AllReduceCall &c) {
   if (!check.ok() || (!c.comm_scale1 && !c.comm_scale2)) return;
-  check.that(c.comm_scale1 && c.comm_scale2, "commQuantScale%d is null, but commQuantScale%d is not",
-             c.comm_scale1 ? 2 : 1, c.comm_scale1 ? 1 : 2);
+  check.that(c.comm_scale1 && c.comm_scale2,
+             "commQuantScale%d is null, but commQuantScale%d is not", c.comm_scale1 ? 2 : 1,
+             c.comm_scale1 ? 1 : 2);
   if (!check.ok()) return;
   check.that(c.output->rank() > 0, "output has no dimensions");
   if (!check.ok()) return;
@@ -37,8 +40,10 @@ void check_communication_scales(Check &check, const AllReduceCall &c) {
   const char *name = "commQuantScale1";
   for (const aclTensor *scale : {c.comm_scale1, c.comm_scale2}) {
     check.same_dtype(name, scale->dtype, c.output_name(), c.output->dtype);
-    check.that(is_per_column(*scale, n) && scale->shape.back() == n, "%s has shape %s; expected (%lld,) or (1, %lld)", name,
-               shape_text(layout_of(*scale)).c_str(), static_cast<long long>(n), static_cast<long long>(n));
+    check.that(is_per_column(*scale, n) && scale->shape.back() == n,
+               "%s has shape %s; expected (%lld,) or (1, %lld)", name,
+               shape_text(layout_of(*scale)).c_str(), static_cast<long long>(n),
+               static_cast<long long>(n));
     name = "commQuantScale2";
   }
 }
@@ -53,7 +58,8 @@ Status plan_int8(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor
   check_communication_scales(check, c);
   if (!check.ok()) return check.status();
   // CANN relabels the caller's own tensor; programs can see it
-  if (c.dequant_scale->dtype == ACL_INT64) const_cast<aclTensor *>(c.dequant_scale)->dtype = ACL_UINT64;
+  if (c.dequant_scale->dtype == ACL_INT64)
+    const_cast<aclTensor *>(c.dequant_scale)->dtype = ACL_UINT64;
   return plan_all_reduce(c, workspace_size, executor);
 }
 
@@ -62,8 +68,8 @@ Status plan_int8(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor
 
 EMU_OPERATOR(QuantMatmulAllReduce,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *x3,
-              const aclTensor *dequantScale, const char *group, const char *reduceOp, int64_t commTurn,
-              int64_t streamMode, aclTensor *output)) {
+              const aclTensor *dequantScale, const char *group, const char *reduceOp,
+              int64_t commTurn, int64_t streamMode, aclTensor *output)) {
   emu::AllReduceCall call{"aclnnQuantMatmulAllReduce", emu::Product::int8, x1, x2};
   call.bias = bias;
   call.x3 = x3;
@@ -71,12 +77,14 @@ EMU_OPERATOR(QuantMatmulAllReduce,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceV2,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional,
-              const aclTensor *dequantScale, const aclTensor *pertokenScaleOptional, const char *group,
-              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *x3Optional, const aclTensor *dequantScale,
+              const aclTensor *pertokenScaleOptional, const char *group, const char *reduceOp,
+              int64_t commTurn, int64_t streamMode, aclTensor *output)) {
   emu::AllReduceCall call{"aclnnQuantMatmulAllReduceV2", emu::Product::int8, x1, x2};
   call.bias = biasOptional;
   call.x3 = x3Optional;
@@ -85,13 +93,15 @@ EMU_OPERATOR(QuantMatmulAllReduceV2,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceV3,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *x3Optional,
-              const aclTensor *dequantScale, const aclTensor *pertokenScaleOptional,
-              const aclTensor *commQuantScale1Optional, const aclTensor *commQuantScale2Optional, const char *group,
-              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *output)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *x3Optional, const aclTensor *dequantScale,
+              const aclTensor *pertokenScaleOptional, const aclTensor *commQuantScale1Optional,
+              const aclTensor *commQuantScale2Optional, const char *group, const char *reduceOp,
+              int64_t commTurn, int64_t streamMode, aclTensor *output)) {
   emu::AllReduceCall call{"aclnnQuantMatmulAllReduceV3", emu::Product::int8, x1, x2};
   call.bias = biasOptional;
   call.x3 = x3Optional;
@@ -102,28 +112,33 @@ EMU_OPERATOR(QuantMatmulAllReduceV3,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulAllReduceAddRmsNorm,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *dequantScale,
-              const aclTensor *residual, const aclTensor *gamma, double epsilon, const char *group,
-              const char *reduceOp, int64_t commTurn, int64_t streamMode, aclTensor *y, aclTensor *normOut)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *dequantScale, const aclTensor *residual, const aclTensor *gamma,
+              double epsilon, const char *group, const char *reduceOp, int64_t commTurn,
+              int64_t streamMode, aclTensor *y, aclTensor *normOut)) {
   emu::AllReduceCall call{"aclnnQuantMatmulAllReduceAddRmsNorm", emu::Product::int8, x1, x2};
   call.bias = biasOptional;
   call.dequant_scale = dequantScale;
   call.norm(residual, gamma, epsilon, y, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceQuantMatmulAllReduceAddRmsNorm,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *dequantScale,
-              aclTensor *residualRef, const aclTensor *gamma, double epsilon, const char *group, const char *reduceOp,
-              int64_t commTurn, int64_t streamMode, aclTensor *normOut)) {
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *dequantScale, aclTensor *residualRef, const aclTensor *gamma,
+              double epsilon, const char *group, const char *reduceOp, int64_t commTurn,
+              int64_t streamMode, aclTensor *normOut)) {
   emu::AllReduceCall call{"aclnnInplaceQuantMatmulAllReduceAddRmsNorm", emu::Product::int8, x1, x2};
   call.bias = biasOptional;
   call.dequant_scale = dequantScale;
   call.norm(residualRef, gamma, epsilon, residualRef, normOut);
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -34,9 +34,11 @@ void check_sliced_arguments(Check &check, const SlicedCall &c, const aclTensor *
   check.dtype_in("output", c.output->dtype, dt::kHalf);
   if (c.bias) check.dtype_in("bias", c.bias->dtype, dt::kHalf);
   if (gathered) check.dtype_in("gatherOut", gathered->dtype, dt::kHalf);
-  check.same_dtype("x2", c.x2->dtype, "x1", c.x1->dtype).same_dtype("output", c.output->dtype, "x1", c.x1->dtype);
+  check.same_dtype("x2", c.x2->dtype, "x1", c.x1->dtype)
+      .same_dtype("output", c.output->dtype, "x1", c.x1->dtype);
   if (c.bias) check.same_dtype("bias", c.bias->dtype, "x1", c.x1->dtype);
-  check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed", c.stream_mode);
+  check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed",
+             c.stream_mode);
   check.that(c.x1->rank() < 2 || c.x1->shape[1] != 0, "x1 has no columns: dimension 1 (k) is 0");
 }
 
@@ -45,12 +47,14 @@ void check_sliced_shapes(Check &check, const SlicedCall &c, const aclTensor *gat
   if (!check.ok()) return;
   check.that(!is_transposed_view(*c.x1), "x1 is a transposed view; only x2 may be one");
   const int64_t k = c.x1->shape[1];
-  check.that(c.x2->shape[0] == k, "x1 has %" PRId64 " columns, but x2 has %" PRId64 " rows", k, c.x2->shape[0]);
+  check.that(c.x2->shape[0] == k, "x1 has %" PRId64 " columns, but x2 has %" PRId64 " rows", k,
+             c.x2->shape[0]);
   if (gathered && gathered->numel() > 0) {
     check.that(gathered->rank() == 2 && gathered->shape[1] == k,
                "gatherOut must have %" PRId64 " columns like x1, or be empty", k);
   }
-  check.that(k >= kLowestK && k < kEndK, "x1 has %" PRId64 " columns (k); k must be in [256, 65535)", k);
+  check.that(k >= kLowestK && k < kEndK,
+             "x1 has %" PRId64 " columns (k); k must be in [256, 65535)", k);
   check.that(c.output->rank() == 2 && c.output->shape[1] == c.x2->shape[1],
              "output must have %" PRId64 " columns like x2", c.x2->shape[1]);
 }
@@ -65,8 +69,9 @@ Status check_sliced_tiling(const SlicedCall &c, const aclTensor *gathered, int64
 
 Status refuse_bias(hccl::Communicator &communicator, const char *op, const aclTensor &bias) {
   if (all_zero(bias)) return 0;
-  return communicator.abandon("EZ9999", ACL_ERROR_RT_AICORE_EXCEPTION,
-                              "%s: bias has elements that are not zero; the operator does not add one", op);
+  return communicator.abandon(
+      "EZ9999", ACL_ERROR_RT_AICORE_EXCEPTION,
+      "%s: bias has elements that are not zero; the operator does not add one", op);
 }
 
 }  // namespace emu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AllGatherMatmul and MatmulReduceScatter share: the rows of one matrix are spread over the ranks.
+// What AllGatherMatmul and MatmulReduceScatter share: the rows of one matrix are spread over the
+// ranks.
 #pragma once
 
 #include "ops/mc2/fused.h"
@@ -21,7 +22,8 @@ void check_sliced_shapes(Check &check, const SlicedCall &call, const aclTensor *
 Status check_sliced_tiling(const SlicedCall &call, const aclTensor *gathered, int64_t comm_turn,
                            hccl::Communicator &communicator);
 
-// The operators take a bias and log a warning; only one of zeros is harmless. Ends the communicator otherwise.
+// The operators take a bias and log a warning; only one of zeros is harmless. Ends the communicator
+// otherwise.
 Status refuse_bias(hccl::Communicator &communicator, const char *op, const aclTensor &bias);
 
 }  // namespace emu

@@ -46,7 +46,8 @@ void gate_all(const Halves &halves, const Activation &activation) {
   const RowSource<T> gate(halves.gate), linear(halves.linear);
   const bool keep = halves.activated.data != nullptr;
   // A result of another dtype holds what the dtype of the input holds.
-  const RowTarget<T> target(halves.result, halves.gate.dtype), activated(keep ? halves.activated : halves.result);
+  const RowTarget<T> target(halves.result, halves.gate.dtype),
+      activated(keep ? halves.activated : halves.result);
   const int64_t total = halves.result.count(), rows = (total + kBlock - 1) / kBlock;
   parallel_for(rows, 16, [&](int64_t begin, int64_t end) {
     T x[kBlock], y[kBlock];
@@ -89,8 +90,9 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
   }
   if (with_activated) check.same_dtype("outGelu", a.activated->dtype, a.input_name, a.input->dtype);
   int axis = 0;
-  check.that(wrap_dim(a.dim, static_cast<int>(a.input->rank()), &axis), "dim is %lld; %s has %zu dimensions",
-             static_cast<long long>(a.dim), a.input_name, a.input->rank());
+  check.that(wrap_dim(a.dim, static_cast<int>(a.input->rank()), &axis),
+             "dim is %lld; %s has %zu dimensions", static_cast<long long>(a.dim), a.input_name,
+             a.input->rank());
   if (!check.ok()) return check.status();
   Layout half = layout_of(*a.input);
   check.that(half.shape[axis] % 2 == 0, "%s has %lld along dim %d; it must be even", a.input_name,
@@ -99,7 +101,8 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
   check.shape("out", a.out, half).shape("outGelu", a.activated, half);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t from = plan.input(a.input), to = plan.output(a.out), also = plan.output_if(a.activated);
+  const size_t from = plan.input(a.input), to = plan.output(a.out),
+               also = plan.output_if(a.activated);
   const auto activation = a.activation;
   const bool left = a.activate_left;
   return plan.finish(
@@ -110,48 +113,55 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
         View first_half = operands.safe(view_of(c.tensor(from)), {result, second});
         first_half.layout.shape[axis] /= 2;
         View second_half = first_half;
-        second_half.data +=
-            first_half.layout.shape[axis] * first_half.layout.stride[axis] * item_size(first_half.dtype);
-        const Halves halves{left ? first_half : second_half, left ? second_half : first_half, result, second};
-        if (first_half.dtype == ACL_DOUBLE)
-          gate_all<double>(halves, activation);
-        else
-          gate_all<float>(halves, activation);
+        second_half.data += first_half.layout.shape[axis] * first_half.layout.stride[axis] *
+                            item_size(first_half.dtype);
+        const Halves halves{left ? first_half : second_half, left ? second_half : first_half,
+                            result, second};
+        if (first_half.dtype == ACL_DOUBLE) gate_all<double>(halves, activation);
+        else gate_all<float>(halves, activation);
         return Status{0};
       },
       workspace_size, executor);
 }
 
-Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t approximate, bool left,
-                  aclTensor *out, aclTensor *out_gelu, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_geglu(const char *op, const aclTensor *self, int64_t dim, int64_t approximate,
+                  bool left, aclTensor *out, aclTensor *out_gelu, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
   Check check(op);
-  check.that(approximate == 0 || approximate == 1, "approximate is %lld; allowed: 0 (erf), 1 (tanh)",
+  check.that(approximate == 0 || approximate == 1,
+             "approximate is %lld; allowed: 0 (erf), 1 (tanh)",
              static_cast<long long>(approximate));
   if (!check.ok()) return check.status();
-  return plan_gated({op, "self", self, dim, approximate == 1 ? kGeluTanh : kGeluErf, left, out, out_gelu},
-                    true, workspace_size, executor);
+  return plan_gated(
+      {op, "self", self, dim, approximate == 1 ? kGeluTanh : kGeluErf, left, out, out_gelu}, true,
+      workspace_size, executor);
 }
 
 }  // namespace
 }  // namespace emu
 
 EMU_OPERATOR(SwiGlu, (const aclTensor *x, int64_t dim, aclTensor *out)) {
-  return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::kSilu, true, out, nullptr}, false, workspaceSize,
-                         executor);
-} EMU_CATCH
+  return emu::plan_gated({"aclnnSwiGlu", "x", x, dim, emu::kSilu, true, out, nullptr}, false,
+                         workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(Glu, (const aclTensor *self, int64_t dim, aclTensor *out)) {
-  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr, true}, false,
-                         workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_gated({"aclnnGlu", "self", self, dim, emu::kSigmoid, false, out, nullptr, true},
+                         false, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(GeGlu,
-             (const aclTensor *self, int64_t dim, int64_t approximate, aclTensor *out, aclTensor *outGelu)) {
-  return emu::plan_geglu("aclnnGeGlu", self, dim, approximate, false, out, outGelu, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(GeGlu, (const aclTensor *self, int64_t dim, int64_t approximate, aclTensor *out,
+                     aclTensor *outGelu)) {
+  return emu::plan_geglu("aclnnGeGlu", self, dim, approximate, false, out, outGelu, workspaceSize,
+                         executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(GeGluV3, (const aclTensor *self, int64_t dim, int64_t approximate, bool activateLeft,
                        aclTensor *out, aclTensor *outGelu)) {
-  return emu::plan_geglu("aclnnGeGluV3", self, dim, approximate, activateLeft, out, outGelu, workspaceSize,
-                         executor);
-} EMU_CATCH
+  return emu::plan_geglu("aclnnGeGluV3", self, dim, approximate, activateLeft, out, outGelu,
+                         workspaceSize, executor);
+}
+EMU_CATCH

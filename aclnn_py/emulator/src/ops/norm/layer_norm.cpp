@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken in double
-// and rounded once.
+// Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken
+// in double and rounded once.
 #include "aclnnop/norm.h"
 #include "ops/norm/rows.h"
 
@@ -19,30 +19,35 @@ struct LayerNormArguments {
   const aclTensor *out, *mean, *rstd;
 };
 
-Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
+                       aclOpExecutor **executor) {
   Check check(a.op);
-  check.required("input", a.input).required("normalizedShape", a.normalized_shape).required("out", a.out);
+  check.required("input", a.input)
+      .required("normalizedShape", a.normalized_shape)
+      .required("out", a.out);
   check.optional("weightOptional", a.weight).optional("biasOptional", a.bias);
   check.optional("meanOutOptional", a.mean).optional("rstdOutOptional", a.rstd);
   check.dtype("input", a.input).dtype("weightOptional", a.weight).dtype("biasOptional", a.bias);
   check.dtype("out", a.out).dtype("meanOutOptional", a.mean).dtype("rstdOutOptional", a.rstd);
   if (check.ok() && a.weight) {
     check.that(a.weight->dtype == a.input->dtype || a.weight->dtype == ACL_FLOAT,
-               "weightOptional has dtype %s; it must be FLOAT or that of input, %s", dtype_name(a.weight->dtype),
-               dtype_name(a.input->dtype));
+               "weightOptional has dtype %s; it must be FLOAT or that of input, %s",
+               dtype_name(a.weight->dtype), dtype_name(a.input->dtype));
   }
   if (check.ok() && a.bias) {
     check.that(a.bias->dtype == a.input->dtype || a.bias->dtype == ACL_FLOAT,
-               "biasOptional has dtype %s; it must be FLOAT or that of input, %s", dtype_name(a.bias->dtype),
-               dtype_name(a.input->dtype));
-    if (a.weight) check.same_dtype("biasOptional", a.bias->dtype, "weightOptional", a.weight->dtype);
+               "biasOptional has dtype %s; it must be FLOAT or that of input, %s",
+               dtype_name(a.bias->dtype), dtype_name(a.input->dtype));
+    if (a.weight)
+      check.same_dtype("biasOptional", a.bias->dtype, "weightOptional", a.weight->dtype);
   }
   check.rank("input", a.input, 1, 8);
   if (!check.ok()) return check.status();
   const auto &tail = a.normalized_shape->values;
   const size_t rank = a.input->rank();
   check.that(!tail.empty() && tail.size() <= rank,
-             "normalizedShape has %zu entries; allowed: 1 to the rank of input, %zu", tail.size(), rank);
+             "normalizedShape has %zu entries; allowed: 1 to the rank of input, %zu", tail.size(),
+             rank);
   if (!check.ok()) return check.status();
   Layout inner, outer;
   for (size_t d = 0; d < rank; ++d) {
@@ -60,7 +65,8 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size, ac
   check.shape("meanOutOptional", a.mean, outer).shape("rstdOutOptional", a.rstd, outer);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t input = plan.input(a.input), weight = plan.input(a.weight), bias = plan.input(a.bias);
+  const size_t input = plan.input(a.input), weight = plan.input(a.weight),
+               bias = plan.input(a.bias);
   const size_t out = plan.output(a.out), mean = plan.output(a.mean), rstd = plan.output(a.rstd);
   const int64_t width = inner.count(), rows = outer.count();
   const double eps = a.eps;
@@ -80,7 +86,8 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size, ac
               1.0 / std::sqrt(square_sum(x, width, average) / static_cast<double>(width) + eps);
           const auto center = static_cast<float>(average), factor = static_cast<float>(inverse);
           for (int64_t i = 0; i < width; ++i) {
-            x[i] = (x[i] - center) * factor * scale[static_cast<size_t>(i)] + shift[static_cast<size_t>(i)];
+            x[i] = (x[i] - center) * factor * scale[static_cast<size_t>(i)] +
+                   shift[static_cast<size_t>(i)];
           }
           to.write(row * width, width, x);
           means[static_cast<size_t>(row)] = center;
@@ -120,15 +127,17 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
         .same_dtype(a.x_name, a.x->dtype, a.x1_name, a.x1->dtype);
   // The kernel of the sum has no column with a gamma of its own dtype.
   check.that(a.gamma->dtype == a.x1->dtype || (!add && a.gamma->dtype == ACL_FLOAT),
-             add ? "gamma has dtype %s; it must be that of %s, %s" : "gamma has dtype %s; it must be FLOAT or that of %s, %s", dtype_name(a.gamma->dtype), a.x1_name,
-             dtype_name(a.x1->dtype));
+             add ? "gamma has dtype %s; it must be that of %s, %s"
+                 : "gamma has dtype %s; it must be FLOAT or that of %s, %s",
+             dtype_name(a.gamma->dtype), a.x1_name, dtype_name(a.x1->dtype));
   const size_t rank = a.x1->rank(), inner_rank = a.gamma->rank();
-  check.that(inner_rank <= rank, "gamma has %zu dimensions, more than %s with %zu", inner_rank, a.x1_name,
-             rank);
+  check.that(inner_rank <= rank, "gamma has %zu dimensions, more than %s with %zu", inner_rank,
+             a.x1_name, rank);
   for (size_t d = 0; check.ok() && d < inner_rank; ++d) {
     check.that(a.gamma->shape[d] == a.x1->shape[rank - inner_rank + d],
-               "gamma %s is not the trailing shape of %s %s", shape_text(layout_of(*a.gamma)).c_str(),
-               a.x1_name, shape_text(layout_of(*a.x1)).c_str());
+               "gamma %s is not the trailing shape of %s %s",
+               shape_text(layout_of(*a.gamma)).c_str(), a.x1_name,
+               shape_text(layout_of(*a.x1)).c_str());
   }
   if (!check.ok()) return check.status();
   const Layout whole = layout_of(*a.x1);
@@ -137,11 +146,12 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
   const int64_t width = a.gamma->numel();
   check.shape("x2", a.x2, whole).shape("yOut", a.y, whole).shape(a.x_name, a.x, whole);
   // Programs leave the unit dimensions of rstd away.
-  check.that(a.rstd->numel() == rows, "%s has shape %s; expected one value per row, %lld", a.rstd_name,
-             shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
+  check.that(a.rstd->numel() == rows, "%s has shape %s; expected one value per row, %lld",
+             a.rstd_name, shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t first = plan.input(a.x1), second = add ? plan.input(a.x2) : first, gamma = plan.input(a.gamma);
+  const size_t first = plan.input(a.x1), second = add ? plan.input(a.x2) : first,
+               gamma = plan.input(a.gamma);
   const size_t y = plan.output(a.y), rstd = plan.output(a.rstd), sum = add ? plan.output(a.x) : y;
   const double epsilon = a.epsilon;
   return plan.finish(
@@ -151,7 +161,8 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
         const View sum_view = add ? view_of(c.tensor(sum)) : View();
         const View left = view_of(c.tensor(first));
         const RowSource<float> x1(operands.safe(left, {result, sum_view}));
-        const RowSource<float> x2(add ? operands.safe(view_of(c.tensor(second)), {result, sum_view}) : left);
+        const RowSource<float> x2(add ? operands.safe(view_of(c.tensor(second)), {result, sum_view})
+                                      : left);
         const RowTarget<float> to(result);
         const RowTarget<float> sum_to(add ? sum_view : result);
         const auto scale = read_all<float>(c, gamma, width, 1.0f);
@@ -183,33 +194,39 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
 EMU_OPERATOR(LayerNorm, (const aclTensor *input, const aclIntArray *normalizedShape,
                          const aclTensor *weightOptional, const aclTensor *biasOptional, double eps,
                          aclTensor *out, aclTensor *meanOutOptional, aclTensor *rstdOutOptional)) {
-  return emu::plan_layer_norm({"aclnnLayerNorm", input, normalizedShape, weightOptional, biasOptional, eps,
-                               out, meanOutOptional, rstdOutOptional},
+  return emu::plan_layer_norm({"aclnnLayerNorm", input, normalizedShape, weightOptional,
+                               biasOptional, eps, out, meanOutOptional, rstdOutOptional},
                               workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// implMode trades precision for speed on the hardware (0 high precision, 1 high performance, 2 keep fp16);
-// here all are precise.
-EMU_OPERATOR(LayerNormWithImplMode,
-             (const aclTensor *input, const aclIntArray *normalizedShape, const aclTensor *weightOptional,
-              const aclTensor *biasOptional, double eps, aclTensor *out, aclTensor *meanOutOptional,
-              aclTensor *rstdOutOptional, int32_t implMode)) {
+// implMode trades precision for speed on the hardware (0 high precision, 1 high performance, 2 keep
+// fp16); here all are precise.
+EMU_OPERATOR(LayerNormWithImplMode, (const aclTensor *input, const aclIntArray *normalizedShape,
+                                     const aclTensor *weightOptional, const aclTensor *biasOptional,
+                                     double eps, aclTensor *out, aclTensor *meanOutOptional,
+                                     aclTensor *rstdOutOptional, int32_t implMode)) {
   emu::Check check("aclnnLayerNormWithImplMode");
   check.that(implMode >= 0 && implMode <= 2, "implMode is %d; allowed: 0, 1, 2", implMode);
   if (!check.ok()) return check.status();
   return emu::plan_layer_norm({"aclnnLayerNormWithImplMode", input, normalizedShape, weightOptional,
                                biasOptional, eps, out, meanOutOptional, rstdOutOptional},
                               workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
                        aclTensor *rstdOut)) {
-  return emu::plan_rms_norm({"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x", "rstdOut", "xOut"}, false,
-                            workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_rms_norm(
+      {"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x", "rstdOut", "xOut"},
+      false, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma, double epsilon,
-                          aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
-  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1", "rstdOutOptional", "xOutOptional"}, true,
-                            workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+                          double epsilon, aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
+  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1",
+                             "rstdOutOptional", "xOutOptional"},
+                            true, workspaceSize, executor);
+}
+EMU_CATCH

@@ -10,8 +10,9 @@ namespace emu {
 namespace {
 
 // (self, p, dim, maxNorm, out); `self` and `out` are one tensor in place.
-Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *limit,
-                   aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, int64_t dim,
+                   const aclScalar *limit, aclTensor *out, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
   Check check(op);
   const char *self_name = check.facts().name(0);
   check.required(self_name, self).required("p", p).required("maxNorm", limit).required("out", out);
@@ -53,12 +54,16 @@ Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, in
 
 }  // namespace
 
-EMU_OPERATOR(Renorm, (const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *maxNorm,
-                      aclTensor *out)) {
+EMU_OPERATOR(Renorm, (const aclTensor *self, const aclScalar *p, int64_t dim,
+                      const aclScalar *maxNorm, aclTensor *out)) {
   return plan_renorm("aclnnRenorm", self, p, dim, maxNorm, out, workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(InplaceRenorm, (aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm)) {
-  return plan_renorm("aclnnInplaceRenorm", selfRef, p, dim, maxNorm, selfRef, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
+EMU_OPERATOR(InplaceRenorm,
+             (aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm)) {
+  return plan_renorm("aclnnInplaceRenorm", selfRef, p, dim, maxNorm, selfRef, workspaceSize,
+                     executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that need a whole row at a time: rows of any strides and dtype as dense fp32 (or fp64) in memory
-// of the thread.
+// Operators that need a whole row at a time: rows of any strides and dtype as dense fp32 (or fp64)
+// in memory of the thread.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,11 @@ namespace emu {
 // The dtype whose memory image is T.
 template <class T>
 constexpr aclDataType row_dtype() {
-  if constexpr (std::is_same_v<T, double>)
-    return ACL_DOUBLE;
-  else if constexpr (std::is_same_v<T, int32_t>)
-    return ACL_INT32;
-  else if constexpr (std::is_same_v<T, int64_t>)
-    return ACL_INT64;
-  else if constexpr (std::is_same_v<T, uint64_t>)
-    return ACL_UINT64;
-  else
-    return ACL_FLOAT;
+  if constexpr (std::is_same_v<T, double>) return ACL_DOUBLE;
+  else if constexpr (std::is_same_v<T, int32_t>) return ACL_INT32;
+  else if constexpr (std::is_same_v<T, int64_t>) return ACL_INT64;
+  else if constexpr (std::is_same_v<T, uint64_t>) return ACL_UINT64;
+  else return ACL_FLOAT;
 }
 
 // Consecutive elements of a view, in row-major order of its layout.
@@ -74,8 +69,8 @@ std::vector<T> read_all(PlanContext &c, size_t index, int64_t count, T fallback)
   return values;
 }
 
-// Calls body(row, buffer) for every row on the threads of the pool; `buffers` vectors of `width` values
-// belong to the call.
+// Calls body(row, buffer) for every row on the threads of the pool; `buffers` vectors of `width`
+// values belong to the call.
 template <class T, class F>
 void for_each_row(int64_t rows, int64_t width, int buffers, F body) {
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, width));
@@ -85,8 +80,8 @@ void for_each_row(int64_t rows, int64_t width, int buffers, F body) {
   });
 }
 
-// The result is written row by row while other rows are still read: an operand it overlaps (other than
-// element for element) is copied.
+// The result is written row by row while other rows are still read: an operand it overlaps (other
+// than element for element) is copied.
 class Operands {
  public:
   View safe(const View &operand, std::initializer_list<View> results) {
@@ -103,11 +98,11 @@ class Operands {
   std::vector<std::unique_ptr<Snapshot>> kept_;
 };
 
-// Plans an operator that makes one tensor of another: body(source, result) gets a source that may be read while
-// the result is written.
+// Plans an operator that makes one tensor of another: body(source, result) gets a source that may
+// be read while the result is written.
 template <class F>
-Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *out, F body, uint64_t *workspace_size,
-                       aclOpExecutor **executor) {
+Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *out, F body,
+                       uint64_t *workspace_size, aclOpExecutor **executor) {
   PlanBuilder plan(op);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(

@@ -11,7 +11,8 @@
 namespace emu {
 namespace {
 
-// x becomes exp(x - its maximum), or x - its maximum when `keep`; the sum of the powers is returned.
+// x becomes exp(x - its maximum), or x - its maximum when `keep`; the sum of the powers is
+// returned.
 double shift_and_sum(double *x, int64_t width, bool keep) {
   double highest = -std::numeric_limits<double>::infinity(), total = 0;
   for (int64_t i = 0; i < width; ++i) highest = x[i] > highest ? x[i] : highest;
@@ -53,8 +54,8 @@ void soften_rows(const View &from, const View &to, bool logarithm) {
   });
 }
 
-Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const aclTensor *out, bool logarithm,
-                    uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const aclTensor *out,
+                    bool logarithm, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self)
       .required("out", out)
@@ -63,8 +64,8 @@ Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const ac
       .rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   int axis = 0;
-  check.that(wrap_dim(dim, static_cast<int>(self->rank()), &axis), "dim is %lld; self has %zu dimensions",
-             static_cast<long long>(dim), self->rank());
+  check.that(wrap_dim(dim, static_cast<int>(self->rank()), &axis),
+             "dim is %lld; self has %zu dimensions", static_cast<long long>(dim), self->rank());
   check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
   return plan_one_to_one(
@@ -85,8 +86,10 @@ Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const ac
 
 EMU_OPERATOR(Softmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_softmax("aclnnSoftmax", self, dim, out, false, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(LogSoftmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_softmax("aclnnLogSoftmax", self, dim, out, true, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

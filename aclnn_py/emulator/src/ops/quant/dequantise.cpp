@@ -10,8 +10,8 @@
 namespace emu {
 namespace {
 
-// `count` integers of a row of a matrix as fp32. Two values of INT4 share a byte, the low half first; as half
-// bytes have no address, `origin` is the position of their first element.
+// `count` integers of a row of a matrix as fp32. Two values of INT4 share a byte, the low half
+// first; as half bytes have no address, `origin` is the position of their first element.
 void load_integers(const Matrix &m, int64_t origin, int64_t row, int64_t count, float *out) {
   const int64_t first = m.row.at(row) + origin;
   if (m.dtype == ACL_INT8) {
@@ -44,16 +44,18 @@ class PerGroup {
 
 }  // namespace
 
-Matrix dequantised_weight(const aclTensor &x2, const aclTensor &scale, const aclTensor *offset, int64_t group_size,
-                          void *memory) {
+Matrix dequantised_weight(const aclTensor &x2, const aclTensor &scale, const aclTensor *offset,
+                          int64_t group_size, void *memory) {
   const Matrix quantised = matrix_stack(x2).first;
-  const int64_t rows = quantised.rows, columns = quantised.cols, origin = x2.dtype == ACL_INT4 ? x2.offset : 0;
+  const int64_t rows = quantised.rows, columns = quantised.cols,
+                origin = x2.dtype == ACL_INT4 ? x2.offset : 0;
   const PerGroup scales(scale, columns);
   std::vector<PerGroup> offsets;
   if (offset) offsets.emplace_back(*offset, columns);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns));
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> values(static_cast<size_t>(columns)), factor(values.size()), shift(values.size(), 0.0f);
+    std::vector<float> values(static_cast<size_t>(columns)), factor(values.size()),
+        shift(values.size(), 0.0f);
     int64_t loaded = -1;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t group = group_size > 0 ? i / group_size : 0;
@@ -82,9 +84,11 @@ std::vector<float> values_of(const aclTensor &tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.numel()));
   if (tensor.dtype == ACL_UINT64) {
     const auto *packed = static_cast<const uint64_t *>(row.data);
-    for (size_t j = 0; j < values.size(); ++j) values[j] = unpack_scale(packed[row.col.at(static_cast<int64_t>(j))]);
+    for (size_t j = 0; j < values.size(); ++j)
+      values[j] = unpack_scale(packed[row.col.at(static_cast<int64_t>(j))]);
   } else {
-    load_f32(row.data, tensor.dtype, 0, row.col.stride, static_cast<int64_t>(values.size()), values.data());
+    load_f32(row.data, tensor.dtype, 0, row.col.stride, static_cast<int64_t>(values.size()),
+             values.data());
   }
   return values;
 }

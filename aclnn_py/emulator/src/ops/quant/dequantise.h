@@ -9,10 +9,11 @@
 
 namespace emu {
 
-// round((weight + offset) * scale) as a dense matrix in the dtype of the scale. `offset` may be null; rows of
-// the scale apply to `group_size` rows of the weight each, 0 meaning all. `memory` holds the result.
-Matrix dequantised_weight(const aclTensor &weight, const aclTensor &scale, const aclTensor *offset, int64_t group_size,
-                          void *memory);
+// round((weight + offset) * scale) as a dense matrix in the dtype of the scale. `offset` may be
+// null; rows of the scale apply to `group_size` rows of the weight each, 0 meaning all. `memory`
+// holds the result.
+Matrix dequantised_weight(const aclTensor &weight, const aclTensor &scale, const aclTensor *offset,
+                          int64_t group_size, void *memory);
 
 // Every value of a vector or of a matrix of one row as fp32; packed scales are unpacked.
 std::vector<float> values_of(const aclTensor &tensor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 64-bit parameter of quantised products: bits 13 to 31 are the upper 19 bits of an fp32 scale, bits 37 to
-// 45 an offset of nine bits, and bit 46 says that there is one.
+// The 64-bit parameter of quantised products: bits 13 to 31 are the upper 19 bits of an fp32 scale,
+// bits 37 to 45 an offset of nine bits, and bit 46 says that there is one.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,13 @@ constexpr int kLowestOffset = -256, kHighestOffset = 255;
 
 // `offset` is an integer within [-256, 255].
 inline uint64_t pack_scale(float scale, int offset) {
-  return (bits_of(scale) & kScaleBits) | uint64_t{1} << 46 | (static_cast<uint64_t>(offset) & 0x1ff) << 37;
+  return (bits_of(scale) & kScaleBits) | uint64_t{1} << 46 |
+         (static_cast<uint64_t>(offset) & 0x1ff) << 37;
 }
 
-inline float unpack_scale(uint64_t packed) { return float_of(static_cast<uint32_t>(packed) & kScaleBits); }
+inline float unpack_scale(uint64_t packed) {
+  return float_of(static_cast<uint32_t>(packed) & kScaleBits);
+}
 
 // The nearest value of 19 bits, ties to even, instead of the one towards zero.
 inline float nearest_scale(float scale) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uniform and normal numbers into a tensor. Element i is number `offset + i` of the sequence of the seed: equal
-// seeds and offsets give equal numbers on any number of threads, and a larger offset goes on in the same sequence.
+// Uniform and normal numbers into a tensor. Element i is number `offset + i` of the sequence of the
+// seed: equal seeds and offsets give equal numbers on any number of threads, and a larger offset
+// goes on in the same sequence.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,7 +19,8 @@ using Place = RandomPlace;
 
 using Pair = std::array<double, 2>;
 
-// Elements from the place on, two of each pair of the sequence: make(pair) turns uniform numbers into what is drawn.
+// Elements from the place on, two of each pair of the sequence: make(pair) turns uniform numbers
+// into what is drawn.
 template <class F>
 void draw(const View &out, const Place &place, F &&make) {
   generate_blocks<double>(out, [&](int64_t start, int64_t count, double *block) {
@@ -33,7 +35,8 @@ void draw(const View &out, const Place &place, F &&make) {
 // What fill_uniform draws from.
 class Range {
  public:
-  Range(double from, double to, aclDataType dtype) : from_(from), width_(to - from), integer_(is_integer(dtype)) {
+  Range(double from, double to, aclDataType dtype)
+      : from_(from), width_(to - from), integer_(is_integer(dtype)) {
     if (integer_) {
       from_ = std::ceil(from);
       width_ = std::max(std::ceil(to) - from_, 1.0);
@@ -84,7 +87,8 @@ void fill_uniform(const View &out, double from, double to, const Place &place) {
 void fill_normal(const View &out, double mean, double deviation, const Place &place) {
   constexpr double kTurn = 6.283185307179586477;
   draw(out, place, [&](const Pair &pair) {
-    const double radius = deviation * std::sqrt(-2 * std::log(1 - pair[0])), angle = kTurn * pair[1];
+    const double radius = deviation * std::sqrt(-2 * std::log(1 - pair[0])),
+                 angle = kTurn * pair[1];
     return Pair{mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
   });
 }
@@ -99,16 +103,16 @@ uint64_t first_number(const View &view) {
 
 Check &one_number(Check &check, const char *parameter, const aclTensor *tensor) {
   check.dtype(parameter, tensor);
-  return check.that(tensor->rank() == 1 && tensor->numel() == 1, "%s has shape %s; expected (1)", parameter,
-                    shape_text(layout_of(*tensor)).c_str());
+  return check.that(tensor->rank() == 1 && tensor->numel() == 1, "%s has shape %s; expected (1)",
+                    parameter, shape_text(layout_of(*tensor)).c_str());
 }
 
 using Fill = void (*)(const View &out, double first, double second, const Place &place);
 
 // The operators differ in what fills the tensor, and in where the seed comes from.
-Status plan_random(Check &check, Fill fill, aclTensor *self, double first, double second, const Place &place,
-                   const aclTensor *seed, const aclTensor *offset, uint64_t *workspace_size,
-                   aclOpExecutor **executor) {
+Status plan_random(Check &check, Fill fill, aclTensor *self, double first, double second,
+                   const Place &place, const aclTensor *seed, const aclTensor *offset,
+                   uint64_t *workspace_size, aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
   // CANN makes no executor with a random step repeatable.
@@ -147,8 +151,8 @@ Check check_uniform(const char *op, const aclTensor *self, double from, double t
   check.that(from <= to, "from is %g and to is %g; from must not be greater", from, to);
   if (!check.ok()) return check;
   const auto [lowest, highest] = limits_of(self->dtype);
-  check.that(from >= lowest && to <= highest, "from is %g and to is %g; %s holds %g to %g", from, to,
-             dtype_name(self->dtype), lowest, highest);
+  check.that(from >= lowest && to <= highest, "from is %g and to is %g; %s holds %g to %g", from,
+             to, dtype_name(self->dtype), lowest, highest);
   return check;
 }
 
@@ -171,35 +175,43 @@ Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset)
 
 }  // namespace
 
-EMU_OPERATOR(InplaceUniform, (aclTensor *selfRef, double from, double to, uint64_t seed, uint64_t offset)) {
+EMU_OPERATOR(InplaceUniform,
+             (aclTensor *selfRef, double from, double to, uint64_t seed, uint64_t offset)) {
   Check check = check_uniform("aclnnInplaceUniform", selfRef, from, to);
-  return plan_random(check, fill_uniform, selfRef, from, to, {seed, offset}, nullptr, nullptr, workspaceSize,
-                     executor);
-} EMU_CATCH
+  return plan_random(check, fill_uniform, selfRef, from, to, {seed, offset}, nullptr, nullptr,
+                     workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceUniformTensor, (aclTensor *selfRef, double from, double to, const aclTensor *seedTensor,
-                                    const aclTensor *offsetTensor, uint64_t offset)) {
+EMU_OPERATOR(InplaceUniformTensor,
+             (aclTensor *selfRef, double from, double to, const aclTensor *seedTensor,
+              const aclTensor *offsetTensor, uint64_t offset)) {
   Check check = check_uniform("aclnnInplaceUniformTensor", selfRef, from, to);
   check_place(check, seedTensor, offsetTensor);
-  return plan_random(check, fill_uniform, selfRef, from, to, {0, offset}, seedTensor, offsetTensor, workspaceSize,
-                     executor);
-} EMU_CATCH
+  return plan_random(check, fill_uniform, selfRef, from, to, {0, offset}, seedTensor, offsetTensor,
+                     workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceNormal, (aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset)) {
+EMU_OPERATOR(InplaceNormal,
+             (aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset)) {
   Check check = check_normal("aclnnInplaceNormal", selfRef);
   check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std,
-                     {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)}, nullptr, nullptr, workspaceSize,
-                     executor);
-} EMU_CATCH
+                     {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)}, nullptr, nullptr,
+                     workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceNormalTensor, (aclTensor *selfRef, float mean, float std, const aclTensor *seedTensor,
-                                   const aclTensor *offsetTensor, int64_t offset)) {
+EMU_OPERATOR(InplaceNormalTensor,
+             (aclTensor *selfRef, float mean, float std, const aclTensor *seedTensor,
+              const aclTensor *offsetTensor, int64_t offset)) {
   Check check = check_normal("aclnnInplaceNormalTensor", selfRef);
   check_place(check, seedTensor, offsetTensor);
   check_deviation(check, std);
-  return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)}, seedTensor,
-                     offsetTensor, workspaceSize, executor);
-} EMU_CATCH
+  return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)},
+                     seedTensor, offsetTensor, workspaceSize, executor);
+}
+EMU_CATCH
 
 }  // namespace emu

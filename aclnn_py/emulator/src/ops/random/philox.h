@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random bits from a counter: Philox 4x32 with ten rounds (Salmon, Moraes, Dror, Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", 2011). The key is the seed and the counter the place in the sequence, so any thread can
-// make any part of it. The hardware makes other numbers from the same seed.
+// Random bits from a counter: Philox 4x32 with ten rounds (Salmon, Moraes, Dror, Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3", 2011). The key is the seed and the counter the place in the
+// sequence, so any thread can make any part of it. The hardware makes other numbers from the same
+// seed.
 #pragma once
 
 #include <array>
@@ -25,9 +26,11 @@ inline PhiloxBlock philox(PhiloxBlock counter, uint64_t seed) {
   return counter;
 }
 
-// Two numbers of [0, 1), multiples of 2^-53: places 2 * pair and 2 * pair + 1 of the sequence of a seed.
+// Two numbers of [0, 1), multiples of 2^-53: places 2 * pair and 2 * pair + 1 of the sequence of a
+// seed.
 inline std::array<double, 2> uniform_pair(uint64_t seed, uint64_t pair) {
-  const PhiloxBlock bits = philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), 0, 0}, seed);
+  const PhiloxBlock bits =
+      philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), 0, 0}, seed);
   const auto unit = [](uint32_t high, uint32_t low) {
     return static_cast<double>(((static_cast<uint64_t>(high) << 32) | low) >> 11) * 0x1p-53;
   };

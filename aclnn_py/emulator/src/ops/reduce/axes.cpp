@@ -30,7 +30,8 @@ AxisSet axes_of(Check &check, const char *parameter, const aclIntArray *dims, in
   AxisSet axes = 0;
   for (const int64_t dim : dims->values) {
     const AxisSet one = axis_of(check, parameter, dim, rank);
-    check.that((axes & one) == 0, "%s names dimension %lld twice", parameter, static_cast<long long>(dim));
+    check.that((axes & one) == 0, "%s names dimension %lld twice", parameter,
+               static_cast<long long>(dim));
     if (!check.ok()) return 0;
     axes |= one;
   }

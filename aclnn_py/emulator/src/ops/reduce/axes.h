@@ -9,8 +9,8 @@ namespace emu {
 // A set of dimensions: bit d stands for dimension d.
 using AxisSet = uint32_t;
 
-// The axes an array names, each once, negative ones from the end. An absent or empty array means all
-// dimensions, or none when `empty_is_none`. Failures go to `check`.
+// The axes an array names, each once, negative ones from the end. An absent or empty array means
+// all dimensions, or none when `empty_is_none`. Failures go to `check`.
 AxisSet axes_of(Check &check, const char *parameter, const aclIntArray *dims, int rank,
                 bool empty_is_none = false);
 AxisSet axis_of(Check &check, const char *parameter, int64_t dim, int rank);

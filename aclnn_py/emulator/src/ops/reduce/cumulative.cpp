@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums, products and extremes along one dimension. Floats run in double, each result rounded once.
+// Running sums, products and extremes along one dimension. Floats run in double, each result
+// rounded once.
 #include <vector>
 
 #include "aclnnop/math.h"
@@ -51,13 +52,14 @@ void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
   });
 }
 
-Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet axis, const aclTensor *out,
-                 uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet axis,
+                 const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (check.ok()) check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
   const bool in_place = self == out;
-  const size_t source = in_place ? plan.in_place(out) : plan.input(self), target = in_place ? source : plan.output(out);
+  const size_t source = in_place ? plan.in_place(out) : plan.input(self),
+               target = in_place ? source : plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
         const View from = view_of(context.tensor(source)), to = view_of(context.tensor(target));
@@ -106,11 +108,15 @@ void run_extremes(const View &in, AxisSet axis, bool largest, View values, View 
   });
 }
 
-Status plan_extremes(const char *op, const aclTensor *self, int64_t dim, bool largest, aclTensor *values,
-                     aclTensor *indices, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_extremes(const char *op, const aclTensor *self, int64_t dim, bool largest,
+                     aclTensor *values, aclTensor *indices, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("valuesOut", values).required("indicesOut", indices);
-  check.dtype("self", self).dtype("valuesOut", values).dtype("indicesOut", indices).rank("self", self, 0, 8);
+  check.dtype("self", self)
+      .dtype("valuesOut", values)
+      .dtype("indicesOut", indices)
+      .rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   check.castable(self->dtype, "valuesOut", values->dtype);
   const AxisSet axis = axis_of(check, "dim", dim, static_cast<int>(self->rank()));
@@ -138,18 +144,23 @@ EMU_OPERATOR(Cumsum, (const aclTensor *self, int64_t dim, aclDataType dtype, acl
   check.rank("self", self, 0, 8);
   const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_scan(check, {Running::kSum}, self, axis, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(CumsumV2, (const aclTensor *self, int64_t dim, bool exclusive, bool reverse, aclTensor *out)) {
+EMU_OPERATOR(CumsumV2,
+             (const aclTensor *self, int64_t dim, bool exclusive, bool reverse, aclTensor *out)) {
   Check check("aclnnCumsumV2");
   check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
   if (check.ok()) check.same_dtype("out", out->dtype, "self", self->dtype);
   check.rank("self", self, 0, 8);
   const AxisSet axis = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
-  return plan_scan(check, {Running::kSum, exclusive, reverse}, self, axis, out, workspaceSize, executor);
-} EMU_CATCH
+  return plan_scan(check, {Running::kSum, exclusive, reverse}, self, axis, out, workspaceSize,
+                   executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType dtype, aclTensor *out)) {
+EMU_OPERATOR(Cumprod,
+             (const aclTensor *input, const aclScalar *dim, aclDataType dtype, aclTensor *out)) {
   Check check("aclnnCumprod");
   check.required("input", input).required("dim", dim).required("out", out);
   check.dtype("input", input).dtype("out", out).plain_format("input", input);
@@ -157,21 +168,32 @@ EMU_OPERATOR(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType
   check.rank("input", input, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, input) : 0;
   return plan_scan(check, {Running::kProduct}, input, axis, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(InplaceCumprod, (aclTensor *inputRef, const aclScalar *dim)) {
   Check check("aclnnInplaceCumprod");
-  check.required("inputRef", inputRef).required("dim", dim).dtype("inputRef", inputRef).plain_format("inputRef", inputRef);
+  check.required("inputRef", inputRef)
+      .required("dim", dim)
+      .dtype("inputRef", inputRef)
+      .plain_format("inputRef", inputRef);
   check.rank("inputRef", inputRef, 0, 8);
   const AxisSet axis = check.ok() ? scalar_axis(check, dim, inputRef) : 0;
   return plan_scan(check, {Running::kProduct}, inputRef, axis, inputRef, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Cummax, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
-  return plan_extremes("aclnnCummax", self, dim, true, valuesOut, indicesOut, workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(Cummin, (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
-  return plan_extremes("aclnnCummin", self, dim, false, valuesOut, indicesOut, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(Cummax,
+             (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
+  return plan_extremes("aclnnCummax", self, dim, true, valuesOut, indicesOut, workspaceSize,
+                       executor);
+}
+EMU_CATCH
+EMU_OPERATOR(Cummin,
+             (const aclTensor *self, int64_t dim, aclTensor *valuesOut, aclTensor *indicesOut)) {
+  return plan_extremes("aclnnCummin", self, dim, false, valuesOut, indicesOut, workspaceSize,
+                       executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -21,8 +21,8 @@ EMU_REDUCE_DIMS(All, All, kToBool | kPlainSelf, types::kReal)
 namespace {
 
 // Both extremes of the same axes.
-Status plan_both(Check &check, const aclTensor *self, AxisSet axes, bool keep, aclTensor *low, aclTensor *high,
-                 uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_both(Check &check, const aclTensor *self, AxisSet axes, bool keep, aclTensor *low,
+                 aclTensor *high, uint64_t *workspace_size, aclOpExecutor **executor) {
   static constexpr ReduceRow minimum = {"", &fold_table<MinFold, types::kReal>, kKeep};
   static constexpr ReduceRow maximum = {"", &fold_table<MaxFold, types::kReal>, kKeep};
   if (!check.ok()) return check.status();
@@ -30,10 +30,11 @@ Status plan_both(Check &check, const aclTensor *self, AxisSet axes, bool keep, a
   check.same_dtype("minOut", low->dtype, "self", self->dtype);
   check.same_dtype("maxOut", high->dtype, "self", self->dtype);
   check.shape_or_one_element("minOut", low, shape).shape_or_one_element("maxOut", high, shape);
-  check.that(reduced_count(in, axes) > 0 || shape.count() == 0, "self of shape %s has no element to reduce",
-             shape_text(in).c_str());
+  check.that(reduced_count(in, axes) > 0 || shape.count() == 0,
+             "self of shape %s has no element to reduce", shape_text(in).c_str());
   FoldTask first, second;
-  const bool known = resolve_fold(minimum, self->dtype, &first) && resolve_fold(maximum, self->dtype, &second);
+  const bool known =
+      resolve_fold(minimum, self->dtype, &first) && resolve_fold(maximum, self->dtype, &second);
   check.that(known, "self has dtype %s, which is not supported", dtype_name(self->dtype));
   if (!check.ok()) return check.status();
   first.axes = second.axes = axes;
@@ -56,21 +57,23 @@ void check_both(Check &check, const aclTensor *self, const aclTensor *low, const
 
 }  // namespace
 
-EMU_OPERATOR(Aminmax, (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *minOut,
-                       aclTensor *maxOut)) {
+EMU_OPERATOR(Aminmax, (const aclTensor *self, const aclIntArray *dim, bool keepDim,
+                       aclTensor *minOut, aclTensor *maxOut)) {
   Check check("aclnnAminmax");
   check.required("self", self).required("dim", dim);
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? axes_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, keepDim, minOut, maxOut, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(AminmaxAll, (const aclTensor *self, aclTensor *minOut, aclTensor *maxOut)) {
   Check check("aclnnAminmaxAll");
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? all_axes(static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, false, minOut, maxOut, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(AminmaxDim, (const aclTensor *self, int64_t dim, bool keepDim, aclTensor *minOut,
                           aclTensor *maxOut)) {
@@ -78,6 +81,7 @@ EMU_OPERATOR(AminmaxDim, (const aclTensor *self, int64_t dim, bool keepDim, aclT
   check_both(check, self, minOut, maxOut);
   const AxisSet axes = check.ok() ? axis_of(check, "dim", dim, static_cast<int>(self->rank())) : 0;
   return plan_both(check, self, axes, keepDim, minOut, maxOut, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

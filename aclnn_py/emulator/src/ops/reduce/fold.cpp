@@ -9,15 +9,17 @@
 namespace emu {
 namespace {
 
-// A long reduction is cut into pieces of this many elements, whatever the number of threads, so that
-// its rounding does not depend on the machine.
+// A long reduction is cut into pieces of this many elements, whatever the number of threads, so
+// that its rounding does not depend on the machine.
 constexpr int64_t kPiece = 128 * kBlock;
 
 // Elements of the input as blocks of the lanes' compute type.
 class Source {
  public:
   Source(const View &view, const FoldTask &task)
-      : reader_(view, task.compute_dtype), have_(compute_for(task.compute_dtype)), want_(task.compute) {}
+      : reader_(view, task.compute_dtype),
+        have_(compute_for(task.compute_dtype)),
+        want_(task.compute) {}
 
   const void *read(int64_t start, int64_t count, void *scratch, void *wide) const {
     const void *block = reader_.read(start, count, scratch);
@@ -39,7 +41,8 @@ struct Scratch {
 };
 
 // Folds elements [begin, end) into lanes and those into the first lane.
-void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end, Scratch &s) {
+void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end,
+                Scratch &s) {
   const int64_t width = std::min(kBlock, end - begin);
   task.fns.start(s.lanes, std::max<int64_t>(width, 1));
   for (int64_t start = begin; start < end; start += kBlock) {
@@ -50,7 +53,8 @@ void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64
 }
 
 // Each result from a run of neighbouring elements.
-void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length, const Writer &writer) {
+void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length,
+               const Writer &writer) {
   const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(length, 1));
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
     Scratch s;
@@ -82,7 +86,8 @@ void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, in
   for (int64_t row = 0; row < rows; ++row) {
     const char *first = partial.data() + static_cast<size_t>(row * pieces) * lane;
     std::copy(first, first + lane, s.lanes);
-    for (int64_t i = 1; i < pieces; ++i) task.fns.join(s.lanes, first + static_cast<size_t>(i) * lane);
+    for (int64_t i = 1; i < pieces; ++i)
+      task.fns.join(s.lanes, first + static_cast<size_t>(i) * lane);
     void *target = writer.target(row, s.result);
     task.fns.finish(s.lanes, 1, length, task.parameter, target);
     writer.write(row, 1, target);
@@ -93,20 +98,21 @@ void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, in
 void fold_columns(const FoldTask &task, const Source &source, int64_t columns, int64_t length,
                   const Writer &writer) {
   const int64_t blocks = (columns + kBlock - 1) / kBlock;
-  parallel_for(blocks, std::max<int64_t>(1, kPiece / (kBlock * length)), [&](int64_t begin, int64_t end) {
-    Scratch s;
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
-      task.fns.start(s.lanes, count);
-      for (int64_t i = 0; i < length; ++i) {
-        task.fns.step(s.lanes, source.read(i * columns + start, count, s.block, s.wide), count,
-                      task.parameter);
-      }
-      void *target = writer.target(start, s.result);
-      task.fns.finish(s.lanes, count, length, task.parameter, target);
-      writer.write(start, count, target);
-    }
-  });
+  parallel_for(
+      blocks, std::max<int64_t>(1, kPiece / (kBlock * length)), [&](int64_t begin, int64_t end) {
+        Scratch s;
+        for (int64_t block = begin; block < end; ++block) {
+          const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
+          task.fns.start(s.lanes, count);
+          for (int64_t i = 0; i < length; ++i) {
+            task.fns.step(s.lanes, source.read(i * columns + start, count, s.block, s.wide), count,
+                          task.parameter);
+          }
+          void *target = writer.target(start, s.result);
+          task.fns.finish(s.lanes, count, length, task.parameter, target);
+          writer.write(start, count, target);
+        }
+      });
 }
 
 // The smallest step among the kept or the reduced dimensions.
@@ -124,7 +130,7 @@ int64_t smallest_step(const Layout &in, AxisSet axes, bool reduced) {
 std::optional<Compute> lane_type(const FoldTable &table, Compute compute) {
   const auto there = [&](Compute c) { return table.fns[static_cast<int>(c)].start != nullptr; };
   if (there(compute)) return compute;
-  const Compute wide = compute == Compute::F32 ? Compute::F64
+  const Compute wide = compute == Compute::F32   ? Compute::F64
                        : compute == Compute::I32 ? Compute::I64
                        : compute == Compute::C64 ? Compute::C128
                                                  : compute;
@@ -146,8 +152,8 @@ bool resolve_fold(const ReduceRow &row, aclDataType dtype, FoldTask *task) {
 }
 
 void set_parameter(FoldTask *task, double value) {
-  convert_table().cast[static_cast<int>(Compute::F64)][static_cast<int>(task->compute)](&value, 1,
-                                                                                       task->parameter);
+  convert_table().cast[static_cast<int>(Compute::F64)][static_cast<int>(task->compute)](
+      &value, 1, task->parameter);
 }
 
 void run_fold(const FoldTask &task, const View &in, const View &out) {
@@ -165,7 +171,8 @@ void run_fold(const FoldTask &task, const View &in, const View &out) {
                                : reduced_last(source_view.layout, task.axes);
   const Source source(source_view, task);
   if (columns) fold_columns(task, source, results, length, writer);
-  else if (length > 2 * kPiece && results < 64) fold_long_rows(task, source, results, length, writer);
+  else if (length > 2 * kPiece && results < 64)
+    fold_long_rows(task, source, results, length, writer);
   else fold_rows(task, source, results, length, writer);
 }
 

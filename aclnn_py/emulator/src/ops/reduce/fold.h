@@ -5,7 +5,8 @@
 //     EMU_REDUCE_DTYPE(ReduceSum, Sum, kKeep, types::kWideNumber)
 //
 // The fold's parts are expressions: the start value, the step over accumulator a, element x and
-// parameter p, the merge of two accumulators a and b, and the result from a, the element count n and p.
+// parameter p, the merge of two accumulators a and b, and the result from a, the element count n
+// and p.
 #pragma once
 
 #include <type_traits>
@@ -19,9 +20,10 @@ namespace emu {
 struct FoldFns {
   void (*start)(void *lanes, int64_t count) = nullptr;
   void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
-  void (*merge)(void *lanes, int64_t count) = nullptr;                  // all lanes into the first
-  void (*join)(void *lane, const void *other) = nullptr;                // two accumulators
-  void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter, void *result) = nullptr;
+  void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
+  void (*join)(void *lane, const void *other) = nullptr;  // two accumulators
+  void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter,
+                 void *result) = nullptr;
   Compute result = Compute::F32;
 };
 
@@ -94,7 +96,8 @@ template <class Fold, unsigned kTypes>
 inline constexpr FoldTable fold_table = fold_detail::build<Fold, kTypes>();
 
 namespace types {
-// Folds that accumulate: floats in double, narrow integers in int64. Narrower compute types are widened.
+// Folds that accumulate: floats in double, narrow integers in int64. Narrower compute types are
+// widened.
 constexpr unsigned kWideReal = bit(Compute::F64) | bit(Compute::I64);
 constexpr unsigned kWideNumber = kWideReal | bit(Compute::C128);
 }  // namespace types
@@ -128,8 +131,8 @@ void set_parameter(FoldTask *task, double value);
 // The elements of `out` in row-major order are the kept dimensions of `in` in row-major order.
 void run_fold(const FoldTask &task, const View &in, const View &out);
 
-// Phase one of a reduction whose tensors are known to be alive and whose axes are resolved. `dtype` is the dtype
-// to compute in; ACL_DT_UNDEFINED takes the tensor's own.
+// Phase one of a reduction whose tensors are known to be alive and whose axes are resolved. `dtype`
+// is the dtype to compute in; ACL_DT_UNDEFINED takes the tensor's own.
 struct ReduceCall {
   const ReduceRow &row;
   Check &check;
@@ -145,24 +148,24 @@ Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecut
 
 }  // namespace emu
 
-#define EMU_FOLD(NAME, START, STEP, MERGE, FINISH)                                      \
-  namespace {                                                                           \
-  struct NAME##Fold {                                                                   \
-    template <class T>                                                                  \
-    static T start() {                                                                  \
-      return START;                                                                     \
-    }                                                                                   \
-    template <class T>                                                                  \
-    static T step(T a, T x, [[maybe_unused]] T p) {                                     \
-      return STEP;                                                                      \
-    }                                                                                   \
-    template <class T>                                                                  \
-    static T merge(T a, T b) {                                                          \
-      return MERGE;                                                                     \
-    }                                                                                   \
-    template <class T>                                                                  \
-    static auto finish(T a, [[maybe_unused]] int64_t n, [[maybe_unused]] T p) {         \
-      return FINISH;                                                                    \
-    }                                                                                   \
-  };                                                                                    \
+#define EMU_FOLD(NAME, START, STEP, MERGE, FINISH)                              \
+  namespace {                                                                   \
+  struct NAME##Fold {                                                           \
+    template <class T>                                                          \
+    static T start() {                                                          \
+      return START;                                                             \
+    }                                                                           \
+    template <class T>                                                          \
+    static T step(T a, T x, [[maybe_unused]] T p) {                             \
+      return STEP;                                                              \
+    }                                                                           \
+    template <class T>                                                          \
+    static T merge(T a, T b) {                                                  \
+      return MERGE;                                                             \
+    }                                                                           \
+    template <class T>                                                          \
+    static auto finish(T a, [[maybe_unused]] int64_t n, [[maybe_unused]] T p) { \
+      return FINISH;                                                            \
+    }                                                                           \
+  };                                                                            \
   }

@@ -28,16 +28,19 @@ Status reduce_all(const ReduceRow &row, const aclTensor *self, aclTensor *out, a
   check_tensors(check, self, nullptr, -1, out, dtype);
   if (!check.ok()) return check.status();
   const AxisSet axes = all_axes(static_cast<int>(self->rank()));
-  return plan_reduce({row, check, self, out, out_name(check), axes, false, dtype}, workspace_size, executor);
+  return plan_reduce({row, check, self, out, out_name(check), axes, false, dtype}, workspace_size,
+                     executor);
 }
 
-Status reduce_dim(const ReduceRow &row, const aclTensor *self, int64_t dim, bool keep, aclDataType dtype,
-                  aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status reduce_dim(const ReduceRow &row, const aclTensor *self, int64_t dim, bool keep,
+                  aclDataType dtype, aclTensor *out, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
   Check check(row.op);
   check_tensors(check, self, nullptr, -1, out, dtype);
   if (!check.ok()) return check.status();
   const AxisSet axes = axis_of(check, check.facts().name(1), dim, static_cast<int>(self->rank()));
-  return plan_reduce({row, check, self, out, out_name(check), axes, keep, dtype}, workspace_size, executor);
+  return plan_reduce({row, check, self, out, out_name(check), axes, keep, dtype}, workspace_size,
+                     executor);
 }
 
 Status reduce_dims(const ReduceRow &row, const aclTensor *self, const aclIntArray *dims, bool keep,
@@ -48,7 +51,8 @@ Status reduce_dims(const ReduceRow &row, const aclTensor *self, const aclIntArra
   if (!check.ok()) return check.status();
   const auto rank = static_cast<int>(self->rank());
   const AxisSet axes = axes_of(check, check.facts().name(1), dims, rank, empty_is_none);
-  return plan_reduce({row, check, self, out, out_name(check), axes, keep, dtype}, workspace_size, executor);
+  return plan_reduce({row, check, self, out, out_name(check), axes, keep, dtype}, workspace_size,
+                     executor);
 }
 
 }  // namespace emu

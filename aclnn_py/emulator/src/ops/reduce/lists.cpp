@@ -36,7 +36,8 @@ void fold_members(const FoldTask &task, const std::vector<View> &members, const 
       for (const Reader &reader : readers) {
         const void *block = reader.read(start, count, scratch);
         if (have != task.compute) {
-          convert_table().cast[static_cast<int>(have)][static_cast<int>(task.compute)](block, count, wide);
+          convert_table().cast[static_cast<int>(have)][static_cast<int>(task.compute)](block, count,
+                                                                                       wide);
           block = wide;
         }
         task.fns.step(lanes, block, count, task.parameter);
@@ -47,8 +48,8 @@ void fold_members(const FoldTask &task, const std::vector<View> &members, const 
   });
 }
 
-Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor *out, uint64_t *workspace_size,
-                   aclOpExecutor **executor) {
+Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor *out,
+                   uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(row.op);
   check.required("tensors", tensors).required("out", out);
   if (!check.ok()) return check.status();
@@ -62,8 +63,9 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
     if (!check.ok()) break;
     check.same_dtype("tensors", member->dtype, "its first member", tensors->members[0]->dtype);
     const Layout before = shape, given = layout_of(*member);
-    check.that(broadcast_shapes(before, given, &shape), "tensors[%zu] has shape %s, which does not broadcast with %s",
-               i, shape_text(given).c_str(), shape_text(before).c_str());
+    check.that(broadcast_shapes(before, given, &shape),
+               "tensors[%zu] has shape %s, which does not broadcast with %s", i,
+               shape_text(given).c_str(), shape_text(before).c_str());
   }
   check.dtype("out", out).rank("out", out, 0, 8).shape("out", out, shape);
   FoldTask task;
@@ -75,12 +77,14 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
   }
   if (!check.ok()) return check.status();
   PlanBuilder plan(row.op);
-  const size_t first = plan.input_list(tensors), count = tensors->members.size(), target = plan.output(out);
+  const size_t first = plan.input_list(tensors), count = tensors->members.size(),
+               target = plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
         const View to = view_of(context.tensor(target));
         std::vector<View> members;
-        for (size_t i = 0; i < count; ++i) members.push_back(view_of(context.tensor(first + i), to.layout));
+        for (size_t i = 0; i < count; ++i)
+          members.push_back(view_of(context.tensor(first + i), to.layout));
         fold_members(task, members, to);
         return Status{0};
       },
@@ -89,8 +93,8 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
 
 }  // namespace
 
-#define EMU_REDUCE_LIST(NAME, FOLD, RULE, TYPES)                                                         \
-  EMU_REDUCE(NAME, FOLD, RULE, TYPES, (const aclTensorList *tensors, aclTensor *out), reduce_list,      \
+#define EMU_REDUCE_LIST(NAME, FOLD, RULE, TYPES)                                                   \
+  EMU_REDUCE(NAME, FOLD, RULE, TYPES, (const aclTensorList *tensors, aclTensor *out), reduce_list, \
              tensors, out)
 
 EMU_REDUCE_LIST(Sum, ListSum, kKeep, types::kWideReal)

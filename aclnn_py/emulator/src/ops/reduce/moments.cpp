@@ -27,16 +27,18 @@ Moments moments(const Rows<double> &rows, int64_t row, double correction) {
   return {mean, squares / std::max(n - correction, 0.0)};
 }
 
-// A reduction of float tensors over axes into up to two outputs; f(rows, row, first, second) finds both.
+// A reduction of float tensors over axes into up to two outputs; f(rows, row, first, second) finds
+// both.
 template <class F>
-Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep, const char *first_name,
-                 aclTensor *first, const char *second_name, aclTensor *second, uint64_t *workspace_size,
-                 aclOpExecutor **executor, F f) {
+Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
+                 const char *first_name, aclTensor *first, const char *second_name,
+                 aclTensor *second, uint64_t *workspace_size, aclOpExecutor **executor, F f) {
   if (!check.ok()) return check.status();
   const aclDataType dtype = is_floating(self->dtype) ? self->dtype : ACL_FLOAT;
   const Layout shape = reduced_shape(layout_of(*self), axes, keep);
   check.castable(dtype, first_name, first->dtype).shape(first_name, first, shape);
-  if (second != nullptr) check.castable(dtype, second_name, second->dtype).shape(second_name, second, shape);
+  if (second != nullptr)
+    check.castable(dtype, second_name, second->dtype).shape(second_name, second, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
   const size_t source = plan.input(self), one = plan.output(first), two = plan.output_if(second);
@@ -44,7 +46,8 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep, c
       [=](PlanContext &context) {
         const View out = view_of(context.tensor(one));
         const View other = context.has(two) ? view_of(context.tensor(two)) : View{};
-        const SafeView in(view_of(context.tensor(source)), {out, other.data != nullptr ? other : out});
+        const SafeView in(view_of(context.tensor(source)),
+                          {out, other.data != nullptr ? other : out});
         const Rows<double> rows(in.view(), axes, dtype);
         const RowWriter<double> write(out);
         const RowWriter<double> write_other(context.has(two) ? other : out);
@@ -60,25 +63,28 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep, c
 }
 
 // (self, dimOptional, correction, keepdim, out[, meanOut])
-Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *dims, int64_t correction,
-                     bool keep, bool root, const char *out_name, aclTensor *out, aclTensor *mean,
-                     bool has_mean, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *dims,
+                     int64_t correction, bool keep, bool root, const char *out_name, aclTensor *out,
+                     aclTensor *mean, bool has_mean, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).optional("dimOptional", dims).required(out_name, out);
   if (has_mean) check.required("meanOut", mean);
   check.dtype("self", self).dtype(out_name, out).dtype("meanOut", mean).rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   if (has_mean && root) {
-    check.same_dtype(out_name, out->dtype, "self", self->dtype).same_dtype("meanOut", mean->dtype, "self", self->dtype);
+    check.same_dtype(out_name, out->dtype, "self", self->dtype)
+        .same_dtype("meanOut", mean->dtype, "self", self->dtype);
   }
   const AxisSet axes = axes_of(check, "dimOptional", dims, static_cast<int>(self->rank()));
   const auto delta = static_cast<double>(correction);
-  return plan_rows(check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
-                   [delta, root](const Rows<double> &rows, int64_t row, double *first, double *second) {
-                     const Moments m = moments(rows, row, delta);
-                     *first = root ? std::sqrt(m.variance) : m.variance;
-                     *second = m.mean;
-                   });
+  return plan_rows(
+      check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
+      [delta, root](const Rows<double> &rows, int64_t row, double *first, double *second) {
+        const Moments m = moments(rows, row, delta);
+        *first = root ? std::sqrt(m.variance) : m.variance;
+        *second = m.mean;
+      });
 }
 
 double log_sum_exp(const Rows<double> &rows, int64_t row) {
@@ -96,33 +102,40 @@ double log_sum_exp(const Rows<double> &rows, int64_t row) {
 
 }  // namespace
 
-EMU_OPERATOR(Var, (const aclTensor *self, const aclIntArray *dimOptional, bool unbiased, bool keepdim,
-                   aclTensor *out)) {
-  return plan_variance("aclnnVar", self, dimOptional, unbiased ? 1 : 0, keepdim, false, "out", out, nullptr, false,
-                       workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(VarCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
-                             bool keepdim, aclTensor *out)) {
-  return plan_variance("aclnnVarCorrection", self, dimOptional, correction, keepdim, false, "out", out, nullptr, false,
-                       workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(Std, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
-                   aclTensor *out)) {
-  return plan_variance("aclnnStd", self, dimOptional, correction, keepdim, true, "out", out, nullptr, false,
-                       workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(VarMean, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction, bool keepdim,
-                       aclTensor *varOut, aclTensor *meanOut)) {
-  return plan_variance("aclnnVarMean", self, dimOptional, correction, keepdim, false, "varOut", varOut, meanOut, true,
-                       workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(StdMeanCorrection, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
-                                 bool keepdim, aclTensor *stdOut, aclTensor *meanOut)) {
-  return plan_variance("aclnnStdMeanCorrection", self, dimOptional, correction, keepdim, true, "stdOut", stdOut,
-                       meanOut, true, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(Var, (const aclTensor *self, const aclIntArray *dimOptional, bool unbiased,
+                   bool keepdim, aclTensor *out)) {
+  return plan_variance("aclnnVar", self, dimOptional, unbiased ? 1 : 0, keepdim, false, "out", out,
+                       nullptr, false, workspaceSize, executor);
+}
+EMU_CATCH
+EMU_OPERATOR(VarCorrection, (const aclTensor *self, const aclIntArray *dimOptional,
+                             int64_t correction, bool keepdim, aclTensor *out)) {
+  return plan_variance("aclnnVarCorrection", self, dimOptional, correction, keepdim, false, "out",
+                       out, nullptr, false, workspaceSize, executor);
+}
+EMU_CATCH
+EMU_OPERATOR(Std, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
+                   bool keepdim, aclTensor *out)) {
+  return plan_variance("aclnnStd", self, dimOptional, correction, keepdim, true, "out", out,
+                       nullptr, false, workspaceSize, executor);
+}
+EMU_CATCH
+EMU_OPERATOR(VarMean, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
+                       bool keepdim, aclTensor *varOut, aclTensor *meanOut)) {
+  return plan_variance("aclnnVarMean", self, dimOptional, correction, keepdim, false, "varOut",
+                       varOut, meanOut, true, workspaceSize, executor);
+}
+EMU_CATCH
+EMU_OPERATOR(StdMeanCorrection,
+             (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
+              bool keepdim, aclTensor *stdOut, aclTensor *meanOut)) {
+  return plan_variance("aclnnStdMeanCorrection", self, dimOptional, correction, keepdim, true,
+                       "stdOut", stdOut, meanOut, true, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)) {
+EMU_OPERATOR(LogSumExp,
+             (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclTensor *out)) {
   Check check("aclnnLogSumExp");
   check.required("self", self).required("dim", dim).required("out", out);
   check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8).plain_format("self", self);
@@ -132,12 +145,16 @@ EMU_OPERATOR(LogSumExp, (const aclTensor *self, const aclIntArray *dim, bool kee
                    [](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = log_sum_exp(rows, row);
                    });
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim, bool keepdim,
-                    aclTensor *out)) {
+EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIntArray *dim,
+                    bool keepdim, aclTensor *out)) {
   Check check("aclnnNorm");
-  check.required("self", self).required("pScalar", pScalar).required("dim", dim).required("out", out);
+  check.required("self", self)
+      .required("pScalar", pScalar)
+      .required("dim", dim)
+      .required("out", out);
   check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   const double p = pScalar->to_double();
@@ -146,10 +163,12 @@ EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIn
                    [p](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(LinalgVectorNorm, (const aclTensor *self, const aclScalar *ord, const aclIntArray *dims,
-                                bool keepDims, aclDataType dtype, aclTensor *out)) {
+EMU_OPERATOR(LinalgVectorNorm,
+             (const aclTensor *self, const aclScalar *ord, const aclIntArray *dims, bool keepDims,
+              aclDataType dtype, aclTensor *out)) {
   Check check("aclnnLinalgVectorNorm");
   check.required("self", self).required("ord", ord).required("dims", dims).required("out", out);
   check.dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
@@ -163,6 +182,7 @@ EMU_OPERATOR(LinalgVectorNorm, (const aclTensor *self, const aclScalar *ord, con
                    [p](const Rows<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
-} EMU_CATCH
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -6,7 +6,8 @@
 
 namespace emu {
 
-// An infinite order gives the largest magnitude, minus infinity the smallest, 0 counts what is not zero.
+// An infinite order gives the largest magnitude, minus infinity the smallest, 0 counts what is not
+// zero.
 double norm(const Rows<double> &rows, int64_t row, double p);
 
 }  // namespace emu

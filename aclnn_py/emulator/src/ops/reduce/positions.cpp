@@ -21,14 +21,16 @@ Place<T> extreme(const Rows<T> &rows, int64_t row, bool largest) {
   rows.each(row, [&](const T *x, int64_t count, int64_t start) {
     for (int64_t i = 0; i < count; ++i) {
       const bool better = largest ? x[i] > best.value : x[i] < best.value;
-      if (best.index < 0 || (!is_nan(best.value) && (better || is_nan(x[i])))) best = {x[i], start + i};
+      if (best.index < 0 || (!is_nan(best.value) && (better || is_nan(x[i]))))
+        best = {x[i], start + i};
     }
   });
   return best;
 }
 
 template <class T>
-void run_extreme(const View &in, AxisSet axes, bool largest, const View *values, const View &indices) {
+void run_extreme(const View &in, AxisSet axes, bool largest, const View *values,
+                 const View &indices) {
   const SafeView safe(in, {indices, values != nullptr ? *values : indices});
   const Rows<T> rows(safe.view(), axes, in.dtype);
   const RowWriter<int64_t> write(indices);
@@ -49,14 +51,16 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
   if (!check.ok()) return check.status();
   const Layout in = layout_of(*self), shape = reduced_shape(in, axes, keep);
   if (values != nullptr) {
-    check.same_dtype("out", values->dtype, "self", self->dtype).shape_or_one_element("out", values, shape);
+    check.same_dtype("out", values->dtype, "self", self->dtype)
+        .shape_or_one_element("out", values, shape);
   }
   check.shape_or_one_element(indices_name, indices, shape);
-  check.that(reduced_count(in, axes) > 0 || shape.count() == 0, "self of shape %s has no element along dim",
-             shape_text(in).c_str());
+  check.that(reduced_count(in, axes) > 0 || shape.count() == 0,
+             "self of shape %s has no element along dim", shape_text(in).c_str());
   if (!check.ok()) return check.status();
   PlanBuilder plan(check.op());
-  const size_t source = plan.input(self), found = plan.output_if(values), place = plan.output(indices);
+  const size_t source = plan.input(self), found = plan.output_if(values),
+               place = plan.output(indices);
   return plan.finish(
       [=](PlanContext &context) {
         const View from = view_of(context.tensor(source)), where = view_of(context.tensor(place));
@@ -69,40 +73,50 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
       workspace_size, executor);
 }
 
-Status plan_arg(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest, aclTensor *out,
-                uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_arg(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest,
+                aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("out", out).dtype("self", self);
   if (check.ok()) check.dtype_in("out", out->dtype, kIndex);
   if (!largest) check.plain_format("self", self).plain_format("out", out);
   check.rank("self", self, 0, 8);
-  return plan_extreme(check, self, dim, keep, largest, nullptr, "out", out, workspace_size, executor);
+  return plan_extreme(check, self, dim, keep, largest, nullptr, "out", out, workspace_size,
+                      executor);
 }
 
-Status plan_value(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest, aclTensor *out,
-                  aclTensor *indices, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_value(const char *op, const aclTensor *self, int64_t dim, bool keep, bool largest,
+                  aclTensor *out, aclTensor *indices, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("out", out).required("indices", indices);
   check.dtype("self", self).dtype("out", out);
   // Frameworks pass INT64 here, which the documents of the minimum leave out.
   if (check.ok()) check.dtype_in("indices", indices->dtype, kIndex);
   check.rank("self", self, 0, 8);
-  return plan_extreme(check, self, dim, keep, largest, out, "indices", indices, workspace_size, executor);
+  return plan_extreme(check, self, dim, keep, largest, out, "indices", indices, workspace_size,
+                      executor);
 }
 
 }  // namespace
 
 EMU_OPERATOR(ArgMax, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
   return plan_arg("aclnnArgMax", self, dim, keepdim, true, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 EMU_OPERATOR(ArgMin, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out)) {
   return plan_arg("aclnnArgMin", self, dim, keepdim, false, out, workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(MaxDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
+}
+EMU_CATCH
+EMU_OPERATOR(MaxDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out,
+                      aclTensor *indices)) {
   return plan_value("aclnnMaxDim", self, dim, keepdim, true, out, indices, workspaceSize, executor);
-} EMU_CATCH
-EMU_OPERATOR(MinDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out, aclTensor *indices)) {
-  return plan_value("aclnnMinDim", self, dim, keepdim, false, out, indices, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
+EMU_OPERATOR(MinDim, (const aclTensor *self, int64_t dim, bool keepdim, aclTensor *out,
+                      aclTensor *indices)) {
+  return plan_value("aclnnMinDim", self, dim, keepdim, false, out, indices, workspaceSize,
+                    executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions that look at a row of elements more than once, or need the position of an element: each
-// result gets its elements as blocks of double, int64_t or std::complex<double>.
+// Reductions that look at a row of elements more than once, or need the position of an element:
+// each result gets its elements as blocks of double, int64_t or std::complex<double>.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,9 @@ class Rows {
  public:
   // `via` is the dtype the elements are rounded to first.
   Rows(const View &in, AxisSet axes, aclDataType via)
-      : reader_(last(in, axes), via), have_(compute_for(via)), length_(reduced_count(in.layout, axes)) {}
+      : reader_(last(in, axes), via),
+        have_(compute_for(via)),
+        length_(reduced_count(in.layout, axes)) {}
 
   int64_t length() const { return length_; }
 
@@ -28,7 +30,8 @@ class Rows {
       const int64_t count = std::min(kBlock, length_ - start);
       const void *block = reader_.read(row * length_ + start, count, scratch);
       if (have_ != compute_of<T>()) {
-        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](block, count, wide);
+        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](
+            block, count, wide);
         block = wide;
       }
       f(static_cast<const T *>(block), count, start);

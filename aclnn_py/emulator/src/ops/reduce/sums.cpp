@@ -17,10 +17,10 @@ EMU_REDUCE_DTYPE(ReduceNansum, NanSum, kKeep, types::kWideReal)
 EMU_REDUCE_DTYPE(Mean, Mean, kKeep, types::kWideNumber)
 EMU_REDUCE_DIMS_NOOP(MeanV2, Mean, kKeep, types::kWideNumber)
 EMU_REDUCE_DIMS_NOOP(ReduceLogSum, LogSum, kExact, types::bit(Compute::F64))
-EMU_REDUCE(Prod, Prod, kKeep, types::kWideNumber, (const aclTensor *self, aclDataType dtype, aclTensor *out),
-           reduce_all, self, out, dtype)
+EMU_REDUCE(Prod, Prod, kKeep, types::kWideNumber,
+           (const aclTensor *self, aclDataType dtype, aclTensor *out), reduce_all, self, out, dtype)
 EMU_REDUCE(ProdDim, Prod, kKeep, types::kWideNumber,
-           (const aclTensor *self, int64_t dim, bool keepDim, aclDataType dtype, aclTensor *out), reduce_dim,
-           self, dim, keepDim, dtype, out)
+           (const aclTensor *self, int64_t dim, bool keepDim, aclDataType dtype, aclTensor *out),
+           reduce_dim, self, dim, keepDim, dtype, out)
 
 }  // namespace emu

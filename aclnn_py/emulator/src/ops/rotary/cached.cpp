@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embedding with cosines and sines looked up by position: each row of the cache holds the cosines,
-// then the sines.
+// Rotary embedding with cosines and sines looked up by position: each row of the cache holds the
+// cosines, then the sines.
 #include "aclnnop/posembedding.h"
 #include "ops/norm/rows.h"
 
@@ -18,7 +18,8 @@ struct Tables {
 };
 
 // cos and sin of one token; false when a position is outside the cache.
-bool angles(const Tables &t, const RowSource<float> &cache, int64_t token, float *cos_sin, int64_t *bad) {
+bool angles(const Tables &t, const RowSource<float> &cache, int64_t token, float *cos_sin,
+            int64_t *bad) {
   const int64_t half = t.rotary / 2;
   int64_t loaded = -1;
   std::vector<float> line(static_cast<size_t>(t.rotary));
@@ -56,8 +57,8 @@ void turn_heads(const Tables &t, bool neox, int64_t head_size, int64_t heads, co
 
 EMU_OPERATOR(RopeWithSinCosCache,
              (const aclTensor *positions, const aclTensor *queryIn, const aclTensor *keyIn,
-              const aclTensor *cosSinCache, const aclIntArray *mropeSectionOptional, int64_t headSize,
-              bool isNeoxStyle, aclTensor *queryOut, aclTensor *keyOut)) {
+              const aclTensor *cosSinCache, const aclIntArray *mropeSectionOptional,
+              int64_t headSize, bool isNeoxStyle, aclTensor *queryOut, aclTensor *keyOut)) {
   using namespace emu;
   Check check("aclnnRopeWithSinCosCache");
   check.required("positions", positions).required("queryIn", queryIn).required("keyIn", keyIn);
@@ -65,7 +66,9 @@ EMU_OPERATOR(RopeWithSinCosCache,
   check.required("queryOut", queryOut).required("keyOut", keyOut);
   check.dtype("positions", positions).dtype("queryIn", queryIn).dtype("keyIn", keyIn);
   check.dtype("cosSinCache", cosSinCache).dtype("queryOut", queryOut).dtype("keyOut", keyOut);
-  check.rank("positions", positions, 1, 2).rank("queryIn", queryIn, 2, 2).rank("keyIn", keyIn, 2, 2);
+  check.rank("positions", positions, 1, 2)
+      .rank("queryIn", queryIn, 2, 2)
+      .rank("keyIn", keyIn, 2, 2);
   check.rank("cosSinCache", cosSinCache, 2, 2);
   if (!check.ok()) return check.status();
   for (const auto &[name, tensor] : {std::pair<const char *, const aclTensor *>{"keyIn", keyIn},
@@ -80,7 +83,8 @@ EMU_OPERATOR(RopeWithSinCosCache,
   check.that(headSize >= rotary, "headSize is %lld, less than the %lld elements that turn",
              static_cast<long long>(headSize), static_cast<long long>(rotary));
   check.that(headSize > 0 && queryIn->shape[1] % headSize == 0 && keyIn->shape[1] % headSize == 0,
-             "headSize %lld does not divide the rows of queryIn and keyIn", static_cast<long long>(headSize));
+             "headSize %lld does not divide the rows of queryIn and keyIn",
+             static_cast<long long>(headSize));
   check.that(keyIn->shape[0] == tokens, "keyIn has %lld tokens; queryIn has %lld",
              static_cast<long long>(keyIn->shape[0]), static_cast<long long>(tokens));
   check.shape("queryOut", queryOut, layout_of(*queryIn)).shape("keyOut", keyOut, layout_of(*keyIn));
@@ -100,8 +104,9 @@ EMU_OPERATOR(RopeWithSinCosCache,
   } else {
     section_lengths = {rotary / 2};
   }
-  check.that(positions->shape[sections ? 1 : 0] == tokens, "positions has %lld tokens; queryIn has %lld",
-             static_cast<long long>(positions->shape[sections ? 1 : 0]), static_cast<long long>(tokens));
+  check.that(
+      positions->shape[sections ? 1 : 0] == tokens, "positions has %lld tokens; queryIn has %lld",
+      static_cast<long long>(positions->shape[sections ? 1 : 0]), static_cast<long long>(tokens));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnRopeWithSinCosCache");
   const size_t where = plan.input(positions), query = plan.input(queryIn), key = plan.input(keyIn);
@@ -146,10 +151,12 @@ EMU_OPERATOR(RopeWithSinCosCache,
           });
         }
         if (failed) {
-          return fail(507015, "aclnnRopeWithSinCosCache: positions holds %lld; cosSinCache has %lld rows",
-                      static_cast<long long>(culprit.load()), static_cast<long long>(tables.cached));
+          return fail(
+              507015, "aclnnRopeWithSinCosCache: positions holds %lld; cosSinCache has %lld rows",
+              static_cast<long long>(culprit.load()), static_cast<long long>(tables.cached));
         }
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

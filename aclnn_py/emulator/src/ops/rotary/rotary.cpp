@@ -14,7 +14,8 @@ enum Mode : int64_t { kHalf = 0, kInterleave = 1, kQuarter = 2, kInterleaveHalf 
 constexpr int64_t kTokens = 4;
 
 // y = x * cos + rotated(x) * sin for one row. x and y are different memory.
-void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width, float *y) {
+void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width,
+            float *y) {
   const int64_t half = width / 2;
   switch (mode) {
     case kHalf:
@@ -49,7 +50,8 @@ void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, c
       s(operands.safe(sin, {out}));
   const RowTarget<float> target(out);
   for_each_row<float>(x.count() / width, width, 4, [&](int64_t row, float *memory) {
-    float *in = memory, *cosine = memory + width, *sine = memory + 2 * width, *result = memory + 3 * width;
+    float *in = memory, *cosine = memory + width, *sine = memory + 2 * width,
+          *result = memory + 3 * width;
     source.read(row * width, width, in);
     c.read(row * width, width, cosine);
     s.read(row * width, width, sine);
@@ -64,11 +66,12 @@ void check_tables(Check &check, const char *name, const aclTensor *x, const aclT
   if (!check.ok()) return;
   check.same_dtype("cos", cos->dtype, name, x->dtype).same_dtype("sin", sin->dtype, name, x->dtype);
   const Layout shape = layout_of(*x);
-  check.that(shape.rank >= 2 && shape.rank <= 8, "%s has %d dimensions; allowed: 2 to 8", name, shape.rank);
+  check.that(shape.rank >= 2 && shape.rank <= 8, "%s has %d dimensions; allowed: 2 to 8", name,
+             shape.rank);
   if (!check.ok()) return;
   const int64_t width = shape.shape[shape.rank - 1], unit = mode == kQuarter ? 4 : 2;
-  check.that(width % unit == 0, "%s has %lld as its last dimension; it must be a multiple of %lld", name,
-             static_cast<long long>(width), static_cast<long long>(unit));
+  check.that(width % unit == 0, "%s has %lld as its last dimension; it must be a multiple of %lld",
+             name, static_cast<long long>(width), static_cast<long long>(unit));
   Layout met;
   check.that(broadcast_shapes(layout_of(*cos), shape, &met) && same_shape(met, shape),
              "cos %s does not broadcast to %s %s", shape_text(layout_of(*cos)).c_str(), name,
@@ -77,10 +80,13 @@ void check_tables(Check &check, const char *name, const aclTensor *x, const aclT
 }
 
 Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTensor *cos,
-                  const aclTensor *sin, int64_t layout, bool layout_known, const char *layouts, int64_t mode,
-                  uint64_t *workspace_size, aclOpExecutor **executor) {
+                  const aclTensor *sin, int64_t layout, bool layout_known, const char *layouts,
+                  int64_t mode, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
-  check.required("queryRef", query).required("keyRef", key).required("cos", cos).required("sin", sin);
+  check.required("queryRef", query)
+      .required("keyRef", key)
+      .required("cos", cos)
+      .required("sin", sin);
   check.dtype("queryRef", query).dtype("keyRef", key).dtype("cos", cos).dtype("sin", sin);
   check.that(layout_known, "layout is %lld; allowed: %s", static_cast<long long>(layout), layouts);
   if (!check.ok()) return check.status();
@@ -92,7 +98,8 @@ Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTen
   check_tables(check, "keyRef", key, cos, sin, mode);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
-  const size_t q = plan.output(query), k = plan.output(key), c1 = plan.input(cos), s1 = plan.input(sin);
+  const size_t q = plan.output(query), k = plan.output(key), c1 = plan.input(cos),
+               s1 = plan.input(sin);
   return plan.finish(
       [=](PlanContext &c) {
         for (const size_t index : {q, k}) {
@@ -107,38 +114,43 @@ Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTen
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(RotaryPositionEmbedding,
-             (const aclTensor *x, const aclTensor *cos, const aclTensor *sin, int64_t mode, aclTensor *out)) {
+EMU_OPERATOR(RotaryPositionEmbedding, (const aclTensor *x, const aclTensor *cos,
+                                       const aclTensor *sin, int64_t mode, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnRotaryPositionEmbedding");
   check.required("x", x).required("cos", cos).required("sin", sin).required("out", out);
   check.dtype("x", x).dtype("cos", cos).dtype("sin", sin).dtype("out", out);
   check.that(mode >= 0 && mode <= 3, "mode is %lld; allowed: 0 to 3", static_cast<long long>(mode));
   check_tables(check, "x", x, cos, sin, mode);
-  if (check.ok()) check.same_dtype("out", out->dtype, "x", x->dtype).shape("out", out, layout_of(*x));
+  if (check.ok())
+    check.same_dtype("out", out->dtype, "x", x->dtype).shape("out", out, layout_of(*x));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnRotaryPositionEmbedding");
-  const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin), to = plan.output(out);
+  const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin),
+               to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         const View source = view_of(c.tensor(from));
-        rotate_all(mode, source, view_of(c.tensor(c1), source.layout), view_of(c.tensor(s1), source.layout),
-                   view_of(c.tensor(to)));
+        rotate_all(mode, source, view_of(c.tensor(c1), source.layout),
+                   view_of(c.tensor(s1), source.layout), view_of(c.tensor(to)));
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // layout: 1 BSND and 4 TND, the only ones of this form.
-EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
+EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
                                  const aclTensor *sin, int64_t layout)) {
   return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout,
-                         layout == 1 || layout == emu::kTokens, "1 (BSND), 4 (TND)", emu::kHalf, workspaceSize,
-                         executor);
-} EMU_CATCH
+                         layout == 1 || layout == emu::kTokens, "1 (BSND), 4 (TND)", emu::kHalf,
+                         workspaceSize, executor);
+}
+EMU_CATCH
 
-// layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the heads.
-EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, const aclTensor *cos,
+// layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the
+// heads.
+EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
                                    const aclTensor *sin, int64_t layout, const char *rotaryMode)) {
   using namespace emu;
   Check check("aclnnApplyRotaryPosEmbV2");
@@ -150,4 +162,5 @@ EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor * queryRef, aclTensor *keyRef, cons
   if (!check.ok()) return check.status();
   return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout,
                     layout >= 1 && layout <= kTokens, "1 to 4", mode, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

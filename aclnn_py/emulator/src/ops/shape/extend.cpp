@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-// pad counts from the last dimension: (before, after) of it, then of the one before it. Negative entries cut
-// off.
-EMU_OPERATOR(ConstantPadNd,
-             (const aclTensor *self, const aclIntArray *pad, const aclScalar *value, aclTensor *out)) {
+// pad counts from the last dimension: (before, after) of it, then of the one before it. Negative
+// entries cut off.
+EMU_OPERATOR(ConstantPadNd, (const aclTensor *self, const aclIntArray *pad, const aclScalar *value,
+                             aclTensor *out)) {
   using namespace emu;
   Check check("aclnnConstantPadNd");
   check.required("self", self)
@@ -20,7 +20,8 @@ EMU_OPERATOR(ConstantPadNd,
       .required("out", out)
       .dtype("self", self);
   if (!check.ok()) return check.status();
-  check.dtype_in("self", self->dtype, dt::kComputable).dtype_in("value", value->dtype, dt::kComputable);
+  check.dtype_in("self", self->dtype, dt::kComputable)
+      .dtype_in("value", value->dtype, dt::kComputable);
   check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, 0, 8);
   check.plain_format("self", self).plain_format("out", out).same_format("out", out, "self", self);
   const auto &amounts = pad->values;
@@ -28,17 +29,21 @@ EMU_OPERATOR(ConstantPadNd,
              "pad has %zu entries; allowed: an even number up to twice the %zu dimensions of self",
              amounts.size(), self->rank());
   if (!check.ok()) return check.status();
-  constexpr int64_t kFarthest = int64_t{1} << 61;  // more than any tensor has; far from what overflows
+  // more than any tensor has; far from what overflows
+  constexpr int64_t kFarthest = int64_t{1} << 61;
   for (const int64_t amount : amounts) {
-    check.that(amount >= -kFarthest && amount <= kFarthest, "pad has the entry %lld; allowed: %lld to %lld",
-               static_cast<long long>(amount), static_cast<long long>(-kFarthest), static_cast<long long>(kFarthest));
+    check.that(amount >= -kFarthest && amount <= kFarthest,
+               "pad has the entry %lld; allowed: %lld to %lld", static_cast<long long>(amount),
+               static_cast<long long>(-kFarthest), static_cast<long long>(kFarthest));
   }
   if (!check.ok()) return check.status();
-  Layout padded = layout_of(*self), before = padded;  // before.stride: entries in front of each dimension
+  // before.stride: entries in front of each dimension
+  Layout padded = layout_of(*self), before = padded;
   for (int d = 0; d < before.rank; ++d) before.stride[d] = 0;
   for (size_t i = 0; i < amounts.size() / 2; ++i) {
     const int d = padded.rank - 1 - static_cast<int>(i);
-    padded.shape[d] = check.size("pad", Checked(padded.shape[d]) + amounts[2 * i] + amounts[2 * i + 1]);
+    padded.shape[d] =
+        check.size("pad", Checked(padded.shape[d]) + amounts[2 * i] + amounts[2 * i + 1]);
     before.stride[d] = amounts[2 * i];
     check.that(padded.shape[d] >= 0, "pad leaves %lld along dimension %d",
                static_cast<long long>(padded.shape[d]), d);
@@ -69,22 +74,28 @@ EMU_OPERATOR(ConstantPadNd,
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnRepeat");
-  check.required("self", self).required("repeats", repeats).required("out", out).dtype("self", self);
+  check.required("self", self)
+      .required("repeats", repeats)
+      .required("out", out)
+      .dtype("self", self);
   movable(check, "self", self).rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
   const size_t rank = repeats->values.size();
   check.that(rank >= self->rank() && rank <= 8,
-             "repeats has %zu entries; allowed: the %zu dimensions of self up to 8", rank, self->rank());
+             "repeats has %zu entries; allowed: the %zu dimensions of self up to 8", rank,
+             self->rank());
   Layout times, tiled;
   for (size_t d = 0; check.ok() && d < rank; ++d) {
     const int64_t n = repeats->values[d];
-    check.that(n >= 0, "repeats has the entry %lld; it must not be negative", static_cast<long long>(n));
+    check.that(n >= 0, "repeats has the entry %lld; it must not be negative",
+               static_cast<long long>(n));
     const size_t lead = rank - self->rank();
     times.push(n, 0);
     tiled.push(check.size("repeats", Checked(n) * (d < lead ? 1 : self->shape[d - lead])), 0);
@@ -110,7 +121,8 @@ EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTens
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Expand, (const aclTensor *self, const aclIntArray *size, aclTensor *out)) {
   using namespace emu;
@@ -124,7 +136,8 @@ EMU_OPERATOR(Expand, (const aclTensor *self, const aclIntArray *size, aclTensor 
   check.same_dtype("out", out->dtype, "self", self->dtype);
   const size_t rank = size->values.size();
   check.that(rank >= self->rank() && rank <= 8,
-             "size has %zu entries; allowed: the %zu dimensions of self up to 8", rank, self->rank());
+             "size has %zu entries; allowed: the %zu dimensions of self up to 8", rank,
+             self->rank());
   if (!check.ok()) return check.status();
   const size_t lead = rank - self->rank();
   Layout wanted;
@@ -144,15 +157,16 @@ EMU_OPERATOR(Expand, (const aclTensor *self, const aclIntArray *size, aclTensor 
         return view;
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 namespace emu {
 namespace {
 
 // Every element `repeats` times in a row: the dimension seen as (extent, repeats).
-Status plan_interleave(const char *op, const aclTensor *self, int64_t repeats, bool flat, int64_t dim,
-                       int64_t output_size, const aclTensor *out, uint64_t *workspace_size,
-                       aclOpExecutor **executor) {
+Status plan_interleave(const char *op, const aclTensor *self, int64_t repeats, bool flat,
+                       int64_t dim, int64_t output_size, const aclTensor *out,
+                       uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self)
       .required("out", out)
@@ -161,7 +175,8 @@ Status plan_interleave(const char *op, const aclTensor *self, int64_t repeats, b
       .rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
-  check.that(repeats >= 0, "repeats is %lld; it must not be negative", static_cast<long long>(repeats));
+  check.that(repeats >= 0, "repeats is %lld; it must not be negative",
+             static_cast<long long>(repeats));
   int axis = 0;
   if (!flat) dimension(check, "dim", dim, "self", self->rank(), &axis);
   if (!check.ok()) return check.status();
@@ -212,10 +227,12 @@ EMU_OPERATOR(RepeatInterleaveInt,
              (const aclTensor *self, int64_t repeats, int64_t outputSize, aclTensor *out)) {
   return emu::plan_interleave("aclnnRepeatInterleaveInt", self, repeats, true, 0, outputSize, out,
                               workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(RepeatInterleaveIntWithDim,
-             (const aclTensor *self, int64_t repeats, int64_t dim, int64_t outputSize, aclTensor *out)) {
-  return emu::plan_interleave("aclnnRepeatInterleaveIntWithDim", self, repeats, false, dim, outputSize, out,
-                              workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(RepeatInterleaveIntWithDim, (const aclTensor *self, int64_t repeats, int64_t dim,
+                                          int64_t outputSize, aclTensor *out)) {
+  return emu::plan_interleave("aclnnRepeatInterleaveIntWithDim", self, repeats, false, dim,
+                              outputSize, out, workspaceSize, executor);
+}
+EMU_CATCH

@@ -32,9 +32,7 @@ View at_least_a_line(View view) {
 }
 
 // A member that Cat leaves out: the one-dimensional empty tensor that stands for nothing.
-bool nothing(const aclTensor &tensor) {
-  return tensor.rank() == 1 && tensor.shape[0] == 0;
-}
+bool nothing(const aclTensor &tensor) { return tensor.rank() == 1 && tensor.shape[0] == 0; }
 
 Status plan_split(const char *op, const aclTensor *self, int axis, const aclTensorList *out,
                   uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -94,13 +92,15 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   for (const aclTensor *tensor : tensors->members) {
     const aclDataType before = promoted;
     promoted = promote(before, tensor->dtype);
-    check.that(promoted != ACL_DT_UNDEFINED, "tensors of dtype %s and %s have no common dtype", dtype_name(before),
-               dtype_name(tensor->dtype));
+    check.that(promoted != ACL_DT_UNDEFINED, "tensors of dtype %s and %s have no common dtype",
+               dtype_name(before), dtype_name(tensor->dtype));
     check.plain_format("tensors", tensor);
     if (model == nullptr && !nothing(*tensor)) model = tensor;
   }
   if (model == nullptr) model = tensors->members[0];
-  check.castable(promoted, "out", out->dtype).plain_format("out", out).same_format("out", out, "tensors", model);
+  check.castable(promoted, "out", out->dtype)
+      .plain_format("out", out)
+      .same_format("out", out, "tensors", model);
   check.rank("tensors", model, 1, 8);
   int axis = 0;
   dimension(check, "dim", dim, "tensors", model->rank(), &axis);
@@ -113,14 +113,16 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
     const Layout layout = layout_of(tensor);
     Layout expected = joined;
     expected.shape[axis] = layout.rank == joined.rank ? layout.shape[axis] : 0;
-    check.that(same_shape(layout, expected), "tensors[%zu] has shape %s; all but dim %d must agree with %s",
-               i, shape_text(layout).c_str(), axis, shape_text(layout_of(*model)).c_str());
+    check.that(same_shape(layout, expected),
+               "tensors[%zu] has shape %s; all but dim %d must agree with %s", i,
+               shape_text(layout).c_str(), axis, shape_text(layout_of(*model)).c_str());
     joined.shape[axis] = check.size("tensors", Checked(joined.shape[axis]) + expected.shape[axis]);
   }
   check.shape_or_one_element("out", out, joined);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnCat");
-  const size_t from = plan.input_list(tensors), to = plan.output(out), count = tensors->members.size();
+  const size_t from = plan.input_list(tensors), to = plan.output(out),
+               count = tensors->members.size();
   return plan.finish(
       [=](PlanContext &c) {
         const View target = at_least_a_line(view_of(c.tensor(to)));
@@ -145,7 +147,8 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   using namespace emu;
@@ -172,7 +175,8 @@ EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out))
   check.shape_or_one_element("out", out, stacked);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnStack");
-  const size_t from = plan.input_list(tensors), to = plan.output(out), count = tensors->members.size();
+  const size_t from = plan.input_list(tensors), to = plan.output(out),
+               count = tensors->members.size();
   return plan.finish(
       [=](PlanContext &c) {
         const View target = at_least_a_line(view_of(c.tensor(to)));
@@ -188,10 +192,12 @@ EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out))
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // splitSections is the length of each piece; the last one may be shorter.
-EMU_OPERATOR(SplitTensor, (const aclTensor *self, uint64_t splitSections, int64_t dim, aclTensorList *out)) {
+EMU_OPERATOR(SplitTensor,
+             (const aclTensor *self, uint64_t splitSections, int64_t dim, aclTensorList *out)) {
   using namespace emu;
   Check check("aclnnSplitTensor");
   check.required("self", self).required("out", out).dtype("self", self);
@@ -199,26 +205,33 @@ EMU_OPERATOR(SplitTensor, (const aclTensor *self, uint64_t splitSections, int64_
   int axis = 0;
   if (check.ok()) dimension(check, "dim", dim, "self", self->rank(), &axis);
   if (!check.ok()) return check.status();
-  const int64_t extent = self->shape[static_cast<size_t>(axis)], step = static_cast<int64_t>(splitSections);
+  const int64_t extent = self->shape[static_cast<size_t>(axis)],
+                step = static_cast<int64_t>(splitSections);
   check.that(step > 0 || (step == 0 && extent == 0), "splitSections is %lld; it must be positive",
              static_cast<long long>(step));
   if (!check.ok()) return check.status();
-  // Counted before they are listed: an extent may be large, the list is as long as the program made it.
+  // Counted before they are listed: an extent may be large, the list is as long as the program made
+  // it.
   const int64_t count = extent == 0 ? 1 : (extent - 1) / step + 1;
-  check.that(out->members.size() == static_cast<uint64_t>(count), "out has %zu tensors; the split makes %lld",
-             out->members.size(), static_cast<long long>(count));
+  check.that(out->members.size() == static_cast<uint64_t>(count),
+             "out has %zu tensors; the split makes %lld", out->members.size(),
+             static_cast<long long>(count));
   if (!check.ok()) return check.status();
   std::vector<int64_t> sizes(static_cast<size_t>(count), step);
   sizes.back() = extent - (count - 1) * step;
   if (!pieces(check, self, axis, out, sizes).ok()) return check.status();
   return plan_split("aclnnSplitTensor", self, axis, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(SplitWithSize,
-             (const aclTensor *self, const aclIntArray *splitSize, int64_t dim, aclTensorList *out)) {
+EMU_OPERATOR(SplitWithSize, (const aclTensor *self, const aclIntArray *splitSize, int64_t dim,
+                             aclTensorList *out)) {
   using namespace emu;
   Check check("aclnnSplitWithSize");
-  check.required("self", self).required("splitSize", splitSize).required("out", out).dtype("self", self);
+  check.required("self", self)
+      .required("splitSize", splitSize)
+      .required("out", out)
+      .dtype("self", self);
   members(check, "out", out).rank("self", self, 1, 8);
   int axis = 0;
   if (check.ok()) dimension(check, "dim", dim, "self", self->rank(), &axis);
@@ -235,4 +248,5 @@ EMU_OPERATOR(SplitWithSize,
              static_cast<long long>(total), static_cast<long long>(extent), axis);
   if (!check.ok() || !pieces(check, self, axis, out, splitSize->values).ok()) return check.status();
   return plan_split("aclnnSplitWithSize", self, axis, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -59,14 +59,16 @@ View reshaped(const View &dense, const Layout &shape) {
 
 Check &movable(Check &check, const char *parameter, const aclTensor *tensor) {
   if (!check.ok() || tensor == nullptr) return check;
-  return check.that(item_size(tensor->dtype) > 0, "%s has dtype %s, whose elements are not whole bytes",
-                    parameter, dtype_name(tensor->dtype));
+  return check.that(item_size(tensor->dtype) > 0,
+                    "%s has dtype %s, whose elements are not whole bytes", parameter,
+                    dtype_name(tensor->dtype));
 }
 
-Check &dimension(Check &check, const char *parameter, int64_t dim, const char *tensor_name, size_t rank,
-                 int *axis) {
-  return check.that(wrap_dim(dim, static_cast<int>(rank), axis), "%s is %lld; %s has %zu dimensions",
-                    parameter, static_cast<long long>(dim), tensor_name, rank);
+Check &dimension(Check &check, const char *parameter, int64_t dim, const char *tensor_name,
+                 size_t rank, int *axis) {
+  return check.that(wrap_dim(dim, static_cast<int>(rank), axis),
+                    "%s is %lld; %s has %zu dimensions", parameter, static_cast<long long>(dim),
+                    tensor_name, rank);
 }
 
 }  // namespace emu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that only move elements: they describe source and target as views and leave the copying to one
-// engine.
+// Operators that only move elements: they describe source and target as views and leave the copying
+// to one engine.
 #pragma once
 
 #include "ops/op.h"
@@ -23,11 +23,11 @@ View reshaped(const View &dense, const Layout &shape);
 // Element sizes the copying engine handles: whole bytes.
 Check &movable(Check &check, const char *parameter, const aclTensor *tensor);
 // A dimension number against the rank of a tensor; the wrapped value in *axis.
-Check &dimension(Check &check, const char *parameter, int64_t dim, const char *tensor_name, size_t rank,
-                 int *axis);
+Check &dimension(Check &check, const char *parameter, int64_t dim, const char *tensor_name,
+                 size_t rank, int *axis);
 
-// out = source(self) where `source` makes the view whose elements out receives: the whole body of a data
-// movement operator.
+// out = source(self) where `source` makes the view whose elements out receives: the whole body of a
+// data movement operator.
 template <class F>
 Status plan_movement(const char *op, const aclTensor *self, const aclTensor *out, F source,
                      uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -37,7 +37,8 @@ Status plan_movement(const char *op, const aclTensor *self, const aclTensor *out
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));
         View part = source(view_of(c.tensor(from)));
-        if (part.layout.rank != target.layout.rank) part.layout = target.layout;  // one element, () or (1)
+        // one element, () or (1)
+        if (part.layout.rank != target.layout.rank) part.layout = target.layout;
         move_view(part, target);
         return Status{0};
       },

@@ -10,10 +10,12 @@ namespace emu {
 namespace {
 
 // Checks common to operators with one input and one output of its dtype.
-Check &one_to_one(Check &check, const aclTensor *self, const aclTensor *out, const char *self_name = "self") {
+Check &one_to_one(Check &check, const aclTensor *self, const aclTensor *out,
+                  const char *self_name = "self") {
   check.required(self_name, self).required("out", out).dtype(self_name, self).dtype("out", out);
   movable(check, self_name, self);
-  if (check.ok()) check.same_dtype("out", out->dtype, self_name, self->dtype).rank(self_name, self, 0, 8);
+  if (check.ok())
+    check.same_dtype("out", out->dtype, self_name, self->dtype).rank(self_name, self, 0, 8);
   return check;
 }
 
@@ -58,7 +60,8 @@ EMU_OPERATOR(Permute, (const aclTensor *self, const aclIntArray *dims, aclTensor
   check.shape_or_one_element("out", out, permuted(view_of(*self)).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnPermute", self, out, permuted, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Flip, (const aclTensor *self, const aclIntArray *dims, aclTensor *out)) {
   using namespace emu;
@@ -81,9 +84,11 @@ EMU_OPERATOR(Flip, (const aclTensor *self, const aclIntArray *dims, aclTensor *o
         return view;
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntArray *dims, aclTensor *out)) {
+EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntArray *dims,
+                    aclTensor *out)) {
   using namespace emu;
   Check check("aclnnRoll");
   check.required("x", x).required("shifts", shifts).required("dims", dims);
@@ -100,7 +105,8 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
     if (!check.ok()) return check.status();
     // A dimension named twice rolls twice.
     if (amounts.rank > 0 && amounts.shape[axis] > 0) {
-      amounts.stride[axis] = (amounts.stride[axis] + shifts->values[i] % amounts.shape[axis]) % amounts.shape[axis];
+      amounts.stride[axis] =
+          (amounts.stride[axis] + shifts->values[i] % amounts.shape[axis]) % amounts.shape[axis];
     }
   }
   check.shape("out", out, layout_of(*x));
@@ -120,15 +126,18 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
         if (source.count() == 0) return Status{0};
         const Snapshot before(source), after(target);
-        const View dense_from = reshaped(before.view(), amounts), dense_to = reshaped(after.view(), amounts);
+        const View dense_from = reshaped(before.view(), amounts),
+                   dense_to = reshaped(after.view(), amounts);
         // Every shifted dimension is cut in two; bit d of `piece` says which part of dimension d.
         for (uint32_t piece = 0; piece < 1u << amounts.rank; ++piece) {
           View part = dense_from, place = dense_to;
           for (int d = 0; d < amounts.rank; ++d) {
             const int64_t extent = amounts.shape[d], shift = amounts.stride[d];
             const bool wrapped = (piece >> d & 1u) != 0;
-            part = wrapped ? narrowed(part, d, extent - shift, shift) : narrowed(part, d, 0, extent - shift);
-            place = wrapped ? narrowed(place, d, 0, shift) : narrowed(place, d, shift, extent - shift);
+            part = wrapped ? narrowed(part, d, extent - shift, shift)
+                           : narrowed(part, d, 0, extent - shift);
+            place =
+                wrapped ? narrowed(place, d, 0, shift) : narrowed(place, d, shift, extent - shift);
           }
           if (part.count() > 0) copy_view(part, place);
         }
@@ -136,7 +145,8 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // Dimensions before `axis` become the rows, the others the columns.
 EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
@@ -149,7 +159,8 @@ EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
   if (!check.ok()) return check.status();
   const int64_t split = axis < 0 ? axis + rank : axis;
   int64_t rows = 1, cols = 1;
-  for (int64_t d = 0; d < rank; ++d) (d < split ? rows : cols) *= self->shape[static_cast<size_t>(d)];
+  for (int64_t d = 0; d < rank; ++d)
+    (d < split ? rows : cols) *= self->shape[static_cast<size_t>(d)];
   Layout matrix;
   matrix.push(rows, cols);
   matrix.push(cols, 1);
@@ -169,15 +180,16 @@ EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(ChannelShuffle, (const aclTensor *self, int64_t groups, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnChannelShuffle");
   if (!one_to_one(check, self, out).rank("self", self, 3, 7).ok()) return check.status();
   check.that(groups > 0 && self->shape[1] % groups == 0,
-             "groups is %lld; it must divide the %lld channels of self", static_cast<long long>(groups),
-             static_cast<long long>(self->shape[1]));
+             "groups is %lld; it must divide the %lld channels of self",
+             static_cast<long long>(groups), static_cast<long long>(self->shape[1]));
   check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnChannelShuffle");
@@ -204,4 +216,5 @@ EMU_OPERATOR(ChannelShuffle, (const aclTensor *self, int64_t groups, aclTensor *
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

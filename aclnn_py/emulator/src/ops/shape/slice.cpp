@@ -18,7 +18,8 @@ struct Cuts {
   Cut cut[8];
 
   View of(View view) const {
-    for (int d = 0; d < rank; ++d) view = narrowed(view, d, cut[d].start, cut[d].length, cut[d].step);
+    for (int d = 0; d < rank; ++d)
+      view = narrowed(view, d, cut[d].start, cut[d].length, cut[d].step);
     return view;
   }
 };
@@ -54,14 +55,15 @@ Status finish(Check &check, const aclTensor *self, const aclTensor *out, const C
   check.shape("out", out, shape);
   if (!check.ok()) return check.status();
   return plan_movement(
-      check.op(), self, out, [cuts](const View &view) { return cuts.of(view); }, workspace_size, executor);
+      check.op(), self, out, [cuts](const View &view) { return cuts.of(view); }, workspace_size,
+      executor);
 }
 
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(Slice,
-             (const aclTensor *self, int64_t dim, int64_t start, int64_t end, int64_t step, aclTensor *out)) {
+EMU_OPERATOR(Slice, (const aclTensor *self, int64_t dim, int64_t start, int64_t end, int64_t step,
+                     aclTensor *out)) {
   using namespace emu;
   Check check("aclnnSlice");
   check.required("self", self).required("out", out).dtype("self", self).rank("self", self, 1, 8);
@@ -73,13 +75,17 @@ EMU_OPERATOR(Slice,
   Cuts cuts = whole(*self);
   cuts.cut[axis] = bounded(start, end, step, cuts.cut[axis].length);
   return finish(check, self, out, cuts, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(SliceV2, (const aclTensor *self, const aclIntArray *starts, const aclIntArray *ends,
                        const aclIntArray *axes, const aclIntArray *steps, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnSliceV2");
-  check.required("self", self).required("starts", starts).required("ends", ends).required("axes", axes);
+  check.required("self", self)
+      .required("starts", starts)
+      .required("ends", ends)
+      .required("axes", axes);
   check.required("steps", steps)
       .required("out", out)
       .dtype("self", self)
@@ -88,7 +94,8 @@ EMU_OPERATOR(SliceV2, (const aclTensor *self, const aclIntArray *starts, const a
   if (!check.ok()) return check.status();
   check.same_dtype("out", out->dtype, "self", self->dtype);
   const size_t count = axes->values.size();
-  check.that(starts->values.size() == count && ends->values.size() == count && steps->values.size() == count,
+  check.that(starts->values.size() == count && ends->values.size() == count &&
+                 steps->values.size() == count,
              "starts, ends, axes and steps have %zu, %zu, %zu and %zu entries; they must agree",
              starts->values.size(), ends->values.size(), count, steps->values.size());
   Cuts cuts = whole(*self);
@@ -101,21 +108,26 @@ EMU_OPERATOR(SliceV2, (const aclTensor *self, const aclIntArray *starts, const a
     check.that((named >> axis & 1u) == 0, "axes names dimension %d twice", axis);
     if (!check.ok()) break;
     named |= 1u << axis;
-    cuts.cut[axis] = bounded(starts->values[i], ends->values[i], steps->values[i], cuts.cut[axis].length);
+    cuts.cut[axis] =
+        bounded(starts->values[i], ends->values[i], steps->values[i], cuts.cut[axis].length);
   }
   if (!check.ok()) return check.status();
   return finish(check, self, out, cuts, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// Bit i of a mask speaks of entry i of begin, end and strides: begin or end left open, an ellipsis (at most
-// one), a new dimension of extent 1, or a single index whose dimension goes away.
+// Bit i of a mask speaks of entry i of begin, end and strides: begin or end left open, an ellipsis
+// (at most one), a new dimension of extent 1, or a single index whose dimension goes away.
 EMU_OPERATOR(StridedSlice,
              (const aclTensor *self, const aclIntArray *begin, const aclIntArray *end,
               const aclIntArray *strides, int64_t beginMask, int64_t endMask, int64_t ellipsisMask,
               int64_t newAxisMask, int64_t shrinkAxisMask, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnStridedSlice");
-  check.required("self", self).required("begin", begin).required("end", end).required("strides", strides);
+  check.required("self", self)
+      .required("begin", begin)
+      .required("end", end)
+      .required("strides", strides);
   check.required("out", out).dtype("self", self).dtype("out", out).rank("self", self, 0, 8);
   if (!check.ok()) return check.status();
   movable(check, "self", self).same_dtype("out", out->dtype, "self", self->dtype);
@@ -158,9 +170,9 @@ EMU_OPERATOR(StridedSlice,
         if (bit(beginMask, i) || bit(endMask, i)) {
           const int64_t first = bit(beginMask, i) ? (step > 0 ? 0 : extent - 1) : cut.start;
           const int64_t far = end->values[i] + (end->values[i] < 0 ? extent : 0);
-          const int64_t last =
-              bit(endMask, i) ? (step > 0 ? extent : -1)
-                              : std::clamp(far, int64_t{step > 0 ? 0 : -1}, step > 0 ? extent : extent - 1);
+          const int64_t last = bit(endMask, i) ? (step > 0 ? extent : -1)
+                                               : std::clamp(far, int64_t{step > 0 ? 0 : -1},
+                                                            step > 0 ? extent : extent - 1);
           cut = {first, steps_in(step > 0 ? last - first : first - last, step), step};
         }
         cuts.cut[d] = cut;
@@ -189,4 +201,5 @@ EMU_OPERATOR(StridedSlice,
   check.shape_or_one_element("out", out, part(outline).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnStridedSlice", self, out, part, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

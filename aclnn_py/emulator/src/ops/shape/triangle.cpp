@@ -10,20 +10,25 @@ namespace {
 
 // Entry (i, j) stays when j - i <= diagonal (lower) or >= diagonal (upper); the others become zero.
 Status plan_triangle(const char *op, const char *self_name, const aclTensor *self, int64_t diagonal,
-                     bool lower, const char *out_name, const aclTensor *out, uint64_t *workspace_size,
-                     aclOpExecutor **executor) {
+                     bool lower, const char *out_name, const aclTensor *out,
+                     uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
-  check.required(self_name, self).required(out_name, out).dtype(self_name, self).dtype(out_name, out);
+  check.required(self_name, self)
+      .required(out_name, out)
+      .dtype(self_name, self)
+      .dtype(out_name, out);
   movable(check, self_name, self).rank(self_name, self, 2, 8);
   if (!check.ok()) return check.status();
   // Further than the matrix reaches is as far as it reaches.
   diagonal = std::clamp(diagonal, -self->numel() - 1, self->numel() + 1);
-  check.same_dtype(out_name, out->dtype, self_name, self->dtype).shape(out_name, out, layout_of(*self));
+  check.same_dtype(out_name, out->dtype, self_name, self->dtype)
+      .shape(out_name, out, layout_of(*self));
   if (!lower) check.plain_format(self_name, self).same_format(out_name, out, self_name, self);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const bool in_place = self == out;
-  const size_t from = in_place ? plan.in_place(out) : plan.input(self), to = in_place ? from : plan.output(out);
+  const size_t from = in_place ? plan.in_place(out) : plan.input(self),
+               to = in_place ? from : plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         View source = view_of(c.tensor(from));
@@ -43,7 +48,8 @@ Status plan_triangle(const char *op, const char *self_name, const aclTensor *sel
           const View left = narrowed(row, matrix + 1, 0, edge),
                      right = narrowed(row, matrix + 1, edge, cols - edge);
           if (source.data != target.data || kept != nullptr) {
-            copy_view(lower ? narrowed(in, matrix + 1, 0, edge) : narrowed(in, matrix + 1, edge, cols - edge),
+            copy_view(lower ? narrowed(in, matrix + 1, 0, edge)
+                            : narrowed(in, matrix + 1, edge, cols - edge),
                       lower ? left : right);
           }
           fill_zero(lower ? right : left);
@@ -65,8 +71,8 @@ View diagonal_of(const View &matrix, int64_t diagonal) {
   return line;
 }
 
-Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bool flat, const aclTensor *out,
-                     uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bool flat,
+                     const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
   movable(check, "self", self).rank("self", self, flat ? 0 : 1, flat ? 8 : 2);
@@ -76,7 +82,8 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
   Layout shape;
   diagonal = std::max(diagonal, -kUncountable);  // what has no positive counterpart
   if (to_matrix) {
-    const int64_t edge = check.size("diagonal", Checked(self->numel()) + (diagonal < 0 ? -diagonal : diagonal));
+    const int64_t edge =
+        check.size("diagonal", Checked(self->numel()) + (diagonal < 0 ? -diagonal : diagonal));
     shape.push(edge, edge);
     shape.push(edge, 1);
   } else {
@@ -115,28 +122,36 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
 }  // namespace emu
 
 EMU_OPERATOR(Tril, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
-  return emu::plan_triangle("aclnnTril", "self", self, diagonal, true, "out", out, workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_triangle("aclnnTril", "self", self, diagonal, true, "out", out, workspaceSize,
+                            executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(Triu, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
-  return emu::plan_triangle("aclnnTriu", "self", self, diagonal, false, "out", out, workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_triangle("aclnnTriu", "self", self, diagonal, false, "out", out, workspaceSize,
+                            executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceTril, (aclTensor * selfRef, int64_t diagonal)) {
-  return emu::plan_triangle("aclnnInplaceTril", "selfRef", selfRef, diagonal, true, "selfRef", selfRef,
-                            workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(InplaceTril, (aclTensor *selfRef, int64_t diagonal)) {
+  return emu::plan_triangle("aclnnInplaceTril", "selfRef", selfRef, diagonal, true, "selfRef",
+                            selfRef, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(InplaceTriu, (aclTensor * selfRef, int64_t diagonal)) {
-  return emu::plan_triangle("aclnnInplaceTriu", "selfRef", selfRef, diagonal, false, "selfRef", selfRef,
-                            workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(InplaceTriu, (aclTensor *selfRef, int64_t diagonal)) {
+  return emu::plan_triangle("aclnnInplaceTriu", "selfRef", selfRef, diagonal, false, "selfRef",
+                            selfRef, workspaceSize, executor);
+}
+EMU_CATCH
 
 // A vector becomes a matrix with it on a diagonal; a matrix gives one of its diagonals.
 EMU_OPERATOR(Diag, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_diagonal("aclnnDiag", self, diagonal, false, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(DiagFlat, (const aclTensor *self, int64_t diagonal, aclTensor *out)) {
   return emu::plan_diagonal("aclnnDiagFlat", self, diagonal, true, out, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

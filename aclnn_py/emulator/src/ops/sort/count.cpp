@@ -21,9 +21,7 @@ std::vector<T> line_of(const View &view) {
   return values;
 }
 
-View head_of(const View &view, int64_t count) {
-  return narrowed(view, 0, 0, count);
-}
+View head_of(const View &view, int64_t count) { return narrowed(view, 0, 0, count); }
 
 struct UniqueResult {
   size_t values, inverse, counts;
@@ -79,8 +77,9 @@ Status find_unique(PlanContext &c, const char *op, const View &self, const Uniqu
 }
 
 Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool counts,
-                   const aclTensor *value_out, const aclTensor *inverse_out, const aclTensor *counts_out,
-                   uint64_t *workspace_size, aclOpExecutor **executor) {
+                   const aclTensor *value_out, const aclTensor *inverse_out,
+                   const aclTensor *counts_out, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("valueOut", value_out);
   if (inverse) check.required("inverseOut", inverse_out);
@@ -94,7 +93,8 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
   if (!check.ok()) return check.status();
   check.same_dtype("valueOut", value_out->dtype, "self", self->dtype);
   // Given where they are not asked for, the results still need their dtype.
-  if (inverse_out != nullptr) check.dtype_in("inverseOut", inverse_out->dtype, dtype_set(ACL_INT64));
+  if (inverse_out != nullptr)
+    check.dtype_in("inverseOut", inverse_out->dtype, dtype_set(ACL_INT64));
   if (counts_out != nullptr) check.dtype_in("countsOut", counts_out->dtype, dtype_set(ACL_INT64));
   if (inverse) {
     check.shape("inverseOut", inverse_out, layout_of(*self));
@@ -114,16 +114,11 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
       [=](PlanContext &c) {
         const View view = view_of(c.tensor(from));
         switch (compute_for(view.dtype)) {
-          case Compute::F64:
-            return find_unique<double>(c, op, view, r, values, numbers);
-          case Compute::I32:
-            return find_unique<int32_t>(c, op, view, r, values, numbers);
-          case Compute::I64:
-            return find_unique<int64_t>(c, op, view, r, values, numbers);
-          case Compute::U64:
-            return find_unique<uint64_t>(c, op, view, r, values, numbers);
-          default:
-            return find_unique<float>(c, op, view, r, values, numbers);
+          case Compute::F64: return find_unique<double>(c, op, view, r, values, numbers);
+          case Compute::I32: return find_unique<int32_t>(c, op, view, r, values, numbers);
+          case Compute::I64: return find_unique<int64_t>(c, op, view, r, values, numbers);
+          case Compute::U64: return find_unique<uint64_t>(c, op, view, r, values, numbers);
+          default: return find_unique<float>(c, op, view, r, values, numbers);
         }
       },
       workspace_size, executor);
@@ -132,8 +127,8 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
 // For each value the first position of its row whose entry is not below it (right: is above it).
 template <class T>
 Status search(const char *op, const std::vector<T> &sequence, const std::vector<int64_t> &sorter,
-              int64_t width, bool one_row, const std::vector<T> &values, int64_t per_row, bool right,
-              std::vector<int64_t> *found) {
+              int64_t width, bool one_row, const std::vector<T> &values, int64_t per_row,
+              bool right, std::vector<int64_t> *found) {
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t row = one_row ? 0 : i / static_cast<size_t>(std::max<int64_t>(1, per_row));
     const size_t start = row * static_cast<size_t>(width);
@@ -150,10 +145,8 @@ Status search(const char *op, const std::vector<T> &sequence, const std::vector<
       }
       const T entry = sequence[start + static_cast<size_t>(at)];
       const bool before = right ? !(entry > values[i]) : !(entry >= values[i]);
-      if (before)
-        low = middle + 1;
-      else
-        high = middle;
+      if (before) low = middle + 1;
+      else high = middle;
     }
     (*found)[i] = low;
   }
@@ -180,7 +173,8 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
   check.rank("sortedSequence", a.sequence, 1, 8);
   if (!check.ok()) return check.status();
   check.dtype_in("out", a.out->dtype, a.out_int32 ? dtype_set(ACL_INT32) : dtype_set(ACL_INT64));
-  const Layout sequence = layout_of(*a.sequence), values = a.self != nullptr ? layout_of(*a.self) : Layout();
+  const Layout sequence = layout_of(*a.sequence),
+               values = a.self != nullptr ? layout_of(*a.self) : Layout();
   check.shape("sorter", a.sorter, sequence);
   if (a.scalar != nullptr) check.shape_or_one_element("out", a.out, values);
   else check.shape("out", a.out, values);
@@ -189,12 +183,12 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
   bool leads = sequence.rank == 1 || sequence.rank == values.rank;
   for (int d = 0; leads && sequence.rank > 1 && d + 1 < sequence.rank; ++d)
     leads = sequence.shape[d] == values.shape[d];
-  check.that(leads, "self %s does not lie over the rows of sortedSequence %s", shape_text(values).c_str(),
-             shape_text(sequence).c_str());
+  check.that(leads, "self %s does not lie over the rows of sortedSequence %s",
+             shape_text(values).c_str(), shape_text(sequence).c_str());
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
-  const size_t line = plan.input(a.sequence), self = plan.input_if(a.self), order = plan.input(a.sorter),
-               to = plan.output(a.out);
+  const size_t line = plan.input(a.sequence), self = plan.input_if(a.self),
+               order = plan.input(a.sorter), to = plan.output(a.out);
   const char *op = a.op;
   const bool right = a.right, scalar = a.scalar != nullptr;
   const aclDataType value_dtype = scalar ? a.scalar->dtype : a.self->dtype;
@@ -207,20 +201,21 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
             c.has(order) ? line_of<int64_t>(view_of(c.tensor(order))) : std::vector<int64_t>();
         std::vector<int64_t> found(static_cast<size_t>(target.count()));
         const bool one_row = entries.layout.rank == 1;
-        const int64_t per_row =
-            scalar || one_row || target.layout.rank == 0 ? 1 : target.layout.shape[target.layout.rank - 1];
+        const int64_t per_row = scalar || one_row || target.layout.rank == 0
+                                    ? 1
+                                    : target.layout.shape[target.layout.rank - 1];
         Status status = 0;
         // Whole numbers are compared as such: fp64 would merge large ones.
         if (is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL)) {
-          const auto sought =
-              scalar ? std::vector<int64_t>{value.to_int64()} : line_of<int64_t>(view_of(c.tensor(self)));
-          status =
-              search(op, line_of<int64_t>(entries), sorter, width, one_row, sought, per_row, right, &found);
+          const auto sought = scalar ? std::vector<int64_t>{value.to_int64()}
+                                     : line_of<int64_t>(view_of(c.tensor(self)));
+          status = search(op, line_of<int64_t>(entries), sorter, width, one_row, sought, per_row,
+                          right, &found);
         } else {
-          const auto sought =
-              scalar ? std::vector<double>{value.to_double()} : line_of<double>(view_of(c.tensor(self)));
-          status =
-              search(op, line_of<double>(entries), sorter, width, one_row, sought, per_row, right, &found);
+          const auto sought = scalar ? std::vector<double>{value.to_double()}
+                                     : line_of<double>(view_of(c.tensor(self)));
+          status = search(op, line_of<double>(entries), sorter, width, one_row, sought, per_row,
+                          right, &found);
         }
         if (status != 0) return status;
         RowTarget<int64_t>(target).write(0, target.count(), found.data());
@@ -238,45 +233,57 @@ EMU_OPERATOR(Unique, (const aclTensor *self, bool sorted, bool returnInverse, ac
   (void)sorted;
   return emu::plan_unique("aclnnUnique", self, returnInverse, false, valueOut, inverseOut, nullptr,
                           workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Unique2, (const aclTensor *self, bool sorted, bool returnInverse, bool returnCounts,
                        aclTensor *valueOut, aclTensor *inverseOut, aclTensor *countsOut)) {
   (void)sorted;
-  return emu::plan_unique("aclnnUnique2", self, returnInverse, returnCounts, valueOut, inverseOut, countsOut,
-                          workspaceSize, executor);
-} EMU_CATCH
+  return emu::plan_unique("aclnnUnique2", self, returnInverse, returnCounts, valueOut, inverseOut,
+                          countsOut, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(SearchSorted, (const aclTensor *sortedSequence, const aclTensor *self, bool outInt32, bool right,
-                            const aclTensor *sorter, aclTensor *out)) {
-  return emu::plan_search({"aclnnSearchSorted", sortedSequence, self, nullptr, outInt32, right, sorter, out},
-                          workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(SearchSorted, (const aclTensor *sortedSequence, const aclTensor *self, bool outInt32,
+                            bool right, const aclTensor *sorter, aclTensor *out)) {
+  return emu::plan_search(
+      {"aclnnSearchSorted", sortedSequence, self, nullptr, outInt32, right, sorter, out},
+      workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(SearchSorteds, (const aclTensor *sortedSequence, const aclScalar *self, bool outInt32,
                              bool right, const aclTensor *sorter, aclTensor *out)) {
   emu::Check check("aclnnSearchSorteds");
-  if (!check.required("sortedSequence", sortedSequence).required("self", self).ok()) return check.status();
-  return emu::plan_search({"aclnnSearchSorteds", sortedSequence, nullptr, self, outInt32, right, sorter, out},
-                          workspaceSize, executor);
-} EMU_CATCH
+  if (!check.required("sortedSequence", sortedSequence).required("self", self).ok())
+    return check.status();
+  return emu::plan_search(
+      {"aclnnSearchSorteds", sortedSequence, nullptr, self, outInt32, right, sorter, out},
+      workspaceSize, executor);
+}
+EMU_CATCH
 
 // out[i] = how often i occurs, or the sum of the weights where it does.
-EMU_OPERATOR(Bincount,
-             (const aclTensor *self, const aclTensor *weightsOptional, int64_t minlength, aclTensor *out)) {
+EMU_OPERATOR(Bincount, (const aclTensor *self, const aclTensor *weightsOptional, int64_t minlength,
+                        aclTensor *out)) {
   using namespace emu;
   Check check("aclnnBincount");
   check.required("self", self).optional("weightsOptional", weightsOptional).required("out", out);
   check.dtype("self", self).dtype("weightsOptional", weightsOptional).dtype("out", out);
-  check.plain_format("self", self).plain_format("out", out).rank("self", self, 1, 1).rank("out", out, 1, 1);
-  check.that(minlength >= 0, "minlength is %lld; it must not be negative", static_cast<long long>(minlength));
+  check.plain_format("self", self)
+      .plain_format("out", out)
+      .rank("self", self, 1, 1)
+      .rank("out", out, 1, 1);
+  check.that(minlength >= 0, "minlength is %lld; it must not be negative",
+             static_cast<long long>(minlength));
   if (!check.ok()) return check.status();
   check.shape("weightsOptional", weightsOptional, layout_of(*self));
   check.that(out->shape[0] >= minlength, "out has %lld elements, fewer than minlength, %lld",
              static_cast<long long>(out->shape[0]), static_cast<long long>(minlength));
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnBincount");
-  const size_t from = plan.input(self), weights = plan.input(weightsOptional), to = plan.output(out);
+  const size_t from = plan.input(self), weights = plan.input(weightsOptional),
+               to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
         const auto values = line_of<int64_t>(view_of(c.tensor(from)));
@@ -297,12 +304,13 @@ EMU_OPERATOR(Bincount,
         return fault.status("aclnnBincount", "self");
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-// Counts in `bins` equal intervals of [min, max], the last one closed. Equal bounds stand for the extremes of
-// the data.
-EMU_OPERATOR(Histc, (const aclTensor *self, int64_t bins, const aclScalar *min, const aclScalar *max,
-                     aclTensor *out)) {
+// Counts in `bins` equal intervals of [min, max], the last one closed. Equal bounds stand for the
+// extremes of the data.
+EMU_OPERATOR(Histc, (const aclTensor *self, int64_t bins, const aclScalar *min,
+                     const aclScalar *max, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnHistc");
   check.required("self", self).required("min", min).required("max", max).required("out", out);
@@ -333,11 +341,13 @@ EMU_OPERATOR(Histc, (const aclTensor *self, int64_t bins, const aclScalar *min, 
         std::vector<double> counts(static_cast<size_t>(bins));
         for (const double value : values) {
           if (!(value >= low && value <= high)) continue;
-          const auto bin = static_cast<int64_t>((value - low) / (high - low) * static_cast<double>(bins));
+          const auto bin =
+              static_cast<int64_t>((value - low) / (high - low) * static_cast<double>(bins));
           counts[static_cast<size_t>(std::min(bin, bins - 1))] += 1;
         }
         RowTarget<double>(view_of(c.tensor(to))).write(0, bins, counts.data());
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order along a dimension: Sort, Argsort, Topk, Kthvalue. Always stable; NaN counts as the greatest value.
+// Order along a dimension: Sort, Argsort, Topk, Kthvalue. Always stable; NaN counts as the greatest
+// value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
 #include "core/per_thread.h"
@@ -69,7 +70,8 @@ void order_rows(const View &self, const View *values, const View *indices, const
     const int64_t needed = task.first + task.kept;
     order_row(x, width, needed, task.descending, positions.data());
     T *ordered = x + width;
-    for (int64_t i = 0; i < task.kept; ++i) ordered[i] = x[positions[static_cast<size_t>(task.first + i)]];
+    for (int64_t i = 0; i < task.kept; ++i)
+      ordered[i] = x[positions[static_cast<size_t>(task.first + i)]];
     if (values != nullptr) value_to.write(row * task.kept, task.kept, ordered);
     index_to.write(row * task.kept, task.kept, positions.data() + task.first);
   });
@@ -77,16 +79,11 @@ void order_rows(const View &self, const View *values, const View *indices, const
 
 void order(const View &self, const View *values, const View *indices, const OrderTask &task) {
   switch (compute_for(self.dtype)) {
-    case Compute::F64:
-      return order_rows<double>(self, values, indices, task);
-    case Compute::I32:
-      return order_rows<int32_t>(self, values, indices, task);
-    case Compute::I64:
-      return order_rows<int64_t>(self, values, indices, task);
-    case Compute::U64:
-      return order_rows<uint64_t>(self, values, indices, task);
-    default:
-      return order_rows<float>(self, values, indices, task);
+    case Compute::F64: return order_rows<double>(self, values, indices, task);
+    case Compute::I32: return order_rows<int32_t>(self, values, indices, task);
+    case Compute::I64: return order_rows<int64_t>(self, values, indices, task);
+    case Compute::U64: return order_rows<uint64_t>(self, values, indices, task);
+    default: return order_rows<float>(self, values, indices, task);
   }
 }
 
@@ -107,7 +104,8 @@ Check &check_order(Check &check, const OrderArguments &a, bool with_values, int 
   check.required(a.indices_name, a.indices).dtype("self", a.self).dtype("valuesOut", a.values);
   check.dtype(a.indices_name, a.indices).rank("self", a.self, 0, 8);
   if (!check.ok()) return check;
-  if (with_values && !a.cast_values) check.same_dtype("valuesOut", a.values->dtype, "self", a.self->dtype);
+  if (with_values && !a.cast_values)
+    check.same_dtype("valuesOut", a.values->dtype, "self", a.self->dtype);
   if (with_values) check.castable(a.self->dtype, "valuesOut", a.values->dtype);
   return dimension(check, "dim", a.dim, "self", a.self->rank(), axis);
 }
@@ -115,15 +113,16 @@ Check &check_order(Check &check, const OrderArguments &a, bool with_values, int 
 Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *workspace_size,
                   aclOpExecutor **executor) {
   PlanBuilder plan(a.op);
-  const size_t from = plan.input(a.self), value = plan.output_if(a.values), index = plan.output(a.indices);
+  const size_t from = plan.input(a.self), value = plan.output_if(a.values),
+               index = plan.output(a.indices);
   return plan.finish(
       [=](PlanContext &c) {
         const View indices = view_of(c.tensor(index));
         const View values = c.has(value) ? view_of(c.tensor(value)) : View();
         View self = view_of(c.tensor(from));
         std::unique_ptr<Snapshot> kept;
-        // Sorting in place writes a row before its neighbours are read: only harmless when rows are the same
-        // memory.
+        // Sorting in place writes a row before its neighbours are read: only harmless when rows are
+        // the same memory.
         if (clash(self, indices) || (c.has(value) && clash(self, values))) {
           kept = std::make_unique<Snapshot>(self);
           self = kept->view();
@@ -137,19 +136,21 @@ Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *work
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(Sort, (const aclTensor *self, bool stable, int64_t dim, bool descending, aclTensor *valuesOut,
-                    aclTensor *indicesOut)) {
+EMU_OPERATOR(Sort, (const aclTensor *self, bool stable, int64_t dim, bool descending,
+                    aclTensor *valuesOut, aclTensor *indicesOut)) {
   using namespace emu;
   (void)stable;
   Check check("aclnnSort");
   const OrderArguments arguments{"aclnnSort", self, dim, valuesOut, "indicesOut", indicesOut, true};
   int axis = 0;
   if (!check_order(check, arguments, true, &axis).ok()) return check.status();
-  check.shape("valuesOut", valuesOut, layout_of(*self)).shape("indicesOut", indicesOut, layout_of(*self));
+  check.shape("valuesOut", valuesOut, layout_of(*self))
+      .shape("indicesOut", indicesOut, layout_of(*self));
   if (!check.ok()) return check.status();
   const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
   return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclTensor *out)) {
   using namespace emu;
@@ -162,7 +163,8 @@ EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclT
   if (!check.ok()) return check.status();
   const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
   return plan_order(arguments, {axis, width, 0, descending}, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The result is in order whether `sorted` asks for it or not.
 EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
@@ -172,20 +174,23 @@ EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest,
   Check check("aclnnTopk");
   const OrderArguments arguments{"aclnnTopk", self, dim, valuesOut, "indicesOut", indicesOut};
   int axis = 0;
-  if (!check_order(check, arguments, true, &axis).plain_format("self", self).ok()) return check.status();
+  if (!check_order(check, arguments, true, &axis).plain_format("self", self).ok())
+    return check.status();
   Layout shape = layout_of(*self);
   const int64_t width = shape.rank == 0 ? 1 : shape.shape[axis];
   check.that(k >= 0 && k <= width, "k is %lld; the dimension has %lld", static_cast<long long>(k),
              static_cast<long long>(width));
   if (shape.rank > 0) shape.shape[axis] = k;
-  check.shape_or_one_element("valuesOut", valuesOut, shape).shape_or_one_element("indicesOut", indicesOut, shape);
+  check.shape_or_one_element("valuesOut", valuesOut, shape)
+      .shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
   return plan_order(arguments, {axis, k, 0, largest}, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
 // The k-th smallest of each row, counted from 1.
-EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keepdim, aclTensor *valuesOut,
-                        aclTensor *indicesOut)) {
+EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keepdim,
+                        aclTensor *valuesOut, aclTensor *indicesOut)) {
   using namespace emu;
   Check check("aclnnKthvalue");
   const OrderArguments arguments{"aclnnKthvalue", self, dim, valuesOut, "indicesOut", indicesOut};
@@ -199,10 +204,12 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
   for (int d = 0; d < whole.rank; ++d) {
     if (d != axis || keepdim) shape.push(d == axis ? 1 : whole.shape[d], 0);
   }
-  check.shape_or_one_element("valuesOut", valuesOut, shape).shape_or_one_element("indicesOut", indicesOut, shape);
+  check.shape_or_one_element("valuesOut", valuesOut, shape)
+      .shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan("aclnnKthvalue");
-  const size_t from = plan.input(self), value = plan.output(valuesOut), index = plan.output(indicesOut);
+  const size_t from = plan.input(self), value = plan.output(valuesOut),
+               index = plan.output(indicesOut);
   return plan.finish(
       [=](PlanContext &c) {
         const auto with_axis = [&](View view) {
@@ -210,10 +217,8 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
           const Layout given = view.layout;
           view.layout = Layout();
           for (int d = 0, g = 0; d < whole.rank; ++d) {
-            if (d == axis)
-              view.layout.push(1, 0);
-            else
-              view.layout.push(given.shape[g], given.stride[g]), ++g;
+            if (d == axis) view.layout.push(1, 0);
+            else view.layout.push(given.shape[g], given.stride[g]), ++g;
           }
           return view;
         };
@@ -224,4 +229,5 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
         return Status{0};
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Average pools: AvgPool2d, AvgPool3d, AdaptiveAvgPool2d and AdaptiveAvgPool3d. Sums are fp64, so that large windows
-// lose nothing; one rounding.
+// Average pools: AvgPool2d, AvgPool3d, AdaptiveAvgPool2d and AdaptiveAvgPool3d. Sums are fp64, so
+// that large windows lose nothing; one rounding.
 #include "aclnnop/pooling.h"
 #include "ops/window/pool.h"
 
 namespace emu {
 namespace {
 
-// How many elements a window counts: those inside the image, with `margins` those in the margins as well; what a
-// window of ceil mode has beyond them never counts.
+// How many elements a window counts: those inside the image, with `margins` those in the margins as
+// well; what a window of ceil mode has beyond them never counts.
 int64_t counted(const Axis &axis, int64_t i, bool margins) {
   const int64_t begin = i * axis.step - axis.before,
                 end = std::min(begin + axis.window, axis.extent + axis.after);
   return margins ? end - begin : std::min(end, axis.extent) - std::max<int64_t>(begin, 0);
 }
 
-void averages(const Image &from, const Image &to, const Windows &windows, bool margins, int64_t divisor) {
+void averages(const Image &from, const Image &to, const Windows &windows, bool margins,
+              int64_t divisor) {
   const int64_t width = windows.axes[2].count;
   const auto average = [&](const std::vector<const float *> &taps, int64_t z, int64_t y,
                            std::vector<double> &results, int64_t at) {
@@ -25,9 +26,11 @@ void averages(const Image &from, const Image &to, const Windows &windows, bool m
     for (const float *tap : taps) {
       for (int64_t i = 0; i < width; ++i) row[i] += static_cast<double>(tap[i]);
     }
-    const int64_t lines = counted(windows.axes[0], z, margins) * counted(windows.axes[1], y, margins);
+    const int64_t lines =
+        counted(windows.axes[0], z, margins) * counted(windows.axes[1], y, margins);
     for (int64_t i = 0; i < width; ++i) {
-      row[i] /= static_cast<double>(divisor != 0 ? divisor : lines * counted(windows.axes[2], i, margins));
+      row[i] /= static_cast<double>(divisor != 0 ? divisor
+                                                 : lines * counted(windows.axes[2], i, margins));
     }
   };
   pool_planes<float>(from, windows, 0.0f, average, Values<double>{to});
@@ -48,7 +51,9 @@ struct AverageCall {
 Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const auto sizes = static_cast<size_t>(a.spatial);
   Check check(a.op);
-  check.required("self", a.self).required(a.kernel_name, a.kernel).required(a.stride_name, a.stride);
+  check.required("self", a.self)
+      .required(a.kernel_name, a.kernel)
+      .required(a.stride_name, a.stride);
   check.required(a.padding_name, a.padding).required("out", a.out);
   check.dtype("self", a.self).dtype("out", a.out);
   if (!check.ok()) return check.status();
@@ -58,7 +63,8 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   if (a.spatial == 2) {
     format_in(check, "self", a.self, {a.self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
   } else {
-    format_in(check, "self", a.self, {ACL_FORMAT_ND, a.self->rank() == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_NCHW});
+    format_in(check, "self", a.self,
+              {ACL_FORMAT_ND, a.self->rank() == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_NCHW});
   }
   same_format(check, "out", a.out, a.self);
   values_from(check, a.kernel_name, a.kernel, 1);
@@ -69,18 +75,21 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   length_in(check, a.padding_name, a.padding, {1, sizes});
   length_in(check, a.stride_name, a.stride, {0, 1, sizes});
   Windows windows;
-  set_windows(check, &windows, a.spatial, a.kernel_name, a.kernel, a.stride, a.padding_name, a.padding);
+  set_windows(check, &windows, a.spatial, a.kernel_name, a.kernel, a.stride, a.padding_name,
+              a.padding);
   if (!check.ok()) return check.status();
   check.shape("out", a.out, place_windows(check, a.self, a.spatial, a.ceil, &windows));
   check.that(a.divisor >= INT32_MIN && a.divisor <= INT32_MAX,
-             "divisorOverride is %lld; allowed: %d to %d, the kernel's integers", static_cast<long long>(a.divisor),
-             INT32_MIN, INT32_MAX);
+             "divisorOverride is %lld; allowed: %d to %d, the kernel's integers",
+             static_cast<long long>(a.divisor), INT32_MIN, INT32_MAX);
   // 1 and 3 permit less precision and get all of it; 2 rounds fp32 to fp16 first.
   check.that(a.cube_math_type >= 0 && a.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              a.cube_math_type);
-  check.that(a.cube_math_type != 2 || a.self->dtype != ACL_BF16, "cubeMathType is 2, which BF16 cannot have");
+  check.that(a.cube_math_type != 2 || a.self->dtype != ACL_BF16,
+             "cubeMathType is 2, which BF16 cannot have");
   if (!check.ok()) return check.status();
-  const bool through_half = a.cube_math_type == 2 && a.self->dtype == ACL_FLOAT, margins = a.count_margins;
+  const bool through_half = a.cube_math_type == 2 && a.self->dtype == ACL_FLOAT,
+             margins = a.count_margins;
   const int64_t divisor = a.divisor;
   const int spatial = a.spatial;
   const auto shared = std::make_shared<const Windows>(windows);
@@ -96,7 +105,8 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
 
 void adaptive_averages(const Image &from, const Image &to) {
   const int64_t tall = from.extent[1], wide = from.extent[2];
-  const auto average = [=](const float *plane, const Span (&s)[kAxes], std::vector<double> &results, int64_t at) {
+  const auto average = [=](const float *plane, const Span(&s)[kAxes], std::vector<double> &results,
+                           int64_t at) {
     double sum = 0.0;
     for (int64_t z = s[0].begin; z < s[0].end; ++z) {
       for (int64_t y = s[1].begin; y < s[1].end; ++y) {
@@ -110,19 +120,22 @@ void adaptive_averages(const Image &from, const Image &to) {
   adapt_planes<float>(from, to.extent, average, Values<double>{to});
 }
 
-Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *output_size, const aclTensor *out,
-                     int spatial, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *output_size,
+                     const aclTensor *out, int spatial, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("outputSize", output_size).required("out", out);
   check.dtype("self", self).dtype("out", out);
   if (!check.ok()) return check.status();
-  check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, spatial + 1, spatial + 2);
+  check.same_dtype("out", out->dtype, "self", self->dtype)
+      .rank("self", self, spatial + 1, spatial + 2);
   if (!check.ok()) return check.status();
   if (spatial == 2) {
     format_in(check, "self", self, {self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
   } else {
-    format_in(check, "self", self,
-              {ACL_FORMAT_ND, ACL_FORMAT_NCDHW, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND});
+    format_in(
+        check, "self", self,
+        {ACL_FORMAT_ND, ACL_FORMAT_NCDHW, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_ND});
   }
   same_format(check, "out", out, self);
   if (!check.ok()) return check.status();
@@ -139,26 +152,36 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(AvgPool2d, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *strides,
-                         const aclIntArray *paddings, bool ceilMode, bool countIncludePad, int64_t divisorOverride,
-                         int8_t cubeMathType, aclTensor *out)) {
-  return emu::plan_average({"aclnnAvgPool2d", self, "kernelSize", "strides", "paddings", kernelSize, strides,
-                            paddings, ceilMode, countIncludePad, divisorOverride, cubeMathType, out, 2},
+EMU_OPERATOR(AvgPool2d,
+             (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *strides,
+              const aclIntArray *paddings, bool ceilMode, bool countIncludePad,
+              int64_t divisorOverride, int8_t cubeMathType, aclTensor *out)) {
+  return emu::plan_average(
+      {"aclnnAvgPool2d", self, "kernelSize", "strides", "paddings", kernelSize, strides, paddings,
+       ceilMode, countIncludePad, divisorOverride, cubeMathType, out, 2},
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize,
+                         const aclIntArray *stride, const aclIntArray *padding, bool ceilMode,
+                         bool countIncludePad, int64_t divisorOverride, aclTensor *out)) {
+  return emu::plan_average({"aclnnAvgPool3d", self, "kernelSize", "stride", "padding", kernelSize,
+                            stride, padding, ceilMode, countIncludePad, divisorOverride, 0, out, 3},
                            workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-                         const aclIntArray *padding, bool ceilMode, bool countIncludePad, int64_t divisorOverride,
-                         aclTensor *out)) {
-  return emu::plan_average({"aclnnAvgPool3d", self, "kernelSize", "stride", "padding", kernelSize, stride, padding,
-                            ceilMode, countIncludePad, divisorOverride, 0, out, 3},
-                           workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(AdaptiveAvgPool2d,
+             (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
+  return emu::plan_adaptive("aclnnAdaptiveAvgPool2d", self, outputSize, out, 2, workspaceSize,
+                            executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(AdaptiveAvgPool2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
-  return emu::plan_adaptive("aclnnAdaptiveAvgPool2d", self, outputSize, out, 2, workspaceSize, executor);
-} EMU_CATCH
-
-EMU_OPERATOR(AdaptiveAvgPool3d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
-  return emu::plan_adaptive("aclnnAdaptiveAvgPool3d", self, outputSize, out, 3, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(AdaptiveAvgPool3d,
+             (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
+  return emu::plan_adaptive("aclnnAdaptiveAvgPool3d", self, outputSize, out, 3, workspaceSize,
+                            executor);
+}
+EMU_CATCH

@@ -25,11 +25,11 @@ void line(const char *from, int64_t step, E *to, int64_t count) {
 }
 
 template <class E>
-void unfold_row(const Image &image, const Windows &windows, const Element &element, int64_t first, int64_t count,
-                E *to) {
+void unfold_row(const Image &image, const Windows &windows, const Element &element, int64_t first,
+                int64_t count, E *to) {
   const Axis &rows = windows.axes[1], &columns = windows.axes[2], &slices = windows.axes[0];
-  const Span across = windows_inside(columns, element.k[2]), down = windows_inside(rows, element.k[1]),
-             deep = windows_inside(slices, element.k[0]);
+  const Span across = windows_inside(columns, element.k[2]),
+             down = windows_inside(rows, element.k[1]), deep = windows_inside(slices, element.k[0]);
   int64_t slice = first / columns.count / rows.count, row = first / columns.count % rows.count,
           column = first % columns.count;
   const int64_t step = columns.step * image.stride[2];
@@ -40,12 +40,14 @@ void unfold_row(const Image &image, const Windows &windows, const Element &eleme
     } else {
       const int64_t begin = std::clamp(across.begin, column, column + run),
                     end = std::clamp(across.end, begin, column + run);
-      const int64_t place = (slice * slices.step + element.k[0] * slices.spread - slices.before) * image.stride[0] +
-                            (row * rows.step + element.k[1] * rows.spread - rows.before) * image.stride[1] +
-                            (begin * columns.step + element.k[2] * columns.spread - columns.before) * image.stride[2];
+      const int64_t place =
+          (slice * slices.step + element.k[0] * slices.spread - slices.before) * image.stride[0] +
+          (row * rows.step + element.k[1] * rows.spread - rows.before) * image.stride[1] +
+          (begin * columns.step + element.k[2] * columns.spread - columns.before) * image.stride[2];
       std::fill(to, to + (begin - column), E{});
       if (end > begin) {
-        line(element.plane + place * static_cast<int64_t>(sizeof(E)), step, to + (begin - column), end - begin);
+        line(element.plane + place * static_cast<int64_t>(sizeof(E)), step, to + (begin - column),
+             end - begin);
       }
       std::fill(to + (end - column), to + run, E{});
     }
@@ -60,8 +62,8 @@ void unfold_row(const Image &image, const Windows &windows, const Element &eleme
 }
 
 template <class E>
-void unfold_rows(const Image &image, int64_t n, const Windows &windows, int64_t first_row, int64_t last_row,
-                 int64_t first, int64_t count, char *to, int64_t row_step) {
+void unfold_rows(const Image &image, int64_t n, const Windows &windows, int64_t first_row,
+                 int64_t last_row, int64_t first, int64_t count, char *to, int64_t row_step) {
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, count));
   parallel_for(last_row - first_row, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -79,8 +81,8 @@ void unfold_rows(const Image &image, int64_t n, const Windows &windows, int64_t 
 
 }  // namespace
 
-void unfold(const Image &image, int64_t n, const Windows &windows, int64_t first_row, int64_t last_row,
-            int64_t first, int64_t count, char *to, int64_t row_step) {
+void unfold(const Image &image, int64_t n, const Windows &windows, int64_t first_row,
+            int64_t last_row, int64_t first, int64_t count, char *to, int64_t row_step) {
   const auto rows = [&](auto item) {
     unfold_rows<decltype(item)>(image, n, windows, first_row, last_row, first, count, to, row_step);
   };
@@ -92,8 +94,8 @@ void unfold(const Image &image, int64_t n, const Windows &windows, int64_t first
   }
 }
 
-void fold_add(const float *columns, int64_t row_step, const Windows &windows, int64_t first_line, int64_t lines,
-              float *plane) {
+void fold_add(const float *columns, int64_t row_step, const Windows &windows, int64_t first_line,
+              int64_t lines, float *plane) {
   const Axis &slices = windows.axes[0], &rows = windows.axes[1], &across = windows.axes[2];
   for (int64_t k = 0; k < windows.elements(); ++k) {
     const int64_t k2 = k % across.window, k1 = k / across.window % rows.window,
@@ -106,7 +108,8 @@ void fold_add(const float *columns, int64_t row_step, const Windows &windows, in
       if (slice < deep.begin || slice >= deep.end || row < down.begin || row >= down.end) continue;
       const int64_t z = slice * slices.step + k0 * slices.spread - slices.before,
                     y = row * rows.step + k1 * rows.spread - rows.before;
-      const int64_t first = (z * rows.extent + y) * across.extent + k2 * across.spread - across.before;
+      const int64_t first =
+          (z * rows.extent + y) * across.extent + k2 * across.spread - across.before;
       for (int64_t x = inside.begin; x < inside.end; ++x) plane[first + x * across.step] += from[x];
     }
   }

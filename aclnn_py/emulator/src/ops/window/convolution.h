@@ -18,8 +18,8 @@ struct ConvolutionCall {
 };
 
 struct Convolution {
-  // The image is the input and there is a window for every element of the output; transposed it is the other
-  // way round.
+  // The image is the input and there is a window for every element of the output; transposed it is
+  // the other way round.
   Windows windows;
   int spatial = 0;
   int64_t groups = 1, in_channels = 0, out_channels = 0;  // of one group
@@ -30,8 +30,9 @@ struct Convolution {
 // The documented refusals in the documented order; 0 when the call is right.
 Status check_convolution(const ConvolutionCall &call, Convolution *convolution);
 
-// output = round(sum + bias), the sum and the bias in fp32: one rounding, to the dtype of the output. `bias` may be
-// without data.
-void convolve(const Convolution &c, const View &input, const View &weight, const View &bias, const View &output);
+// output = round(sum + bias), the sum and the bias in fp32: one rounding, to the dtype of the
+// output. `bias` may be without data.
+void convolve(const Convolution &c, const View &input, const View &weight, const View &bias,
+              const View &output);
 
 }  // namespace emu

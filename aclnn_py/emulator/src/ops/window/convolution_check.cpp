@@ -91,7 +91,8 @@ void check_values(Check &check, const ConvolutionCall &c) {
     for (size_t d = 0; check.ok() && d < c.output_padding->values.size(); ++d) {
       const int64_t more = c.output_padding->values[d];
       check.that(more >= 0 && (more < c.stride->values[d] || more < c.dilation->values[d]),
-                 "outputPadding has the value %lld; it must not be negative and less than the stride %lld or "
+                 "outputPadding has the value %lld; it must not be negative and less than the "
+                 "stride %lld or "
                  "the dilation %lld",
                  static_cast<long long>(more), static_cast<long long>(c.stride->values[d]),
                  static_cast<long long>(c.dilation->values[d]));
@@ -132,15 +133,18 @@ Layout place_windows(Check &check, const ConvolutionCall &c, Windows *windows) {
     const int64_t wide = axis.spread * (axis.window - 1) + 1;
     if (c.transposed) {
       axis.count = length;
-      axis.extent = (length - 1) * axis.step - axis.before - axis.after + wide + c.output_padding->values[d];
+      axis.extent =
+          (length - 1) * axis.step - axis.before - axis.after + wide + c.output_padding->values[d];
       shape.push(axis.extent, 0);
     } else {
       axis.extent = length;
       axis.count = window_count(axis, false);
       check.that(c.input->numel() == 0 || length + axis.before + axis.after >= wide,
-                 "input has %lld elements along dimension %zu, with padding %s %lld; the window covers %lld",
+                 "input has %lld elements along dimension %zu, with padding %s %lld; the window "
+                 "covers %lld",
                  static_cast<long long>(length), 2 + d, list(c.padding).c_str(),
-                 static_cast<long long>(length + axis.before + axis.after), static_cast<long long>(wide));
+                 static_cast<long long>(length + axis.before + axis.after),
+                 static_cast<long long>(wide));
       shape.push(axis.count, 0);
     }
   }
@@ -168,7 +172,8 @@ Status check_limits(const ConvolutionCall &c, const Windows &windows, int spatia
                  {"dilation", axis.spread, limits.dilation}};
     for (const auto &rule : rules) {
       if (rule.most == 0 || rule.given <= rule.most) continue;
-      return fail(kUnsupportedSpecification, "%s: %s of %lld; at most %lld is supported along height and width", c.op,
+      return fail(kUnsupportedSpecification,
+                  "%s: %s of %lld; at most %lld is supported along height and width", c.op,
                   rule.name, static_cast<long long>(rule.given), static_cast<long long>(rule.most));
     }
   }
@@ -183,10 +188,11 @@ void check_margins(Check &check, const ConvolutionCall &c, const Windows &window
     const Axis &axis = windows.axes[d];
     const int64_t margin = (axis.window - 1) * axis.spread - axis.before;
     check.that(margin <= kWidest && (spatial < 3 || margin >= 0),
-               "weight and dilation cover %lld elements beside the first, padding takes %lld; the difference "
+               "weight and dilation cover %lld elements beside the first, padding takes %lld; the "
+               "difference "
                "may be %s255",
-               static_cast<long long>((axis.window - 1) * axis.spread), static_cast<long long>(axis.before),
-               spatial < 3 ? "at most " : "0 to ");
+               static_cast<long long>((axis.window - 1) * axis.spread),
+               static_cast<long long>(axis.before), spatial < 3 ? "at most " : "0 to ");
   }
 }
 
@@ -195,7 +201,9 @@ void check_margins(Check &check, const ConvolutionCall &c, const Windows &window
 Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   Check check(c.op);
   check.required("input", c.input).required("weight", c.weight).optional("biasOptional", c.bias);
-  check.required("stride", c.stride).required("padding", c.padding).required("dilation", c.dilation);
+  check.required("stride", c.stride)
+      .required("padding", c.padding)
+      .required("dilation", c.dilation);
   check.required("output", c.output);
   if (c.transposed) check.required("outputPadding", c.output_padding);
   if (check.ok()) check_dtypes(check, c);
@@ -208,8 +216,9 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   const Layout shape = place_windows(check, c, &windows);
   check.shape("output", c.output, shape);
   check.that(c.output->numel() == 0 || (c.input->numel() != 0 && c.weight->numel() != 0),
-             "input %s or weight %s is empty and output %s is not", shape_text(layout_of(*c.input)).c_str(),
-             shape_text(layout_of(*c.weight)).c_str(), shape_text(layout_of(*c.output)).c_str());
+             "input %s or weight %s is empty and output %s is not",
+             shape_text(layout_of(*c.input)).c_str(), shape_text(layout_of(*c.weight)).c_str(),
+             shape_text(layout_of(*c.output)).c_str());
   if (check.ok()) check_margins(check, c, windows, spatial);
   check.that(c.cube_math_type >= 0 && c.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              c.cube_math_type);
@@ -221,7 +230,8 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   convolution->spatial = spatial;
   convolution->groups = c.groups;
   convolution->in_channels = c.input->shape[1] / c.groups;
-  convolution->out_channels = (c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0]) / c.groups;
+  convolution->out_channels =
+      (c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0]) / c.groups;
   convolution->transposed = c.transposed;
   convolution->through_half = c.cube_math_type == kUseFp16;
   return 0;

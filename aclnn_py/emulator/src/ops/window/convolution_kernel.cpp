@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ways to convolve. Forward, the windows of a piece of the output become columns, which the matrix product
-// multiplies with the filters while they are in the cache; filters of one element need no columns. Where a channel
-// meets few filters (depthwise), there is nothing to share between them and rows are weighed directly. Transposed,
-// the product makes columns, which are added up where their windows overlap.
+// Three ways to convolve. Forward, the windows of a piece of the output become columns, which the
+// matrix product multiplies with the filters while they are in the cache; filters of one element
+// need no columns. Where a channel meets few filters (depthwise), there is nothing to share between
+// them and rows are weighed directly. Transposed, the product makes columns, which are added up
+// where their windows overlap.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -17,8 +18,10 @@
 namespace emu {
 namespace {
 
-constexpr int64_t kColumnBytes = int64_t{2} << 20;  // columns made at a time stay in the second-level cache
-constexpr int64_t kFewestColumns = 256;             // fewer, and packing the filters again would show
+// columns made at a time stay in the second-level cache
+constexpr int64_t kColumnBytes = int64_t{2} << 20;
+// fewer, and packing the filters again would show
+constexpr int64_t kFewestColumns = 256;
 constexpr int64_t kFewFilters = 8;
 
 const char *advance(const void *data, int64_t elements, aclDataType dtype) {
@@ -27,7 +30,8 @@ const char *advance(const void *data, int64_t elements, aclDataType dtype) {
 
 class Work {
  public:
-  Work(const Convolution &c, const View &input, const View &weight, const View &bias, const View &output)
+  Work(const Convolution &c, const View &input, const View &weight, const View &bias,
+       const View &output)
       : c_(c),
         input_(image_of(input, c.spatial)),
         output_(image_of(output, c.spatial)),
@@ -39,14 +43,16 @@ class Work {
     if (c_.in_channels == 1 && c_.out_channels < kFewFilters) return depthwise();
     const int64_t depth = c_.in_channels * elements_, positions = c_.windows.positions();
     int64_t from_step = 0, to_step = 0;
-    const bool pointwise = elements_ == 1 && input_.even(&from_step) && input_.area() == positions && unpadded();
+    const bool pointwise =
+        elements_ == 1 && input_.even(&from_step) && input_.area() == positions && unpadded();
     output_.even(&to_step);
     const int64_t room = kColumnBytes / (depth * item_size(input_.dtype));
     const int64_t width = std::min(positions, std::max(kFewestColumns, room / 32 * 32));
     const int64_t tiles = (positions + width - 1) / width, tasks = input_.batch * c_.groups * tiles;
     parallel_for(tasks, 1, [&](int64_t begin, int64_t end) {
       std::unique_ptr<char[]> columns;
-      if (!pointwise) columns.reset(new char[static_cast<size_t>(depth * width * item_size(input_.dtype))]);
+      if (!pointwise)
+        columns.reset(new char[static_cast<size_t>(depth * width * item_size(input_.dtype))]);
       for (int64_t task = begin; task < end; ++task) {
         const int64_t first = task % tiles * width, count = std::min(width, positions - first);
         const int64_t group = task / tiles % c_.groups, n = task / tiles / c_.groups;
@@ -59,14 +65,16 @@ class Work {
           x.row.stride = input_.channel_stride;
           x.col.stride = from_step;
         } else {
-          unfold(input_, n, c_.windows, group * depth, (group + 1) * depth, first, count, columns.get(), width);
+          unfold(input_, n, c_.windows, group * depth, (group + 1) * depth, first, count,
+                 columns.get(), width);
           x.data = columns.get();
           x.row.stride = width;
           x.col.stride = 1;
         }
         GemmEpilogue epilogue;
         epilogue.addend = bias_of(group * c_.out_channels, c_.out_channels, count);
-        char *to = output_.at(n, group * c_.out_channels) + first * to_step * item_size(output_.dtype);
+        char *to =
+            output_.at(n, group * c_.out_channels) + first * to_step * item_size(output_.dtype);
         gemm(filters(group), x, {to, output_.dtype, output_.channel_stride, to_step}, epilogue);
       }
     });
@@ -78,21 +86,25 @@ class Work {
     const Windows &w = c_.windows;
     // `positions` are those of the input here, `area` that of the output.
     const int64_t width = w.axes[2].count, lines = w.positions() / width, area = w.area();
-    const int64_t some = std::clamp<int64_t>(4096 / width, 1, lines);  // lines of the input at a time
-    const int64_t bytes = std::max(elements_ * some * width, area) * static_cast<int64_t>(sizeof(float));
+    // lines of the input at a time
+    const int64_t some = std::clamp<int64_t>(4096 / width, 1, lines);
+    const int64_t bytes =
+        std::max(elements_ * some * width, area) * static_cast<int64_t>(sizeof(float));
     const int64_t block = std::clamp<int64_t>(kColumnBytes / bytes, 1, c_.out_channels);
     const int64_t blocks = (c_.out_channels + block - 1) / block;
     parallel_for(input_.batch * c_.groups * blocks, 1, [&](int64_t begin, int64_t end) {
       std::vector<float> columns(static_cast<size_t>(block * elements_ * some * width));
       std::vector<float> planes(static_cast<size_t>(block * area));
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t first = task % blocks * block, count = std::min(block, c_.out_channels - first);
+        const int64_t first = task % blocks * block,
+                      count = std::min(block, c_.out_channels - first);
         const int64_t group = task / blocks % c_.groups, n = task / blocks / c_.groups;
         std::fill(planes.begin(), planes.end(), 0.0f);
         for (int64_t at = 0; at < lines; at += some) {
           const int64_t tall = std::min(some, lines - at), cols = tall * width;
           Matrix x;
-          x.data = advance(input_.at(n, group * c_.in_channels), at * width * from_step, input_.dtype);
+          x.data =
+              advance(input_.at(n, group * c_.in_channels), at * width * from_step, input_.dtype);
           x.dtype = input_.dtype;
           x.rows = c_.in_channels;
           x.cols = cols;
@@ -101,7 +113,8 @@ class Work {
           gemm(turned_filters(group, first, count), x, {columns.data(), ACL_FLOAT, cols, 1});
           parallel_for(count, 1, [&](int64_t low, int64_t high) {
             for (int64_t i = low; i < high; ++i) {
-              fold_add(columns.data() + i * elements_ * cols, cols, w, at, tall, planes.data() + i * area);
+              fold_add(columns.data() + i * elements_ * cols, cols, w, at, tall,
+                       planes.data() + i * area);
             }
           });
         }
@@ -114,8 +127,9 @@ class Work {
 
  private:
   bool unpadded() const {
-    return std::all_of(c_.windows.axes, c_.windows.axes + kAxes,
-                       [](const Axis &axis) { return axis.before == 0 && axis.after == 0 && axis.step == 1; });
+    return std::all_of(c_.windows.axes, c_.windows.axes + kAxes, [](const Axis &axis) {
+      return axis.before == 0 && axis.after == 0 && axis.step == 1;
+    });
   }
 
   // The filters of a group as a matrix (out_channels, in_channels * elements).
@@ -131,11 +145,13 @@ class Work {
     return m;
   }
 
-  // Transposed filters lie as (in_channels, out_channels * elements): the rows of some output channels.
+  // Transposed filters lie as (in_channels, out_channels * elements): the rows of some output
+  // channels.
   Matrix turned_filters(int64_t group, int64_t first, int64_t count) const {
     const int64_t stride = c_.out_channels * elements_;
     Matrix m;
-    m.data = advance(weight_.data, group * c_.in_channels * stride + first * elements_, weight_.dtype);
+    m.data =
+        advance(weight_.data, group * c_.in_channels * stride + first * elements_, weight_.dtype);
     m.dtype = weight_.dtype;
     m.rows = count * elements_;
     m.cols = c_.in_channels;
@@ -158,7 +174,8 @@ class Work {
 
   float bias_value(int64_t channel) const {
     float value = 0.0f;
-    if (bias_.data != nullptr) load_f32(bias_.data, bias_.dtype, channel * bias_.layout.stride[0], 1, 1, &value);
+    if (bias_.data != nullptr)
+      load_f32(bias_.data, bias_.dtype, channel * bias_.layout.stride[0], 1, 1, &value);
     return value;
   }
 
@@ -173,11 +190,13 @@ class Work {
     const Windows &w = c_.windows;
     const WindowKernels &kernels = window_kernels();
     const int64_t positions = w.positions();
-    const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, positions * elements_));
+    const int64_t grain =
+        std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, positions * elements_));
     parallel_for(input_.batch * c_.groups, grain, [&](int64_t begin, int64_t end) {
       Plane<float> plane(w, 0.0f);
       std::vector<const float *> taps(static_cast<size_t>(elements_));
-      std::vector<float> filter(static_cast<size_t>(elements_)), sums(static_cast<size_t>(positions));
+      std::vector<float> filter(static_cast<size_t>(elements_)),
+          sums(static_cast<size_t>(positions));
       for (int64_t task = begin; task < end; ++task) {
         const int64_t group = task % c_.groups, n = task / c_.groups;
         plane.load(input_.plane(n, group));
@@ -211,9 +230,11 @@ bool even(const View &view, int spatial) {
 
 }  // namespace
 
-void convolve(const Convolution &c, const View &input, const View &weight, const View &bias, const View &output) {
+void convolve(const Convolution &c, const View &input, const View &weight, const View &bias,
+              const View &output) {
   std::unique_ptr<char[]> memory[2];
-  const View filters = weight.layout.is_dense() ? weight : dense_as(weight, weight.dtype, &memory[0]);
+  const View filters =
+      weight.layout.is_dense() ? weight : dense_as(weight, weight.dtype, &memory[0]);
   if (c.transposed) {
     // The product reads planes of the input as rows.
     const View image = even(input, c.spatial) ? input : dense_as(input, input.dtype, &memory[1]);
@@ -221,7 +242,8 @@ void convolve(const Convolution &c, const View &input, const View &weight, const
     return;
   }
   // The product writes planes of the output as rows.
-  const View result = even(output, c.spatial) ? output : dense_as(output, output.dtype, &memory[1], false);
+  const View result =
+      even(output, c.spatial) ? output : dense_as(output, output.dtype, &memory[1], false);
   Work(c, input, filters, bias, result).forward();
   if (result.data != output.data) copy_view(result, output);
 }

@@ -6,9 +6,7 @@
 namespace emu {
 namespace {
 
-int64_t floor_div(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 std::string number_list(std::initializer_list<size_t> numbers) {
   std::string text;
@@ -19,8 +17,7 @@ std::string number_list(std::initializer_list<size_t> numbers) {
 }  // namespace
 
 int64_t window_count(const Axis &axis, bool ceil) {
-  const int64_t room =
-      axis.extent + axis.before + axis.after - axis.spread * (axis.window - 1) - 1;
+  const int64_t room = axis.extent + axis.before + axis.after - axis.spread * (axis.window - 1) - 1;
   const int64_t count = floor_div(room + (ceil ? axis.step - 1 : 0), axis.step) + 1;
   return ceil && (count - 1) * axis.step >= axis.extent + axis.before ? count - 1 : count;
 }
@@ -107,8 +104,9 @@ Check &length_in(Check &check, const char *name, const aclIntArray *array,
 Check &values_from(Check &check, const char *name, const aclIntArray *array, int64_t lowest) {
   constexpr int64_t kHighest = INT32_MAX;
   for (const int64_t value : array->values) {
-    check.that(value >= lowest && value <= kHighest, "%s has the value %lld; allowed: %lld to %lld", name,
-               static_cast<long long>(value), static_cast<long long>(lowest), static_cast<long long>(kHighest));
+    check.that(value >= lowest && value <= kHighest, "%s has the value %lld; allowed: %lld to %lld",
+               name, static_cast<long long>(value), static_cast<long long>(lowest),
+               static_cast<long long>(kHighest));
   }
   return check;
 }
@@ -124,13 +122,15 @@ Check &format_in(Check &check, const char *name, const aclTensor *tensor,
                     format_name(tensor->format), tensor->rank(), allowed.c_str());
 }
 
-Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor, const Layout &expected) {
+Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor,
+                    const Layout &expected) {
   if (!check.ok() || (tensor->numel() == 1 && expected.count() == 1)) return check;
   return check.shape(name, tensor, expected);
 }
 
 Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self) {
-  return check.that(tensor->format == self->format, "%s has format %s; it must have that of self, %s", name,
+  return check.that(tensor->format == self->format,
+                    "%s has format %s; it must have that of self, %s", name,
                     format_name(tensor->format), format_name(self->format));
 }
 

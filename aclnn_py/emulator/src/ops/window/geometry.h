@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows that move over one, two or three dimensions: where they begin and which of their elements lie inside.
+// Windows that move over one, two or three dimensions: where they begin and which of their elements
+// lie inside.
 #pragma once
 
 #include <initializer_list>
@@ -29,8 +30,8 @@ struct Windows {
   int64_t area() const { return axes[0].extent * axes[1].extent * axes[2].extent; }
 };
 
-// How many windows fit; with `ceil` also one that leaves the margin behind the image, if it begins before that
-// margin does. May be below 1 for an image that is too small.
+// How many windows fit; with `ceil` also one that leaves the margin behind the image, if it begins
+// before that margin does. May be below 1 for an image that is too small.
 int64_t window_count(const Axis &axis, bool ceil);
 
 // The windows [begin, end) of an axis whose element `k` lies inside the image.
@@ -39,7 +40,8 @@ struct Span {
 };
 Span windows_inside(const Axis &axis, int64_t k);
 
-// A tensor (n, channels, ...) or (channels, ...) with the dimensions it lacks put in; strides in elements.
+// A tensor (n, channels, ...) or (channels, ...) with the dimensions it lacks put in; strides in
+// elements.
 struct Image {
   char *data = nullptr;
   aclDataType dtype = ACL_DT_UNDEFINED;
@@ -64,17 +66,20 @@ View channels_first(View view, aclFormat format);
 View in_shape(View view, const Layout &expected);
 
 // A dense copy in another dtype, or the same; the memory is the caller's.
-View dense_as(const View &view, aclDataType dtype, std::unique_ptr<char[]> *memory, bool copy = true);
+View dense_as(const View &view, aclDataType dtype, std::unique_ptr<char[]> *memory,
+              bool copy = true);
 
 // Checks of phase one.
 // The array has one of these lengths.
-Check &length_in(Check &check, const char *name, const aclIntArray *array, std::initializer_list<size_t> lengths);
+Check &length_in(Check &check, const char *name, const aclIntArray *array,
+                 std::initializer_list<size_t> lengths);
 // Each value is at least `lowest`, and small enough that no product of a few of them overflows.
 Check &values_from(Check &check, const char *name, const aclIntArray *array, int64_t lowest);
 Check &format_in(Check &check, const char *name, const aclTensor *tensor,
                  std::initializer_list<aclFormat> formats);
 // The result has one element where one is expected, whatever its rank, else the very shape.
-Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor, const Layout &expected);
+Check &shape_or_one(Check &check, const char *name, const aclTensor *tensor,
+                    const Layout &expected);
 // The result has the format of self.
 Check &same_format(Check &check, const char *name, const aclTensor *tensor, const aclTensor *self);
 // No dimension but the batch may be empty.

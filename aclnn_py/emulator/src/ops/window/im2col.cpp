@@ -4,8 +4,9 @@
 #include "ops/norm/rows.h"
 #include "ops/window/columns.h"
 
-EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *dilation,
-                      const aclIntArray *padding, const aclIntArray *stride, aclTensor *out)) {
+EMU_OPERATOR(Im2col,
+             (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *dilation,
+              const aclIntArray *padding, const aclIntArray *stride, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnIm2col");
   check.required("self", self).required("kernelSize", kernelSize).required("dilation", dilation);
@@ -26,18 +27,20 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
   const size_t lead = self->rank() - 2;
   for (size_t d = 0; d < 2; ++d) {
     Axis &axis = windows.axes[1 + d];
-    axis = {self->shape[lead + d],  kernelSize->values[d], stride->values[d],
-            dilation->values[d],    padding->values[d],    padding->values[d]};
+    axis = {self->shape[lead + d], kernelSize->values[d], stride->values[d],
+            dilation->values[d],   padding->values[d],    padding->values[d]};
     axis.count = window_count(axis, false);
-    check.that(axis.count >= 1,
-               "kernelSize %lld with dilation %lld does not fit into %lld elements with padding %lld",
-               static_cast<long long>(axis.window), static_cast<long long>(axis.spread),
-               static_cast<long long>(axis.extent), static_cast<long long>(axis.before));
+    check.that(
+        axis.count >= 1,
+        "kernelSize %lld with dilation %lld does not fit into %lld elements with padding %lld",
+        static_cast<long long>(axis.window), static_cast<long long>(axis.spread),
+        static_cast<long long>(axis.extent), static_cast<long long>(axis.before));
   }
   if (!check.ok()) return check.status();
   Layout columns;
   if (lead == 2) columns.push(self->shape[0], 0);
-  const Checked elements = Checked(self->shape[lead - 1]) * windows.axes[1].window * windows.axes[2].window;
+  const Checked elements =
+      Checked(self->shape[lead - 1]) * windows.axes[1].window * windows.axes[2].window;
   columns.push(check.size("kernelSize", elements), 0);
   columns.push(check.size("kernelSize", Checked(windows.axes[1].count) * windows.axes[2].count), 0);
   check.shape("out", out, columns);
@@ -60,4 +63,5 @@ EMU_OPERATOR(Im2col, (const aclTensor *self, const aclIntArray *kernelSize, cons
         if (!direct) copy_view(target, result);
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH

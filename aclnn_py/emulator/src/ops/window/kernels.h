@@ -7,9 +7,10 @@
 namespace emu {
 
 struct WindowKernels {
-  // out[i] = start + sum over t of weights[t] * taps[t][i], for i in [0, width); the sum in the order of t.
-  void (*weigh)(const float *const *taps, const float *weights, int64_t count, int64_t width, float start,
-                float *out);
+  // out[i] = start + sum over t of weights[t] * taps[t][i], for i in [0, width); the sum in the
+  // order of t.
+  void (*weigh)(const float *const *taps, const float *weights, int64_t count, int64_t width,
+                float start, float *out);
 };
 
 const WindowKernels &window_kernels();

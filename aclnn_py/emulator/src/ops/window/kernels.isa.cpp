@@ -12,11 +12,11 @@ constexpr int64_t kLanes = 8;
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
 typedef float Loose __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
 
-// A piece of the row stays in registers while all elements of the window pass. The last piece overlaps the one
-// before it: each element is the same sum wherever it is made.
+// A piece of the row stays in registers while all elements of the window pass. The last piece
+// overlaps the one before it: each element is the same sum wherever it is made.
 template <int kVectors>
-void pieces(const float *const *taps, const float *weights, int64_t count, int64_t width, float start,
-            float *out) {
+void pieces(const float *const *taps, const float *weights, int64_t count, int64_t width,
+            float start, float *out) {
   constexpr int64_t kWidth = kVectors * kLanes;
   for (int64_t begin = 0; begin < width; begin += kWidth) {
     const int64_t at = begin + kWidth <= width ? begin : width - kWidth;
@@ -24,15 +24,17 @@ void pieces(const float *const *taps, const float *weights, int64_t count, int64
     for (int64_t t = 0; t < count; ++t) {
       const float *tap = taps[t] + at;
 #pragma GCC unroll 8
-      for (int i = 0; i < kVectors; ++i) sums[i] += weights[t] * *reinterpret_cast<const Loose *>(tap + i * kLanes);
+      for (int i = 0; i < kVectors; ++i)
+        sums[i] += weights[t] * *reinterpret_cast<const Loose *>(tap + i * kLanes);
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < kVectors; ++i) *reinterpret_cast<Loose *>(out + at + i * kLanes) = sums[i] + start;
+    for (int i = 0; i < kVectors; ++i)
+      *reinterpret_cast<Loose *>(out + at + i * kLanes) = sums[i] + start;
   }
 }
 
-void weigh(const float *const *taps, const float *weights, int64_t count, int64_t width, float start,
-           float *out) {
+void weigh(const float *const *taps, const float *weights, int64_t count, int64_t width,
+           float start, float *out) {
   if (width >= 4 * kLanes) return pieces<4>(taps, weights, count, width, start, out);
   if (width >= kLanes) return pieces<1>(taps, weights, count, width, start, out);
   for (int64_t i = 0; i < width; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Maximum pools: MaxPool, and with the place of each maximum MaxPool2dWithIndices, MaxPool3dWithArgmax,
-// AdaptiveMaxPool2d and AdaptiveMaxPool3d. NaN wins, as in comparisons that carry it on; of equal elements the first
-// one does.
+// Maximum pools: MaxPool, and with the place of each maximum MaxPool2dWithIndices,
+// MaxPool3dWithArgmax, AdaptiveMaxPool2d and AdaptiveMaxPool3d. NaN wins, as in comparisons that
+// carry it on; of equal elements the first one does.
 #include <limits>
 
 #include "aclnnop/pooling.h"
@@ -20,13 +20,14 @@ constexpr T lowest() {
 template <class T>
 void highest(const Image &from, const Image &to, const Windows &windows) {
   const int64_t width = windows.axes[2].count;
-  const auto pool = [width](const std::vector<const T *> &taps, int64_t, int64_t, std::vector<T> &results,
-                            int64_t at) {
+  const auto pool = [width](const std::vector<const T *> &taps, int64_t, int64_t,
+                            std::vector<T> &results, int64_t at) {
     T *row = results.data() + at;
     std::copy(taps[0], taps[0] + width, row);
     for (size_t t = 1; t < taps.size(); ++t) {
       const T *tap = taps[t];
-      for (int64_t i = 0; i < width; ++i) row[i] = tap[i] > row[i] || tap[i] != tap[i] ? tap[i] : row[i];
+      for (int64_t i = 0; i < width; ++i)
+        row[i] = tap[i] > row[i] || tap[i] != tap[i] ? tap[i] : row[i];
     }
   };
   pool_planes<T>(from, windows, lowest<T>(), pool, Values<T>{to});
@@ -60,13 +61,17 @@ struct ValuesAndPlaces {
   }
 };
 
-void highest_with_places(const Image &from, const Image &to, const Image &places, const Windows &windows) {
+void highest_with_places(const Image &from, const Image &to, const Image &places,
+                         const Windows &windows) {
   const Axis *a = windows.axes;
-  const auto place = [a](int d, int64_t i, int64_t k) { return i * a[d].step - a[d].before + k * a[d].spread; };
-  const auto pool = [&](const std::vector<const float *> &taps, int64_t z, int64_t y, Found<float> &found,
-                        int64_t at) {
+  const auto place = [a](int d, int64_t i, int64_t k) {
+    return i * a[d].step - a[d].before + k * a[d].spread;
+  };
+  const auto pool = [&](const std::vector<const float *> &taps, int64_t z, int64_t y,
+                        Found<float> &found, int64_t at) {
     // Where nothing is above the lowest number, the first element inside is the place.
-    const int64_t slice = std::max<int64_t>(0, place(0, z, 0)), row = std::max<int64_t>(0, place(1, y, 0));
+    const int64_t slice = std::max<int64_t>(0, place(0, z, 0)),
+                  row = std::max<int64_t>(0, place(1, y, 0));
     const int64_t first = (slice * a[1].extent + row) * a[2].extent;
     for (int64_t i = 0; i < a[2].count; ++i) {
       found.values[static_cast<size_t>(at + i)] = lowest<float>();
@@ -74,7 +79,8 @@ void highest_with_places(const Image &from, const Image &to, const Image &places
     }
     for (size_t t = 0; t < taps.size(); ++t) {
       const auto k = static_cast<int64_t>(t);
-      const int64_t k2 = k % a[2].window, k1 = k / a[2].window % a[1].window, k0 = k / a[2].window / a[1].window;
+      const int64_t k2 = k % a[2].window, k1 = k / a[2].window % a[1].window,
+                    k0 = k / a[2].window / a[1].window;
       const int64_t line = (place(0, z, k0) * a[1].extent + place(1, y, k1)) * a[2].extent;
       for (int64_t i = 0; i < a[2].count; ++i) {
         found.offer(static_cast<size_t>(at + i), taps[t][i], line + place(2, i, k2));
@@ -87,7 +93,7 @@ void highest_with_places(const Image &from, const Image &to, const Image &places
 template <class T>
 void adaptive_highest(const Image &from, const Image &to, const Image &places) {
   const int64_t tall = from.extent[1], wide = from.extent[2];
-  const auto cell = [=](const T *plane, const Span (&s)[kAxes], Found<T> &found, int64_t at) {
+  const auto cell = [=](const T *plane, const Span(&s)[kAxes], Found<T> &found, int64_t at) {
     const auto result = static_cast<size_t>(at);
     found.values[result] = lowest<T>();
     found.places[result] = (s[0].begin * tall + s[1].begin) * wide + s[2].begin;
@@ -132,7 +138,9 @@ Status plan_with_places(const PlacesCall &a, uint64_t *workspace_size, aclOpExec
   if (!check.ok()) return check.status();
   const size_t rank = a.self->rank();
   format_in(check, "self", a.self,
-            {ACL_FORMAT_ND, rank == 3 ? ACL_FORMAT_NCL : rank == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCDHW});
+            {ACL_FORMAT_ND, rank == 3   ? ACL_FORMAT_NCL
+                            : rank == 4 ? ACL_FORMAT_NCHW
+                                        : ACL_FORMAT_NCDHW});
   length_in(check, "kernelSize", a.kernel, {1, sizes});
   length_in(check, "stride", a.stride, {0, 1, sizes});
   length_in(check, "padding", a.padding, {1, sizes});
@@ -141,11 +149,13 @@ Status plan_with_places(const PlacesCall &a, uint64_t *workspace_size, aclOpExec
   values_from(check, "stride", a.stride, 1);
   values_from(check, "padding", a.padding, 0);
   for (const int64_t value : check.ok() ? a.dilation->values : std::vector<int64_t>()) {
-    check.that(value == 1, "dilation has the value %lld; allowed: 1", static_cast<long long>(value));
+    check.that(value == 1, "dilation has the value %lld; allowed: 1",
+               static_cast<long long>(value));
   }
   only_batch_empty(check, "self", a.self, a.spatial);
   auto windows = std::make_shared<Windows>();
-  set_windows(check, windows.get(), a.spatial, "kernelSize", a.kernel, a.stride, "padding", a.padding);
+  set_windows(check, windows.get(), a.spatial, "kernelSize", a.kernel, a.stride, "padding",
+              a.padding);
   if (!check.ok()) return check.status();
   const Layout shape = place_windows(check, a.self, a.spatial, a.ceil, windows.get());
   check.shape("out", a.out, shape).shape("indices", a.indices, shape);
@@ -158,14 +168,16 @@ Status plan_with_places(const PlacesCall &a, uint64_t *workspace_size, aclOpExec
         Operands operands;
         const View result = view_of(c.tensor(to)), found = view_of(c.tensor(places));
         const View source = operands.safe(view_of(c.tensor(from)), {result, found});
-        highest_with_places(image_of(source, spatial), image_of(result, spatial), image_of(found, spatial), *windows);
+        highest_with_places(image_of(source, spatial), image_of(result, spatial),
+                            image_of(found, spatial), *windows);
         return Status{0};
       },
       workspace_size, executor);
 }
 
-Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *output_size, const aclTensor *out,
-                     const aclTensor *indices, int spatial, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *output_size,
+                     const aclTensor *out, const aclTensor *indices, int spatial,
+                     uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
   check.required("self", self).required("outputSize", output_size);
   check.required("outputOut", out).required("indicesOut", indices);
@@ -177,7 +189,9 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
     format_in(check, "self", self, {ACL_FORMAT_NCHW, ACL_FORMAT_NHWC});
   } else {
     format_in(check, "self", self,
-              {rank == 3 ? ACL_FORMAT_NCL : rank == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCDHW});
+              {rank == 3   ? ACL_FORMAT_NCL
+               : rank == 4 ? ACL_FORMAT_NCHW
+                           : ACL_FORMAT_NCDHW});
   }
   if (check.ok()) check.shape("indicesOut", indices, layout_of(*out));
   if (!check.ok()) return check.status();
@@ -192,7 +206,9 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
         Operands operands;
         const View result = view_of(c.tensor(to)), found = view_of(c.tensor(places));
         const View source = operands.safe(view_of(c.tensor(from)), {result, found});
-        const auto image = [=](const View &view) { return image_of(channels_first(view, format), spatial); };
+        const auto image = [=](const View &view) {
+          return image_of(channels_first(view, format), spatial);
+        };
         const Image input = image(source), output = image(in_shape(result, shape)),
                     at = image(in_shape(found, shape));
         if (source.dtype == ACL_DOUBLE) {
@@ -208,9 +224,9 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, const aclIntArray *strides,
-                       int64_t autoPad, const aclIntArray *pads, const aclIntArray *dilations, int64_t ceilMode,
-                       aclTensor *out)) {
+EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape,
+                       const aclIntArray *strides, int64_t autoPad, const aclIntArray *pads,
+                       const aclIntArray *dilations, int64_t ceilMode, aclTensor *out)) {
   using namespace emu;
   Check check("aclnnMaxPool");
   check.required("self", self).required("kernelShape", kernelShape).required("strides", strides);
@@ -221,14 +237,16 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
   same_format(check, "out", out, self);
   check.rank("self", self, 3, 4);
   if (!check.ok()) return check.status();
-  format_in(check, "self", self, {ACL_FORMAT_ND, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
+  format_in(check, "self", self,
+            {ACL_FORMAT_ND, self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
   length_in(check, "kernelShape", kernelShape, {1, 2});
   length_in(check, "strides", strides, {0, 1, 2});
   length_in(check, "pads", pads, {0, 1, 2, 4});
   length_in(check, "dilations", dilations, {0, 1, 2, 4});
   check.that(autoPad == 0, "autoPad is %lld; allowed: 0", static_cast<long long>(autoPad));
   for (const int64_t value : check.ok() ? dilations->values : std::vector<int64_t>()) {
-    check.that(value == 1, "dilations has the value %lld; allowed: 1", static_cast<long long>(value));
+    check.that(value == 1, "dilations has the value %lld; allowed: 1",
+               static_cast<long long>(value));
   }
   values_from(check, "kernelShape", kernelShape, 1);
   values_from(check, "strides", strides, 1);
@@ -264,32 +282,39 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape, co
         }
       },
       workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(MaxPool2dWithIndices, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-                                    const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
-                                    aclTensor *out, aclTensor *indices)) {
-  return emu::plan_with_places({"aclnnMaxPool2dWithIndices", self, kernelSize, stride, padding, dilation, ceilMode,
-                                out, indices, 2},
+EMU_OPERATOR(MaxPool2dWithIndices,
+             (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
+              const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
+              aclTensor *out, aclTensor *indices)) {
+  return emu::plan_with_places({"aclnnMaxPool2dWithIndices", self, kernelSize, stride, padding,
+                                dilation, ceilMode, out, indices, 2},
                                workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(MaxPool3dWithArgmax, (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-                                   const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
-                                   aclTensor *out, aclTensor *indices)) {
-  return emu::plan_with_places({"aclnnMaxPool3dWithArgmax", self, kernelSize, stride, padding, dilation, ceilMode,
-                                out, indices, 3},
+EMU_OPERATOR(MaxPool3dWithArgmax,
+             (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
+              const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
+              aclTensor *out, aclTensor *indices)) {
+  return emu::plan_with_places({"aclnnMaxPool3dWithArgmax", self, kernelSize, stride, padding,
+                                dilation, ceilMode, out, indices, 3},
                                workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(AdaptiveMaxPool2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
-                                 aclTensor *indicesOut)) {
-  return emu::plan_adaptive("aclnnAdaptiveMaxPool2d", self, outputSize, outputOut, indicesOut, 2, workspaceSize,
-                            executor);
-} EMU_CATCH
+EMU_OPERATOR(AdaptiveMaxPool2d, (const aclTensor *self, const aclIntArray *outputSize,
+                                 aclTensor *outputOut, aclTensor *indicesOut)) {
+  return emu::plan_adaptive("aclnnAdaptiveMaxPool2d", self, outputSize, outputOut, indicesOut, 2,
+                            workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(AdaptiveMaxPool3d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
-                                 aclTensor *indicesOut)) {
-  return emu::plan_adaptive("aclnnAdaptiveMaxPool3d", self, outputSize, outputOut, indicesOut, 3, workspaceSize,
-                            executor);
-} EMU_CATCH
+EMU_OPERATOR(AdaptiveMaxPool3d, (const aclTensor *self, const aclIntArray *outputSize,
+                                 aclTensor *outputOut, aclTensor *indicesOut)) {
+  return emu::plan_adaptive("aclnnAdaptiveMaxPool3d", self, outputSize, outputOut, indicesOut, 3,
+                            workspaceSize, executor);
+}
+EMU_CATCH

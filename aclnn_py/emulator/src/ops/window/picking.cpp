@@ -24,7 +24,8 @@ void pick_elements(const Image &from, const Image &to, const Picks &picks) {
                       picks.axes[0][static_cast<size_t>(z)] * from.stride[0] +
                       picks.axes[1][static_cast<size_t>(y)] * from.stride[1];
       E *write = reinterpret_cast<E *>(to.at(n, channel)) + z * to.stride[0] + y * to.stride[1];
-      for (int64_t x = 0; x < width; ++x) write[x * to.stride[2]] = read[columns[x] * from.stride[2]];
+      for (int64_t x = 0; x < width; ++x)
+        write[x * to.stride[2]] = read[columns[x] * from.stride[2]];
     }
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images made of elements of another one: tables name, for each place along an axis, where its element comes from.
+// Images made of elements of another one: tables name, for each place along an axis, where its
+// element comes from.
 #pragma once
 
 #include <vector>

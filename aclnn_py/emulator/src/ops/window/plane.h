@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plane of an image with its margins filled in, so that every element of a window is a row of its own: the
-// elements k of neighbouring windows lie side by side, whatever the step between windows.
+// One plane of an image with its margins filled in, so that every element of a window is a row of
+// its own: the elements k of neighbouring windows lie side by side, whatever the step between
+// windows.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +15,16 @@ namespace emu {
 template <class T>
 class Plane {
  public:
-  // Margins read as `filling`. The plane holds what windows reach, in ceil mode beyond the margin behind.
+  // Margins read as `filling`. The plane holds what windows reach, in ceil mode beyond the margin
+  // behind.
   Plane(const Windows &windows, T filling)
       // A single window does not move, however far it would.
       : windows_(windows), step_(windows.axes[2].count > 1 ? windows.axes[2].step : 1) {
     const Axis *a = windows.axes;
     for (int d = 0; d < kAxes; ++d) {
-      reach_[d] = std::max<int64_t>(
-          a[d].before + a[d].extent, (a[d].count - 1) * a[d].step + (a[d].window - 1) * a[d].spread + 1);
+      reach_[d] =
+          std::max<int64_t>(a[d].before + a[d].extent,
+                            (a[d].count - 1) * a[d].step + (a[d].window - 1) * a[d].spread + 1);
     }
     phase_ = (reach_[2] + step_ - 1) / step_;
     values_.assign(static_cast<size_t>(reach_[0] * reach_[1] * phase_ * step_), filling);
@@ -29,7 +32,8 @@ class Plane {
     for (int64_t k0 = 0; k0 < a[0].window; ++k0) {
       for (int64_t k1 = 0; k1 < a[1].window; ++k1) {
         const int64_t line = row(k0 * a[0].spread, k1 * a[1].spread) - values_.data();
-        for (int64_t k2 = 0; k2 < a[2].window; ++k2) offsets_.push_back(line + place(k2 * a[2].spread));
+        for (int64_t k2 = 0; k2 < a[2].window; ++k2)
+          offsets_.push_back(line + place(k2 * a[2].spread));
       }
     }
   }
@@ -60,9 +64,7 @@ class Plane {
   }
 
  private:
-  T *row(int64_t z, int64_t y) {
-    return values_.data() + (z * reach_[1] + y) * phase_ * step_;
-  }
+  T *row(int64_t z, int64_t y) { return values_.data() + (z * reach_[1] + y) * phase_ * step_; }
   // Elements a step apart lie side by side.
   int64_t place(int64_t x) const { return x % step_ * phase_ + x / step_; }
 

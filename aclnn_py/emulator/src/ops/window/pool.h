@@ -17,16 +17,18 @@ inline Axis &axis_of(Windows &windows, int spatial, size_t d) {
   return windows.axes[static_cast<size_t>(kAxes - spatial) + d];
 }
 
-// Window, step (that of the window where `stride` is empty) and equal margins of each dimension. At most half of
-// a window may lie in the margins.
-Check &set_windows(Check &check, Windows *windows, int spatial, const char *kernel_name, const aclIntArray *kernel,
-                   const aclIntArray *stride, const char *padding_name, const aclIntArray *padding);
+// Window, step (that of the window where `stride` is empty) and equal margins of each dimension. At
+// most half of a window may lie in the margins.
+Check &set_windows(Check &check, Windows *windows, int spatial, const char *kernel_name,
+                   const aclIntArray *kernel, const aclIntArray *stride, const char *padding_name,
+                   const aclIntArray *padding);
 
 // Counts the windows and returns the shape of the result; a window that does not fit is refused.
 Layout place_windows(Check &check, const aclTensor *self, int spatial, bool ceil, Windows *windows);
 
-// Calls pool(taps, z, y, results, at) for each row of windows of each plane: the results of the row begin at `at`
-// of those of the plane, which `store` makes room for and writes. T is what planes are read as.
+// Calls pool(taps, z, y, results, at) for each row of windows of each plane: the results of the row
+// begin at `at` of those of the plane, which `store` makes room for and writes. T is what planes
+// are read as.
 template <class T, class Pool, class Store>
 void pool_planes(const Image &input, const Windows &windows, T filling, Pool pool, Store store) {
   const int64_t work = windows.positions() * windows.elements();
@@ -54,18 +56,23 @@ void pool_planes(const Image &input, const Windows &windows, T filling, Pool poo
 template <class R>
 struct Values {
   const Image &output;
-  std::vector<R> make(int64_t positions) const { return std::vector<R>(static_cast<size_t>(positions)); }
+  std::vector<R> make(int64_t positions) const {
+    return std::vector<R>(static_cast<size_t>(positions));
+  }
   void write(int64_t n, int64_t channel, const std::vector<R> &values) const {
-    RowTarget<R>(output.plane(n, channel)).write(0, static_cast<int64_t>(values.size()), values.data());
+    RowTarget<R>(output.plane(n, channel))
+        .write(0, static_cast<int64_t>(values.size()), values.data());
   }
 };
 
-// Cells of adaptive pools: cell i of `count` covers these elements of `extent`; neighbours may share one.
+// Cells of adaptive pools: cell i of `count` covers these elements of `extent`; neighbours may
+// share one.
 inline Span cell_of(int64_t i, int64_t count, int64_t extent) {
   return {i * extent / count, ((i + 1) * extent + count - 1) / count};
 }
 
-// Calls cell(plane, spans, results, at) for each cell of each plane, which is read into dense memory.
+// Calls cell(plane, spans, results, at) for each cell of each plane, which is read into dense
+// memory.
 template <class T, class Cell, class Store>
 void adapt_planes(const Image &input, const int64_t (&counts)[kAxes], Cell cell, Store store) {
   const int64_t area = input.area(), positions = counts[0] * counts[1] * counts[2];
@@ -87,7 +94,9 @@ void adapt_planes(const Image &input, const int64_t (&counts)[kAxes], Cell cell,
   });
 }
 
-// What adaptive pools have in common in phase one: the counts asked for and the shape of the result.
-Layout adaptive_shape(Check &check, const aclTensor *self, int spatial, const aclIntArray *output_size);
+// What adaptive pools have in common in phase one: the counts asked for and the shape of the
+// result.
+Layout adaptive_shape(Check &check, const aclTensor *self, int spatial,
+                      const aclIntArray *output_size);
 
 }  // namespace emu

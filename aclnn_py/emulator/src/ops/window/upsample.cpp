@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Images of another size: UpsampleNearest1d to 3d and their forms with scales take the nearest element below,
-// UpsampleNearestExact1d to 3d the one nearest to the middle, UpsampleLinear1d, UpsampleBilinear2d and
-// UpsampleTrilinear3d weigh the neighbours (fp32 values, fp64 for double; one rounding).
+// Images of another size: UpsampleNearest1d to 3d and their forms with scales take the nearest
+// element below, UpsampleNearestExact1d to 3d the one nearest to the middle, UpsampleLinear1d,
+// UpsampleBilinear2d and UpsampleTrilinear3d weigh the neighbours (fp32 values, fp64 for double;
+// one rounding).
 #include "aclnnop/image.h"
 #include "ops/norm/rows.h"
 #include "ops/window/picking.h"
@@ -28,7 +29,8 @@ Status check_resize(const Resize &r, Image *from, Image *to) {
   check.dtype("self", r.self).dtype("out", r.out);
   if (!check.ok()) return check.status();
   check.same_dtype("out", r.out->dtype, "self", r.self->dtype);
-  check.rank("self", r.self, r.spatial + 2, r.spatial + 2).rank("out", r.out, r.spatial + 2, r.spatial + 2);
+  check.rank("self", r.self, r.spatial + 2, r.spatial + 2)
+      .rank("out", r.out, r.spatial + 2, r.spatial + 2);
   length_in(check, "outputSize", r.output_size, {static_cast<size_t>(r.spatial)});
   values_from(check, "outputSize", r.output_size, 1);
   if (!check.ok()) return check.status();
@@ -40,13 +42,15 @@ Status check_resize(const Resize &r, Image *from, Image *to) {
   if (!check.ok()) return check.status();
   *from = image_of(channels_first(view_of(*r.self), r.self->format), r.spatial);
   *to = image_of(channels_first(view_of(*r.out), r.out->format), r.spatial);
-  check.that(from->channels > 0 && from->area() > 0, "self has shape %s; only the batch may be empty",
+  check.that(from->channels > 0 && from->area() > 0,
+             "self has shape %s; only the batch may be empty",
              shape_text(layout_of(*r.self)).c_str());
   check.that(to->batch == from->batch && to->channels == from->channels,
              "out has shape %s; its batch and channels must be those of self %s",
              shape_text(layout_of(*r.out)).c_str(), shape_text(layout_of(*r.self)).c_str());
   for (int d = 0; d < r.spatial; ++d) {
-    const int64_t wanted = r.output_size->values[static_cast<size_t>(d)], given = to->extent[kAxes - r.spatial + d];
+    const int64_t wanted = r.output_size->values[static_cast<size_t>(d)],
+                  given = to->extent[kAxes - r.spatial + d];
     check.that(given == wanted, "out has shape %s; outputSize asks for %lld, not %lld",
                shape_text(layout_of(*r.out)).c_str(), static_cast<long long>(wanted),
                static_cast<long long>(given));
@@ -66,14 +70,16 @@ Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExe
   for (int d = 0; d < r.spatial; ++d) {
     const int axis = kAxes - r.spatial + d;
     const int64_t extent = input.extent[axis], count = output.extent[axis];
-    // In fp32 like the device: where the exact product is an integer, the rounded one may lie below it.
+    // In fp32 like the device: where the exact product is an integer, the rounded one may lie below
+    // it.
     const auto ratio = static_cast<float>(ratio_of(extent, count, r.scales[d]));
     auto &table = picks->axes[axis];
     table.clear();
     for (int64_t i = 0; i < count; ++i) {
       const float place = (static_cast<float>(i) + (way == Way::kMiddle ? 0.5f : 0.0f)) * ratio;
       // Compared before it is cast: a tiny scale leads anywhere.
-      table.push_back(place < static_cast<float>(extent) ? static_cast<int64_t>(place) : extent - 1);
+      table.push_back(place < static_cast<float>(extent) ? static_cast<int64_t>(place)
+                                                         : extent - 1);
     }
   }
   const int spatial = r.spatial;
@@ -81,8 +87,8 @@ Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExe
   return plan_one_to_one(
       r.op, r.self, r.out,
       [=](const View &source, const View &result) {
-        pick(image_of(channels_first(source, format), spatial), image_of(channels_first(result, format), spatial),
-             *picks);
+        pick(image_of(channels_first(source, format), spatial),
+             image_of(channels_first(result, format), spatial), *picks);
       },
       workspace_size, executor);
 }
@@ -100,7 +106,8 @@ std::vector<Between> places(int64_t extent, int64_t count, bool align_corners, d
     if (!align_corners) {
       place = std::max(0.0, (static_cast<double>(i) + 0.5) * ratio_of(extent, count, scale) - 0.5);
     } else if (count > 1) {
-      place = static_cast<double>(i) * static_cast<double>(extent - 1) / static_cast<double>(count - 1);
+      place =
+          static_cast<double>(i) * static_cast<double>(extent - 1) / static_cast<double>(count - 1);
     }
     if (place < static_cast<double>(extent - 1)) {
       const auto low = static_cast<int64_t>(place);
@@ -131,9 +138,11 @@ void interpolate(const Image &from, const Image &to, const Neighbours &neighbour
           const auto line = [&](int64_t slice, int64_t row) {
             return plane.data() + (slice * rows + row) * columns;
           };
-          const T *corners[4] = {line(z.low, y.low), line(z.low, y.high), line(z.high, y.low), line(z.high, y.high)};
+          const T *corners[4] = {line(z.low, y.low), line(z.low, y.high), line(z.high, y.low),
+                                 line(z.high, y.high)};
           const auto deep = static_cast<T>(z.share), down = static_cast<T>(y.share);
-          const T weights[4] = {(1 - deep) * (1 - down), (1 - deep) * down, deep * (1 - down), deep * down};
+          const T weights[4] = {(1 - deep) * (1 - down), (1 - deep) * down, deep * (1 - down),
+                                deep * down};
           for (const Between &x : neighbours.axes[2]) {
             const auto share = static_cast<T>(x.share);
             T sum = 0;
@@ -149,13 +158,15 @@ void interpolate(const Image &from, const Image &to, const Neighbours &neighbour
   });
 }
 
-Status plan_linear(const Resize &r, bool align_corners, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_linear(const Resize &r, bool align_corners, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
   Image input, output;
   if (const Status status = check_resize(r, &input, &output)) return status;
   auto neighbours = std::make_shared<Neighbours>();
   for (int axis = 0; axis < kAxes; ++axis) {
     const int d = axis - (kAxes - r.spatial);
-    neighbours->axes[axis] = places(input.extent[axis], output.extent[axis], align_corners, d < 0 ? 0 : r.scales[d]);
+    neighbours->axes[axis] =
+        places(input.extent[axis], output.extent[axis], align_corners, d < 0 ? 0 : r.scales[d]);
   }
   const int spatial = r.spatial;
   const aclFormat format = r.out->format;
@@ -180,65 +191,92 @@ using emu::plan_linear;
 using emu::plan_nearest;
 using emu::Way;
 
-EMU_OPERATOR(UpsampleNearest1d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearest1d", self, outputSize, out, 1, {}}, Way::kBelow, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(UpsampleNearest1d,
+             (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
+  return plan_nearest({"aclnnUpsampleNearest1d", self, outputSize, out, 1, {}}, Way::kBelow,
+                      workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleNearest2d, (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearest2d", self, outputSize, out, 2, {}}, Way::kBelow, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(UpsampleNearest2d,
+             (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
+  return plan_nearest({"aclnnUpsampleNearest2d", self, outputSize, out, 2, {}}, Way::kBelow,
+                      workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleNearest3d, (const aclTensor *self, const aclIntArray *outputSize, double scalesD, double scalesH,
-                                 double scalesW, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearest3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
-                      Way::kBelow, workspaceSize, executor);
-} EMU_CATCH
+EMU_OPERATOR(UpsampleNearest3d, (const aclTensor *self, const aclIntArray *outputSize,
+                                 double scalesD, double scalesH, double scalesW, aclTensor *out)) {
+  return plan_nearest(
+      {"aclnnUpsampleNearest3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
+      Way::kBelow, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest1dV2,
              (const aclTensor *self, const aclIntArray *outputSize, float scaleL, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearest1dV2", self, outputSize, out, 1, {static_cast<double>(scaleL)}},
-                      Way::kBelow, workspaceSize, executor);
-} EMU_CATCH
+  return plan_nearest(
+      {"aclnnUpsampleNearest1dV2", self, outputSize, out, 1, {static_cast<double>(scaleL)}},
+      Way::kBelow, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleNearest2dV2, (const aclTensor *self, const aclIntArray *outputSize, float scalesH, float scalesW,
-                                   aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearest2dV2", self, outputSize, out, 2,
+EMU_OPERATOR(UpsampleNearest2dV2, (const aclTensor *self, const aclIntArray *outputSize,
+                                   float scalesH, float scalesW, aclTensor *out)) {
+  return plan_nearest({"aclnnUpsampleNearest2dV2",
+                       self,
+                       outputSize,
+                       out,
+                       2,
                        {static_cast<double>(scalesH), static_cast<double>(scalesW)}},
                       Way::kBelow, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleNearestExact1d,
-             (const aclTensor *self, const aclIntArray *outputSize, double scales, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearestExact1d", self, outputSize, out, 1, {scales}, true}, Way::kMiddle,
-                      workspaceSize, executor);
-} EMU_CATCH
-
-EMU_OPERATOR(UpsampleNearestExact2d, (const aclTensor *self, const aclIntArray *outputSize, double scalesH,
-                                      double scalesW, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearestExact2d", self, outputSize, out, 2, {scalesH, scalesW}, true},
+EMU_OPERATOR(UpsampleNearestExact1d, (const aclTensor *self, const aclIntArray *outputSize,
+                                      double scales, aclTensor *out)) {
+  return plan_nearest({"aclnnUpsampleNearestExact1d", self, outputSize, out, 1, {scales}, true},
                       Way::kMiddle, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleNearestExact3d, (const aclTensor *self, const aclIntArray *outputSize, double scalesD,
+EMU_OPERATOR(UpsampleNearestExact2d, (const aclTensor *self, const aclIntArray *outputSize,
                                       double scalesH, double scalesW, aclTensor *out)) {
-  return plan_nearest({"aclnnUpsampleNearestExact3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
-                      Way::kMiddle, workspaceSize, executor);
-} EMU_CATCH
+  return plan_nearest(
+      {"aclnnUpsampleNearestExact2d", self, outputSize, out, 2, {scalesH, scalesW}, true},
+      Way::kMiddle, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleLinear1d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
-                                double scale, aclTensor *out)) {
-  return plan_linear({"aclnnUpsampleLinear1d", self, outputSize, out, 1, {scale}, true}, alignCorners, workspaceSize,
-                     executor);
-} EMU_CATCH
+EMU_OPERATOR(UpsampleNearestExact3d,
+             (const aclTensor *self, const aclIntArray *outputSize, double scalesD, double scalesH,
+              double scalesW, aclTensor *out)) {
+  return plan_nearest(
+      {"aclnnUpsampleNearestExact3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
+      Way::kMiddle, workspaceSize, executor);
+}
+EMU_CATCH
 
-EMU_OPERATOR(UpsampleBilinear2d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
-                                  double scalesH, double scalesW, aclTensor *out)) {
-  return plan_linear({"aclnnUpsampleBilinear2d", self, outputSize, out, 2, {scalesH, scalesW}}, alignCorners,
-                     workspaceSize, executor);
-} EMU_CATCH
-
-EMU_OPERATOR(UpsampleTrilinear3d, (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
-                                   double scalesD, double scalesH, double scalesW, aclTensor *out)) {
-  return plan_linear({"aclnnUpsampleTrilinear3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
+EMU_OPERATOR(UpsampleLinear1d, (const aclTensor *self, const aclIntArray *outputSize,
+                                bool alignCorners, double scale, aclTensor *out)) {
+  return plan_linear({"aclnnUpsampleLinear1d", self, outputSize, out, 1, {scale}, true},
                      alignCorners, workspaceSize, executor);
-} EMU_CATCH
+}
+EMU_CATCH
+
+EMU_OPERATOR(UpsampleBilinear2d,
+             (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
+              double scalesH, double scalesW, aclTensor *out)) {
+  return plan_linear({"aclnnUpsampleBilinear2d", self, outputSize, out, 2, {scalesH, scalesW}},
+                     alignCorners, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(UpsampleTrilinear3d,
+             (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
+              double scalesD, double scalesH, double scalesW, aclTensor *out)) {
+  return plan_linear(
+      {"aclnnUpsampleTrilinear3d", self, outputSize, out, 3, {scalesD, scalesH, scalesW}, true},
+      alignCorners, workspaceSize, executor);
+}
+EMU_CATCH
