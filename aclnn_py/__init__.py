@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aclnn_py import distributed, errors, functional, ops, tools
     from aclnn_py._ffi import library_info, use
-    from aclnn_py.accounting import (
+    from aclnn_py.checking import check
+    from aclnn_py.graphs.graph import Graph
+    from aclnn_py.memory.buffer import Buffer, HostBuffer, memory_info
+    from aclnn_py.memory.statistics import (
         MemoryStats,
         SizeClass,
         memory_stats,
@@ -23,69 +26,66 @@ if TYPE_CHECKING:
         set_memory_limit,
         trim_memory,
     )
-    from aclnn_py.checking import check
-    from aclnn_py.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
-    from aclnn_py.device import Device, MemoryInfo, device_count, soc_name
-    from aclnn_py.dlpack import from_dlpack
-    from aclnn_py.event import Event
-    from aclnn_py.formats import Format
-    from aclnn_py.generator import Generator, default_generator, manual_seed
-    from aclnn_py.graph import Graph
-    from aclnn_py.memory import Buffer, HostBuffer, memory_info
-    from aclnn_py.operators.blocking import blocking
-    from aclnn_py.operators.scalar import Scalar
-    from aclnn_py.operators.strictness import strict
-    from aclnn_py.plans import Plan, plan
-    from aclnn_py.sequence import Sequence, SequenceStep
-    from aclnn_py.stream import Stream, current_stream, synchronize
-    from aclnn_py.tensor import Tensor
+    from aclnn_py.operators.describe.scalar import Scalar
+    from aclnn_py.operators.launch.blocking import blocking
+    from aclnn_py.operators.launch.plans import Plan, plan
+    from aclnn_py.operators.launch.sequence import Sequence, SequenceStep
+    from aclnn_py.operators.launch.strictness import strict
+    from aclnn_py.random.generator import Generator, default_generator, manual_seed
+    from aclnn_py.runtime.device import Device, MemoryInfo, device_count, soc_name
+    from aclnn_py.runtime.event import Event
+    from aclnn_py.runtime.stream import Stream, current_stream, synchronize
+    from aclnn_py.tensor.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
+    from aclnn_py.tensor.dlpack import from_dlpack
+    from aclnn_py.tensor.formats import Format
+    from aclnn_py.tensor.tensor import Tensor
 
 __version__ = "0.1.0"
 
 # Public name -> module that defines it. A module stands for itself.
 _HOMES = {
     # Devices and order of work
-    "Device": "device",
-    "MemoryInfo": "device",
-    "device_count": "device",
-    "soc_name": "device",
-    "Stream": "stream",
-    "current_stream": "stream",
-    "synchronize": "stream",
-    "Event": "event",
+    "Device": "runtime.device",
+    "MemoryInfo": "runtime.device",
+    "device_count": "runtime.device",
+    "soc_name": "runtime.device",
+    "Stream": "runtime.stream",
+    "current_stream": "runtime.stream",
+    "synchronize": "runtime.stream",
+    "Event": "runtime.event",
     # Memory and tensors
-    "Buffer": "memory",
-    "HostBuffer": "memory",
-    "memory_info": "memory",
-    "MemoryStats": "accounting",
-    "SizeClass": "accounting",
-    "memory_stats": "accounting",
-    "reset_peak_memory_stats": "accounting",
-    "set_allocator": "accounting",
-    "set_memory_limit": "accounting",
-    "trim_memory": "accounting",
-    "Tensor": "tensor",
+    "Buffer": "memory.buffer",
+    "HostBuffer": "memory.buffer",
+    "memory_info": "memory.buffer",
+    "MemoryStats": "memory.statistics",
+    "SizeClass": "memory.statistics",
+    "memory_stats": "memory.statistics",
+    "reset_peak_memory_stats": "memory.statistics",
+    "set_allocator": "memory.statistics",
+    "set_memory_limit": "memory.statistics",
+    "trim_memory": "memory.statistics",
+    "Tensor": "tensor.tensor",
     # Operators
-    "Plan": "plans",
-    "plan": "plans",
-    "Sequence": "sequence",
-    "SequenceStep": "sequence",
-    "Graph": "graph",
-    "Generator": "generator",
-    "default_generator": "generator",
-    "manual_seed": "generator",
-    "Scalar": "operators.scalar",
-    "blocking": "operators.blocking",
+    "Plan": "operators.launch.plans",
+    "plan": "operators.launch.plans",
+    "Sequence": "operators.launch.sequence",
+    "SequenceStep": "operators.launch.sequence",
+    "Graph": "graphs.graph",
+    "Generator": "random.generator",
+    "default_generator": "random.generator",
+    "manual_seed": "random.generator",
+    "Scalar": "operators.describe.scalar",
+    "blocking": "operators.launch.blocking",
     "check": "checking",
-    "strict": "operators.strictness",
-    "Format": "formats",
-    "empty": "creation",
-    "empty_like": "creation",
-    "from_numpy": "creation",
-    "full": "creation",
-    "zeros": "creation",
-    "zeros_like": "creation",
-    "from_dlpack": "dlpack",
+    "strict": "operators.launch.strictness",
+    "Format": "tensor.formats",
+    "empty": "tensor.creation",
+    "empty_like": "tensor.creation",
+    "from_numpy": "tensor.creation",
+    "full": "tensor.creation",
+    "zeros": "tensor.creation",
+    "zeros_like": "tensor.creation",
+    "from_dlpack": "tensor.dlpack",
     # The library
     "library_info": "_ffi",
     "use": "_ffi",
@@ -158,7 +158,9 @@ def __dir__() -> list[str]:
 
 
 if _os.environ.get("ACLNN_PY_TRACE"):
-    import_module("aclnn_py.tools.tracing").start_from_environment(_os.environ["ACLNN_PY_TRACE"])
+    import_module("aclnn_py.tools.traces.writer").start_from_environment(
+        _os.environ["ACLNN_PY_TRACE"]
+    )
 
 if _os.environ.get("ACLNN_PY_CHECK", "0") not in ("", "0"):
     # Before anything is allocated. What is loaded for it costs other programs nothing.

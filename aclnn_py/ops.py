@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from aclnn_py.operators.declare import declare
-from aclnn_py.operators.op import Op
-from aclnn_py.operators.scalar import Scalar
-from aclnn_py.operators.table import operator_named, operator_names
+from aclnn_py.operators.describe.scalar import Scalar
+from aclnn_py.operators.launch.declare import declare
+from aclnn_py.operators.launch.op import Op
+from aclnn_py.operators.launch.table import operator_named, operator_names
 
 __all__ = ["Op", "Scalar", "declare"]
 

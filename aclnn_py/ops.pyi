@@ -4,12 +4,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from aclnn_py.operators.declare import declare as declare
-from aclnn_py.operators.op import Op as Op
-from aclnn_py.operators.scalar import Number as Number
-from aclnn_py.operators.scalar import Scalar as Scalar
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.launch.declare import declare as declare
+from aclnn_py.operators.launch.op import Op as Op
+from aclnn_py.operators.describe.scalar import Number as Number
+from aclnn_py.operators.describe.scalar import Scalar as Scalar
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.tensor import Tensor
 
 DTypeLike = Any
 

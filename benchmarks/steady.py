@@ -40,7 +40,7 @@ class Look(NamedTuple):
 def look() -> Look:
     """Count once nothing is left to the collector or a stream."""
     import aclnn_py as ap
-    from aclnn_py.handle import live_handles
+    from aclnn_py.runtime.handle import live_handles
 
     gc.collect()
     ap.synchronize()

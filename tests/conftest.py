@@ -142,7 +142,7 @@ def stream(device: ap.Device) -> Iterator[ap.Stream]:
 
 
 def _counts() -> dict[str, int]:
-    from aclnn_py.handle import live_handles
+    from aclnn_py.runtime.handle import live_handles
 
     # Made once per process and closed at exit.
     return {
@@ -152,11 +152,11 @@ def _counts() -> dict[str, int]:
 
 def _used_memory() -> dict[int, int]:
     """Used bytes by device, of the devices that are open in this process."""
-    from aclnn_py import runtime
+    from aclnn_py.runtime import initialization
 
-    if not runtime.initialized():
+    if not initialization.initialized():
         return {}
-    from aclnn_py import device
+    from aclnn_py.runtime import device
 
     used = {}
     for index, opened in sorted(device._devices.items()):
@@ -199,9 +199,10 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
 
 
 def _settle() -> None:
-    from aclnn_py import allocator, errors
-    from aclnn_py.pending import open_streams
-    from aclnn_py.workspace import release_workspace
+    from aclnn_py import errors
+    from aclnn_py.memory import allocator
+    from aclnn_py.memory.workspace import release_workspace
+    from aclnn_py.runtime.stream_state import open_streams
 
     for state in open_streams():
         try:

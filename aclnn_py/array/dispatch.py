@@ -15,9 +15,9 @@ import numpy as np
 from aclnn_py import functional
 from aclnn_py.array import arithmetic, reduction
 from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
-from aclnn_py.creation import empty_like, zeros_like
-from aclnn_py.dtypes import dtype_of
-from aclnn_py.tensor import Tensor
+from aclnn_py.tensor.creation import empty_like, zeros_like
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["FUNCTIONS", "array_function", "array_ufunc"]
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
-from aclnn_py.creation import empty
-from aclnn_py.device import Device
-from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.errors import DeviceMismatchError
-from aclnn_py.tensor import Tensor
+from aclnn_py.runtime.device import Device
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["cast", "expect_operands", "is_operand", "number_of", "result_type", "tensor_of"]
 

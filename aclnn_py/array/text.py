@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aclnn_py.errors import AclnnPyError
-from aclnn_py.formats import is_blocked
-from aclnn_py.tensor import Tensor
+from aclnn_py.tensor.formats import is_blocked
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["text_of"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
-from aclnn_py.callers import calling_stack
+from aclnn_py._ffi.source_lines import calling_stack
 from aclnn_py.checking.history import History, Life, stack_text
 from aclnn_py.checking.queued import Queued
 from aclnn_py.checking.reports import Reports
@@ -183,7 +183,7 @@ class Functions:
         status = function(raw, *rest)
         ended = self._history.ended(address, "freed") if _was_freed(status) else None
         if status == _WRITTEN_OUTSIDE and ended is not None:
-            from aclnn_py.status import recent_message
+            from aclnn_py.runtime.status import recent_message
 
             raise CheckError(
                 f"something wrote outside {_named(ended)}: {recent_message()}",

@@ -9,8 +9,8 @@ import weakref
 from bisect import bisect_right, insort
 from collections import OrderedDict
 
-from aclnn_py.callers import calling_stack
-from aclnn_py.handle import Handle
+from aclnn_py._ffi.source_lines import calling_stack
+from aclnn_py.runtime.handle import Handle
 
 __all__ = ["History", "Life", "stack_text"]
 

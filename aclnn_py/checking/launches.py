@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aclnn_py._ffi import C, ffi
-from aclnn_py.callers import calling_stack
+from aclnn_py._ffi.source_lines import calling_stack
 from aclnn_py.checking.functions import address_of
 from aclnn_py.checking.history import History, stack_text
 from aclnn_py.checking.queued import Queued, Work
@@ -21,10 +21,10 @@ from aclnn_py.errors import (
     ClosedError,
     StatusError,
 )
-from aclnn_py.faults import watching
-from aclnn_py.operators.interception import Launch, Observer
-from aclnn_py.pending import StreamState
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.launch.observers import Launch, Observer
+from aclnn_py.runtime.faults import watching
+from aclnn_py.runtime.stream_state import StreamState
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["Launches"]
 

@@ -9,7 +9,7 @@ from collections import deque
 from typing import NamedTuple
 
 from aclnn_py._ffi import C, ffi
-from aclnn_py.pending import StreamState, open_streams
+from aclnn_py.runtime.stream_state import StreamState, open_streams
 
 __all__ = ["Queued", "Work"]
 

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from aclnn_py._ffi import ffi, own_function
-from aclnn_py.callers import calling_stack
+from aclnn_py._ffi.source_lines import calling_stack
 from aclnn_py.checking.history import stack_text
 from aclnn_py.checking.queued import Queued
 from aclnn_py.errors import CheckError, CheckWarning

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from aclnn_py import faults, handle
 from aclnn_py._ffi import CallWrapper, add_wrapper, remove_wrapper
-from aclnn_py.callers import calling_stack
+from aclnn_py._ffi.settings import enabled
+from aclnn_py._ffi.source_lines import calling_stack
 from aclnn_py.checking.functions import Functions
 from aclnn_py.checking.history import History, stack_text
 from aclnn_py.checking.launches import Launches
 from aclnn_py.checking.queued import Queued
 from aclnn_py.checking.reports import Reports
 from aclnn_py.errors import CheckArgumentError, CheckClosedError
-from aclnn_py.operators.interception import add_observer, remove_observer
-from aclnn_py.operators.mode import Mode
-from aclnn_py.settings import enabled
+from aclnn_py.operators.launch.mode import Mode
+from aclnn_py.operators.launch.observers import add_observer, remove_observer
+from aclnn_py.runtime import faults, handle
 
 __all__ = ["check", "start_from_environment"]
 

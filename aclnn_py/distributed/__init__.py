@@ -21,64 +21,64 @@ if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator
     from aclnn_py.distributed.config import CommunicatorConfig
     from aclnn_py.distributed.environment import RankEnvironment, detect_environment
-    from aclnn_py.distributed.errors import (
-        RankEnvironmentError,
-        RankLostError,
-        RendezvousError,
-        RendezvousMismatchError,
-        RendezvousTimeoutError,
-    )
-    from aclnn_py.distributed.fused import all_gather_matmul, matmul_reduce_scatter
-    from aclnn_py.distributed.fused_all_reduce import (
+    from aclnn_py.distributed.fused.all_reduce import (
         matmul_all_reduce,
         quant_matmul_all_reduce,
         weight_quant_matmul_all_reduce,
     )
-    from aclnn_py.distributed.fused_grouped import grouped_mat_mul_all_reduce
-    from aclnn_py.distributed.fused_norms import (
+    from aclnn_py.distributed.fused.gather_scatter import all_gather_matmul, matmul_reduce_scatter
+    from aclnn_py.distributed.fused.grouped import grouped_mat_mul_all_reduce
+    from aclnn_py.distributed.fused.norms import (
         matmul_all_reduce_add_rms_norm,
         quant_matmul_all_reduce_add_rms_norm,
         weight_quant_matmul_all_reduce_add_rms_norm,
     )
     from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
     from aclnn_py.distributed.reductions import all_reduce, reduce, reduce_scatter_tensor
+    from aclnn_py.errors.ranks import (
+        RankEnvironmentError,
+        RankLostError,
+        RendezvousError,
+        RendezvousMismatchError,
+        RendezvousTimeoutError,
+    )
 
-# Public name -> module that defines it.
+# Public name -> module of aclnn_py that defines it.
 _HOMES = {
     # Communicators
-    "Communicator": "communicator",
-    "CommunicatorConfig": "config",
-    "RankEnvironment": "environment",
-    "detect_environment": "environment",
+    "Communicator": "distributed.communicator",
+    "CommunicatorConfig": "distributed.config",
+    "RankEnvironment": "distributed.environment",
+    "detect_environment": "distributed.environment",
     # Collectives
-    "all_gather": "collectives",
-    "all_gather_into_tensor": "collectives",
-    "all_reduce": "reductions",
-    "all_to_all_single": "collectives",
-    "barrier": "collectives",
-    "broadcast": "collectives",
-    "reduce": "reductions",
-    "reduce_scatter_tensor": "reductions",
-    "scatter": "collectives",
-    "batch_send_recv": "point_to_point",
-    "recv": "point_to_point",
-    "send": "point_to_point",
+    "all_gather": "distributed.collectives",
+    "all_gather_into_tensor": "distributed.collectives",
+    "all_reduce": "distributed.reductions",
+    "all_to_all_single": "distributed.collectives",
+    "barrier": "distributed.collectives",
+    "broadcast": "distributed.collectives",
+    "reduce": "distributed.reductions",
+    "reduce_scatter_tensor": "distributed.reductions",
+    "scatter": "distributed.collectives",
+    "batch_send_recv": "distributed.point_to_point",
+    "recv": "distributed.point_to_point",
+    "send": "distributed.point_to_point",
     # Communication and computation in one operator
-    "all_gather_matmul": "fused",
-    "grouped_mat_mul_all_reduce": "fused_grouped",
-    "matmul_all_reduce": "fused_all_reduce",
-    "matmul_all_reduce_add_rms_norm": "fused_norms",
-    "matmul_reduce_scatter": "fused",
-    "quant_matmul_all_reduce": "fused_all_reduce",
-    "quant_matmul_all_reduce_add_rms_norm": "fused_norms",
-    "weight_quant_matmul_all_reduce": "fused_all_reduce",
-    "weight_quant_matmul_all_reduce_add_rms_norm": "fused_norms",
+    "all_gather_matmul": "distributed.fused.gather_scatter",
+    "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
+    "matmul_all_reduce": "distributed.fused.all_reduce",
+    "matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
+    "matmul_reduce_scatter": "distributed.fused.gather_scatter",
+    "quant_matmul_all_reduce": "distributed.fused.all_reduce",
+    "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
+    "weight_quant_matmul_all_reduce": "distributed.fused.all_reduce",
+    "weight_quant_matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
     # Errors
-    "RankEnvironmentError": "errors",
-    "RankLostError": "errors",
-    "RendezvousError": "errors",
-    "RendezvousMismatchError": "errors",
-    "RendezvousTimeoutError": "errors",
+    "RankEnvironmentError": "errors.ranks",
+    "RankLostError": "errors.ranks",
+    "RendezvousError": "errors.ranks",
+    "RendezvousMismatchError": "errors.ranks",
+    "RendezvousTimeoutError": "errors.ranks",
 }
 
 __all__ = [
@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
+    value = getattr(import_module(f"aclnn_py.{home}"), name)
     globals()[name] = value
     return value
 

@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from aclnn_py.distributed.errors import RendezvousError, RendezvousMismatchError
-from aclnn_py.distributed.messages import (
+from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.distributed.rendezvous.messages import (
     lines,
     one_line,
     printable_lines,
@@ -24,8 +24,8 @@ from aclnn_py.distributed.messages import (
     text,
     whole,
 )
-from aclnn_py.distributed.rendezvous import Rendezvous
 from aclnn_py.errors import AclnnPyError
+from aclnn_py.errors.ranks import RendezvousError, RendezvousMismatchError
 
 __all__ = ["agree", "own_facts", "share_root_info"]
 

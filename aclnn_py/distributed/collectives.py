@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aclnn_py.creation import empty, from_numpy
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.groups import Group
 from aclnn_py.distributed.operands import counts, operand, queue, rank_in, same_count, same_type
+from aclnn_py.tensor.creation import empty, from_numpy
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator
-    from aclnn_py.stream import Stream
-    from aclnn_py.tensor import Tensor
+    from aclnn_py.runtime.stream import Stream
+    from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "all_gather",

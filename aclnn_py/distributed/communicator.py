@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aclnn_py._ffi import C, device_kind, ffi
-from aclnn_py.device import Device, device_count
 from aclnn_py.distributed import bringup, groups, native
 from aclnn_py.distributed.config import CommunicatorConfig
 from aclnn_py.distributed.environment import RankEnvironment, detect_environment
-from aclnn_py.distributed.errors import RankEnvironmentError, RankLostError
-from aclnn_py.distributed.rendezvous import Rendezvous, open_rendezvous
+from aclnn_py.distributed.rendezvous.meeting import Rendezvous, open_rendezvous
 from aclnn_py.errors import DeviceMismatchError, HcclError, StatusError
-from aclnn_py.handle import Handle
-from aclnn_py.status import check_hccl
-from aclnn_py.stream import Stream, resolve_stream
+from aclnn_py.errors.ranks import RankEnvironmentError, RankLostError
+from aclnn_py.runtime.device import Device, device_count
+from aclnn_py.runtime.handle import Handle
+from aclnn_py.runtime.status import check_hccl
+from aclnn_py.runtime.stream import Stream, resolve_stream
 
 __all__ = ["Communicator"]
 

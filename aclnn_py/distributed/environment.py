@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aclnn_py.distributed.errors import RankEnvironmentError
+from aclnn_py.errors.ranks import RankEnvironmentError
 
 __all__ = ["RankEnvironment", "detect_environment"]
 

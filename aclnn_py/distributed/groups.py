@@ -7,8 +7,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Union
 
-from aclnn_py.device import Device
-from aclnn_py.operators import groups as known
+from aclnn_py.operators.describe import groups as known
+from aclnn_py.runtime.device import Device
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from aclnn_py._ffi import C, ffi
-from aclnn_py.device import Device
 from aclnn_py.distributed.bringup import ROOT_INFO_NBYTES
 from aclnn_py.distributed.config import CommunicatorConfig, fill
-from aclnn_py.distributed.rendezvous import Rendezvous
+from aclnn_py.distributed.rendezvous.meeting import Rendezvous
 from aclnn_py.errors import AclnnPyError
-from aclnn_py.status import check_hccl
-from aclnn_py.stream import Stream
+from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.status import check_hccl
+from aclnn_py.runtime.stream import Stream
 
 __all__ = [
     "OpenComm",

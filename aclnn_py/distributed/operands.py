@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aclnn_py import guard
 from aclnn_py._ffi import C, ffi
-from aclnn_py.callers import calling_line
+from aclnn_py._ffi.source_lines import calling_line
 from aclnn_py.distributed.communicator import Communicator
-from aclnn_py.dtypes import dtype_of
 from aclnn_py.errors import DeviceMismatchError
-from aclnn_py.faults import note_collective
-from aclnn_py.operators.expected import not_a_tensor
-from aclnn_py.operators.interception import observers
-from aclnn_py.status import check_hccl
-from aclnn_py.stream import Stream, mark, order
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.describe.argument_errors import not_a_tensor
+from aclnn_py.operators.launch.observers import observers
+from aclnn_py.runtime import capture_rules
+from aclnn_py.runtime.faults import note_collective
+from aclnn_py.runtime.status import check_hccl
+from aclnn_py.runtime.stream import Stream, mark, order
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "Operand",
@@ -153,7 +153,7 @@ def queue(
         The call is refused; the text names the rank.
     """
     where = communicator.stream(stream)
-    guard.before_queue(routine, where)
+    capture_rules.before_queue(routine, where)
     uses = [tensor._memory._block.use for tensor in tensors]
     order(where, uses)
     with communicator.device.as_active():

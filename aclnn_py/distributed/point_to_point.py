@@ -13,8 +13,8 @@ from aclnn_py.distributed.operands import operand, queue, rank_in
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator
-    from aclnn_py.stream import Stream
-    from aclnn_py.tensor import Tensor
+    from aclnn_py.runtime.stream import Stream
+    from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["batch_send_recv", "recv", "send"]
 

@@ -17,8 +17,8 @@ from aclnn_py.distributed.operands import (
 )
 
 if TYPE_CHECKING:
-    from aclnn_py.stream import Stream
-    from aclnn_py.tensor import Tensor
+    from aclnn_py.runtime.stream import Stream
+    from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["all_reduce", "reduce", "reduce_scatter_tensor"]
 

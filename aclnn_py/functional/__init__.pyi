@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from aclnn_py.device import Device
+from aclnn_py.runtime.device import Device
 from aclnn_py.functional.grouped import gmm as gmm
 from aclnn_py.functional.grouped import gmm_backward as gmm_backward
 from aclnn_py.functional.grouped import gmm_v2 as gmm_v2
@@ -16,10 +16,10 @@ from aclnn_py.functional.quant import unpack_scale as unpack_scale
 from aclnn_py.functional.selection import count_nonzero as count_nonzero
 from aclnn_py.functional.selection import masked_select as masked_select
 from aclnn_py.functional.selection import nonzero as nonzero
-from aclnn_py.generator import Generator
-from aclnn_py.operators.scalar import Number as Number
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.random.generator import Generator
+from aclnn_py.operators.describe.scalar import Number as Number
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.tensor import Tensor
 
 DTypeLike = Any
 

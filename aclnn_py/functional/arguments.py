@@ -9,10 +9,10 @@ from math import prod
 import ml_dtypes
 
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.formats import Format
 from aclnn_py.functional.results import axis, is_number
-from aclnn_py.operators.expected import expect_tensors
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.tensor.formats import Format
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "all_axes",

@@ -8,12 +8,12 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py.facts import operator as operator_facts
-from aclnn_py.operators.documentation import since
-from aclnn_py.operators.table import operator_named
+from aclnn_py.operators.describe.documentation import since
+from aclnn_py.operators.launch.table import operator_named
 
 if TYPE_CHECKING:
     from aclnn_py.functional.row import Row
-    from aclnn_py.operators.op import Op
+    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["docstring", "signature", "stub_line"]
 

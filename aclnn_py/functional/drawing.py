@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from aclnn_py.current import thread
-from aclnn_py.draws import Place
 from aclnn_py.errors import CaptureError, DeviceMismatchError, InvalidArgumentError
-from aclnn_py.generator import Generator, default_generator
-from aclnn_py.stream import Stream, resolve_stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.random.draws import Place
+from aclnn_py.random.generator import Generator, default_generator
+from aclnn_py.runtime.current import thread
+from aclnn_py.runtime.stream import Stream, resolve_stream
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["next_place", "signed", "unsigned"]
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from aclnn_py import ops
-from aclnn_py.creation import empty, zeros
 from aclnn_py.functional.results import has_operator
-from aclnn_py.operators.expected import expect_tensors
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
-from aclnn_py.views import contiguous_strides
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty, zeros
+from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = ["gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"]
 

@@ -8,10 +8,10 @@ added to the scores in both.
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.creation import empty
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "ALL_TOKENS",

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from aclnn_py.functional.tables import FAMILIES, WRITTEN
-from aclnn_py.operators.table import operator_named
+from aclnn_py.operators.launch.table import operator_named
 
 __all__ = ["PAGE_PATH", "page_text"]
 

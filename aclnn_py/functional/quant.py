@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aclnn_py import ops
-from aclnn_py.creation import empty
-from aclnn_py.formats import Format
-from aclnn_py.layout import layout_of
-from aclnn_py.operators.expected import expect_tensors
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
-from aclnn_py.views import contiguous_strides
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.formats import Format
+from aclnn_py.tensor.layout import layout_of
+from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = ["pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import ops
-from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.operators.expected import not_a_tensor, type_name
-from aclnn_py.operators.scalar import Scalar
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.describe.argument_errors import not_a_tensor, type_name
+from aclnn_py.operators.describe.scalar import Scalar
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "arange_length",

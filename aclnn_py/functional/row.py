@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aclnn_py import ops
-from aclnn_py.creation import empty
 from aclnn_py.functional import arguments, documentation, drawing, masks, results
-from aclnn_py.operators.expected import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.tensor.creation import empty
 
 __all__ = ["Call", "Function", "Output", "Row", "build"]
 

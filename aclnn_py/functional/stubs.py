@@ -21,13 +21,13 @@ _HEAD = """\
 from collections.abc import Sequence
 from typing import Any
 
-from aclnn_py.device import Device
+from aclnn_py.runtime.device import Device
 """
 _IMPORTS = """\
-from aclnn_py.generator import Generator
-from aclnn_py.operators.scalar import Number as Number
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.random.generator import Generator
+from aclnn_py.operators.describe.scalar import Number as Number
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.tensor import Tensor
 
 DTypeLike = Any
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from aclnn_py._ffi import ffi, lib
-from aclnn_py.operators.parameter import read_parameters
+from aclnn_py.operators.describe.parameter import read_parameters
 from aclnn_py.operators.stub_file import write_or_check
 
 __all__ = ["STUB_PATH", "stub_text"]
@@ -20,12 +20,12 @@ _HEAD = """\
 from collections.abc import Sequence
 from typing import Any
 
-from aclnn_py.operators.declare import declare as declare
-from aclnn_py.operators.op import Op as Op
-from aclnn_py.operators.scalar import Number as Number
-from aclnn_py.operators.scalar import Scalar as Scalar
-from aclnn_py.stream import Stream
-from aclnn_py.tensor import Tensor
+from aclnn_py.operators.launch.declare import declare as declare
+from aclnn_py.operators.launch.op import Op as Op
+from aclnn_py.operators.describe.scalar import Number as Number
+from aclnn_py.operators.describe.scalar import Scalar as Scalar
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.tensor import Tensor
 
 DTypeLike = Any
 

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
-    from aclnn_py.tools.comparing import compare
-    from aclnn_py.tools.recording import record
-    from aclnn_py.tools.replaying import replay
-    from aclnn_py.tools.tracing import trace
+    from aclnn_py.tools.records.comparer import compare
+    from aclnn_py.tools.records.recorder import record
+    from aclnn_py.tools.records.replayer import replay
+    from aclnn_py.tools.traces.writer import trace
 
 _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
 # What programs use in a `with` block -> module that defines it.
-_HOMES = {"compare": "comparing", "record": "recording", "replay": "replaying", "trace": "tracing"}
+_HOMES = {
+    "compare": "records.comparer",
+    "record": "records.recorder",
+    "replay": "records.replayer",
+    "trace": "traces.writer",
+}
 
 __all__ = [
     "compare",

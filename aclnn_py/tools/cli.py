@@ -191,9 +191,9 @@ def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from aclnn_py.tools import trace_table
+    from aclnn_py.tools.traces import table
 
-    return trace_table.run(options.files, functions=options.functions, as_json=options.json)
+    return table.run(options.files, functions=options.functions, as_json=options.json)
 
 
 def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -233,9 +233,9 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from aclnn_py.tools import replaying
+    from aclnn_py.tools.records import replayer
 
-    return replaying.run(
+    return replayer.run(
         options.file,
         device=options.device,
         as_json=options.json,

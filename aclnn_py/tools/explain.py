@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from aclnn_py.explanation.lookup import Explanation, find
-from aclnn_py.explanation.text import render
+from aclnn_py.errors.code_lookup import Explanation, find
+from aclnn_py.errors.explanation_text import render
 
 __all__ = ["explain", "run"]
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.allocator import device_allocator, pinned_allocator
+from aclnn_py.memory.allocator import device_allocator, pinned_allocator
 
 MIB = 1 << 20
 
@@ -328,7 +328,7 @@ def test_at_the_end_of_the_process_all_segments_go_back():
     outcome = run_script(
         """
         import aclnn_py as ap
-        from aclnn_py import runtime
+        from aclnn_py.runtime import initialization
 
         device = ap.Device(0)
         before = device.memory_info().free
@@ -337,7 +337,7 @@ def test_at_the_end_of_the_process_all_segments_go_back():
         def report():
             left = ap.memory_stats().reserved_nbytes + ap.memory_stats(pinned=True).reserved_nbytes
             print("left", left, before - device.memory_info().free)
-        runtime.ensure().before_reset(report)
+        initialization.ensure().before_reset(report)
         """,
         env={"ACLNN_PY_ALLOCATOR": "caching"},
     ).check()
@@ -355,7 +355,7 @@ def test_at_the_end_of_the_process_all_segments_go_back():
     ],
 )
 def test_the_environment_chooses(monkeypatch, environment, caching):
-    from aclnn_py.allocator import caching_wanted
+    from aclnn_py.memory.allocator import caching_wanted
 
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

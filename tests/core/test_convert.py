@@ -5,10 +5,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclnn_py import convert
-from aclnn_py.dtypes import dtype_of
-from aclnn_py.formats import Format, format_of, storage_shape
-from aclnn_py.views import contiguous_strides
+from aclnn_py.tensor import host_arrays
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.formats import Format, format_of, storage_shape
+from aclnn_py.tensor.views import contiguous_strides
 
 NZ = Format.FRACTAL_NZ
 
@@ -30,7 +30,7 @@ def test_blocked_storage_shape(shape, dtype, stored):
 
 def test_blocked_positions_of_the_worked_example():
     array = (18 * np.arange(3)[:, None] + np.arange(18)).astype(np.float16)
-    flat = convert.to_storage(array, dtype_of("float16"), NZ).view(np.float16)
+    flat = host_arrays.to_storage(array, dtype_of("float16"), NZ).view(np.float16)
     assert flat.size == 512
     assert flat[[0, 16, 32, 256, 272, 289]].tolist() == [0, 18, 36, 16, 34, 53]
     assert flat[48] == 0
@@ -41,29 +41,29 @@ def test_blocked_positions_of_the_worked_example():
 def test_blocked_round_trip_straight_and_transposed(dtype, shape):
     kind = dtype_of(dtype)
     values = (np.arange(np.prod(shape)) % 15 - 7).reshape(shape).astype(kind.numpy)
-    raw = convert.to_storage(values, kind, NZ)
+    raw = host_arrays.to_storage(values, kind, NZ)
     assert raw.size == kind.nbytes(int(np.prod(storage_shape(shape, NZ, kind))))
-    back = convert.to_host(raw, kind, NZ, shape, contiguous_strides(shape))
+    back = host_arrays.to_host(raw, kind, NZ, shape, contiguous_strides(shape))
     np.testing.assert_array_equal(back.astype(float), values.astype(float))
     flipped = (*shape[:-2], shape[-1], shape[-2])
     strides = contiguous_strides(shape)
     strides = (*strides[:-2], strides[-1], strides[-2])
-    back = convert.to_host(raw, kind, NZ, flipped, strides)
+    back = host_arrays.to_host(raw, kind, NZ, flipped, strides)
     np.testing.assert_array_equal(back.astype(float), values.swapaxes(-1, -2).astype(float))
 
 
 def test_a_strided_array_is_stored_by_its_elements():
     base = np.arange(24, dtype=np.int32).reshape(4, 6)
     view = base[::2, 1::2]
-    raw = convert.to_storage(view, dtype_of("int32"), Format.ND)
+    raw = host_arrays.to_storage(view, dtype_of("int32"), Format.ND)
     np.testing.assert_array_equal(raw.view(np.int32), [1, 3, 5, 13, 15, 17])
 
 
 def test_strided_int4_views_are_read_by_element():
     values = (np.arange(12) - 6).reshape(3, 4).astype(ml_dtypes.int4)
     kind = dtype_of("int4")
-    raw = convert.to_storage(values, kind, Format.ND)
-    back = convert.to_host(raw, kind, Format.ND, (4, 2), (1, 4), 4)
+    raw = host_arrays.to_storage(values, kind, Format.ND)
+    back = host_arrays.to_host(raw, kind, Format.ND, (4, 2), (1, 4), 4)
     np.testing.assert_array_equal(back.astype(int), values[1:].T.astype(int))
 
 

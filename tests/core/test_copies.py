@@ -11,7 +11,7 @@ import pytest
 from helpers.gates import held
 
 import aclnn_py as ap
-from aclnn_py import staging
+from aclnn_py.tensor import staging
 
 
 @pytest.fixture(params=["one stage", "many stages"])

@@ -95,7 +95,7 @@ def test_use_on_a_thread_holds_for_that_thread_only(device, second_device):
 
 def test_a_device_another_library_chose_on_a_thread_is_taken(device, second_device):
     from aclnn_py._ffi import C
-    from aclnn_py.status import check_acl
+    from aclnn_py.runtime.status import check_acl
 
     second_device.activate()
     device.activate()

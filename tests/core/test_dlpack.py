@@ -10,7 +10,7 @@ import pytest
 from helpers.memory import free_memory
 
 import aclnn_py as ap
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 pytestmark = pytest.mark.emulator_only(reason="NumPy reads the memory of the emulator in place")
 

@@ -5,8 +5,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclnn_py import dtypes
-from aclnn_py.dtypes import dtype_of
+from aclnn_py.tensor import dtypes
+from aclnn_py.tensor.dtypes import dtype_of
 
 NUMBERS = {
     "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7,

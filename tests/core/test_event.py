@@ -44,7 +44,7 @@ def test_elapsed_time_is_in_milliseconds(stream):
 
 
 def test_an_event_released_while_recorded_lives_until_the_stream_has_passed(stream):
-    from aclnn_py.handle import live_handles
+    from aclnn_py.runtime.handle import live_handles
 
     before = live_handles().get("Event", 0)
     with held(stream) as gate:

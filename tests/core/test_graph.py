@@ -11,7 +11,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 
 def floats(*values: float) -> ap.Tensor:

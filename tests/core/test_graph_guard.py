@@ -13,7 +13,7 @@ import pytest
 import aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py._ffi import C
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 
 @dataclass

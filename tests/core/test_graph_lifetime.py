@@ -12,8 +12,8 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.allocator import device_allocator
-from aclnn_py.handle import live_handles
+from aclnn_py.memory.allocator import device_allocator
+from aclnn_py.runtime.handle import live_handles
 
 
 def tensor(*values: float) -> ap.Tensor:

@@ -13,7 +13,7 @@ from helpers.gates import held
 import aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py import functional as F
-from aclnn_py.allocator import device_allocator
+from aclnn_py.memory.allocator import device_allocator
 
 COUNT = 3 << 20
 NBYTES = COUNT * 4  # of this size every segment holds one

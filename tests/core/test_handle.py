@@ -11,7 +11,7 @@ import pytest
 from helpers.processes import run_script
 
 from aclnn_py.errors import ClosedError, ReleaseWarning
-from aclnn_py.handle import Handle, live_handles
+from aclnn_py.runtime.handle import Handle, live_handles
 
 
 class Thing(Handle):
@@ -124,7 +124,7 @@ def test_at_exit_the_newest_goes_first_and_a_failure_stops_nobody():
     outcome = run_script(
         """
 import warnings
-from aclnn_py.handle import Handle
+from aclnn_py.runtime.handle import Handle
 warnings.simplefilter("error")
 def fail(raw):
     raise OSError("refused")

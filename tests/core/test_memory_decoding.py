@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import aclnn_py as ap
-from aclnn_py.allocator import device_allocator
+from aclnn_py.memory.allocator import device_allocator
 
 WARM, STEPS = 60, 120
 

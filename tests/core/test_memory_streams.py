@@ -10,7 +10,7 @@ import pytest
 from helpers.gates import held
 
 import aclnn_py as ap
-from aclnn_py.allocator import device_allocator
+from aclnn_py.memory.allocator import device_allocator
 
 NBYTES = 12 << 20  # of this size every segment holds one
 

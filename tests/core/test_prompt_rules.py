@@ -115,7 +115,7 @@ def test_nothing_copies_to_the_host_silently(device, call, monkeypatch):
     def copied(*_: object) -> None:
         raise AssertionError("the elements were copied to the host")
 
-    monkeypatch.setattr("aclnn_py.transfer.read", copied)
+    monkeypatch.setattr("aclnn_py.tensor.transfer.read", copied)
     with pytest.raises(TypeError, match=r"device|Tensor|out"):
         call(tensor)
 

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclnn_py import errors, status
+from aclnn_py import errors
 from aclnn_py._ffi import C, ffi
+from aclnn_py.runtime import status
 from aclnn_py.tools.doctor import Finding
 
 

@@ -197,7 +197,7 @@ def test_events_order_two_streams(device):
 
 def test_a_foreign_stream_is_used_and_left_alone(device):
     from aclnn_py._ffi import C, ffi
-    from aclnn_py.status import check_acl
+    from aclnn_py.runtime.status import check_acl
 
     device.activate()
     out = ffi.new("aclrtStream *")

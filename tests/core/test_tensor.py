@@ -334,9 +334,9 @@ def test_memory_goes_with_the_last_reference(device):
 
 
 def test_storage_beyond_four_gibibytes_is_counted_in_full():
-    from aclnn_py.dtypes import dtype_of
-    from aclnn_py.formats import Format
-    from aclnn_py.layout import contiguous_layout
+    from aclnn_py.tensor.dtypes import dtype_of
+    from aclnn_py.tensor.formats import Format
+    from aclnn_py.tensor.layout import contiguous_layout
 
     layout = contiguous_layout((1 << 17, 1 << 17), dtype_of("float32"), Format.ND)
     assert layout.span == 1 << 34

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclnn_py import views
-from aclnn_py.views import View, contiguous_strides
+from aclnn_py.tensor import views
+from aclnn_py.tensor.views import View, contiguous_strides
 
 shapes = st.lists(st.integers(1, 5), min_size=0, max_size=4).map(tuple)
 

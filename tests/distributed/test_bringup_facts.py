@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aclnn_py.distributed import bringup
-from aclnn_py.distributed.errors import RendezvousError, RendezvousMismatchError
-from aclnn_py.distributed.rendezvous import Rendezvous
+from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.errors.ranks import RendezvousError, RendezvousMismatchError
 
 
 class Told(Rendezvous):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from aclnn_py.distributed.environment import RankEnvironment, detect_environment, first_host
-from aclnn_py.distributed.errors import RankEnvironmentError
+from aclnn_py.errors.ranks import RankEnvironmentError
 
 PLACE = {"MASTER_ADDR": "node0", "MASTER_PORT": "29500"}
 

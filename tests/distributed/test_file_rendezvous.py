@@ -10,12 +10,8 @@ from typing import Any
 
 import pytest
 
-from aclnn_py.distributed.errors import (
-    RendezvousError,
-    RendezvousMismatchError,
-    RendezvousTimeoutError,
-)
-from aclnn_py.distributed.file_rendezvous import FileRendezvous
+from aclnn_py.distributed.rendezvous.files import FileRendezvous
+from aclnn_py.errors.ranks import RendezvousError, RendezvousMismatchError, RendezvousTimeoutError
 
 
 def join(place: Path, rank: int, world_size: int, **other: Any) -> FileRendezvous:

@@ -19,7 +19,7 @@ from aclnn_py.distributed import (
     all_gather_matmul,
     all_reduce,
 )
-from aclnn_py.workspace import release_workspace
+from aclnn_py.memory.workspace import release_workspace
 
 
 def reduce_and_gather(comm: Communicator) -> None:

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from aclnn_py.distributed import messages, shared_files
-from aclnn_py.distributed.errors import RendezvousError, RendezvousTimeoutError
-from aclnn_py.distributed.file_rendezvous import FileRendezvous
-from aclnn_py.distributed.shared_files import SharedFiles
+from aclnn_py.distributed.rendezvous import messages, shared_files
+from aclnn_py.distributed.rendezvous.files import FileRendezvous
+from aclnn_py.distributed.rendezvous.shared_files import SharedFiles
+from aclnn_py.errors.ranks import RendezvousError, RendezvousTimeoutError
 
 GIVE_UP_S = 60.0
 TOKEN = "secret"

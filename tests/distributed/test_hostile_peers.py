@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from aclnn_py.distributed import connections, messages
-from aclnn_py.distributed.errors import (
+from aclnn_py.distributed.rendezvous import connections, messages, server
+from aclnn_py.distributed.rendezvous.tcp import TcpRendezvous
+from aclnn_py.errors.ranks import (
     RankLostError,
     RendezvousError,
     RendezvousMismatchError,
     RendezvousTimeoutError,
 )
-from aclnn_py.distributed.tcp_rendezvous import TcpRendezvous
 
 TOKEN = "a shared secret"
 GIVE_UP_S = 60.0
@@ -360,10 +360,8 @@ def test_payloads_that_are_too_much_together_are_said_to_be(
 ) -> None:
     import dataclasses
 
-    from aclnn_py.distributed import rendezvous_server
-
     small = dataclasses.replace(messages.REPLIES, max_nbytes=2000)
-    monkeypatch.setattr(rendezvous_server, "REPLIES", small)
+    monkeypatch.setattr(server, "REPLIES", small)
     other = join(port, 1, token=token)
     seen: list[BaseException] = []
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclnn_py.distributed.errors import RendezvousError
-from aclnn_py.distributed.messages import (
+from aclnn_py.distributed.rendezvous.messages import (
     FILE_BODIES,
     FILE_ENVELOPE,
     GREETINGS,
@@ -30,6 +29,7 @@ from aclnn_py.distributed.messages import (
     proves,
     text,
 )
+from aclnn_py.errors.ranks import RendezvousError
 
 NONCE = "0123456789abcdef" * 2
 HELLO_MESSAGE = {

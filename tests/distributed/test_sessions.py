@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 from helpers.processes import environment
 
-from aclnn_py.distributed import sockets
-from aclnn_py.distributed.errors import (
+from aclnn_py.distributed.rendezvous import sockets
+from aclnn_py.distributed.rendezvous.sockets import LauncherPort
+from aclnn_py.distributed.rendezvous.tcp import TcpRendezvous
+from aclnn_py.errors.ranks import (
     RankEnvironmentError,
     RankLostError,
     RendezvousError,
     RendezvousMismatchError,
     RendezvousTimeoutError,
 )
-from aclnn_py.distributed.sockets import LauncherPort
-from aclnn_py.distributed.tcp_rendezvous import TcpRendezvous
 
 GIVE_UP_S = 60.0
 

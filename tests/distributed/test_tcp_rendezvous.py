@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from aclnn_py.distributed.errors import (
+from aclnn_py.distributed.rendezvous.tcp import TcpRendezvous
+from aclnn_py.errors.ranks import (
     RankLostError,
     RendezvousError,
     RendezvousMismatchError,
     RendezvousTimeoutError,
 )
-from aclnn_py.distributed.tcp_rendezvous import TcpRendezvous
 
 TOKEN = "a shared secret"
 

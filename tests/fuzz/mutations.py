@@ -21,7 +21,7 @@ from helpers.accepted_calls import (
     TensorSpec,
 )
 
-from aclnn_py.views import contiguous_strides
+from aclnn_py.tensor.views import contiguous_strides
 
 from .cases import (
     FREED_DATA,

@@ -29,11 +29,11 @@ import aclnn_py as ap
 from aclnn_py import facts, ops
 from aclnn_py._ffi import C, ffi
 from aclnn_py._ffi.naming import operator_name
-from aclnn_py.dtypes import dtype_of, from_acl
-from aclnn_py.formats import format_of, is_blocked
-from aclnn_py.operators.op import Op
-from aclnn_py.status import check_acl
-from aclnn_py.views import contiguous_strides
+from aclnn_py.operators.launch.op import Op
+from aclnn_py.runtime.status import check_acl
+from aclnn_py.tensor.dtypes import dtype_of, from_acl
+from aclnn_py.tensor.formats import format_of, is_blocked
+from aclnn_py.tensor.views import contiguous_strides
 
 from .cases import FREED_DATA, HOST_DATA, NO_DATA, Case, Same, Stale, Text, Wrong
 from .sanitizer import Shadow

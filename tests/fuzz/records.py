@@ -15,10 +15,10 @@ import numpy as np
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py.errors import StatusError
-from aclnn_py.operators.record_file import RecordError, RecordReader
+from aclnn_py.operators.record.file import RecordError, RecordReader
 from aclnn_py.tools.cpp_text import Code
-from aclnn_py.tools.replaying import replay
-from aclnn_py.tools.reproducer import program
+from aclnn_py.tools.records.replayer import replay
+from aclnn_py.tools.records.reproducer import program
 
 from .budget import Budget
 from .file_mutations import adjusted_tree, changed_bytes, changed_tree, encoded

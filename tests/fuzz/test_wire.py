@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclnn_py.distributed.connections import Connections
+from aclnn_py.distributed.rendezvous.connections import Connections
 from fuzz import wire
 from fuzz.budget import Budget
 

@@ -13,8 +13,8 @@ import numpy as np
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py.tools.explain import explain
-from aclnn_py.tools.trace_reader import TraceError, read_calls
-from aclnn_py.tools.trace_table import table, totals
+from aclnn_py.tools.traces.reader import TraceError, read_calls
+from aclnn_py.tools.traces.table import table, totals
 
 from .budget import Budget
 from .file_mutations import changed_bytes, changed_tree

@@ -22,12 +22,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from aclnn_py.distributed import messages
-from aclnn_py.distributed.errors import RankLostError, RendezvousError
-from aclnn_py.distributed.file_rendezvous import FileRendezvous
-from aclnn_py.distributed.shared_files import SharedFiles
-from aclnn_py.distributed.tcp_rendezvous import TcpRendezvous
-from aclnn_py.distributed.wire import LENGTH_NBYTES, frame, take_message
+from aclnn_py.distributed.rendezvous import messages
+from aclnn_py.distributed.rendezvous.files import FileRendezvous
+from aclnn_py.distributed.rendezvous.shared_files import SharedFiles
+from aclnn_py.distributed.rendezvous.tcp import TcpRendezvous
+from aclnn_py.distributed.rendezvous.wire import LENGTH_NBYTES, frame, take_message
+from aclnn_py.errors.ranks import RankLostError, RendezvousError
 
 from .budget import Budget
 

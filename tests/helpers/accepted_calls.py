@@ -28,14 +28,14 @@ import numpy as np
 
 from aclnn_py import ops
 from aclnn_py._ffi.naming import operator_name
-from aclnn_py.dtypes import DType, dtype_of
-from aclnn_py.formats import format_of, is_blocked
-from aclnn_py.layout import layout_of
-from aclnn_py.memory import Buffer
-from aclnn_py.operators.op import Op
-from aclnn_py.operators.scalar import Scalar as NumberOfDtype
-from aclnn_py.tensor import Tensor
-from aclnn_py.views import contiguous_strides
+from aclnn_py.memory.buffer import Buffer
+from aclnn_py.operators.describe.scalar import Scalar as NumberOfDtype
+from aclnn_py.operators.launch.op import Op
+from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.formats import format_of, is_blocked
+from aclnn_py.tensor.layout import layout_of
+from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.views import contiguous_strides
 
 PATH = Path(__file__).with_suffix(".json")
 

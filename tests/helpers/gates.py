@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import aclnn_py as ap
 from aclnn_py._ffi import C, ffi
-from aclnn_py.status import check_acl
+from aclnn_py.runtime.status import check_acl
 
 _Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 

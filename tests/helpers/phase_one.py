@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from aclnn_py._ffi import C
-from aclnn_py.dtypes import DType, dtype_of
 from aclnn_py.emulator import library_path
-from aclnn_py.formats import format_of
+from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.formats import format_of
 from helpers.accepted_calls import (
     Call,
     Group,

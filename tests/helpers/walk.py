@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from aclnn_py.dtypes import DType, all_types, dtype_of
+from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
 from helpers.accepted_calls import calls
 from helpers.phase_one import PhaseOne
 

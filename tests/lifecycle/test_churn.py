@@ -12,7 +12,7 @@ import pytest
 from helpers.memory import free_memory
 
 import aclnn_py as ap
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 ROUNDS = 20_000
 

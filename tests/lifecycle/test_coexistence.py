@@ -34,11 +34,11 @@ def test_an_init_that_was_done_before_is_accepted_and_left_to_its_owner():
         + """
 call("aclInit", None)
 import aclnn_py as ap
-from aclnn_py import runtime
+from aclnn_py.runtime import initialization
 tensor = ap.full(4, 5, "int32")
 tensor.buffer.fill(5, stream=ap.current_stream())
 assert tensor.numpy()[0] == 0x05050505
-assert not runtime.ensure().owned
+assert not initialization.ensure().owned
 """
     ).check()
     assert outcome.err == ""
@@ -51,10 +51,10 @@ def test_our_own_init_is_finalised_once_and_last():
         + LAST
         + """
 import aclnn_py as ap
-from aclnn_py import runtime
+from aclnn_py.runtime import initialization
 tensor = ap.zeros(4, "int32")
 tensor.buffer.fill(5, stream=ap.current_stream())
-assert runtime.ensure().owned
+assert initialization.ensure().owned
 """,
         env={"ACLNN_PY_CHECK": "0"},  # the checker is loaded with the package, before the sentinel
     ).check()

@@ -11,7 +11,7 @@ WATCH = """
 import sys
 import numpy as np
 import aclnn_py as ap
-from aclnn_py import handle, runtime
+from aclnn_py.runtime import handle, initialization
 
 device = ap.Device(0)
 device.activate()
@@ -97,7 +97,7 @@ gate.reached.wait(10)
 
 
 def test_importing_and_leaving_touches_no_device():
-    outcome = run_script("import aclnn_py, aclnn_py.tensor, aclnn_py.dlpack").check()
+    outcome = run_script("import aclnn_py, aclnn_py.tensor.tensor, aclnn_py.tensor.dlpack").check()
     assert outcome.err == ""
 
 

@@ -14,8 +14,8 @@ from helpers.processes import run_script
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py.distributed import Communicator, all_reduce
-from aclnn_py.faults import name_launches
-from aclnn_py.operators.interception import Observer, observing
+from aclnn_py.operators.launch.observers import Observer, observing
+from aclnn_py.runtime.faults import name_launches
 
 pytestmark = pytest.mark.emulator_only(reason="an NPU may need a reset after a fault")
 

@@ -12,7 +12,7 @@ from helpers.memory import free_memory
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 
 def host(*shape):

@@ -45,7 +45,7 @@ from helpers.recovery import assert_usable
 import aclnn_py as ap
 from aclnn_py import distributed as dist
 from aclnn_py import errors, functional, ops
-from aclnn_py.operators.op import Op
+from aclnn_py.operators.launch.op import Op
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import aclnn_py
 from aclnn_py.functional.page import PAGE_PATH, page_text
 from aclnn_py.functional.tables import ROWS, WRITTEN
-from aclnn_py.operators.table import operator_named
+from aclnn_py.operators.launch.table import operator_named
 
 # By the number of kinds of programs that call them: inference, training, operator tests, samples.
 HUNDRED = """

@@ -11,7 +11,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
-from aclnn_py.operators.interception import Launch, Observer, observers, observing
+from aclnn_py.operators.launch.observers import Launch, Observer, observers, observing
 
 
 class Notes(Observer):

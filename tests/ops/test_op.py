@@ -16,7 +16,7 @@ import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py._ffi import C
 from aclnn_py.facts import operators
-from aclnn_py.operators.table import operator_named, operator_names
+from aclnn_py.operators.launch.table import operator_named, operator_names
 
 
 @pytest.fixture

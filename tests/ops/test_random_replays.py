@@ -12,7 +12,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors, functional
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 pytestmark = pytest.mark.usefixtures("device")
 

@@ -125,9 +125,9 @@ def test_an_operator_declared_at_run_time_has_no_documents_to_break(device: ap.D
 def test_the_line_that_made_a_tensor_is_shown_where_somebody_keeps_it(
     device: ap.Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aclnn_py.operators import echo
+    from aclnn_py.operators.describe import argument_text
 
-    monkeypatch.setattr(echo, "origin_of", lambda tensor: f"model.py:{tensor.ndim}")
+    monkeypatch.setattr(argument_text, "origin_of", lambda tensor: f"model.py:{tensor.ndim}")
     x = ap.empty((2, 3), np.float32)
     with pytest.raises(errors.AclnnError, match=r"made at model\.py:2"):
         ap.ops.mm(x, x, x, 0)

@@ -11,10 +11,10 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import facts, ops
-from aclnn_py.operators.documented import broken_rules, documented_rules
-from aclnn_py.operators.relations import KINDS, Relation
-from aclnn_py.operators.table import operator_named, operator_names
-from aclnn_py.operators.terms import Call
+from aclnn_py.operators.launch.table import operator_named, operator_names
+from aclnn_py.operators.rules.parameters import broken_rules, documented_rules
+from aclnn_py.operators.rules.relations import KINDS, Relation
+from aclnn_py.operators.rules.terms import Call
 
 OPERATORS = {op.c_name: op for op in map(operator_named, operator_names())}
 ROWS = {id(row): row for name in facts.operators() for row in facts.rules(name)}

@@ -7,8 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aclnn_py.dtypes import dtype_of
-from aclnn_py.operators.scalar import Scalar, scalar_bytes
+from aclnn_py.operators.describe.scalar import Scalar, scalar_bytes
+from aclnn_py.tensor.dtypes import dtype_of
 
 
 def documented(*names: str) -> int:

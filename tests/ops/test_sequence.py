@@ -11,7 +11,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors, functional, ops
-from aclnn_py.handle import live_handles
+from aclnn_py.runtime.handle import live_handles
 
 
 @pytest.fixture

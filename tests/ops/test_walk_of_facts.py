@@ -13,7 +13,7 @@ from helpers.walk import taken
 import aclnn_py as ap
 from aclnn_py import facts
 from aclnn_py.distributed import Communicator
-from aclnn_py.dtypes import DType, dtype_of
+from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tools.coverage import implemented
 
 pytestmark = pytest.mark.emulator_only(reason="walks over what the emulator takes")

@@ -16,8 +16,8 @@ from reference import NumpyEncoder, erf
 from weights import shard
 
 import aclnn_py as ap
-from aclnn_py.allocator import device_allocator
 from aclnn_py.errors import DeviceError
+from aclnn_py.memory.allocator import device_allocator
 
 DTYPES = {np.float32: 0.99999, np.float16: 0.999, ml_dtypes.bfloat16: 0.99}
 SHAPES = [Shape(1, 8), Shape(4, 8), Shape(1, 16), Shape(1, 32), Shape(4, 32)]

@@ -16,9 +16,9 @@ from helpers.processes import run_script
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py.emulator import library_path
-from aclnn_py.operators.interception import Launch, Observer, observing
-from aclnn_py.operators.record_file import RecordReader, View
-from aclnn_py.tools.comparison import difference
+from aclnn_py.operators.launch.observers import Launch, Observer, observing
+from aclnn_py.operators.record.file import RecordReader, View
+from aclnn_py.tools.records.difference import difference
 
 
 class Perturbs(Observer):

@@ -14,8 +14,8 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
-from aclnn_py.operators import record_archive
-from aclnn_py.operators.record_file import RecordError, RecordReader
+from aclnn_py.operators.record import archive
+from aclnn_py.operators.record.file import RecordError, RecordReader
 from aclnn_py.tools.cli import main
 
 DATA = "data/" + "0" * 64 + ".bin"
@@ -172,7 +172,7 @@ def test_a_small_file_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch
     def unpacked(self, info):
         raise AssertionError("it was unpacked")
 
-    monkeypatch.setattr(record_archive.Archive, "_unpacked", unpacked)
+    monkeypatch.setattr(archive.Archive, "_unpacked", unpacked)
     words = "would unpack to 31457[0-9]* bytes from [0-9]*; at most 268435456 are read.*--max-mib"
     with pytest.raises(RecordError, match=words):
         RecordReader(path)
@@ -187,7 +187,7 @@ def test_a_small_file_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch
 
 
 def test_an_index_of_too_many_bytes_or_values_is_not_decoded(tmp_path, monkeypatch):
-    monkeypatch.setattr(record_archive, "_INDEX_NBYTES", 1 << 16)
+    monkeypatch.setattr(archive, "_INDEX_NBYTES", 1 << 16)
     with pytest.raises(RecordError, match=r"index.json has 65537 bytes; at most 65536 are read"):
         RecordReader(written(tmp_path / "long", " " * 65537))
     with pytest.raises(RecordError, match=r"index.json has 5001 values, which is too many"):
@@ -213,7 +213,7 @@ def test_a_directory_that_lies_about_lengths_costs_nothing(tmp_path, monkeypatch
         path.write_bytes(bent)
         with pytest.raises(RecordError):
             RecordReader(path).data(DATA, 8)
-    monkeypatch.setattr(record_archive, "_DIRECTORY_NBYTES", 200)
+    monkeypatch.setattr(archive, "_DIRECTORY_NBYTES", 200)
     path.write_bytes(raw)
     with pytest.raises(RecordError, match="its directory has"):
         RecordReader(written(path, index(), [(f"data/{n:064}.bin", b"") for n in range(9)]))

@@ -10,11 +10,12 @@ import sys
 import pytest
 from helpers.processes import run_script
 
-from aclnn_py.explanation import lookup
-from aclnn_py.tools import explain, trace_reader
+from aclnn_py.errors import code_lookup
+from aclnn_py.tools import explain
 from aclnn_py.tools.cli import main
-from aclnn_py.tools.trace_reader import TraceError, read_calls
-from aclnn_py.tools.trace_table import totals
+from aclnn_py.tools.traces import reader, table
+from aclnn_py.tools.traces.reader import TraceError, read_calls
+from aclnn_py.tools.traces.table import totals
 
 TEXT = "# aclnn_py trace 1, process 7, 2025-01-01 00:00:00\n"
 LINE = "1.000 us +2.000 us  thread 5  stream 3  aclnnAdd(self=NULL) -> ACLNN_SUCCESS  [kind run]\n"
@@ -117,7 +118,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_a_long_line_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(trace_reader, "MAX_LINE_NBYTES", 1000)
+    monkeypatch.setattr(reader, "MAX_LINE_NBYTES", 1000)
     path = tmp_path / "file"
     for content in (TEXT + LINE + "x" * 1000, GOOD.replace("\n]", ",\n" + " " * 1000 + "\n]")):
         path.write_text(content)
@@ -147,10 +148,9 @@ def test_time_grows_with_the_length_of_a_line(name, tmp_path):
 
 
 def test_too_many_names_are_refused(monkeypatch):
-    from aclnn_py.tools import trace_table
 
-    monkeypatch.setattr(trace_table, "_MAX_NAMES", 10)
-    call = trace_reader._call(LINE.strip())
+    monkeypatch.setattr(table, "_MAX_NAMES", 10)
+    call = reader._call(LINE.strip())
     calls = [type(call)(f"f{n}", True, 0, 1, 1, 1, "", "") for n in range(11)]
     assert len(totals(calls[:10])) == 10
     with pytest.raises(TraceError, match="more than 10 different functions"):
@@ -195,7 +195,7 @@ def test_time_grows_with_the_length_of_a_log():
 
 
 def test_a_log_has_an_end(monkeypatch, capsys):
-    monkeypatch.setattr(lookup, "MOST", 5)
+    monkeypatch.setattr(code_lookup, "MOST", 5)
     found = explain.explain("\n".join(f"ACL_ERROR_MADE_UP_{n}" for n in range(9)))
     assert len(found) == 5
     monkeypatch.setattr(explain, "MAX_NBYTES", 100)

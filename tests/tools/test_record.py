@@ -18,8 +18,8 @@ from helpers.ranks import run_ranks
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py.distributed import Communicator, all_reduce
-from aclnn_py.operators.interception import observers
-from aclnn_py.operators.record_file import RecordError, RecordReader
+from aclnn_py.operators.launch.observers import observers
+from aclnn_py.operators.record.file import RecordError, RecordReader
 from aclnn_py.tools.cli import main
 
 

@@ -16,10 +16,10 @@ from helpers.processes import run_script
 import aclnn_py as ap
 from aclnn_py import errors, ops
 from aclnn_py._ffi import C, add_wrapper, ffi, remove_wrapper
-from aclnn_py.operators.interception import observers
+from aclnn_py.operators.launch.observers import observers
 from aclnn_py.tools.cli import main
-from aclnn_py.tools.trace_reader import read_calls
-from aclnn_py.tools.trace_table import totals
+from aclnn_py.tools.traces.reader import read_calls
+from aclnn_py.tools.traces.table import totals
 
 
 @pytest.fixture

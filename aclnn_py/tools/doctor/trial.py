@@ -18,9 +18,9 @@ def device() -> dict[str, Any]:
     import numpy as np
 
     from aclnn_py import _ffi, facts
-    from aclnn_py.creation import from_numpy
-    from aclnn_py.device import device_count, soc_name
-    from aclnn_py.memory import memory_info
+    from aclnn_py.memory.buffer import memory_info
+    from aclnn_py.runtime.device import device_count, soc_name
+    from aclnn_py.tensor.creation import from_numpy
 
     result: dict[str, Any] = {"kind": _ffi.device_kind()}
     count = device_count()
@@ -45,8 +45,8 @@ def smoke() -> dict[str, Any]:
     import numpy as np
 
     from aclnn_py import ops
-    from aclnn_py.creation import empty, from_numpy
-    from aclnn_py.device import Device
+    from aclnn_py.runtime.device import Device
+    from aclnn_py.tensor.creation import empty, from_numpy
 
     with Device(0):
         left = np.arange(32, dtype=np.float32)
@@ -60,9 +60,9 @@ def all_reduce() -> dict[str, Any]:
     """Take part in a sum over the ranks of this job."""
     import numpy as np
 
-    from aclnn_py.creation import from_numpy
     from aclnn_py.distributed import Communicator
     from aclnn_py.distributed import all_reduce as reduce
+    from aclnn_py.tensor.creation import from_numpy
 
     with Communicator.from_env() as comm:
         values = from_numpy(np.full(8, comm.rank + 1, np.float32))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that the fused operators have in common."""
+
+from __future__ import annotations
+
+from aclnn_py.distributed import groups
+from aclnn_py.distributed.communicator import Communicator
+from aclnn_py.distributed.groups import Group
+from aclnn_py.operators.describe.argument_errors import not_a_tensor
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = ["STOP_ON_FAILURE", "communicator_of", "product_like", "tensor_of"]
+
+# The only mode that communication operators accept: a failure stops the stream.
+STOP_ON_FAILURE = 1
+
+
+def communicator_of(group: Group, world_size: int | None) -> Communicator:
+    """Return the communicator that is meant; ValueError when it has another number of ranks."""
+    comm = groups.resolve(group)
+    if world_size is not None and world_size != comm.world_size:
+        raise ValueError(
+            f"world_size: {world_size}, but communicator {comm.name} has {comm.world_size} ranks"
+        )
+    return comm
+
+
+def tensor_of(value: object, argument: str, ranks: tuple[int, ...]) -> Tensor:
+    """Return a tensor whose rank is one of ``ranks``: results are allocated from its shape."""
+    if not isinstance(value, Tensor):
+        raise not_a_tensor(argument, value)
+    if value.ndim not in ranks:
+        numbers = " or ".join(str(rank) for rank in ranks)
+        kind = "a matrix" if ranks == (2,) else f"{numbers} dimensions"
+        raise ValueError(f"{argument}: expected {kind}, got shape {value.shape}")
+    return value
+
+
+def product_like(x1: object, x2: object, dtype: str | None, comm: Communicator) -> Tensor:
+    """Allocate the result of ``x1 @ x2``; its dtype is that of ``x1`` unless one is given."""
+    left, right = tensor_of(x1, "x1", (2, 3)), tensor_of(x2, "x2", (2,))
+    shape = (*left.shape[:-1], right.shape[1])
+    return empty(shape, dtype or left.dtype_name, device=comm.device)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python function of an operator, written from its parameters.
+
+A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The
+function takes the parameters by their names, finds the call block of the last launch again by the
+identity of its arguments, and makes one C call. Everything else - new values, lists of tensors,
+mistakes - goes to `slow`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aclnn_py._ffi import ffi, lib
+from aclnn_py.operators.describe.call_arguments import CallBlock, is_immutable
+from aclnn_py.operators.describe.parameter import Parameter
+
+__all__ = ["call_function", "order_function", "remember"]
+
+_NOTHING = object()  # is no argument of anybody, and equal to none
+
+_FIXED = 16
+_FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, _FIXED + 1)}
+_FIXED_RUNS = {n: getattr(lib, f"ap_run{n}") for n in range(1, _FIXED + 1)}
+
+
+def call_function(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    lookup: Callable[[tuple[object, ...]], Any],
+    slow: Callable[[tuple[object, ...], Any], None],
+    settle: Callable[[int, tuple[object, ...], Any], None],
+) -> Callable[..., None]:
+    """Write and compile the function behind `ops.<name>`.
+
+    Parameters
+    ----------
+    lookup : callable
+        Takes the attributes as a tuple, and returns what `remember` makes of their call block.
+    slow : callable
+        Launches with all arguments as a tuple, and says what is wrong with them.
+    settle : callable
+        Deals with a launch that did not return AP_OK.
+    """
+    tensors = [p for p in parameters if p.kind == "T"]
+    attributes = [p for p in parameters if not p.is_tensor]
+    names = [p.name for p in parameters]
+    everything = f"({''.join(f'{n}, ' for n in names)})"
+    head = f"def {name}({', '.join([*names, '*', 'stream=None'])}):"
+    if any(p.kind == "L" for p in parameters) or not tensors:
+        source = f"{head}\n    _slow({everything}, stream)\n"
+    else:
+        # Constants of one call site are one object; those of two sites are equal.
+        same = " and ".join(
+            f"({p.name} is _known[{i}] or {p.name}.__class__ is _known[{i + 1}] "
+            f"and {p.name} == _known[{i}])"
+            for p, i in zip(attributes, range(1, 1 + 2 * len(attributes), 2), strict=True)
+        )
+        values = f"({''.join(f'{p.name}, ' for p in attributes)})"
+        arguments = _tensor_arguments(tensors)
+        # `_known` also keeps the memory of the call block alive until the C call returns.
+        source = f"""{head}
+    try:
+        _known = _last
+        if not ({same or "_known[0] is not None"}):
+            _known = _lookup({values})
+        if stream is None:
+            _status = _run(_known[0], {arguments})
+        else:
+            _status = _launch(stream._ctx, _known[0], {arguments})
+    except (AttributeError, TypeError):
+        return _slow({everything}, stream)
+    if _status:
+        _settle(_status, {everything}, stream)
+"""
+    scope = {
+        "_last": (None, *[_NOTHING] * (2 * len(attributes))),
+        "_lookup": lookup,
+        "_slow": slow,
+        "_settle": settle,
+        "_null": ffi.NULL,
+        "_by_list": len(tensors) not in _FIXED_LAUNCHES,
+        "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
+        "_run": _FIXED_RUNS.get(len(tensors), functools.partial(lib.ap_launch, ffi.NULL)),
+    }
+    return _compile(name, source, scope)
+
+
+def remember(
+    function: Callable[..., Any], block: CallBlock, attributes: Sequence[object]
+) -> tuple[object, ...]:
+    """Let a function of `call_function` recognise these attributes without a lookup.
+
+    A mutable value may mean something else next time, so it is never recognised. Equality stands in
+    for identity only where equal values of one type are the same to C: not for zeros, which have a
+    sign, nor for tuples of mixed numbers.
+    """
+    known: list[object] = [block.cdata if function.__globals__["_by_list"] else block.at]
+    for value in attributes:
+        comparable = type(value) in (bool, int, str) or (type(value) is float and value != 0.0)
+        known.append(value if is_immutable(value) else _NOTHING)
+        known.append(type(value) if comparable else _NOTHING)
+    # One store: a thread that launches at the same time sees the old tuple or the new one.
+    known.append(block)
+    function.__globals__["_last"] = result = tuple(known)
+    return result
+
+
+def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[..., Any]:
+    """A function that puts its arguments in C order, with Python's own errors for a wrong list."""
+    names = [p.name for p in parameters]
+    result = f"({''.join(f'{n}, ' for n in names)})"
+    return _compile(name, f"def {name}({', '.join(names)}):\n    return {result}\n", {})
+
+
+def _tensor_arguments(tensors: list[Parameter]) -> str:
+    fixed = len(tensors) in _FIXED_LAUNCHES
+    null, field = ("0.0", "_at") if fixed else ("_null", "_desc")
+    items = [
+        f"({null} if {p.name} is None else {p.name}.{field})" if p.nullable else f"{p.name}.{field}"
+        for p in tensors
+    ]
+    text = ", ".join(items)
+    return text if fixed else f"[{text}]"
+
+
+def _compile(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    code = compile(source, f"<aclnn_py.ops.{name}>", "exec")
+    exec(code, scope)
+    function: Callable[..., Any] = scope[name]
+    function.__module__ = "aclnn_py.ops"
+    return function

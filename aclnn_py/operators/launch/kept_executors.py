@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executors that launches keep for the next launch with equal arguments.
+
+Phase one of an operator is most of what a launch costs the host. Where the library agrees to make
+an executor repeatable, the launcher keeps it, and a later launch with the same attributes, layouts,
+offsets and device goes straight to phase two; other addresses are set on the executor. An operator
+for which the library refuses is never asked again. ``ACLNN_PY_REUSE`` chooses:
+
+``auto`` (the default)
+    From the second launch with equal arguments on.
+``always``
+    From the first one on.
+``never``
+    Every launch goes through both phases.
+
+``verify``
+    As ``always``, and the first launch with a kept executor also runs a fresh one and compares the
+    workspace and the results: the mode for finding out whether a library keeps its promise.
+
+While launches are observed (strict mode, traces, ``ACLNN_PY_CHECK=1``) all go through both phases,
+so that observers see both. Nothing is replayed then, and ``verify`` has nothing to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi.settings import chosen
+from aclnn_py.errors import DeviceError
+from aclnn_py.operators.describe.parameter import Parameter
+from aclnn_py.operators.launch.observers import unobserved
+from aclnn_py.operators.launch.phases import execute, prepare, resume
+from aclnn_py.operators.launch.report import launch_error
+from aclnn_py.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from aclnn_py.memory.buffer import Buffer
+    from aclnn_py.operators.launch.op import Op
+    from aclnn_py.runtime.stream import Stream
+
+__all__ = ["ReuseCounts", "apply_reuse", "launch_verified", "may_be_kept", "reuse_counts"]
+
+_MODES = {
+    "auto": lib.AP_REUSE_AUTO,
+    "always": lib.AP_REUSE_ALWAYS,
+    "never": lib.AP_REUSE_OFF,
+    "verify": lib.AP_REUSE_ALWAYS,
+}
+
+
+class ReuseCounts(NamedTuple):
+    """Executors kept now, and how many launches used one, made one, or were refused one."""
+
+    kept: int
+    hits: int
+    made: int
+    refused: int
+
+
+def apply_reuse() -> None:
+    """Do what ACLNN_PY_REUSE says."""
+    mode = chosen("ACLNN_PY_REUSE", *_MODES)
+    lib.ap_set_reuse(_MODES[mode], mode == "verify")
+
+
+def reuse_counts() -> ReuseCounts:
+    """Return how much was reused in this process so far."""
+    out = ffi.new("ap_reuse_counts *")
+    lib.ap_reuse_statistics(out)
+    return ReuseCounts(int(out.kept), int(out.hits), int(out.made), int(out.refused))
+
+
+def may_be_kept(parameters: Sequence[Parameter]) -> bool:
+    """Whether executors of an operator depend on nothing but its arguments, and serve again.
+
+    One that names a communication group also depends on the state of the group, which the other
+    ranks share: it may be gone and made again under the same name. One with a seed in its arguments
+    comes with other numbers each time, and would push out those of other operators.
+    """
+    return not any(
+        (p.kind == "s" and p.name.startswith(("group", "comm")))
+        or (p.kind in "lq" and p.name == "seed")
+        for p in parameters
+    )
+
+
+def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
+    """Launch with a kept executor that has not proved itself, and with a fresh one beside it."""
+    kept_nbytes = int(lib.ap_last_failure().workspace_nbytes)
+    # A stream that was captured is lent once more when inputs are exchanged.
+    if stream._queue.capture is not None or stream._queue.capturing():
+        _replay(op, values, stream)  # nobody may wait now, so nothing can be compared
+        return
+    written = _written(op, values)
+    stream.synchronize()
+    before = [buffer.read() for buffer in written]
+    fresh_nbytes = _fresh(op, values, stream)
+    stream.synchronize()
+    expected = [buffer.read() for buffer in written]
+    for buffer, data in zip(written, before, strict=True):
+        buffer.write(data)
+    _replay(op, values, stream)
+    stream.synchronize()
+    if fresh_nbytes == kept_nbytes and expected == [buffer.read() for buffer in written]:
+        return
+    op._raw.single_use = 1
+    lib.ap_reuse_clear()
+    for buffer, data in zip(written, expected, strict=True):
+        buffer.write(data)
+    what = (
+        "the results differ"
+        if fresh_nbytes == kept_nbytes
+        else f"{kept_nbytes} bytes of workspace instead of {fresh_nbytes}"
+    )
+    raise DeviceError(
+        f"{op.c_name}: the executor that was kept for these arguments does not do what a fresh one "
+        f"does: {what}. The results are those of the fresh one, and the operator keeps no executor "
+        "any more; set ACLNN_PY_REUSE=never for production"
+    )
+
+
+def _written(op: Op, values: Sequence[object]) -> list[Buffer]:
+    """The memory that a launch writes to, each piece once."""
+    found: dict[int, Buffer] = {}
+    for parameter, value in zip(op.parameters, values, strict=True):
+        items = value if parameter.kind == "L" and isinstance(value, (list, tuple)) else [value]
+        for item in items:
+            if parameter.direction != "in" and isinstance(item, Tensor):
+                found[id(item.buffer)] = item.buffer
+    return list(found.values())
+
+
+def _fresh(op: Op, values: Sequence[object], stream: Stream) -> int:
+    """Both phases as if nothing were kept; return the workspace."""
+    block, descs, _tensors = op.call_block(values)
+    with unobserved():
+        plan = prepare(op, values, stream, block, descs, False)
+        try:
+            nbytes = int(plan.prepared.workspace_nbytes)
+            execute(op, values, stream, plan, ffi.NULL, 0)
+        finally:
+            lib.ap_discard(plan)
+    return nbytes
+
+
+def _replay(op: Op, values: Sequence[object], stream: Stream) -> None:
+    block, descs, _tensors = op.call_block(values)
+    lib.ap_trust_kept(1)
+    try:
+        status = lib.ap_launch(stream._ctx, block.cdata, descs)
+        if status == lib.AP_NEED_WORKSPACE:
+            status = resume(stream)
+    finally:
+        lib.ap_trust_kept(0)
+    if status:
+        raise launch_error(op, values, stream)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modes of launches that the environment asks for, turned on once, with the first operator."""
+
+from __future__ import annotations
+
+from aclnn_py._ffi.settings import enabled
+from aclnn_py.operators.launch.blocking import blocking
+from aclnn_py.operators.launch.kept_executors import apply_reuse
+from aclnn_py.operators.launch.observers import Observer, add_observer
+from aclnn_py.operators.launch.strictness import strict
+
+__all__ = ["apply_environment"]
+
+
+def apply_environment() -> None:
+    """Turn on what ACLNN_PY_STRICT, ACLNN_PY_BLOCKING, ACLNN_PY_LINES and ACLNN_PY_REUSE say."""
+    apply_reuse()
+    if enabled("ACLNN_PY_STRICT"):
+        strict()
+    if enabled("ACLNN_PY_BLOCKING"):
+        blocking()
+    if enabled("ACLNN_PY_LINES"):
+        # Streams remember the lines of launches while anybody observes them.
+        add_observer(Observer())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments against what the documents say about each parameter on its own.
+
+Rules that bind several parameters are in `relations`; both read data files of `aclnn_py.facts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from aclnn_py import facts
+from aclnn_py.errors import BrokenRule
+from aclnn_py.operators.describe.parameter import TENSOR_LIST, Parameter
+from aclnn_py.operators.rules.relations import broken_relations, relations_of
+from aclnn_py.operators.rules.terms import Call, python_dtype
+from aclnn_py.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    from aclnn_py.operators.launch.op import Op
+
+__all__ = ["advice", "broken_rules", "documented_rules"]
+
+_NULL_STATUS = 161001
+# Kinds of parameters that are pointers in C; a null one is for phase one to judge.
+_POINTERS = "TLSRIFB"
+# What makes an argument of the wrong kind a right one.
+_FIXES = {
+    "dtype": "convert it with astype()",
+    "format": "with_format() names a plain one, functional.trans_matmul_weight() makes FRACTAL_NZ",
+    "strided": "pass a copy, contiguous()",
+}
+
+
+def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
+    """What the documents say against the arguments, in the order in which libraries check.
+
+    Null arguments first, then each parameter on its own, then what binds several of them.
+    """
+    fact = _fact_of(op)
+    if fact is None:
+        return []
+    call = Call(op, values)
+    missing = [
+        BrokenRule(
+            parameter.name,
+            "must not be None",
+            call.status_of(parameter.c_name, "null", _NULL_STATUS),
+        )
+        for parameter, value in zip(op.parameters, values, strict=True)
+        if value is None and _required(parameter)
+    ]
+    if missing:
+        # The library stops here, and what is left has nothing to be compared with.
+        return missing
+    single = [
+        BrokenRule(name, text, call.status_of(parameter.c_name, kind), _FIXES.get(kind, ""))
+        for parameter, known, value in zip(op.parameters, fact["params"], values, strict=True)
+        for name, tensor in _tensors(parameter, value)
+        for kind, text in _against(op.c_name, known, tensor)
+    ]
+    return [*single, *broken_relations(call)]
+
+
+def advice(op: Op, rules: Sequence[BrokenRule]) -> str:
+    """The next step after a refusal."""
+    if _fact_of(op) is None:
+        return "The operator was declared at run time: compare its prototype with the library's."
+    documents = f"help(aclnn_py.ops.{op.name}) has the documented parameters."
+    fix = next((f"{rule.argument}: {rule.fix}; " for rule in rules if rule.fix), "")
+    return fix + documents
+
+
+def documented_rules(op: Op) -> list[str]:
+    """The rules that `broken_rules` checks for an operator, one sentence part each."""
+    fact = _fact_of(op)
+    if fact is None:
+        return []
+    rules = []
+    for parameter, known in zip(op.parameters, fact["params"], strict=True):
+        if _required(parameter):
+            rules.append(f"{parameter.name}: must not be None")
+        if parameter.is_tensor:
+            rules += [f"{parameter.name}: {text}" for text in _sentences(op.c_name, known)]
+    return rules + [str(relation) for relation in relations_of(op.c_name)]
+
+
+def _fact_of(op: Op) -> facts.OperatorFact | None:
+    """The facts of an operator, unless it was declared with other parameters than theirs."""
+    fact = facts.operator(op.c_name)
+    names = [parameter.c_name for parameter in op.parameters]
+    same = fact is not None and names == [known["name"] for known in fact["params"]]
+    return fact if same else None
+
+
+def _required(parameter: Parameter) -> bool:
+    return parameter.kind in _POINTERS and not parameter.nullable
+
+
+def _sentences(operator: str, known: facts.ParameterFact) -> Iterator[str]:
+    dtypes = facts.dtypes(operator, known["name"])
+    if dtypes:
+        yield f"dtype {_listed(dtypes)}"
+    if known.get("dims"):
+        yield f"{known['dims']} dimensions"
+    if known.get("formats"):
+        yield f"format {', '.join(known['formats'])}"
+    if _contiguous(operator, known):
+        yield "contiguous"
+
+
+def _tensors(parameter: Parameter, value: object) -> Iterator[tuple[str, Tensor]]:
+    if isinstance(value, Tensor):
+        yield parameter.name, value
+    elif parameter.kind == TENSOR_LIST and isinstance(value, Sequence):
+        for index, item in enumerate(value):
+            if isinstance(item, Tensor):
+                yield f"{parameter.name}[{index}]", item
+
+
+def _contiguous(operator: str, known: facts.ParameterFact) -> bool:
+    copied = facts.emulated().get(operator, {}).get("strided", ())
+    return known.get("strided") is False and known["name"] not in copied
+
+
+def _against(
+    operator: str, known: facts.ParameterFact, tensor: Tensor
+) -> Iterator[tuple[str, str]]:
+    dtypes = facts.dtypes(operator, known["name"])
+    if dtypes and tensor.dtype_name not in _dtype_set(dtypes):
+        yield "dtype", f"dtype {tensor.dtype_name} is not among {_listed(dtypes)}"
+    ranks = rank_set(known.get("dims", ""))
+    if ranks and tensor.ndim not in ranks:
+        yield "dims", f"{tensor.ndim} dimensions; documented are {known['dims']}"
+    if known.get("formats") and tensor.format.name not in known["formats"]:
+        yield "format", f"format {tensor.format.name} is not among {', '.join(known['formats'])}"
+    if _contiguous(operator, known) and not tensor.is_contiguous:
+        yield "strided", f"strides {tensor.strides} are not those of a contiguous tensor"
+
+
+def _listed(dtypes: tuple[str, ...]) -> str:
+    return ", ".join(python_dtype(name) for name in dtypes)
+
+
+@lru_cache(maxsize=1024)
+def _dtype_set(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(python_dtype(name) for name in names)
+
+
+@lru_cache(maxsize=256)
+def rank_set(dims: str) -> frozenset[int]:
+    """The ranks of "0-8", "2" or "3,5"."""
+    ranks: set[int] = set()
+    for part in filter(None, dims.split(",")):
+        low, _, high = part.partition("-")
+        ranks.update(range(int(low), int(high or low) + 1))
+    return frozenset(ranks)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices, streams, events and what they keep alive: AscendCL's runtime."""

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is current on a thread: the device and the stream that calls use when none is given."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from aclnn_py._ffi import ffi, lib
+
+if TYPE_CHECKING:
+    from aclnn_py.graphs.capture import Capture
+    from aclnn_py.random.draws import Draws
+    from aclnn_py.runtime.device import Device
+    from aclnn_py.runtime.stream import Stream
+
+
+class Thread(threading.local):
+    """The state of one thread.
+
+    ``device`` is the choice of the user, ``active`` what the C library was last told, which differs
+    while a release on another device is under way and after a ``with`` block, until it matters
+    again. ``capture`` is the graph that this thread records, ``recording`` what the sequence draws
+    that it records.
+    """
+
+    device: Device | None = None
+    active: Device | None = None
+    stream: Stream | None = None
+    capture: Capture | None = None
+    recording: Draws | None = None
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Device | None, Stream | None]] = []
+
+    def push(self, device: Device, stream: Stream | None) -> None:
+        """Enter a ``with`` block of a device or a stream."""
+        self._saved.append((self.device, self.stream))
+        self.set(device, stream)
+
+    def pop(self) -> None:
+        """Leave the innermost ``with`` block."""
+        self.set(*self._saved.pop())
+
+    def set(self, device: Device | None, stream: Stream | None) -> None:
+        """Choose; the stream is ``None`` until a call needs one."""
+        self.device = device
+        self.set_stream(stream)
+
+    def set_stream(self, stream: Stream | None) -> None:
+        """Choose the stream, also for launches, which look it up in C."""
+        self.stream = stream
+        lib.ap_set_current_stream(ffi.NULL if stream is None else stream._ctx)
+
+
+thread = Thread()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Storage formats: how the elements of a tensor lie in device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from aclnn_py.tensor.dtypes import DType
+
+__all__ = ["Format", "format_of", "is_blocked", "storage_shape"]
+
+
+class Format(IntEnum):
+    """Storage formats a tensor of this package can have; the values are those of aclFormat.
+
+    The base formats are plain row-major memory and differ only in the meaning operators give to the
+    dimensions. The FRACTAL_NZ family stores the last two dimensions in blocks of 16 rows and C0
+    columns, block columns outermost.
+    """
+
+    NCHW = 0
+    """Images: batch, channels, height, width."""
+    NHWC = 1
+    """Images with the channels last."""
+    ND = 2
+    """Any rank, no meaning attached."""
+    HWCN = 16
+    """Convolution weights with the output channels last."""
+    NDHWC = 27
+    """Volumes with the channels last."""
+    FRACTAL_NZ = 29
+    """Blocks of 16 rows and 32 bytes of columns."""
+    NCDHW = 30
+    """Volumes: batch, channels, depth, height, width."""
+    NC = 35
+    """Batch and channels."""
+    NCL = 47
+    """Sequences: batch, channels, length."""
+    FRACTAL_NZ_C0_16 = 50
+    """FRACTAL_NZ with blocks of 16 columns whatever the dtype."""
+    FRACTAL_NZ_C0_32 = 51
+    """FRACTAL_NZ with blocks of 32 columns whatever the dtype."""
+    FRACTAL_NZ_C0_2 = 52
+    """FRACTAL_NZ with blocks of 2 columns whatever the dtype."""
+    FRACTAL_NZ_C0_4 = 53
+    """FRACTAL_NZ with blocks of 4 columns whatever the dtype."""
+    FRACTAL_NZ_C0_8 = 54
+    """FRACTAL_NZ with blocks of 8 columns whatever the dtype."""
+
+
+_RANKS = {
+    Format.NCHW: 4,
+    Format.NHWC: 4,
+    Format.HWCN: 4,
+    Format.NDHWC: 5,
+    Format.NCDHW: 5,
+    Format.NC: 2,
+    Format.NCL: 3,
+}
+_FIXED_C0 = {
+    Format.FRACTAL_NZ_C0_16: 16,
+    Format.FRACTAL_NZ_C0_32: 32,
+    Format.FRACTAL_NZ_C0_2: 2,
+    Format.FRACTAL_NZ_C0_4: 4,
+    Format.FRACTAL_NZ_C0_8: 8,
+}
+# Rows of a block, for every dtype.
+BLOCK_ROWS = 16
+
+
+def format_of(value: object, argument: str = "format") -> Format:
+    """Return the format that a member, its name or its number stands for.
+
+    Raises
+    ------
+    TypeError
+        The value is of another type.
+    ValueError
+        There is no such format.
+    """
+    if type(value) is Format:
+        return value
+    try:
+        if isinstance(value, str):
+            return Format[value.upper().removeprefix("ACL_FORMAT_")]
+        if isinstance(value, int) and not isinstance(value, bool):
+            return Format(value)
+    except (KeyError, ValueError):
+        names = ", ".join(member.name for member in Format)
+        raise ValueError(f"{argument}: {value!r} is not one of {names}") from None
+    raise TypeError(f"{argument}: expected a Format or its name, got {type(value).__name__}")
+
+
+def is_blocked(format: Format) -> bool:
+    """Whether the format is one of the FRACTAL_NZ family."""
+    return format is Format.FRACTAL_NZ or format in _FIXED_C0
+
+
+def block_columns(format: Format, dtype: DType) -> int:
+    """Return C0, the columns of a block: 32 bytes of elements, unless the format fixes it."""
+    if format in _FIXED_C0:
+        return _FIXED_C0[format]
+    return max(32 * 8 // dtype.bits, 1)
+
+
+def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[int, ...]:
+    """Return the shape of the memory behind a tensor.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The logical shape.
+    format : Format
+    dtype : DType
+
+    Returns
+    -------
+    tuple of int
+        ``shape`` itself for base formats; ``(..., ceil(n / C0), ceil(m / 16), 16, C0)`` for the
+        FRACTAL_NZ family.
+
+    Raises
+    ------
+    ValueError
+        The rank does not fit the format.
+    """
+    shape = tuple(shape)
+    if is_blocked(format):
+        if len(shape) < 2:
+            raise ValueError(f"format: {format.name} needs at least 2 dimensions, got {shape}")
+        rows, columns = shape[-2:]
+        width = block_columns(format, dtype)
+        blocks = (-(-columns // width), -(-rows // BLOCK_ROWS), BLOCK_ROWS, width)
+        return (*shape[:-2], *blocks)
+    want = _RANKS.get(format)
+    if want is not None and len(shape) != want:
+        raise ValueError(f"format: {format.name} needs {want} dimensions, got {shape}")
+    return shape

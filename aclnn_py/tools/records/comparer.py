@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of a block on the device in use against the same calls on the emulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from aclnn_py.operators.record.file import Memory, RecordReader, RecordWriter
+from aclnn_py.tools.records.difference import Difference
+from aclnn_py.tools.records.recorder import record
+from aclnn_py.tools.records.replayer import Replay
+
+__all__ = ["compare"]
+
+# The record is our own, of whatever size the block is.
+_MAX_MIB = 1 << 24
+_PROGRAM = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
+# What is said about the device in use does not hold for the emulator beside it.
+_NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING",
+                  "ACLNN_PY_LINES", "ACLNN_PY_STRICT", "ACLNN_PY_CHECK")  # fmt: skip
+
+
+class compare:
+    """Compare every operator call of a ``with`` block with the emulator, at the end of the block.
+
+    The calls are recorded, and replayed by another process on the emulator, each from the inputs it
+    had here, so that an error does not carry on from one call to the next. Results may differ by
+    the tolerance of their dtype.
+
+    Parameters
+    ----------
+    save : str or os.PathLike, optional
+        Where the first call that differs is written, with its inputs and with the results of the
+        device in use; ``aclnn-py replay`` reads it. Nothing is written when all agree.
+
+    Attributes
+    ----------
+    calls : list of Replay
+        All calls; ``expected`` and the first value of a difference are those of the device in use.
+    first : Replay or None
+        The first call that differs.
+    """
+
+    def __init__(self, save: str | os.PathLike[str] | None = None) -> None:
+        self.calls: list[Replay] = []
+        self._save = save
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._recording: record | None = None
+
+    @property
+    def first(self) -> Replay | None:
+        """The first call that differs from the emulator, or None."""
+        return next((call for call in self.calls if not call.agrees and not call.missing), None)
+
+    def __str__(self) -> str:
+        absent = [call for call in self.calls if call.missing]
+        compared = len(self.calls) - len(absent)
+        text = f"{compared} operator calls compared with the emulator"
+        if absent:
+            names = ", ".join(sorted({call.operator for call in absent}))
+            text += f", {len(absent)} not: it does not have {names}"
+        if self.first is None:
+            return f"{text}; all agree"
+        saved = "" if self._save is None else f"\n  saved: {os.fspath(self._save)}"
+        return f"{text}; the first to differ is {self.first}{saved}"
+
+    def __enter__(self) -> compare:
+        if self._recording is not None:
+            raise RuntimeError("this comparison is under way")
+        self.calls = []
+        self._folder = tempfile.TemporaryDirectory(prefix="aclnn_py-compare-")
+        self._recording = record(Path(self._folder.name) / "block")
+        self._recording.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._folder is not None and self._recording is not None
+        recording, self._recording = self._recording, None
+        with self._folder as folder:
+            recording.__exit__(kind, value, traceback)
+            if kind is not None and not issubclass(kind, Exception):
+                return  # interrupted: nobody waits for an answer
+            path = Path(folder) / "block"
+            self.calls = _on_the_emulator(path)
+            if self.first is not None and self._save is not None:
+                _keep(path, self.first.index, self._save)
+
+
+def _on_the_emulator(path: Path) -> list[Replay]:
+    environment = {k: v for k, v in os.environ.items() if k not in _NOT_PASSED_ON}
+    environment["ACLNN_PY_DEVICE"] = "emulator"
+    package = str(Path(__file__).resolve().parents[3])
+    known = filter(None, [package, environment.get("PYTHONPATH")])
+    environment["PYTHONPATH"] = os.pathsep.join(known)
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, "replay", "--json", "--max-mib", str(_MAX_MIB), str(path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
+        raise RuntimeError(
+            f"the replay on the emulator ended with {done.returncode}:\n{done.stderr.strip()}"
+        )
+    return [_replay_of(row) for row in json.loads(done.stdout)["calls"]]
+
+
+def _replay_of(row: dict[str, Any]) -> Replay:
+    row = {key: value for key, value in row.items() if key != "agrees"}
+    apart = row.pop("difference")
+    if apart is not None:
+        at = apart["at"]
+        apart = Difference(**{**apart, "at": None if at is None else tuple(at)})
+    return Replay(**row, difference=apart)
+
+
+def _keep(path: Path, index: int, target: str | os.PathLike[str]) -> None:
+    reader = RecordReader(path, limit_nbytes=_MAX_MIB << 20)
+    call = reader.calls[index]
+    with RecordWriter(target, reader.about) as writer:
+
+        def again(name: str | None, nbytes: int) -> str | None:
+            return None if name is None else writer.keep(reader.data(name, nbytes))
+
+        memories = tuple(
+            Memory(part.nbytes, again(part.before, part.nbytes), again(part.after, part.nbytes))
+            for part in call.memories
+        )
+        writer.add(replace(call, memories=memories))

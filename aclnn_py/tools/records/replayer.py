@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded calls run again: the same statuses, the same data?"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from math import prod
+
+from aclnn_py import ops
+from aclnn_py._ffi import device_kind, use
+from aclnn_py.errors import AclnnPyError, StatusError, SymbolNotFoundError
+from aclnn_py.operators.launch.op import Op
+from aclnn_py.operators.launch.table import python_name
+from aclnn_py.operators.record.file import RecordedCall, RecordError, RecordReader
+from aclnn_py.operators.record.schema import check_arguments
+from aclnn_py.operators.record.sketch import arguments_of, memory_bytes
+from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tools.foreign_text import printable
+from aclnn_py.tools.records.difference import Difference, difference
+
+__all__ = ["Outcome", "Replay", "operator_of", "replay", "run", "run_call"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call ended here.
+
+    Attributes
+    ----------
+    status : int
+    stage : str
+        "phase one", "phase two", "device", or "" for success.
+    message : str
+        The text of the failure.
+    memory : list of bytes
+        The memory of the call afterwards; empty after a failure.
+    """
+
+    status: int
+    stage: str = ""
+    message: str = ""
+    memory: list[bytes] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One recorded call against what it did here.
+
+    Attributes
+    ----------
+    index : int
+        Which call of the record.
+    operator, line : str
+        The C name, and the Python line that made the call.
+    expected, status : int
+        The status in the record, and here.
+    stage, message : str
+        Where it failed here, and the text.
+    parted : str
+        The first argument whose data differ; "" when none does.
+    difference : Difference or None
+        How far that argument is off: the record's values first.
+    missing : str
+        Why the call could not be made here: the operator is in no library.
+    """
+
+    index: int
+    operator: str
+    line: str
+    expected: int
+    status: int
+    stage: str = ""
+    message: str = ""
+    parted: str = ""
+    difference: Difference | None = None
+    missing: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether status and data are those of the record."""
+        return self.expected == self.status and not self.parted and not self.missing
+
+    def __str__(self) -> str:
+        text = f"call {self.index}: {self.operator}"
+        if self.line:
+            text += f" ({printable(self.line)})"
+        if self.missing:
+            return f"{text}: {self.missing}"
+        if self.expected != self.status:
+            detail = f"\n  {self.message}" if self.message else ""
+            return f"{text}: status {self.status}, recorded {self.expected}{detail}"
+        if self.parted:
+            return f"{text}: {self.parted}: {self.difference}"
+        return f"{text}: as recorded" + (f", status {self.status}" if self.status else "")
+
+
+def replay(path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> list[Replay]:
+    """Run the calls of a record on the device in use, and compare.
+
+    Every call starts from the recorded data, so one that differs does not carry its error on.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        What ``record`` or ``save`` of an exception wrote.
+    limit_nbytes : int, optional
+        Bytes that the file may unpack to, and the tensors of one call take; give it for a large
+        file that you trust. Default: 4 GiB, and at most 300 times the size of the file once that
+        is more than 256 MiB.
+
+    Returns
+    -------
+    list of Replay
+        One for each call, in order.
+
+    Raises
+    ------
+    RecordError
+        The file is no record, or larger than the limit; or a call does not fit its operator.
+    """
+    reader = RecordReader(path, limit_nbytes=limit_nbytes)
+    return [_compare(reader, index, call) for index, call in enumerate(reader.calls)]
+
+
+def operator_of(call: RecordedCall) -> Op:
+    """Return the operator of a call, whose arguments are what it takes.
+
+    Raises
+    ------
+    RecordError
+        The table of operators does not have it: it was declared at run time. Or an argument has
+        the wrong type, or is out of range.
+    """
+    try:
+        found: Op = getattr(ops, python_name(call.operator))
+    except KeyError:
+        raise RecordError(f"{call.operator}: no operator of CANN; it cannot be replayed") from None
+    check_arguments(found.parameters, call)
+    return found
+
+
+def run_call(call: RecordedCall, data: Callable[[str, int], bytes]) -> Outcome:
+    """Run one recorded call on the device in use.
+
+    Parameters
+    ----------
+    data : callable
+        Returns stored bytes by name and length.
+
+    Raises
+    ------
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+    """
+    op: Op = operator_of(call)
+    device = Device.current()
+    with _group(call) as group, Stream(device) as stream:
+        values, buffers, _tensors = arguments_of(op, call, data, device, group)
+        try:
+            op(*values, stream=stream)
+        except StatusError as error:
+            late = not error.routine.endswith("GetWorkspaceSize")
+            return Outcome(error.status, "phase two" if late else "phase one", str(error))
+        try:
+            stream.synchronize()
+        except StatusError as error:
+            return Outcome(error.status, "device", str(error))
+        return Outcome(0, memory=[memory_bytes(buffer) for buffer in buffers])
+
+
+@contextlib.contextmanager
+def _group(call: RecordedCall) -> Iterator[str]:
+    """The name of a communicator of as many ranks as the recorded one."""
+    if call.group is None:
+        yield ""
+        return
+    from aclnn_py.distributed import Communicator
+
+    communicators = Communicator.init_all(call.group)
+    try:
+        yield communicators[0].name
+    finally:
+        for communicator in communicators:
+            communicator.close()
+
+
+def _compare(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
+    try:
+        outcome = run_call(call, reader.data)
+    except SymbolNotFoundError as error:
+        return Replay(index, call.operator, call.line, call.status, call.status, missing=str(error))
+    parted, apart = "", None
+    if call.status == outcome.status == 0:
+        parted, apart = _first_difference(reader, call, outcome)
+    return Replay(
+        index,
+        call.operator,
+        call.line,
+        call.status,
+        outcome.status,
+        outcome.stage,
+        outcome.message,
+        parted,
+        apart,
+    )
+
+
+def _first_difference(
+    reader: RecordReader, call: RecordedCall, outcome: Outcome
+) -> tuple[str, Difference | None]:
+    op: Op = operator_of(call)
+    for parameter, written in zip(op.parameters, call.arguments, strict=True):
+        if not parameter.is_tensor or parameter.direction == "in" or written is None:
+            continue
+        places = [written] if parameter.kind == "T" else written
+        for number, place in enumerate(places):
+            if place is None:
+                continue
+            view = call.views[place]
+            memory = call.memories[view.memory]
+            if memory.after is None:
+                continue
+            name = parameter.name if parameter.kind == "T" else f"{parameter.name}[{number}]"
+            if dtype_of(view.dtype).nbytes(prod(view.shape)) > memory.nbytes:
+                raise RecordError(
+                    f"{reader.path}: {op.c_name}: argument {name}: found a result whose elements "
+                    "share memory; allowed is one place for each"
+                )
+            expected = reader.data(memory.after, memory.nbytes)
+            apart = difference(view, expected, outcome.memory[view.memory])
+            if apart.beyond:
+                return name, apart
+    return "", None
+
+
+def run(
+    path: str,
+    *,
+    device: str | None = None,
+    as_json: bool = False,
+    cpp: bool = False,
+    call: int | None = None,
+    minimize: str | None = None,
+    max_mib: int | None = None,
+) -> int:
+    """Replay a record for the command line.
+
+    Parameters
+    ----------
+    path : str
+    device : str, optional
+        "auto", "npu" or "emulator", as for ``aclnn_py.use``.
+    as_json : bool, default False
+        Print one JSON object.
+    cpp : bool, default False
+        Print a C++ program instead: of call number `call`, or of the first that failed, or else of
+        the first.
+    call : int, optional
+        Look at this call only.
+    minimize : str, optional
+        Write a record with the smallest shapes that still fail with the same status there.
+    max_mib : int, optional
+        What the file may unpack to, in MiB, in place of the default of ``replay``.
+
+    Returns
+    -------
+    int
+        0 when everything is as recorded, 1 when not, 2 for a file that cannot be read or a device
+        that cannot be used.
+    """
+    try:
+        if device is not None:
+            use(device)
+        reader = RecordReader(path, limit_nbytes=None if max_mib is None else max_mib << 20)
+        if call is not None and not 0 <= call < len(reader.calls):
+            raise RecordError(f"{path}: has calls 0 to {len(reader.calls) - 1}, not {call}")
+        if cpp or minimize is not None:
+            return _one(reader, call, cpp, minimize)
+        found = [
+            _compare(reader, index, item)
+            for index, item in enumerate(reader.calls)
+            if call is None or call == index
+        ]
+    except (OSError, ValueError, AclnnPyError) as error:
+        print(f"aclnn-py replay: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print(f"aclnn-py replay: {path}: not enough memory of the host", file=sys.stderr)
+        return 2
+    bad = [item for item in found if not item.agrees]
+    if as_json:
+        rows = [{**asdict(item), "agrees": item.agrees} for item in found]
+        print(json.dumps({"device": device_kind(), "about": reader.about, "calls": rows}))
+    else:
+        for item in found:
+            print(item)
+        print(f"{len(found) - len(bad)} of {len(found)} calls as recorded, on the {device_kind()}")
+        if bad:
+            print(f"first to part: {bad[0]}")
+    return 1 if bad else 0
+
+
+def _one(reader: RecordReader, index: int | None, cpp: bool, minimize: str | None) -> int:
+    if not reader.calls:
+        raise RecordError(f"{reader.path}: has no calls")
+    if index is None:
+        failed = [n for n, item in enumerate(reader.calls) if item.status]
+        index = failed[0] if failed else 0
+    call = reader.calls[index]
+    if minimize is not None:
+        from aclnn_py.tools.records.minimizer import minimized, write_minimized
+
+        smaller = minimized(call, reader.data)
+        write_minimized(minimize, reader, smaller)
+        before = sum(memory.nbytes for memory in call.memories)
+        after = sum(memory.nbytes for memory in smaller.call.memories)
+        print(f"{call.operator}: {before} bytes of tensors became {after}", file=sys.stderr)
+        call = smaller.call
+        if cpp:
+            from aclnn_py.tools.records.reproducer import program
+
+            print(program(call, smaller.data))
+        return 0
+    from aclnn_py.tools.records.reproducer import program
+
+    print(program(call, reader.data))
+    return 0

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every C call of a program written to a file, with arguments, status and time.
+
+``ACLNN_PY_TRACE=file`` traces a whole process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+from aclnn_py._ffi import add_wrapper, remove_wrapper
+from aclnn_py._ffi.settings import for_this_process
+from aclnn_py.operators.launch.observers import Launch, Observer, add_observer, remove_observer
+from aclnn_py.tools.traces import c_syntax
+from aclnn_py.tools.traces.file import ENDINGS, Call, Writer, form_of
+
+__all__ = ["trace"]
+
+
+class trace:
+    """Write every C call to a file, inside a ``with`` block.
+
+    Both phases of an operator have their arguments, the workspace and the executor; functions of
+    the runtime and of HCCL have their arguments by name. Times are those of the host. The objects
+    that an operator is given (``aclCreateTensor`` and its like) are made and destroyed inside the
+    launcher: their time is part of the phases, and they stand as arguments of phase one instead of
+    on lines of their own. ``aclnn-py trace FILE`` sums up. Each call is in the file when it has
+    returned, so a crash leaves those before it.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        ``%p`` in it stands for the number of the process, ``%r`` for the rank (variable ``RANK``,
+        0 without it). A file that exists is replaced.
+    form : str, optional
+        "text" (a line per call) or "json" (for Perfetto and chrome://tracing, with a row per thread
+        and a row per stream). By default "json" for a path that ends in ``.json``.
+
+    Raises
+    ------
+    ValueError
+        `form` is neither.
+    OSError
+        At the start of the block the file cannot be written or another trace writes to it; at the
+        end, that it could not be written to any more, as on a full disk: the trace has stopped
+        there.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, form: str | None = None) -> None:
+        self._path = os.fspath(path)
+        self._form = form_of(self._path, form)
+        self._sink: _Sink | None = None
+
+    def __enter__(self) -> trace:
+        if self._sink is not None:
+            raise RuntimeError("this trace is under way")
+        sink = _Sink(for_this_process(self._path), self._form)
+        sink.open()
+        sink.attach()
+        self._sink = sink
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        sink, self._sink = self._sink, None
+        if sink is None:
+            return
+        sink.detach()
+        sink.close()
+        if sink.failure is not None:
+            if value is None:
+                raise sink.failure
+            warnings.warn(_stopped(sink.failure), RuntimeWarning, stacklevel=2)
+
+
+def start_from_environment(path: str) -> None:
+    """Trace until the end of the process; the package calls it for ACLNN_PY_TRACE.
+
+    The file is made at the first call: processes that inherit the variable and call nothing leave
+    it alone.
+    """
+
+    def report(failure: OSError) -> None:
+        warnings.warn(f"ACLNN_PY_TRACE: {_stopped(failure)}", RuntimeWarning, stacklevel=2)
+
+    # It is not closed: objects are released at exit, by calls that belong into the trace.
+    _Sink(for_this_process(path), form_of(path, None), report).attach()
+
+
+def _stopped(failure: OSError) -> str:
+    return f"the trace has stopped: {failure}"
+
+
+class _Sink(Observer):
+    """The file that calls go to. It is complete after each of them, whatever comes next."""
+
+    def __init__(
+        self, path: str, form: str, report: Callable[[OSError], None] | None = None
+    ) -> None:
+        self.failure: OSError | None = None
+        self._path = path
+        self._form = form
+        self._report = report
+        self._started = time.perf_counter_ns()
+        # A finalizer may release an object while calls are written, on the same thread: what it
+        # adds has to wait its turn, and must not wait for it.
+        self._pending: deque[tuple[Call, ...]] = deque()
+        self._writing = threading.Lock()
+        self._writer: Writer | None = None
+        self._file = -1
+        self._end = 0  # where the next call goes: over the ending
+        self._closed = False
+        self._process = os.getpid()
+        self._wrapper = self._wrap  # one object, by which it is found again
+
+    def attach(self) -> None:
+        add_observer(self)
+        add_wrapper(self._wrapper)
+
+    def detach(self) -> None:
+        remove_observer(self)
+        remove_wrapper(self._wrapper)
+
+    # ---- what comes in
+
+    def after(self, launch: Launch) -> None:
+        thread, stream = threading.get_native_id(), launch.stream
+        notes: dict[str, Any] = {}
+        if launch.kind != "call":
+            notes["kind"] = launch.kind
+        if launch.sequence is not None:
+            notes["number"] = launch.sequence
+        if launch.line:
+            notes["line"] = launch.line
+
+        def call(name: str, begun_ns: int, lasted_ns: int, arguments: str, status: str) -> Call:
+            return Call(
+                name,
+                True,
+                (begun_ns - self._started) / 1000,
+                lasted_ns / 1000,
+                thread,
+                stream.id,
+                arguments,
+                status,
+                stream.device.index,
+                notes,
+            )
+
+        calls = []
+        if launch.op is not None and launch.kind != "run":
+            begun = launch.phase_one_begun_ns or launch.begun_ns
+            name = f"{launch.name}GetWorkspaceSize"
+            calls.append(call(name, begun, launch.phase_one_ns or 0, *c_syntax.phase_one(launch)))
+        if launch.phase_two_ns is not None:
+            begun = launch.phase_two_begun_ns or launch.begun_ns
+            calls.append(call(launch.name, begun, launch.phase_two_ns, *c_syntax.phase_two(launch)))
+        if calls:
+            self._add(*calls)
+
+    def _wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def traced(*arguments: Any) -> Any:
+            begun = time.perf_counter_ns()
+            result = function(*arguments)
+            ended = time.perf_counter_ns()
+            self._add(
+                Call(
+                    name=name,
+                    operator=False,
+                    begun_us=(begun - self._started) / 1000,
+                    lasted_us=(ended - begun) / 1000,
+                    thread=threading.get_native_id(),
+                    stream=None,
+                    arguments=c_syntax.function_arguments(name, arguments),
+                    status=c_syntax.function_result(name, result),
+                )
+            )
+            return result
+
+        return traced
+
+    # ---- what goes out
+
+    def _add(self, *calls: Call) -> None:
+        if self._closed or os.getpid() != self._process:
+            return  # a forked child: the file is its parent's
+        self._pending.append(calls)
+        # Whoever holds the lock looks again after it has let go.
+        while self._pending and self._writing.acquire(blocking=False):
+            try:
+                self._write_pending()
+            finally:
+                self._writing.release()
+
+    def _write_pending(self) -> None:
+        try:
+            if self._writer is None and not self._closed and self._pending:
+                self.open()
+            while self._pending:
+                calls = self._pending.popleft()
+                if self._writer is not None:
+                    self._append(self._writer.text_of(calls))
+        except OSError as error:
+            self._stop(error)
+
+    def open(self) -> None:
+        """Make the file, or take it over from a trace that has ended."""
+        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise BlockingIOError(
+                    error.errno,
+                    "another trace writes to it; put %p or %r into the name",
+                    self._path,
+                ) from None
+            os.ftruncate(self._file, 0)
+            started = datetime.now().isoformat(sep=" ", timespec="seconds")
+            self._writer = Writer(self._form, started)
+            self._append(self._writer.opening)
+        except OSError:
+            self._let_go()
+            raise
+
+    def _append(self, text: str) -> None:
+        data = text.encode()
+        whole = data + ENDINGS[self._form].encode()
+        done = 0
+        while done < len(whole):
+            done += os.pwrite(self._file, whole[done:], self._end + done)
+        self._end += len(data)
+
+    def _stop(self, error: OSError) -> None:
+        self.detach()
+        self._pending.clear()
+        self.failure = OSError(error.errno, error.strerror, self._path)
+        if self._writer is not None:
+            os.ftruncate(self._file, self._end)  # half a call
+        self._let_go()
+        if self._report is not None:
+            self._report(self.failure)
+
+    def _let_go(self) -> None:
+        self._closed, self._writer = True, None
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def close(self) -> None:
+        with self._writing:
+            if self._writer is not None:
+                self._write_pending()
+            if self._writer is not None:
+                self._let_go()
