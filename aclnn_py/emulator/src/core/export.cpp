@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "aclnn/aclnn_base.h"
+#include "core/statuses.h"
 #include "hccl/hccl_types.h"
 
 namespace emu {
@@ -28,8 +29,7 @@ bool is_shortage(const std::exception &problem) {
 Caught caught(const char *routine, const std::exception &problem) noexcept {
   const bool shortage = is_shortage(problem);
   Status code = shortage ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_INTERNAL_ERROR;
-  if (starts_with(routine, "aclnn"))
-    code = shortage ? ACL_ERROR_RT_MEMORY_ALLOCATION : ACLNN_ERR_INNER;
+  if (starts_with(routine, "aclnn")) code = shortage ? ACL_ERROR_RT_MEMORY_ALLOCATION : kInner;
   if (starts_with(routine, "Hccl")) code = shortage ? HCCL_E_MEMORY : HCCL_E_INTERNAL;
   const char *message_code = starts_with(routine, "Hccl") ? "EI9999" : nullptr;
   if (shortage) {

@@ -21,6 +21,7 @@
 #include "acl/acl_base.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "core/undo.h"
 
 namespace emu {
@@ -334,9 +335,8 @@ Status device_free(void *address, const char *routine) {
   t.blocks.erase(at);
   t.generation.fetch_add(1);
   if (!intact) {
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                "%s: something wrote outside the block %p of %zu bytes on device %d.", routine,
-                address, size, device);
+    return fail(kKernelFault, "%s: something wrote outside the block %p of %zu bytes on device %d.",
+                routine, address, size, device);
   }
   return 0;
 }
@@ -447,8 +447,7 @@ Status check_guards(int device, const char *what) {
   for (const auto &[at, block] : t.blocks) {
     if (block.device != device || guards_intact(at, block)) continue;
     paint_guards(at, block);
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
-                "%s wrote outside the block %p of %zu bytes on device %d.", what,
+    return fail(kKernelFault, "%s wrote outside the block %p of %zu bytes on device %d.", what,
                 reinterpret_cast<void *>(at), block.size, block.device);
   }
   return 0;

@@ -148,7 +148,7 @@ Status check_reduction(const char *routine, Collective collective, uint32_t dtyp
     return refuse(HCCL_E_NOT_SUPPORT, "%s: op %u is no reduction; 0 sum, 1 prod, 2 max, 3 min",
                   routine, op);
   }
-  if (Status status = check_supported(routine, collective, dtype)) return status;
+  if (const Status status = check_supported(routine, collective, dtype)) return status;
   const bool v = collective == Collective::reduce_scatter_v;
   bool refused =
       op == HCCL_REDUCE_PROD && (dtype == HCCL_DATA_TYPE_INT16 || dtype == HCCL_DATA_TYPE_BFP16);

@@ -12,6 +12,7 @@
 
 #include "acl/acl_base.h"
 #include "core/pool.h"
+#include "core/statuses.h"
 #include "core/stream.h"
 #include "hccl/futex.h"
 
@@ -19,10 +20,6 @@ namespace emu::hccl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr Status kPeerLost = 507057;  // ACL_ERROR_RT_SUSPECT_REMOTE_ERROR
-constexpr Status kPeerLate = 507048;  // ACL_ERROR_RT_FFTS_PLUS_TIMEOUT
-constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
 
 int usable_processors() {
   cpu_set_t set;
@@ -153,9 +150,9 @@ Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(
     missing.push_back(wait.rank);
   }
   for (uint32_t r : missing) {
-    if (Status status = check(r)) return status;
+    if (const Status status = check(r)) return status;
   }
-  if (Status status = find_deadlock(wait)) return status;
+  if (const Status status = find_deadlock(wait)) return status;
   if (config_.exec_timeout > 0 && waited > config_.exec_timeout && !ready(context)) {
     std::string late;
     for (uint32_t r : missing)
@@ -219,7 +216,7 @@ Status Communicator::find_deadlock(const Wait &wait) {
   std::sort(chain.begin(), chain.end());
   for (uint32_t r : chain)
     calls += (calls.empty() ? "" : ", ") + who(r) + " called " + current_call(r);
-  return abandon("EI0005", kMismatch,
+  return abandon("EI0005", kRanksDisagree,
                  "the ranks wait for each other in calls that do not belong together: %s",
                  calls.c_str());
 }
@@ -354,8 +351,9 @@ void Communicator::withdraw(uint64_t ticket) noexcept {
 Status Communicator::enter(uint64_t ticket, const Call &call) {
   if (region_->state(rank_).left.load(std::memory_order_acquire) != 0) {
     if (ticket != 0) give_up(ticket);
-    return fail_as("EI0003", kMismatch, "%s: the communicator %s was destroyed before the call ran",
-                   call.text, name_.c_str());
+    return fail_as("EI0003", kRanksDisagree,
+                   "%s: the communicator %s was destroyed before the call ran", call.text,
+                   name_.c_str());
   }
   std::unique_lock<std::mutex> hold(turn_mutex_);
   while (!may_go(ticket)) {

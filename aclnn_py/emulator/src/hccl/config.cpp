@@ -65,12 +65,13 @@ Status refuse_field(const char *routine, const char *field, long long value, con
 }  // namespace
 
 Status read_environment(const char *routine, Config *config) {
-  if (Status s = number(routine, "HCCL_CONNECT_TIMEOUT", 0.01, 7200, &config->connect_timeout))
+  if (const Status s =
+          number(routine, "HCCL_CONNECT_TIMEOUT", 0.01, 7200, &config->connect_timeout))
     return s;
-  if (Status s = number(routine, "HCCL_EXEC_TIMEOUT", 0, 2147483647, &config->exec_timeout))
+  if (const Status s = number(routine, "HCCL_EXEC_TIMEOUT", 0, 2147483647, &config->exec_timeout))
     return s;
   double megabytes = config->buffer_megabytes;
-  if (Status s = number(routine, "HCCL_BUFFSIZE", 1, 1048576, &megabytes)) return s;
+  if (const Status s = number(routine, "HCCL_BUFFSIZE", 1, 1048576, &megabytes)) return s;
   config->buffer_megabytes = static_cast<uint32_t>(megabytes);
   if (const char *text = std::getenv("HCCL_DETERMINISTIC"); text && *text) {
     const char *const words[] = {"false", "true", "strict"};

@@ -41,9 +41,9 @@ Status begin(const char *routine, int *device) {
 
 Status read_settings(const char *routine, const HcclCommConfig *given, bool config_given,
                      Config *config) {
-  if (Status s = read_environment(routine, config)) return s;
+  if (const Status s = read_environment(routine, config)) return s;
   if (!config_given) return 0;
-  if (Status s = check_pointer(routine, "config", given)) return s;
+  if (const Status s = check_pointer(routine, "config", given)) return s;
   return read_config(routine, given, config);
 }
 
@@ -69,11 +69,11 @@ struct Request {
 
 Status join(const Request &request, HcclComm *comm) {
   NameHold hold;
-  if (Status s = hold.take(request.routine, request.device, request.name)) return s;
+  if (const Status s = hold.take(request.routine, request.device, request.name)) return s;
   const Attendee attendee{request.ranks, request.rank, request.device,
                           request.config.connect_timeout, request.name};
   std::shared_ptr<Region> region;
-  if (Status s = attend(request.routine, request.meeting, attendee, request.found, &region))
+  if (const Status s = attend(request.routine, request.meeting, attendee, request.found, &region))
     return s;
   // The others count this rank as one of them now, and are told when it is not.
   Undo joined([&] { region->state(request.rank).left.store(1, std::memory_order_release); });
@@ -100,9 +100,9 @@ Status join_now_or_at_group_end(const Request &request, HcclComm *comm) {
 
 Status get_root_info(HcclRootInfo *info) {
   const char *routine = "HcclGetRootInfo";
-  if (Status s = check_pointer(routine, "rootInfo", info)) return s;
+  if (const Status s = check_pointer(routine, "rootInfo", info)) return s;
   int device = 0;
-  if (Status s = begin(routine, &device)) return s;
+  if (const Status s = begin(routine, &device)) return s;
   const Meeting meeting = random_meeting();
   std::string why;
   if (!hold_meeting(meeting, &why)) {
@@ -116,13 +116,13 @@ Status get_root_info(HcclRootInfo *info) {
 Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRootInfo *info,
                              uint32_t rank, const HcclCommConfig *config, bool config_given,
                              HcclComm *comm) {
-  if (Status s = check_pointer(routine, "rootInfo", info)) return s;
-  if (Status s = check_pointer(routine, "comm", comm)) return s;
+  if (const Status s = check_pointer(routine, "rootInfo", info)) return s;
+  if (const Status s = check_pointer(routine, "comm", comm)) return s;
   Request request{routine, {}, ranks, rank, 0, {}, "", false, false, ranks};
-  if (Status s = begin(routine, &request.device)) return s;
-  if (Status s = check_size(routine, ranks, rank)) return s;
-  if (Status s = read_settings(routine, config, config_given, &request.config)) return s;
-  if (Status s = read_root_info(routine, info, &request.meeting)) return s;
+  if (const Status s = begin(routine, &request.device)) return s;
+  if (const Status s = check_size(routine, ranks, rank)) return s;
+  if (const Status s = read_settings(routine, config, config_given, &request.config)) return s;
+  if (const Status s = read_root_info(routine, info, &request.meeting)) return s;
   // the address ends in 32 hexadecimal digits that no other root info has
   const std::string &address = request.meeting.address;
   const size_t digits = address.rfind('/') + 1;
@@ -133,15 +133,16 @@ Status create_from_root_info(const char *routine, uint32_t ranks, const HcclRoot
 
 Status create_from_rank_table(const char *routine, const char *path, uint32_t rank,
                               const HcclCommConfig *config, bool config_given, HcclComm *comm) {
-  if (Status s = check_pointer(routine, "clusterInfo", path)) return s;
-  if (Status s = check_pointer(routine, "comm", comm)) return s;
+  if (const Status s = check_pointer(routine, "clusterInfo", path)) return s;
+  if (const Status s = check_pointer(routine, "comm", comm)) return s;
   Request request{routine, {}, 0, rank, 0, {}, "", true, false, 0};
-  if (Status s = begin(routine, &request.device)) return s;
-  if (Status s = read_settings(routine, config, config_given, &request.config)) return s;
+  if (const Status s = begin(routine, &request.device)) return s;
+  if (const Status s = read_settings(routine, config, config_given, &request.config)) return s;
   RankTable table;
-  if (Status s = read_rank_table(routine, path, request.config.connect_timeout, &table)) return s;
+  if (const Status s = read_rank_table(routine, path, request.config.connect_timeout, &table))
+    return s;
   request.ranks = static_cast<uint32_t>(table.ranks.size());
-  if (Status s = check_size(routine, request.ranks, rank)) return s;
+  if (const Status s = check_size(routine, request.ranks, rank)) return s;
   const uint32_t listed = table.ranks[rank].device;
   if (static_cast<int>(listed) != physical_device(request.device)) {
     return fail_as("EI0014", HCCL_E_PARA,
@@ -155,8 +156,8 @@ Status create_from_rank_table(const char *routine, const char *path, uint32_t ra
 
 Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   const char *routine = "HcclCommInitAll";
-  if (Status s = check_pointer(routine, "devices", devices)) return s;
-  if (Status s = check_pointer(routine, "comms", comms)) return s;
+  if (const Status s = check_pointer(routine, "devices", devices)) return s;
+  if (const Status s = check_pointer(routine, "comms", comms)) return s;
   if (forked()) {
     refuse_forked(routine);
     return HCCL_E_INTERNAL;
@@ -175,7 +176,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
       return refuse(HCCL_E_PARA, "%s: device %d stands twice in devices", routine, devices[i]);
   }
   Config config;
-  if (Status s = read_environment(routine, &config)) return s;
+  if (const Status s = read_environment(routine, &config)) return s;
   const Meeting meeting = random_meeting();
   std::string why;
   if (!hold_meeting(meeting, &why))
@@ -201,17 +202,17 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
 Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks, uint64_t id,
                   uint32_t sub_rank, const HcclCommConfig *config, HcclComm *comm) {
   const char *routine = "HcclCreateSubCommConfig";
-  if (Status s = check_pointer(routine, "comm", parent)) return s;
-  if (Status s = check_pointer(routine, "subComm", comm)) return s;
+  if (const Status s = check_pointer(routine, "comm", parent)) return s;
+  if (const Status s = check_pointer(routine, "subComm", comm)) return s;
   std::shared_ptr<Communicator> global;
-  if (Status s = usable(routine, *parent, &global)) return s;
+  if (const Status s = usable(routine, *parent, &global)) return s;
   if (chip() == Chip::p310)
     return refuse(HCCL_E_NOT_SUPPORT, "%s does not exist on %s", routine, chip_text());
   if (!ranks && id == 0xffffffff) {  // this rank is no member
     *comm = nullptr;
     return 0;
   }
-  if (Status s = check_pointer(routine, "rankIds", ranks)) return s;
+  if (const Status s = check_pointer(routine, "rankIds", ranks)) return s;
   if (global->is_sub()) {
     return refuse(HCCL_E_PARA,
                   "%s: %s is a sub-communicator itself; only a global one can be divided", routine,
@@ -221,11 +222,12 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
     return refuse(HCCL_E_PARA, "%s: rankNum is %u, but the communicator has %u ranks", routine,
                   count, global->size());
   }
-  if (Status s = check_rank(routine, "subCommRankId", sub_rank, count)) return s;
+  if (const Status s = check_rank(routine, "subCommRankId", sub_rank, count)) return s;
   std::string members;
   std::set<uint32_t> seen;
   for (uint32_t i = 0; i < count; ++i) {
-    if (Status s = check_rank(routine, "a member of rankIds", ranks[i], global->size())) return s;
+    if (const Status s = check_rank(routine, "a member of rankIds", ranks[i], global->size()))
+      return s;
     if (!seen.insert(ranks[i]).second)
       return refuse(HCCL_E_PARA, "%s: rank %u stands twice in rankIds", routine, ranks[i]);
     members += std::to_string(ranks[i]) + ",";
@@ -236,7 +238,7 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
   }
   Request request{routine, {}, count, sub_rank, global->device(),
                   {},      "", true,  true,     global->crowd()};
-  if (Status s = read_settings(routine, config, config != nullptr, &request.config)) return s;
+  if (const Status s = read_settings(routine, config, config != nullptr, &request.config)) return s;
   request.name = request.config.name;
   if (request.name.empty()) {
     const std::string suffix = "_sub_" + std::to_string(id);

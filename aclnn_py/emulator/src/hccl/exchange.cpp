@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/statuses.h"
 #include "core/stream.h"
 #include "hccl/arguments.h"
 #include "hccl/session.h"
 
 namespace emu::hccl {
 namespace {
-
-constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
 
 struct Progress {
   const Transfer *transfer;
@@ -53,7 +52,7 @@ class Exchange {
       }
       if (!pending) return 0;
       if (moved) continue;
-      if (Status status = rest()) return status;
+      if (const Status status = rest()) return status;
     }
   }
 
@@ -142,7 +141,8 @@ class Exchange {
       const MessageHead &head = line.head[taken % kRing];
       if (head.count != transfer.count || head.dtype != transfer.dtype) {
         return comm_.abandon(
-            "EI0005", kMismatch, "%s sends %llu elements of %s to %s, which receives %llu of %s",
+            "EI0005", kRanksDisagree,
+            "%s sends %llu elements of %s to %s, which receives %llu of %s",
             comm_.who(transfer.remote).c_str(), static_cast<unsigned long long>(head.count),
             dtype_text(head.dtype), comm_.who(rank_).c_str(),
             static_cast<unsigned long long>(transfer.count), dtype_text(transfer.dtype));

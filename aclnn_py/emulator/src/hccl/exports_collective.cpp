@@ -26,11 +26,11 @@ struct Entry {
 
   Status pointers(HcclComm handle, aclrtStream stream, const void *a, const char *a_name,
                   const void *b, const char *b_name) {
-    if (Status s = check_pointer(routine, "stream", stream)) return s;
-    if (Status s = check_pointer(routine, "comm", handle)) return s;
-    if (Status s = check_pointer(routine, a_name, a)) return s;
+    if (const Status s = check_pointer(routine, "stream", stream)) return s;
+    if (const Status s = check_pointer(routine, "comm", handle)) return s;
+    if (const Status s = check_pointer(routine, a_name, a)) return s;
     if (b_name) {
-      if (Status s = check_pointer(routine, b_name, b)) return s;
+      if (const Status s = check_pointer(routine, b_name, b)) return s;
     }
     return usable(routine, handle, &comm);
   }
@@ -54,7 +54,7 @@ Status read_blocks(const char *routine, const char *name, const void *counts,
   blocks->resize(size);
   *extent = 0;
   for (uint32_t r = 0; r < size; ++r) {
-    if (Status s = check_count(routine, name, count[r])) return s;
+    if (const Status s = check_count(routine, name, count[r])) return s;
     if (place[r] > UINT64_MAX / 64) {
       return refuse(HCCL_E_PARA, "%s: the displacement of block %u is %llu", routine, r,
                     number(place[r]));
@@ -69,12 +69,12 @@ Status all_reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32
                   HcclComm handle, aclrtStream stream) {
   Entry e{"HcclAllReduce", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
-  if (Status s = check_count(e.routine, "count", count)) return s;
-  if (Status s = check_reduction(e.routine, Collective::all_reduce, dtype, op)) return s;
+  if (const Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
+  if (const Status s = check_count(e.routine, "count", count)) return s;
+  if (const Status s = check_reduction(e.routine, Collective::all_reduce, dtype, op)) return s;
   const ReduceType type = reduce_type(dtype, op);
-  if (Status s = e.buffer("sendBuf", send, count * type.item_bytes)) return s;
-  if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
+  if (const Status s = e.buffer("sendBuf", send, count * type.item_bytes)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
   return e.launch(stream,
                   describe("HcclAllReduce(count=%llu, dataType=%s, op=%s)", number(count),
                            dtype_text(dtype), reduce_text(op)),
@@ -85,15 +85,15 @@ Status reduce(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t o
               HcclComm handle, aclrtStream stream) {
   Entry e{"HcclReduce", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, send, "sendBuf", nullptr, nullptr)) return s;
-  if (Status s = check_count(e.routine, "count", count)) return s;
-  if (Status s = check_reduction(e.routine, Collective::reduce, dtype, op)) return s;
-  if (Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
+  if (const Status s = e.pointers(handle, stream, send, "sendBuf", nullptr, nullptr)) return s;
+  if (const Status s = check_count(e.routine, "count", count)) return s;
+  if (const Status s = check_reduction(e.routine, Collective::reduce, dtype, op)) return s;
+  if (const Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
   const ReduceType type = reduce_type(dtype, op);
-  if (Status s = e.buffer("sendBuf", send, count * type.item_bytes)) return s;
+  if (const Status s = e.buffer("sendBuf", send, count * type.item_bytes)) return s;
   if (e.comm->rank() == root) {
-    if (Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
-    if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
+    if (const Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
+    if (const Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
   }
   return e.launch(stream,
                   describe("HcclReduce(count=%llu, dataType=%s, op=%s, root=%u)", number(count),
@@ -105,12 +105,13 @@ Status reduce_scatter(void *send, void *recv, uint64_t count, uint32_t dtype, ui
                       HcclComm handle, aclrtStream stream) {
   Entry e{"HcclReduceScatter", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
-  if (Status s = check_count(e.routine, "recvCount", count)) return s;
-  if (Status s = check_reduction(e.routine, Collective::reduce_scatter, dtype, op)) return s;
+  if (const Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
+  if (const Status s = check_count(e.routine, "recvCount", count)) return s;
+  if (const Status s = check_reduction(e.routine, Collective::reduce_scatter, dtype, op)) return s;
   const ReduceType type = reduce_type(dtype, op);
-  if (Status s = e.buffer("sendBuf", send, count * type.item_bytes * e.comm->size())) return s;
-  if (Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
+  if (const Status s = e.buffer("sendBuf", send, count * type.item_bytes * e.comm->size()))
+    return s;
+  if (const Status s = e.buffer("recvBuf", recv, count * type.item_bytes)) return s;
   return e.launch(
       stream,
       describe("HcclReduceScatter(recvCount=%llu, dataType=%s, op=%s)", number(count),
@@ -122,14 +123,16 @@ Status reduce_scatter_v(void *send, const void *counts, const void *displs, void
                         uint64_t recv_count, uint32_t dtype, uint32_t op, HcclComm handle,
                         aclrtStream stream) {
   Entry e{"HcclReduceScatterV", nullptr, {}};
-  if (Status s = e.pointers(handle, stream, counts, "sendCounts", displs, "sendDispls")) return s;
-  if (Status s = check_count(e.routine, "recvCount", recv_count)) return s;
-  if (Status s = check_reduction(e.routine, Collective::reduce_scatter_v, dtype, op)) return s;
+  if (const Status s = e.pointers(handle, stream, counts, "sendCounts", displs, "sendDispls"))
+    return s;
+  if (const Status s = check_count(e.routine, "recvCount", recv_count)) return s;
+  if (const Status s = check_reduction(e.routine, Collective::reduce_scatter_v, dtype, op))
+    return s;
   const ReduceType type = reduce_type(dtype, op);
   std::vector<Block> blocks;
   uint64_t extent = 0;
-  if (Status s = read_blocks(e.routine, "sendCounts", counts, displs, e.comm->size(),
-                             type.item_bytes, &blocks, &extent))
+  if (const Status s = read_blocks(e.routine, "sendCounts", counts, displs, e.comm->size(),
+                                   type.item_bytes, &blocks, &extent))
     return s;
   if (blocks[e.comm->rank()].bytes != recv_count * type.item_bytes) {
     return refuse(HCCL_E_PARA, "HcclReduceScatterV: recvCount is %llu, but sendCounts[%u] is %llu",
@@ -137,15 +140,15 @@ Status reduce_scatter_v(void *send, const void *counts, const void *displs, void
                   number(blocks[e.comm->rank()].bytes / type.item_bytes));
   }
   if (extent != 0) {
-    if (Status s = check_pointer(e.routine, "sendBuf", send)) return s;
+    if (const Status s = check_pointer(e.routine, "sendBuf", send)) return s;
   }
   if (recv_count != 0) {
-    if (Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
+    if (const Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
   }
   if (send && send == recv)
     return refuse(HCCL_E_PARA, "HcclReduceScatterV: sendBuf and recvBuf must differ");
-  if (Status s = e.buffer("sendBuf", send, extent)) return s;
-  if (Status s = e.buffer("recvBuf", recv, recv_count * type.item_bytes)) return s;
+  if (const Status s = e.buffer("sendBuf", send, extent)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, recv_count * type.item_bytes)) return s;
   return e.launch(
       stream,
       describe("HcclReduceScatterV(dataType=%s, op=%s)", dtype_text(dtype), reduce_text(op)),
@@ -156,12 +159,12 @@ Status all_gather(void *send, void *recv, uint64_t count, uint32_t dtype, HcclCo
                   aclrtStream stream) {
   Entry e{"HcclAllGather", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
-  if (Status s = check_count(e.routine, "sendCount", count)) return s;
-  if (Status s = check_supported(e.routine, Collective::all_gather, dtype)) return s;
+  if (const Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
+  if (const Status s = check_count(e.routine, "sendCount", count)) return s;
+  if (const Status s = check_supported(e.routine, Collective::all_gather, dtype)) return s;
   const uint64_t bytes = count * item_bytes(dtype);
-  if (Status s = e.buffer("sendBuf", send, bytes)) return s;
-  if (Status s = e.buffer("recvBuf", recv, bytes * e.comm->size())) return s;
+  if (const Status s = e.buffer("sendBuf", send, bytes)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, bytes * e.comm->size())) return s;
   return e.launch(
       stream,
       describe("HcclAllGather(sendCount=%llu, dataType=%s)", number(count), dtype_text(dtype)),
@@ -171,29 +174,30 @@ Status all_gather(void *send, void *recv, uint64_t count, uint32_t dtype, HcclCo
 Status all_gather_v(void *send, uint64_t send_count, void *recv, const void *counts,
                     const void *displs, uint32_t dtype, HcclComm handle, aclrtStream stream) {
   Entry e{"HcclAllGatherV", nullptr, {}};
-  if (Status s = e.pointers(handle, stream, counts, "recvCounts", displs, "recvDispls")) return s;
-  if (Status s = check_count(e.routine, "sendCount", send_count)) return s;
-  if (Status s = check_supported(e.routine, Collective::all_gather_v, dtype)) return s;
+  if (const Status s = e.pointers(handle, stream, counts, "recvCounts", displs, "recvDispls"))
+    return s;
+  if (const Status s = check_count(e.routine, "sendCount", send_count)) return s;
+  if (const Status s = check_supported(e.routine, Collective::all_gather_v, dtype)) return s;
   const uint64_t item = item_bytes(dtype);
   std::vector<Block> blocks;
   uint64_t extent = 0;
-  if (Status s = read_blocks(e.routine, "recvCounts", counts, displs, e.comm->size(), item, &blocks,
-                             &extent))
+  if (const Status s = read_blocks(e.routine, "recvCounts", counts, displs, e.comm->size(), item,
+                                   &blocks, &extent))
     return s;
   if (blocks[e.comm->rank()].bytes != send_count * item) {
     return refuse(HCCL_E_PARA, "HcclAllGatherV: sendCount is %llu, but recvCounts[%u] is %llu",
                   number(send_count), e.comm->rank(), number(blocks[e.comm->rank()].bytes / item));
   }
   if (send_count != 0) {
-    if (Status s = check_pointer(e.routine, "sendBuf", send)) return s;
+    if (const Status s = check_pointer(e.routine, "sendBuf", send)) return s;
   }
   if (extent != 0) {
-    if (Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
+    if (const Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
   }
   if (send && send == recv)
     return refuse(HCCL_E_PARA, "HcclAllGatherV: sendBuf and recvBuf must differ");
-  if (Status s = e.buffer("sendBuf", send, send_count * item)) return s;
-  if (Status s = e.buffer("recvBuf", recv, extent)) return s;
+  if (const Status s = e.buffer("sendBuf", send, send_count * item)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, extent)) return s;
   return e.launch(stream, describe("HcclAllGatherV(dataType=%s)", dtype_text(dtype)),
                   [=](Session &session) { return session.all_gather_v(send, recv, blocks); });
 }
@@ -202,12 +206,12 @@ Status broadcast(void *data, uint64_t count, uint32_t dtype, uint32_t root, Hccl
                  aclrtStream stream) {
   Entry e{"HcclBroadcast", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, data, "buf", nullptr, nullptr)) return s;
-  if (Status s = check_count(e.routine, "count", count)) return s;
-  if (Status s = check_supported(e.routine, Collective::broadcast, dtype)) return s;
-  if (Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
+  if (const Status s = e.pointers(handle, stream, data, "buf", nullptr, nullptr)) return s;
+  if (const Status s = check_count(e.routine, "count", count)) return s;
+  if (const Status s = check_supported(e.routine, Collective::broadcast, dtype)) return s;
+  if (const Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
   const uint64_t bytes = count * item_bytes(dtype);
-  if (Status s = e.buffer("buf", data, bytes)) return s;
+  if (const Status s = e.buffer("buf", data, bytes)) return s;
   return e.launch(stream,
                   describe("HcclBroadcast(count=%llu, dataType=%s, root=%u)", number(count),
                            dtype_text(dtype), root),
@@ -218,16 +222,16 @@ Status scatter(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t 
                HcclComm handle, aclrtStream stream) {
   Entry e{"HcclScatter", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, recv, "recvBuf", nullptr, nullptr)) return s;
-  if (Status s = check_count(e.routine, "recvCount", count)) return s;
-  if (Status s = check_supported(e.routine, Collective::scatter, dtype)) return s;
-  if (Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
+  if (const Status s = e.pointers(handle, stream, recv, "recvBuf", nullptr, nullptr)) return s;
+  if (const Status s = check_count(e.routine, "recvCount", count)) return s;
+  if (const Status s = check_supported(e.routine, Collective::scatter, dtype)) return s;
+  if (const Status s = check_rank(e.routine, "root", root, e.comm->size())) return s;
   const uint64_t bytes = count * item_bytes(dtype);
   if (e.comm->rank() == root) {
-    if (Status s = check_pointer(e.routine, "sendBuf", send)) return s;
-    if (Status s = e.buffer("sendBuf", send, bytes * e.comm->size())) return s;
+    if (const Status s = check_pointer(e.routine, "sendBuf", send)) return s;
+    if (const Status s = e.buffer("sendBuf", send, bytes * e.comm->size())) return s;
   }
-  if (Status s = e.buffer("recvBuf", recv, bytes)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, bytes)) return s;
   return e.launch(stream,
                   describe("HcclScatter(recvCount=%llu, dataType=%s, root=%u)", number(count),
                            dtype_text(dtype), root),
@@ -236,8 +240,8 @@ Status scatter(void *send, void *recv, uint64_t count, uint32_t dtype, uint32_t 
 
 Status barrier(HcclComm handle, aclrtStream stream) {
   Entry e{"HcclBarrier", nullptr, {}};
-  if (Status s = e.pointers(handle, stream, handle, "comm", nullptr, nullptr)) return s;
-  if (Status s = check_supported(e.routine, Collective::barrier, 0)) return s;
+  if (const Status s = e.pointers(handle, stream, handle, "comm", nullptr, nullptr)) return s;
+  if (const Status s = check_supported(e.routine, Collective::barrier, 0)) return s;
   return e.launch(stream, describe("HcclBarrier()"),
                   [](Session &session) { return session.barrier(); });
 }
@@ -247,15 +251,15 @@ Status all_to_all(Entry &e, const void *send, std::vector<Block> to, uint64_t se
                   const void *recv, std::vector<Block> from, uint64_t recv_extent,
                   aclrtStream stream, Call call) {
   if (send_extent != 0) {
-    if (Status s = check_pointer(e.routine, "sendBuf", send)) return s;
+    if (const Status s = check_pointer(e.routine, "sendBuf", send)) return s;
   }
   if (recv_extent != 0) {
-    if (Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
+    if (const Status s = check_pointer(e.routine, "recvBuf", recv)) return s;
   }
   if (send && send == recv)
     return refuse(HCCL_E_PARA, "%s: sendBuf and recvBuf must differ", e.routine);
-  if (Status s = e.buffer("sendBuf", send, send_extent)) return s;
-  if (Status s = e.buffer("recvBuf", recv, recv_extent)) return s;
+  if (const Status s = e.buffer("sendBuf", send, send_extent)) return s;
+  if (const Status s = e.buffer("recvBuf", recv, recv_extent)) return s;
   void *target = const_cast<void *>(recv);
   return e.launch(stream, std::move(call),
                   [=](Session &session) { return session.all_to_all_v(send, to, target, from); });
@@ -272,10 +276,10 @@ Status all_to_all_even(const void *send, uint64_t send_count, uint32_t send_type
                        aclrtStream stream) {
   Entry e{"HcclAlltoAll", nullptr, {}};
   if (send_count == 0 && recv_count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
-  if (Status s = check_count(e.routine, "sendCount", send_count)) return s;
-  if (Status s = check_supported(e.routine, Collective::all_to_all, send_type)) return s;
-  if (Status s = same_type(e.routine, send_type, recv_type)) return s;
+  if (const Status s = e.pointers(handle, stream, send, "sendBuf", recv, "recvBuf")) return s;
+  if (const Status s = check_count(e.routine, "sendCount", send_count)) return s;
+  if (const Status s = check_supported(e.routine, Collective::all_to_all, send_type)) return s;
+  if (const Status s = same_type(e.routine, send_type, recv_type)) return s;
   if (send_count != recv_count) {
     return refuse(HCCL_E_PARA, "HcclAlltoAll: sendCount is %llu, but recvCount is %llu",
                   number(send_count), number(recv_count));
@@ -294,20 +298,21 @@ Status all_to_all_v(const void *send, const void *send_counts, const void *send_
                     const void *recv_displs, uint32_t recv_type, HcclComm handle,
                     aclrtStream stream) {
   Entry e{"HcclAlltoAllV", nullptr, {}};
-  if (Status s = e.pointers(handle, stream, send_counts, "sendCounts", send_displs, "sdispls"))
+  if (const Status s =
+          e.pointers(handle, stream, send_counts, "sendCounts", send_displs, "sdispls"))
     return s;
-  if (Status s = check_pointer(e.routine, "recvCounts", recv_counts)) return s;
-  if (Status s = check_pointer(e.routine, "rdispls", recv_displs)) return s;
-  if (Status s = check_supported(e.routine, Collective::all_to_all, send_type)) return s;
-  if (Status s = same_type(e.routine, send_type, recv_type)) return s;
+  if (const Status s = check_pointer(e.routine, "recvCounts", recv_counts)) return s;
+  if (const Status s = check_pointer(e.routine, "rdispls", recv_displs)) return s;
+  if (const Status s = check_supported(e.routine, Collective::all_to_all, send_type)) return s;
+  if (const Status s = same_type(e.routine, send_type, recv_type)) return s;
   std::vector<Block> to, from;
   uint64_t send_extent = 0, recv_extent = 0;
   const uint32_t size = e.comm->size(), item = item_bytes(send_type);
-  if (Status s = read_blocks(e.routine, "sendCounts", send_counts, send_displs, size, item, &to,
-                             &send_extent))
+  if (const Status s = read_blocks(e.routine, "sendCounts", send_counts, send_displs, size, item,
+                                   &to, &send_extent))
     return s;
-  if (Status s = read_blocks(e.routine, "recvCounts", recv_counts, recv_displs, size, item, &from,
-                             &recv_extent))
+  if (const Status s = read_blocks(e.routine, "recvCounts", recv_counts, recv_displs, size, item,
+                                   &from, &recv_extent))
     return s;
   return all_to_all(e, send, to, send_extent, recv, from, recv_extent, stream,
                     describe("HcclAlltoAllV(sendType=%s)", dtype_text(send_type)));
@@ -318,16 +323,17 @@ Status all_to_all_v(const void *send, const void *send_counts, const void *send_
 Status all_to_all_vc(const void *send, const void *matrix, uint32_t send_type, const void *recv,
                      uint32_t recv_type, HcclComm handle, aclrtStream stream) {
   Entry e{"HcclAlltoAllVC", nullptr, {}};
-  if (Status s = e.pointers(handle, stream, matrix, "sendCountMatrix", nullptr, nullptr)) return s;
-  if (Status s = check_supported(e.routine, Collective::all_to_all_vc, send_type)) return s;
-  if (Status s = same_type(e.routine, send_type, recv_type)) return s;
+  if (const Status s = e.pointers(handle, stream, matrix, "sendCountMatrix", nullptr, nullptr))
+    return s;
+  if (const Status s = check_supported(e.routine, Collective::all_to_all_vc, send_type)) return s;
+  if (const Status s = same_type(e.routine, send_type, recv_type)) return s;
   const auto *count = static_cast<const uint64_t *>(matrix);
   const uint32_t size = e.comm->size(), rank = e.comm->rank();
   const uint64_t item = item_bytes(send_type);
   std::vector<Block> to(size), from(size);
   uint64_t send_extent = 0, recv_extent = 0, hash = 0xcbf29ce484222325ULL;
   for (uint64_t i = 0; i < uint64_t{size} * size; ++i) {
-    if (Status s = check_count(e.routine, "sendCountMatrix", count[i])) return s;
+    if (const Status s = check_count(e.routine, "sendCountMatrix", count[i])) return s;
     hash = (hash ^ count[i]) * 0x100000001b3ULL;
   }
   for (uint32_t r = 0; r < size; ++r) {
@@ -346,13 +352,13 @@ Status send_or_recv(const char *routine, const char *buffer, const char *peer, b
                     aclrtStream stream) {
   Entry e{routine, nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, data, buffer, nullptr, nullptr)) return s;
-  if (Status s = check_count(routine, "count", count)) return s;
-  if (Status s = check_supported(routine, Collective::send_recv, dtype)) return s;
-  if (Status s = check_rank(routine, peer, remote, e.comm->size())) return s;
+  if (const Status s = e.pointers(handle, stream, data, buffer, nullptr, nullptr)) return s;
+  if (const Status s = check_count(routine, "count", count)) return s;
+  if (const Status s = check_supported(routine, Collective::send_recv, dtype)) return s;
+  if (const Status s = check_rank(routine, peer, remote, e.comm->size())) return s;
   if (remote == e.comm->rank())
     return refuse(HCCL_E_PARA, "%s: %s is this rank itself (%u)", routine, peer, remote);
-  if (Status s = e.buffer(buffer, data, count * item_bytes(dtype))) return s;
+  if (const Status s = e.buffer(buffer, data, count * item_bytes(dtype))) return s;
   const Transfer transfer{send, data, count, dtype, item_bytes(dtype), remote};
   if (group_open()) return group_transfer(e.comm, stream, transfer, e.spans.back());
   return e.launch(stream,
@@ -364,7 +370,8 @@ Status send_or_recv(const char *routine, const char *buffer, const char *peer, b
 Status batch(HcclSendRecvItem *items, uint32_t count, HcclComm handle, aclrtStream stream) {
   Entry e{"HcclBatchSendRecv", nullptr, {}};
   if (count == 0) return 0;
-  if (Status s = e.pointers(handle, stream, items, "sendRecvInfo", nullptr, nullptr)) return s;
+  if (const Status s = e.pointers(handle, stream, items, "sendRecvInfo", nullptr, nullptr))
+    return s;
   std::vector<Transfer> transfers;
   for (uint32_t i = 0; i < count; ++i) {
     const HcclSendRecvItem &item = items[i];
@@ -373,12 +380,14 @@ Status batch(HcclSendRecvItem *items, uint32_t count, HcclComm handle, aclrtStre
                     "HcclBatchSendRecv: item %u is neither HCCL_SEND nor HCCL_RECV but %d", i,
                     item.sendRecvType);
     }
-    if (Status s = check_supported(e.routine, Collective::send_recv, item.dataType)) return s;
-    if (Status s = check_count(e.routine, "count", item.count)) return s;
-    if (Status s = check_rank(e.routine, "remoteRank", item.remoteRank, e.comm->size())) return s;
+    if (const Status s = check_supported(e.routine, Collective::send_recv, item.dataType)) return s;
+    if (const Status s = check_count(e.routine, "count", item.count)) return s;
+    if (const Status s = check_rank(e.routine, "remoteRank", item.remoteRank, e.comm->size()))
+      return s;
     if (item.count == 0) continue;
-    if (Status s = check_pointer(e.routine, "buf", item.buf)) return s;
-    if (Status s = e.buffer("buf", item.buf, item.count * item_bytes(item.dataType))) return s;
+    if (const Status s = check_pointer(e.routine, "buf", item.buf)) return s;
+    if (const Status s = e.buffer("buf", item.buf, item.count * item_bytes(item.dataType)))
+      return s;
     transfers.push_back({item.sendRecvType == HCCL_SEND, item.buf, item.count,
                          static_cast<uint32_t>(item.dataType), item_bytes(item.dataType),
                          item.remoteRank});

@@ -21,7 +21,7 @@ HcclResult result(Status status) { return static_cast<HcclResult>(status); }
 
 // The communicator of a handle, whatever state it is in.
 Status known(const char *routine, HcclComm handle, Comm *comm) {
-  if (Status s = check_pointer(routine, "comm", handle)) return s;
+  if (const Status s = check_pointer(routine, "comm", handle)) return s;
   *comm = find_communicator(handle);
   return *comm
              ? 0
@@ -31,13 +31,13 @@ Status known(const char *routine, HcclComm handle, Comm *comm) {
 
 Status known(const char *routine, HcclComm handle, const char *name, const void *output,
              Comm *comm) {
-  if (Status s = check_pointer(routine, name, output)) return s;
+  if (const Status s = check_pointer(routine, name, output)) return s;
   return known(routine, handle, comm);
 }
 
 Status destroy(HcclComm handle) {
   Comm comm;
-  if (Status s = known("HcclCommDestroy", handle, &comm)) return s;
+  if (const Status s = known("HcclCommDestroy", handle, &comm)) return s;
   if (comm->busy() && !comm->failed()) {
     return fail_as("EI0003", HCCL_E_AGAIN,
                    "HcclCommDestroy: communicator %s has calls that have not finished; synchronize "
@@ -56,7 +56,7 @@ Status destroy(HcclComm handle) {
 Status set_range(HcclComm handle, void *base, size_t size, size_t alignment, uint64_t flags) {
   const char *routine = "HcclCommSetMemoryRange";
   Comm comm;
-  if (Status s = known(routine, handle, "baseVirPtr", base, &comm)) return s;
+  if (const Status s = known(routine, handle, "baseVirPtr", base, &comm)) return s;
   if (size == 0) return refuse(HCCL_E_PARA, "%s: size is 0", routine);
   if (flags != 0) return refuse(HCCL_E_PARA, "%s: flags must be 0", routine);
   const auto start = reinterpret_cast<uintptr_t>(base);
@@ -76,7 +76,7 @@ Status set_range(HcclComm handle, void *base, size_t size, size_t alignment, uin
 Status unset_range(HcclComm handle, void *base) {
   const char *routine = "HcclCommUnsetMemoryRange";
   Comm comm;
-  if (Status s = known(routine, handle, "baseVirPtr", base, &comm)) return s;
+  if (const Status s = known(routine, handle, "baseVirPtr", base, &comm)) return s;
   std::lock_guard<std::mutex> hold(comm->ranges_mutex);
   const auto found = comm->ranges.find(reinterpret_cast<uintptr_t>(base));
   if (found == comm->ranges.end())
@@ -90,8 +90,8 @@ Status unset_range(HcclComm handle, void *base) {
 Status activate(HcclComm handle, void *address, size_t size, aclrtDrvMemHandle memory) {
   const char *routine = "HcclCommActivateCommMemory";
   Comm comm;
-  if (Status s = known(routine, handle, "virPtr", address, &comm)) return s;
-  if (Status s = check_pointer(routine, "handle", memory)) return s;
+  if (const Status s = known(routine, handle, "virPtr", address, &comm)) return s;
+  if (const Status s = check_pointer(routine, "handle", memory)) return s;
   if (size == 0) return refuse(HCCL_E_PARA, "%s: size is 0", routine);
   const auto start = reinterpret_cast<uintptr_t>(address);
   std::lock_guard<std::mutex> hold(comm->ranges_mutex);
@@ -111,7 +111,7 @@ Status activate(HcclComm handle, void *address, size_t size, aclrtDrvMemHandle m
 Status deactivate(HcclComm handle, void *address) {
   const char *routine = "HcclCommDeactivateCommMemory";
   Comm comm;
-  if (Status s = known(routine, handle, "virPtr", address, &comm)) return s;
+  if (const Status s = known(routine, handle, "virPtr", address, &comm)) return s;
   std::lock_guard<std::mutex> hold(comm->ranges_mutex);
   for (auto &[base, range] : comm->ranges) {
     if (range.active.erase(reinterpret_cast<uintptr_t>(address)) != 0) return 0;
@@ -208,7 +208,8 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize) try {
   Comm found;
-  if (Status s = known("HcclGetRankSize", comm, "rankSize", rankSize, &found)) return result(s);
+  if (const Status s = known("HcclGetRankSize", comm, "rankSize", rankSize, &found))
+    return result(s);
   *rankSize = found->size();
   return HCCL_SUCCESS;
 }
@@ -216,7 +217,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank) try {
   Comm found;
-  if (Status s = known("HcclGetRankId", comm, "rank", rank, &found)) return result(s);
+  if (const Status s = known("HcclGetRankId", comm, "rank", rank, &found)) return result(s);
   *rank = found->rank();
   return HCCL_SUCCESS;
 }
@@ -224,7 +225,8 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGetCommName(HcclComm comm, char *commName) try {
   Comm found;
-  if (Status s = known("HcclGetCommName", comm, "commName", commName, &found)) return result(s);
+  if (const Status s = known("HcclGetCommName", comm, "commName", commName, &found))
+    return result(s);
   std::memcpy(commName, found->name().c_str(), found->name().size() + 1);
   return HCCL_SUCCESS;
 }
@@ -232,8 +234,8 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclCommGetHandleWithName(const char *commName, HcclComm *comm) try {
   const char *routine = "HcclCommGetHandleWithName";
-  if (Status s = check_pointer(routine, "commName", commName)) return result(s);
-  if (Status s = check_pointer(routine, "comm", comm)) return result(s);
+  if (const Status s = check_pointer(routine, "commName", commName)) return result(s);
+  if (const Status s = check_pointer(routine, "comm", comm)) return result(s);
   int device = 0;
   if (emu::current_device(routine, &device) != 0) return HCCL_E_RUNTIME;
   *comm = find_handle(device, commName);
@@ -245,7 +247,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError) try {
   Comm found;
-  if (Status s = known("HcclGetCommAsyncError", comm, "asyncError", asyncError, &found))
+  if (const Status s = known("HcclGetCommAsyncError", comm, "asyncError", asyncError, &found))
     return result(s);
   *asyncError = found->failed() ? HCCL_E_REMOTE : HCCL_SUCCESS;
   return HCCL_SUCCESS;
@@ -254,8 +256,8 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclCommGetStatus(const char *commId, HcclCommStatus *status) try {
   const char *routine = "HcclCommGetStatus";
-  if (Status s = check_pointer(routine, "commId", commId)) return result(s);
-  if (Status s = check_pointer(routine, "status", status)) return result(s);
+  if (const Status s = check_pointer(routine, "commId", commId)) return result(s);
+  if (const Status s = check_pointer(routine, "status", status)) return result(s);
   int device = 0;
   if (emu::current_device(routine, &device) != 0) return HCCL_E_RUNTIME;
   const Comm found = find_communicator(device, commId);
@@ -268,7 +270,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclCommSuspend(HcclComm comm) try {
   Comm found;
-  if (Status s = known("HcclCommSuspend", comm, &found)) return result(s);
+  if (const Status s = known("HcclCommSuspend", comm, &found)) return result(s);
   found->suspend();
   return HCCL_SUCCESS;
 }
@@ -276,7 +278,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclCommResume(HcclComm comm) try {
   Comm found;
-  if (Status s = known("HcclCommResume", comm, &found)) return result(s);
+  if (const Status s = known("HcclCommResume", comm, &found)) return result(s);
   return result(found->resume());
 }
 EMU_CATCH
@@ -285,11 +287,11 @@ EMU_EXPORT HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t *ranks, b
                                                uint32_t nRanks) try {
   const char *routine = "HcclCommWorkingDevNicSet";
   Comm found;
-  if (Status s = known(routine, comm, &found)) return result(s);
-  if (Status s = check_pointer(routine, "ranks", ranks)) return result(s);
-  if (Status s = check_pointer(routine, "useBackup", useBackup)) return result(s);
+  if (const Status s = known(routine, comm, &found)) return result(s);
+  if (const Status s = check_pointer(routine, "ranks", ranks)) return result(s);
+  if (const Status s = check_pointer(routine, "useBackup", useBackup)) return result(s);
   for (uint32_t i = 0; i < nRanks; ++i) {
-    if (Status s = check_rank(routine, "a member of ranks", ranks[i], found->size()))
+    if (const Status s = check_rank(routine, "a member of ranks", ranks[i], found->size()))
       return result(s);
   }
   return result(refuse(HCCL_E_NOT_SUPPORT,
@@ -331,7 +333,7 @@ EMU_EXPORT HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configVal
 EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue) try {
-  if (Status s = check_pointer("HcclGetConfig", "configValue", configValue)) return result(s);
+  if (const Status s = check_pointer("HcclGetConfig", "configValue", configValue)) return result(s);
   if (config != HCCL_DETERMINISTIC)
     return result(refuse(HCCL_E_PARA, "HcclGetConfig: there is no setting %d", config));
   configValue->value = deterministic();
@@ -357,7 +359,7 @@ EMU_EXPORT HcclResult HcclGroupEnd(void) try { return result(group_end()); }
 EMU_CATCH
 
 EMU_EXPORT HcclResult HcclGroupStatusGet(bool *isGroupEnabled) try {
-  if (Status s = check_pointer("HcclGroupStatusGet", "isGroupEnabled", isGroupEnabled))
+  if (const Status s = check_pointer("HcclGroupStatusGet", "isGroupEnabled", isGroupEnabled))
     return result(s);
   *isGroupEnabled = group_open();
   return HCCL_SUCCESS;

@@ -7,14 +7,13 @@
 #include "acl/acl_base.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "core/stream.h"
 #include "hccl/arguments.h"
 #include "hccl/registry.h"
 
 namespace emu::hccl {
 namespace {
-
-constexpr Status kAddressFault = 507015;  // ACL_ERROR_RT_AICORE_EXCEPTION
 
 // The place of a call in the order of issue. When the task that owns it is dropped before it ran,
 // the place is given up, so that later calls and the other ranks do not wait for it.
@@ -42,7 +41,7 @@ Status still_there(Communicator &communicator, const Call &call, const std::vect
     if (span.bytes == 0 ||
         (on_device(span.data, span.bytes, &owner) && owner == communicator.device()))
       continue;
-    return communicator.abandon("EI0012", kAddressFault,
+    return communicator.abandon("EI0012", kKernelFault,
                                 "%s: %s of %s (%llu bytes at %p) was freed before the call ran",
                                 call.text, span.name, communicator.who(communicator.rank()).c_str(),
                                 static_cast<unsigned long long>(span.bytes), span.data);
@@ -57,7 +56,7 @@ Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator
     refuse_forked(routine);
     return HCCL_E_INTERNAL;
   }
-  if (Status status = check_pointer(routine, "comm", handle)) return status;
+  if (const Status status = check_pointer(routine, "comm", handle)) return status;
   *communicator = find_communicator(handle);
   if (!*communicator)
     return refuse(HCCL_E_PARA, "%s: comm %p is not a communicator; it may have been destroyed",
@@ -92,8 +91,8 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
                spans = std::move(spans), body = std::move(body)]() mutable -> Status {
     try {
       Session session(place.communicator(), call, place.use());
-      if (Status status = session.begin()) return status;
-      if (Status status = still_there(place.communicator(), call, spans)) return status;
+      if (const Status status = session.begin()) return status;
+      if (const Status status = still_there(place.communicator(), call, spans)) return status;
       return body(session);
     } catch (const std::bad_alloc &) {
       // The other ranks wait for what this one cannot do.

@@ -46,16 +46,16 @@ class Table {
     std::string why, text;
     if (!parse_json(contents, &root, &why)) return bad("EI0004", why);
     if (root.kind != Json::Kind::object) return bad("EI0004", "the document is no object");
-    if (Status s = field(root, "", "status", &text)) return s;
+    if (const Status s = field(root, "", "status", &text)) return s;
     *complete = text == "completed";
     if (!*complete && text != "initializing") return bad("EI0004", "status is " + shown(text));
     if (!*complete) return 0;
-    if (Status s = field(root, "", "version", &version_)) return s;
+    if (const Status s = field(root, "", "version", &version_)) return s;
     if (version_ != "1.0" && version_ != "1.2")
       return bad("EI0004", "version " + shown(version_) + " is neither 1.0 nor 1.2");
-    if (Status s = servers(root, table)) return s;
+    if (const Status s = servers(root, table)) return s;
     if (version_ == "1.2") {
-      if (Status s = super_pods(root)) return s;
+      if (const Status s = super_pods(root)) return s;
     }
     for (size_t r = 0; r < table->ranks.size(); ++r) {
       if (!found_.count(static_cast<uint32_t>(r)))
@@ -109,7 +109,7 @@ class Table {
 
   Status number(const Json &object, const std::string &place, const char *name, uint32_t *value) {
     std::string text;
-    if (Status s = field(object, place, name, &text)) return s;
+    if (const Status s = field(object, place, name, &text)) return s;
     if (text.empty() || text.size() > 9 ||
         text.find_first_not_of("0123456789") != std::string::npos) {
       return bad("EI0004", place + name + " is " + shown(text) + ", which is no number");
@@ -129,9 +129,9 @@ class Table {
   Status servers(const Json &root, RankTable *table) {
     uint32_t count = 0;
     const Json *all = nullptr;
-    if (Status s = list(root, "", "server_list", &all)) return s;
+    if (const Status s = list(root, "", "server_list", &all)) return s;
     if (root.member("server_count")) {
-      if (Status s = number(root, "", "server_count", &count)) return s;
+      if (const Status s = number(root, "", "server_count", &count)) return s;
       if (count != all->items.size()) {
         return bad("EI0004", "server_count is " + std::to_string(count) + ", but server_list has " +
                                  std::to_string(all->items.size()));
@@ -150,12 +150,12 @@ class Table {
     for (size_t i = 0; i < all->items.size(); ++i) {
       const std::string place = "server_list[" + std::to_string(i) + "].";
       std::string name;
-      if (Status s = field(all->items[i], place, "server_id", &name)) return s;
+      if (const Status s = field(all->items[i], place, "server_id", &name)) return s;
       if (name.empty() || name.size() > kMaxServerName)
         return bad("EI0004", place + "server_id must have 1 to 64 characters");
       if (!names_.insert(name).second)
         return bad("EI0004", place + "server_id " + shown(name) + " stands twice");
-      if (Status s = devices(all->items[i], place, name, table)) return s;
+      if (const Status s = devices(all->items[i], place, name, table)) return s;
     }
     return 0;
   }
@@ -163,20 +163,20 @@ class Table {
   Status devices(const Json &server, const std::string &place, const std::string &name,
                  RankTable *table) {
     const Json *all = nullptr;
-    if (Status s = list(server, place, "device", &all)) return s;
+    if (const Status s = list(server, place, "device", &all)) return s;
     std::set<uint32_t> used;
     for (size_t i = 0; i < all->items.size(); ++i) {
       const std::string here = place + "device[" + std::to_string(i) + "].";
       const Json &entry = all->items[i];
       uint32_t rank = 0, device = 0;
       std::string text;
-      if (Status s = number(entry, here, "rank_id", &rank)) return s;
-      if (Status s = number(entry, here, "device_id", &device)) return s;
+      if (const Status s = number(entry, here, "rank_id", &rank)) return s;
+      if (const Status s = number(entry, here, "device_id", &device)) return s;
       if (chip() == Chip::a1) {
-        if (Status s = field(entry, here, "device_ip", &text)) return s;
+        if (const Status s = field(entry, here, "device_ip", &text)) return s;
       }
       if (version_ == "1.2") {
-        if (Status s = field(entry, here, "super_device_id", &text)) return s;
+        if (const Status s = field(entry, here, "super_device_id", &text)) return s;
       }
       if (rank >= table->ranks.size()) {
         return bad("EI0004", here + "rank_id is " + std::to_string(rank) + " in a table of " +
@@ -194,16 +194,16 @@ class Table {
 
   Status super_pods(const Json &root) {
     const Json *pods = nullptr;
-    if (Status s = list(root, "", "super_pod_list", &pods)) return s;
+    if (const Status s = list(root, "", "super_pod_list", &pods)) return s;
     std::set<std::string> placed;
     for (size_t i = 0; i < pods->items.size(); ++i) {
       const std::string place = "super_pod_list[" + std::to_string(i) + "].";
       std::string name;
       const Json *members = nullptr;
-      if (Status s = field(pods->items[i], place, "super_pod_id", &name)) return s;
-      if (Status s = list(pods->items[i], place, "server_list", &members)) return s;
+      if (const Status s = field(pods->items[i], place, "super_pod_id", &name)) return s;
+      if (const Status s = list(pods->items[i], place, "server_list", &members)) return s;
       for (const Json &server : members->items) {
-        if (Status s = field(server, place + "server_list[].", "server_id", &name)) return s;
+        if (const Status s = field(server, place + "server_list[].", "server_id", &name)) return s;
         if (!names_.count(name))
           return bad("EI0004", place + "server " + shown(name) + " is not in server_list");
         if (!placed.insert(name).second)
@@ -227,8 +227,8 @@ Status read_rank_table(const char *routine, const char *path, double timeout, Ra
   for (;;) {
     Table reader(routine, path);
     bool complete = false;
-    if (Status s = reader.read_file(&table->contents)) return s;
-    if (Status s = reader.parse(table->contents, table, &complete)) return s;
+    if (const Status s = reader.read_file(&table->contents)) return s;
+    if (const Status s = reader.parse(table->contents, table, &complete)) return s;
     if (complete) return 0;
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > timeout) {
       return fail_as("EI0004", HCCL_E_TIMEOUT,

@@ -8,12 +8,12 @@
 
 #include "core/copying.h"
 #include "core/pool.h"
+#include "core/statuses.h"
 #include "core/stream.h"
 
 namespace emu::hccl {
 namespace {
 
-constexpr Status kMismatch = 507049;  // ACL_ERROR_RT_FFTS_PLUS_EXCEPTION
 // up to here a second step costs more than copying and adding more
 constexpr uint64_t kShortBytes = 32768;
 
@@ -83,7 +83,7 @@ Session::~Session() {
 }
 
 Status Session::begin() {
-  if (Status status = comm_.enter(ticket_, call_)) return status;
+  if (const Status status = comm_.enter(ticket_, call_)) return status;
   entered_ = true;
   return 0;
 }
@@ -139,7 +139,7 @@ Status Session::arrive() {
   if (fresh_) show_call();
   region_.state(rank_).step.store(step + 1, std::memory_order_seq_cst);
   comm_.ring_all();
-  Status status = comm_.wait({Awaits::step, size_, step + 1}, [&] {
+  const Status status = comm_.wait({Awaits::step, size_, step + 1}, [&] {
     for (uint32_t r = 0; r < size_; ++r) {
       if (region_.state(r).step.load(std::memory_order_acquire) < step + 1) return false;
     }
@@ -172,7 +172,7 @@ Status Session::compare() {
         others += (others.empty() ? "" : ", ") + comm_.who(r) + " called " + text(r);
       }
     }
-    return comm_.abandon("EI0005", kMismatch,
+    return comm_.abandon("EI0005", kRanksDisagree,
                          "the ranks called different things: %s, but %s called %s", others.c_str(),
                          comm_.who(meant).c_str(), text(meant));
   }
@@ -184,14 +184,14 @@ Status Session::compare() {
       const uint64_t there = equal ? region_.vector(0, step, 0)[i] : region_.vector(i, step, 1)[r];
       if (here == there) continue;
       if (equal) {
-        return comm_.abandon("EI0005", kMismatch,
+        return comm_.abandon("EI0005", kRanksDisagree,
                              "the ranks called %s with different counts: for block %u, %s gave "
                              "%llu bytes and %s gave %llu",
                              text(r), i, comm_.who(r).c_str(),
                              static_cast<unsigned long long>(here), comm_.who(0).c_str(),
                              static_cast<unsigned long long>(there));
       }
-      return comm_.abandon("EI0005", kMismatch,
+      return comm_.abandon("EI0005", kRanksDisagree,
                            "in %s, %s sends %llu bytes to %s, which expects %llu", text(r),
                            comm_.who(r).c_str(), static_cast<unsigned long long>(here),
                            comm_.who(i).c_str(), static_cast<unsigned long long>(there));
@@ -230,7 +230,7 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
   agree_on(blocks);
   if (longest > kShortBytes) {
     show(send, mine.bytes);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     if (all_shown()) {
       // each rank begins with another block, so that not all read the same memory
       for (uint32_t i = 0; i < size_; ++i) {
@@ -245,7 +245,7 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
   uint64_t at = 0;
   do {
     copy(staging(), offset(send, at), part(mine, at, room));
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     for (uint32_t i = 0; i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
       copy(offset(recv, blocks[r].offset + at), r == rank_ ? offset(send, at) : staged(r),
@@ -259,7 +259,7 @@ Status Session::all_gather_v(const void *send, void *recv, const std::vector<Blo
 Status Session::broadcast(void *data, uint64_t bytes, uint32_t root) {
   if (bytes > kShortBytes) {
     show(data, bytes);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     if (all_shown()) {
       if (rank_ != root) copy(data, source(root), bytes, width_);
       return arrive();
@@ -270,7 +270,7 @@ Status Session::broadcast(void *data, uint64_t bytes, uint32_t root) {
   do {
     const uint64_t n = std::min(room, bytes - at);
     if (rank_ == root) copy(staging(), offset(data, at), n);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     if (rank_ != root) copy(offset(data, at), staged(root), n);
     at += n;
   } while (at < bytes);
@@ -285,7 +285,7 @@ Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t r
   }
   if (bytes * size_ > kShortBytes) {
     show(send, rank_ == root ? size_ * bytes : 0);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     if (all_shown()) {
       copy(recv, source(root) + rank_ * bytes, bytes, width_);
       return arrive();
@@ -297,7 +297,7 @@ Status Session::scatter(const void *send, void *recv, uint64_t bytes, uint32_t r
     const uint64_t n = std::min(room, bytes - at);
     for (uint32_t r = 0; rank_ == root && r < size_; ++r)
       copy(staging() + r * room, offset(send, r * bytes + at), n);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     copy(offset(recv, at), staged(root) + rank_ * room, n);
     at += n;
   } while (at < bytes);
@@ -327,7 +327,7 @@ Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, voi
   for (;;) {
     for (uint32_t r = 0; r < size_; ++r)
       copy(staging() + r * room, offset(send, to[r].offset + at), part(to[r], at, room));
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     const uint64_t step = comm_.step - 1;
     for (uint32_t r = 0; at == 0 && r < size_; ++r) {
       const uint64_t *counts = region_.vector(r, step, 0);
@@ -376,13 +376,13 @@ Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceTy
   if (bytes <= kShortBytes) {
     // one step: every rank that wants the result reduces all of it
     copy(staging(), send, bytes);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r);
     if (receives(rank_)) reduce_in_order(type, sources, {recv}, count, 1);
     return 0;
   }
   show(send, bytes, recv, receives(rank_) ? bytes : 0);
-  if (Status status = arrive()) return status;
+  if (const Status status = arrive()) return status;
   if (all_shown()) {
     const uint64_t piece = piece_of(count), begin = std::min(count, rank_ * piece);
     for (uint32_t r = 0; r < size_; ++r) {
@@ -397,10 +397,10 @@ Status Session::reduce_to(const void *send, void *recv, uint64_t count, ReduceTy
     const uint64_t n = std::min(room, count - at), piece = piece_of(n),
                    begin = std::min(n, rank_ * piece);
     copy(staging(), offset(send, at * item), n * item);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + begin * item;
     reduce_in_order(type, sources, {staging()}, std::min(n, begin + piece) - begin, width_);
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     for (uint32_t i = 0; receives(rank_) && i < size_; ++i) {
       const uint32_t r = (rank_ + i) % size_;
       const uint64_t first = std::min(n, r * piece), last = std::min(n, first + piece);
@@ -431,7 +431,7 @@ Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector
   if (longest * size_ > kShortBytes) {
     show_call();
     show(send, extent(blocks));
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     if (all_shown()) {
       for (uint32_t r = 0; r < size_; ++r)
         sources[r] = source(r) + region_.vector(r, comm_.step - 1, 2)[rank_];
@@ -444,7 +444,7 @@ Status Session::reduce_scatter_v(const void *send, void *recv, const std::vector
   do {
     for (uint32_t r = 0; r < size_; ++r)
       copy(staging() + r * room, offset(send, blocks[r].offset + at), part(blocks[r], at, room));
-    if (Status status = arrive()) return status;
+    if (const Status status = arrive()) return status;
     for (uint32_t r = 0; r < size_; ++r) sources[r] = staged(r) + rank_ * room;
     reduce_in_order(type, sources, {offset(recv, at)}, part(mine, at, room) / type.item_bytes,
                     width_);

@@ -3,8 +3,8 @@
 // session in its kernel and calls as many of the operations below as it needs:
 //
 //   Session session(comm, describe("aclnnXxx(m=%lld, ...)", ...));
-//   if (Status status = session.begin()) return status;
-//   if (Status status = session.all_gather(mine, everyone, nbytes)) return status;
+//   if (const Status status = session.begin()) return status;
+//   if (const Status status = session.all_gather(mine, everyone, nbytes)) return status;
 //
 // All ranks must open sessions with the same text and call the same operations in the same order.
 // Each operation compares the texts first, so a mismatch is reported on every rank, by name.

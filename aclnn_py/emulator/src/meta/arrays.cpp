@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/export.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -25,8 +26,7 @@ Array *create(const char *routine, Slots<Array> &slots, const Value *values, uin
   if (check_process(routine)) return nullptr;
   auto array = slots.guard(slots.create());
   if (array == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live arrays (%zu).", routine,
-         slots.live_count());
+    fail(kNoExecutor, "%s: too many live arrays (%zu).", routine, slots.live_count());
     return nullptr;
   }
   // A null pointer makes an empty array, whatever the size says.
@@ -39,8 +39,7 @@ Status destroy(const char *routine, Slots<Array> &slots, const Array *array) {
   if (const Status s = check_process(routine)) return s;
   if (array == nullptr) return 0;
   if (!slots.retire(array)) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: %p is not a live array (destroyed before, or never one).", routine,
+    return fail(kInvalid, "%s: %p is not a live array (destroyed before, or never one).", routine,
                 static_cast<const void *>(array));
   }
   slots.destroy(const_cast<Array *>(array));
@@ -51,12 +50,10 @@ template <class Array>
 Status get_size(const char *routine, Slots<Array> &slots, const Array *array, uint64_t *size) {
   if (const Status s = check_process(routine)) return s;
   if (array == nullptr || size == nullptr) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
-                array == nullptr ? "array" : "size");
+    return fail(kNullPointer, "%s: %s is null.", routine, array == nullptr ? "array" : "size");
   }
   if (!slots.live(array)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live array.", routine,
-                static_cast<const void *>(array));
+    return fail(kInvalid, "%s: %p is not a live array.", routine, static_cast<const void *>(array));
   }
   *size = array->values.size();
   return 0;

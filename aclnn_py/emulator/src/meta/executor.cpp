@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/reports.h"
+#include "core/statuses.h"
 #include "meta/executor_state.h"
 
 namespace emu {
@@ -37,13 +38,13 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
       continue;
     }
     if (owner < 0) {
-      return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+      return fail(kKernelFault,
                   "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it "
                   "may touch.",
                   op, i, static_cast<long long>(high - low), static_cast<const void *>(start),
                   describe_address(start).c_str());
     }
-    return fail(ACL_ERROR_RT_AICORE_EXCEPTION,
+    return fail(kKernelFault,
                 "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer "
                 "access was not "
                 "enabled.",
@@ -108,8 +109,8 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   if (size > 0 && workspace != nullptr && plan.workspace > 0) {
     int owner = -1;
     if (!kernel_may_use(workspace, plan.workspace, stream.device, &owner)) {
-      return fail(ACL_ERROR_RT_AICORE_EXCEPTION, "%s: the workspace of %llu bytes at %p is %s.",
-                  plan.op, static_cast<unsigned long long>(plan.workspace), workspace,
+      return fail(kKernelFault, "%s: the workspace of %llu bytes at %p is %s.", plan.op,
+                  static_cast<unsigned long long>(plan.workspace), workspace,
                   describe_address(workspace).c_str());
     }
   }
@@ -130,7 +131,7 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
 
 Status consumed(const char *op, const void *executor) {
   return fail(
-      ACLNN_ERR_PARAM_INVALID,
+      kInvalid,
       "%s: %p is not a live executor. Phase two consumes an executor, also when it fails: call "
       "%sGetWorkspaceSize again, or make the executor repeatable before it runs.",
       op, executor, op);
@@ -230,17 +231,17 @@ size_t PlanBuilder::unused_list(const aclTensorList *list) { return add_list(lis
 Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (const Status s = check_process(op_)) return s;
   if (workspace_size == nullptr || executor == nullptr) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%sGetWorkspaceSize: %s is null.", op_,
+    return fail(kNullPointer, "%sGetWorkspaceSize: %s is null.", op_,
                 workspace_size == nullptr ? "workspaceSize" : "executor");
   }
   if (executor_ == nullptr) {
-    return fail(ACLNN_ERR_INNER_CREATE_EXECUTOR,
+    return fail(kNoExecutor,
                 "%sGetWorkspaceSize: too many live executors (%zu); run or destroy some.", op_,
                 executors().live_count());
   }
   // Check refuses such tensors by name; this is for operators that do without it.
   if (!countable_) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
+    return fail(kInvalid,
                 "%sGetWorkspaceSize: a tensor has more elements, or a wider reach, than 64 "
                 "bits can count.",
                 op_);
@@ -266,7 +267,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
 Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                 aclrtStream stream) {
   if (const Status s = check_process(op)) return s;
-  if (executor == nullptr) return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: the executor is null.", op);
+  if (executor == nullptr) return fail(kNullPointer, "%s: the executor is null.", op);
   if (!executors().live(executor)) return consumed(op, executor);
   const bool repeatable = executor->repeatable.load();
   if (!repeatable && !executors().retire(executor)) return consumed(op, executor);
@@ -282,21 +283,19 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
     return s != 0 && plan->phase_two_code != 0 ? plan->phase_two_code : s;
   };
   if (std::strcmp(plan->op, op) != 0) {
-    return finish(fail(ACLNN_ERR_PARAM_INVALID, "%s: this executor was made by %sGetWorkspaceSize.",
-                       op, plan->op));
+    return finish(
+        fail(kInvalid, "%s: this executor was made by %sGetWorkspaceSize.", op, plan->op));
   }
   if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0))
     return 0;
   if (workspace_size > 0 && workspace == nullptr) {
-    return finish(fail(ACLNN_ERR_PARAM_NULLPTR,
-                       "%s: the workspace is null while workspaceSize is %llu.", op,
+    return finish(fail(kNullPointer, "%s: the workspace is null while workspaceSize is %llu.", op,
                        static_cast<unsigned long long>(workspace_size)));
   }
   if (workspace_size < plan->workspace) {
     // Composite operators take the caller's word for the size; with less than they need they would
     // write outside of it, so this device refuses for every operator.
-    return finish(fail(ACLNN_ERR_PARAM_INVALID,
-                       "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
+    return finish(fail(kInvalid, "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
                        static_cast<unsigned long long>(workspace_size),
                        static_cast<unsigned long long>(plan->workspace)));
   }
@@ -304,11 +303,11 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   if (const Status s = resolve(stream, op, &target)) {
     return plan->phase_two_code != 0
                ? plan->phase_two_code
-               : fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream was refused with %d.", op, s);
+               : fail(kRuntimeError, "%s: the stream was refused with %d.", op, s);
   }
   if (const Status s = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace,
                                   workspace_size, *target)) {
-    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: the stream took no work (%d).", op, s);
+    return fail(kRuntimeError, "%s: the stream took no work (%d).", op, s);
   }
   return 0;
 }

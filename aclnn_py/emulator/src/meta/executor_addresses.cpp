@@ -12,6 +12,7 @@
 #include "aclnn/aclnn_base.h"
 #include "core/export.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "meta/executor_state.h"
 #include "meta/parameters.h"
 
@@ -155,7 +156,7 @@ Status bind_place(const char *routine, const Place &place, aclTensor &tensor, vo
   void *const start = static_cast<char *>(address) + (offset_bytes(tensor) - offset_bytes(bound));
   if (place.as_output && place.parameter->read && bound.data != start) {
     return fail(
-        ACLNN_ERR_PARAM_INVALID,
+        kInvalid,
         "%s: %s is read and written at one address; set it as an input, and its output follows.",
         routine, place.parameter->name);
   }
@@ -167,12 +168,12 @@ Status bind_place(const char *routine, const Place &place, aclTensor &tensor, vo
 Status check_place(const char *routine, const char *what, size_t index, const Places &places,
                    const PlanState &plan, const Place &place, Side side) {
   if (place.entry == nullptr) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %s %zu is out of range. %s has %s.", routine, what,
-                index, plan.op, places.text(side).c_str());
+    return fail(kInvalid, "%s: %s %zu is out of range. %s has %s.", routine, what, index, plan.op,
+                places.text(side).c_str());
   }
   if (!place.entry->present) {
     return fail(
-        ACLNN_ERR_PARAM_INVALID,
+        kInvalid,
         "%s: %s %zu is %s, which was null in phase one: it cannot get an address. %s has %s.",
         routine, what, index, place.parameter->name, plan.op, places.text(side).c_str());
   }
@@ -181,7 +182,7 @@ Status check_place(const char *routine, const char *what, size_t index, const Pl
 
 Status cannot_tell(const char *routine, const char *why, const Places &places,
                    const PlanState &plan, Side side) {
-  return fail(ACLNN_ERR_PARAM_INVALID,
+  return fail(kInvalid,
               "%s: the tensor meant cannot be told: %s. Pass the aclTensor that phase one of %s "
               "was given; positions are: "
               "%s.",
@@ -209,7 +210,7 @@ Status check_arguments(const char *routine, aclOpExecutor *executor, const void 
                        const char *what) {
   if (const Status s = check_process(routine)) return s;
   if (const Status s = check_executor(routine, executor)) return s;
-  if (given == nullptr) return fail(ACLNN_ERR_INNER_NULLPTR, "%s: the %s is null.", routine, what);
+  if (given == nullptr) return fail(kInnerNull, "%s: the %s is null.", routine, what);
   return 0;
 }
 
@@ -217,8 +218,7 @@ Status set_address(const char *routine, aclOpExecutor *executor, size_t index, a
                    void *address, Side side) {
   if (const Status s = check_arguments(routine, executor, tensor, "tensor")) return s;
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor.", routine,
-                static_cast<void *>(tensor));
+    return fail(kInvalid, "%s: %p is not a live tensor.", routine, static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
   const ExecutorKind kind = kind_of(plan);
@@ -259,20 +259,18 @@ Status set_list_address(const char *routine, aclOpExecutor *executor, size_t arg
                         size_t number, aclTensorList *list, void *address, Side side) {
   if (const Status s = check_arguments(routine, executor, list, "tensor list")) return s;
   if (!live(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor list.", routine,
-                static_cast<void *>(list));
+    return fail(kInvalid, "%s: %p is not a live tensor list.", routine, static_cast<void *>(list));
   }
   if (number >= list->members.size()) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: relativeIndex %zu is out of range, the list has %zu tensors.", routine, number,
-                list->members.size());
+    return fail(kInvalid, "%s: relativeIndex %zu is out of range, the list has %zu tensors.",
+                routine, number, list->members.size());
   }
   aclTensor *tensor = list->members[number];
   if (tensor == nullptr)
-    return fail(ACLNN_ERR_INNER_NULLPTR, "%s: member %zu of the list is null.", routine, number);
+    return fail(kInnerNull, "%s: member %zu of the list is null.", routine, number);
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: member %zu of the list (%p) is not a live tensor.",
-                routine, number, static_cast<void *>(tensor));
+    return fail(kInvalid, "%s: member %zu of the list (%p) is not a live tensor.", routine, number,
+                static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
   const ExecutorKind kind = kind_of(plan);

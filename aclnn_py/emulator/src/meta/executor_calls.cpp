@@ -4,15 +4,15 @@
 #include "aclnn/aclnn_base.h"
 #include "core/export.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "meta/executor_state.h"
 
 namespace emu {
 
 Status check_executor(const char *routine, aclOpExecutor *executor) {
-  if (executor == nullptr)
-    return fail(ACLNN_ERR_INNER_NULLPTR, "%s: the executor is null.", routine);
+  if (executor == nullptr) return fail(kInnerNull, "%s: the executor is null.", routine);
   if (!executors().live(executor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
+    return fail(kInvalid,
                 "%s: %p is not a live executor (phase two consumed it, it was destroyed, or it "
                 "never was one).",
                 routine, static_cast<void *>(executor));
@@ -28,7 +28,7 @@ EMU_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) tr
   EMU_ENTER();
   if (const emu::Status s = emu::check_executor(__func__, executor)) return s;
   if (!executor->plan->repeatable_allowed) {
-    return fail(ACLNN_ERR_INNER, "aclSetAclOpExecutorRepeatable: %s cannot be repeated.",
+    return fail(emu::kInner, "aclSetAclOpExecutorRepeatable: %s cannot be repeated.",
                 executor->plan->op);
   }
   executor->repeatable.store(true);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/export.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -11,21 +12,20 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members,
              const Member *const *value, uint64_t size) {
   if (check_process(routine)) return nullptr;
   if (value == nullptr && size != 0) {
-    fail(ACLNN_ERR_PARAM_NULLPTR, "%s: value is null while size is %llu.", routine,
+    fail(kNullPointer, "%s: value is null while size is %llu.", routine,
          static_cast<unsigned long long>(size));
     return nullptr;
   }
   for (uint64_t i = 0; i < size; ++i) {
     if (value[i] != nullptr && !members.live(value[i])) {
-      fail(ACLNN_ERR_PARAM_INVALID, "%s: member %llu (%p) is not alive.", routine,
+      fail(kInvalid, "%s: member %llu (%p) is not alive.", routine,
            static_cast<unsigned long long>(i), static_cast<const void *>(value[i]));
       return nullptr;
     }
   }
   auto list = lists.guard(lists.create());
   if (list == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: too many live lists (%zu).", routine,
-         lists.live_count());
+    fail(kNoExecutor, "%s: too many live lists (%zu).", routine, lists.live_count());
     return nullptr;
   }
   for (uint64_t i = 0; i < size; ++i) list->members.push_back(const_cast<Member *>(value[i]));
@@ -39,8 +39,7 @@ Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, 
   if (const Status s = check_process(routine)) return s;
   if (list == nullptr) return 0;
   if (!lists.retire(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
-                "%s: %p is not a live list (destroyed before, or never one).", routine,
+    return fail(kInvalid, "%s: %p is not a live list (destroyed before, or never one).", routine,
                 static_cast<const void *>(list));
   }
   auto *mine = const_cast<List *>(list);
@@ -52,7 +51,7 @@ Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, 
       members.destroy(member);
     } else {
       status =
-          fail(ACLNN_ERR_PARAM_INVALID,
+          fail(kInvalid,
                "%s: member %zu was destroyed before its list; a list destroys its members itself.",
                routine, i);
     }
@@ -65,12 +64,10 @@ template <class List>
 Status get_size(const char *routine, Slots<List> &lists, const List *list, uint64_t *size) {
   if (const Status s = check_process(routine)) return s;
   if (list == nullptr || size == nullptr) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
-                list == nullptr ? "the list" : "size");
+    return fail(kNullPointer, "%s: %s is null.", routine, list == nullptr ? "the list" : "size");
   }
   if (!lists.live(list)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live list.", routine,
-                static_cast<const void *>(list));
+    return fail(kInvalid, "%s: %p is not a live list.", routine, static_cast<const void *>(list));
   }
   *size = list->members.size();
   return 0;

@@ -6,6 +6,7 @@
 #include "core/export.h"
 #include "core/half.h"
 #include "core/process.h"
+#include "core/statuses.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -112,18 +113,18 @@ using emu::fail;
 EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) try {
   if (emu::check_process(__func__)) return nullptr;
   if (value == nullptr) {
-    fail(ACLNN_ERR_PARAM_NULLPTR, "aclCreateScalar: value is null.");
+    fail(emu::kNullPointer, "aclCreateScalar: value is null.");
     return nullptr;
   }
   const size_t size = aclDataTypeSize(dataType);
   if (size == 0 || size > sizeof(aclScalar::value)) {
-    fail(ACLNN_ERR_PARAM_INVALID, "aclCreateScalar: %d is not the type of a scalar.",
+    fail(emu::kInvalid, "aclCreateScalar: %d is not the type of a scalar.",
          static_cast<int>(dataType));
     return nullptr;
   }
   aclScalar *scalar = emu::scalars().create();
   if (scalar == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateScalar: too many live scalars (%zu).",
+    fail(emu::kNoExecutor, "aclCreateScalar: too many live scalars (%zu).",
          emu::scalars().live_count());
     return nullptr;
   }
@@ -137,7 +138,7 @@ EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) try {
   EMU_ENTER();
   if (scalar == nullptr) return 0;
   if (!emu::scalars().retire(scalar)) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
+    return fail(emu::kInvalid,
                 "aclDestroyScalar: %p is not a live scalar (destroyed before, or never one).",
                 static_cast<const void *>(scalar));
   }

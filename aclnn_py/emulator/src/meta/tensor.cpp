@@ -6,6 +6,7 @@
 
 #include "core/export.h"
 #include "core/process.h"
+#include "core/statuses.h"
 
 bool aclTensor::contiguous() const {
   int64_t expected = 1;
@@ -90,20 +91,20 @@ bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint6
               aclDataType dtype, const int64_t *stride, int64_t offset, aclFormat format,
               const int64_t *storage, uint64_t storage_rank, void *data) {
   if ((view == nullptr && rank != 0) || (storage == nullptr && storage_rank != 0)) {
-    fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null while its count is %llu.", routine,
+    fail(kNullPointer, "%s: %s is null while its count is %llu.", routine,
          view == nullptr && rank != 0 ? "viewDims" : "storageDims",
          static_cast<unsigned long long>(view == nullptr && rank != 0 ? rank : storage_rank));
     return false;
   }
   if (rank > Dims::kMax || storage_rank > Dims::kMax) {
-    fail(ACLNN_ERR_PARAM_INVALID, "%s: %llu dimensions; at most %zu are possible.", routine,
+    fail(kInvalid, "%s: %llu dimensions; at most %zu are possible.", routine,
          static_cast<unsigned long long>(std::max(rank, storage_rank)), Dims::kMax);
     return false;
   }
   for (uint64_t i = 0; i < rank; ++i) {
     if (view[i] < 0) {
-      fail(ACLNN_ERR_PARAM_INVALID, "%s: viewDims[%llu] is %lld.", routine,
-           static_cast<unsigned long long>(i), static_cast<long long>(view[i]));
+      fail(kInvalid, "%s: viewDims[%llu] is %lld.", routine, static_cast<unsigned long long>(i),
+           static_cast<long long>(view[i]));
       return false;
     }
   }
@@ -134,12 +135,12 @@ Status copy_out(const Dims &dims, int64_t **values, uint64_t *count) {
 
 Status check_getter(const char *routine, const aclTensor *tensor, bool outs) {
   if (tensor == nullptr || !outs) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR, "%s: %s is null.", routine,
+    return fail(kNullPointer, "%s: %s is null.", routine,
                 tensor == nullptr ? "tensor" : "an output");
   }
   if (!live(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID, "%s: %p is not a live tensor (destroyed, or never one).",
-                routine, static_cast<const void *>(tensor));
+    return fail(kInvalid, "%s: %p is not a live tensor (destroyed, or never one).", routine,
+                static_cast<const void *>(tensor));
   }
   return 0;
 }
@@ -157,7 +158,7 @@ EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDims
   if (emu::check_process(__func__)) return nullptr;
   aclTensor *tensor = emu::tensors().create();
   if (tensor == nullptr) {
-    fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "aclCreateTensor: too many live tensors (%zu).",
+    fail(emu::kNoExecutor, "aclCreateTensor: too many live tensors (%zu).",
          emu::tensors().live_count());
     return nullptr;
   }
@@ -181,13 +182,13 @@ EMU_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims,
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
   if ((viewDims == nullptr && viewDimsNum != 0) ||
       (storageDims == nullptr && storageDimsNum != 0)) {
-    return fail(ACLNN_ERR_PARAM_NULLPTR,
+    return fail(emu::kNullPointer,
                 "aclInitTensor: a dims pointer is null while its count is not zero.");
   }
   return emu::describe(*tensor, __func__, viewDims, viewDimsNum, dataType, stride, offset, format,
                        storageDims, storageDimsNum, tensorDataAddr)
              ? 0
-             : ACLNN_ERR_PARAM_INVALID;
+             : emu::kInvalid;
 }
 EMU_CATCH
 
@@ -195,7 +196,7 @@ EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) try {
   EMU_ENTER();
   if (tensor == nullptr) return 0;
   if (!emu::tensors().retire(tensor)) {
-    return fail(ACLNN_ERR_PARAM_INVALID,
+    return fail(emu::kInvalid,
                 "aclDestroyTensor: %p is not a live tensor (destroyed before, or never one).",
                 static_cast<const void *>(tensor));
   }

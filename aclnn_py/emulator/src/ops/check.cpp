@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "core/statuses.h"
 #include "ops/view.h"
 
 namespace emu {

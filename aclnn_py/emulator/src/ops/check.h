@@ -7,15 +7,12 @@
 #include <type_traits>
 
 #include "core/checked.h"
+#include "core/statuses.h"
 #include "meta/tensor.h"
 #include "ops/facts.h"
 #include "ops/layout.h"
 
 namespace emu {
-
-constexpr Status kNullPointer = 161001;
-constexpr Status kInvalid = 161002;
-constexpr Status kTiling = 561002;
 
 class Check {
  public:

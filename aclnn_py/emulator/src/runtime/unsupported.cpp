@@ -8,15 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "acl/acl_base_rt.h"
 #include "core/export.h"
 #include "core/status.h"
 
 namespace {
 
-constexpr emu::Status kNotSupported = 207000;
-
 emu::Status refuse(const char *family, const char *name) {
-  return emu::inform(kNotSupported, "%s: the emulator has no %s.", name, family);
+  return emu::inform(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s: the emulator has no %s.", name, family);
 }
 
 }  // namespace

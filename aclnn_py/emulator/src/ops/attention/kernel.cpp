@@ -23,6 +23,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/statuses.h"
 #include "ops/attention/tokens.h"
 #include "ops/float_kernels.h"
 #include "ops/index/addresses.h"
@@ -256,7 +257,7 @@ Status read_pages(const Attention &a, PlanContext &c, std::vector<int64_t> *page
     for (int64_t i = 0; i < used; ++i) {
       const int64_t page = (*pages)[static_cast<size_t>(b * width + i)];
       if (page < 0 || page >= there) {
-        return fail(kDeviceFault,
+        return fail(kKernelFault,
                     "%s: the block table has %lld at (%lld, %lld); the cache has %lld pages", a.op,
                     static_cast<long long>(page), static_cast<long long>(b),
                     static_cast<long long>(i), static_cast<long long>(there));
@@ -289,7 +290,7 @@ Status check_triangle(const Attention &a, const aclTensor &mask) {
     }
   });
   if (wrong == side) return 0;
-  return fail(kDeviceFault,
+  return fail(kKernelFault,
               "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as sparseMode "
               "2, 3 and 4 need it",
               a.op, static_cast<long long>(wrong.load()));
@@ -307,7 +308,7 @@ Status run_attention(const Attention &a, PlanContext &c) {
   };
   std::vector<int64_t> pages;
   if (a.block_size != 0) {
-    if (Status s = read_pages(a, c, &pages)) return s;
+    if (const Status s = read_pages(a, c, &pages)) return s;
   }
   Operand operand;
   operand.query = heads_of(safe(a.query_at), a.query_form, a.width);
@@ -318,7 +319,7 @@ Status run_attention(const Attention &a, PlanContext &c) {
     operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
   if (c.has(a.pse_at)) operand.pse = encoding_of(safe(a.pse_at));
   if (c.has(a.mask_at) && a.triangle) {
-    if (Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
+    if (const Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
   } else if (c.has(a.mask_at)) {
     operand.mask = mask_of(safe(a.mask_at), a.one_mask_row);
   }
@@ -344,7 +345,7 @@ Status run_attention(const Attention &a, PlanContext &c) {
 Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
                       aclOpExecutor **executor) {
   const auto attention = std::make_shared<Attention>();
-  if (Status s = check_attention(call, attention.get())) return s;
+  if (const Status s = check_attention(call, attention.get())) return s;
   PlanBuilder plan(call.op);
   attention->query_at = plan.input(call.query);
   const auto side = [&](const AttentionSide &given) {

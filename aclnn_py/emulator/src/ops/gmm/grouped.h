@@ -9,8 +9,6 @@
 
 namespace emu {
 
-constexpr Status kGroupedInner = 561000;
-
 // Which group list a version takes, and what it means.
 enum class GroupListKind : int64_t { kEnds = 0, kSizes = 1, kSparse = 2 };
 

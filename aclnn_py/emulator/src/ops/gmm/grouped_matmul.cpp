@@ -2,6 +2,7 @@
 // aclnnGroupedMatmul in its versions: each exported function spreads its arguments over one
 // GroupedCall.
 #include "aclnnop/gmm.h"
+#include "core/statuses.h"
 #include "ops/gmm/grouped.h"
 
 namespace emu {
@@ -41,7 +42,7 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   const GroupedCall &c = problem.call;
   relabel(problem);
   PlanBuilder plan(c.op);
-  plan.phase_two_code(kGroupedInner);
+  plan.phase_two_code(kInner);
   if (problem.nothing) {
     for (const aclTensorList *list :
          {c.x, c.weight, c.bias, c.scale, c.antiquant_scale, c.antiquant_offset, c.per_token}) {

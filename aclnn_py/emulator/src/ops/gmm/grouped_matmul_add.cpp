@@ -4,13 +4,12 @@
 #include <cinttypes>
 
 #include "aclnnop/gmm.h"
+#include "core/statuses.h"
 #include "ops/gmm/grouped.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 namespace {
-
-constexpr Status kTilingRefusal = 561002;
 
 struct AddCall {
   const char *op;
@@ -54,7 +53,7 @@ Status check_arguments(const AddCall &c) {
 
 // The kernel's own rules: 561002.
 Status check_tiling(const AddCall &c) {
-  const auto refuse = [&](const char *rule) { return fail(kTilingRefusal, "%s: %s.", c.op, rule); };
+  const auto refuse = [&](const char *rule) { return fail(kTiling, "%s: %s.", c.op, rule); };
   if (!c.transpose_x) return refuse("transposeX is false; only true is supported");
   if (c.transpose_weight) return refuse("transposeWeight is true; only false is supported");
   if (c.group_type != 2) return refuse("groupType is not 2 (the K axis), the only one supported");
@@ -71,7 +70,7 @@ Status check_tiling(const AddCall &c) {
   const int64_t flat[] = {groups * m, n}, stacked[] = {groups, m, n};
   const Layout y = layout_of(*c.y);
   if (!same_shape(y, dense_layout(flat, 2)) && !same_shape(y, dense_layout(stacked, 3))) {
-    return fail(kTilingRefusal,
+    return fail(kTiling,
                 "%s: yRef has shape %s; expected (%" PRId64 ", %" PRId64 ") or (%" PRId64
                 ", %" PRId64 ", %" PRId64 ").",
                 c.op, shape_text(y).c_str(), groups * m, n, groups, m, n);

@@ -7,6 +7,7 @@
 #include "aclnn/host_calls.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/statuses.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -49,7 +50,8 @@ EMU_EXPORT aclnnStatus aclnnCalculateConvolutionWeightSize(const aclIntArray *te
   Check check(kOp);
   check.required("tensorShape", tensorShape);
   if (!check.ok()) return check.status();
-  if (weightTensorSize == nullptr) return fail(kNullPointer, "%s: weightTensorSize is null", kOp);
+  if (weightTensorSize == nullptr)
+    return fail(emu::kNullPointer, "%s: weightTensorSize is null", kOp);
   const auto &dims = tensorShape->values;
   check.that(dims.size() == 4, "tensorShape has %zu dimensions; allowed: 4 (NCHW)", dims.size());
   check.that(!transposed, "transposed is true; transposed convolutions are not for this function");

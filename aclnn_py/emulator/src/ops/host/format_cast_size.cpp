@@ -8,6 +8,7 @@
 #include "aclnn/host_calls.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/statuses.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -76,7 +77,7 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
   const bool to_volume =
       to == ACL_FORMAT_NCDHW && (from == ACL_FORMAT_NDC1HWC0 || from == ACL_FRACTAL_Z_3D);
   if (!from_volume && !to_volume) {
-    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no cast from %s to %s", kOp, format_name(from),
+    return fail(kRuntimeError, "%s: no cast from %s to %s", kOp, format_name(from),
                 format_name(to));
   }
   if (const Status s = five_axes(source)) return s;
@@ -108,23 +109,24 @@ EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(
   using namespace emu;
   if (srcTensor == nullptr || dstShape == nullptr || dstShapeSize == nullptr ||
       actualFormat == nullptr) {
-    return fail(srcTensor == nullptr ? kInvalid : kNullPointer, "%s: %s is null", kOp,
+    return fail(srcTensor == nullptr ? emu::kInvalid : emu::kNullPointer, "%s: %s is null", kOp,
                 srcTensor == nullptr      ? "srcTensor"
                 : dstShape == nullptr     ? "dstShape"
                 : dstShapeSize == nullptr ? "dstShapeSize"
                                           : "actualFormat");
   }
-  if (!live(srcTensor)) return fail(kInvalid, "%s: srcTensor is destroyed", kOp);
+  if (!live(srcTensor)) return fail(emu::kInvalid, "%s: srcTensor is destroyed", kOp);
   if (!chip_casts())
-    return fail(kInvalid, "%s: the chip is %s; the 910B and 910_93 are supported", kOp, soc_name());
+    return fail(emu::kInvalid, "%s: the chip is %s; the 910B and 910_93 are supported", kOp,
+                soc_name());
   if (!has_cast(srcTensor->dtype)) {
-    return fail(kInvalid,
+    return fail(emu::kInvalid,
                 "%s: srcTensor is %s; allowed: INT8, UINT8, FLOAT, FLOAT16, BFLOAT16, INT32, "
                 "UINT32, FLOAT8_E4M3FN",
                 kOp, dtype_name(srcTensor->dtype));
   }
   if (additionalDtype != -1) {
-    return fail(kInvalid, "%s: additionalDtype is %d; chips before the 950 take -1 only", kOp,
+    return fail(emu::kInvalid, "%s: additionalDtype is %d; chips before the 950 take -1 only", kOp,
                 additionalDtype);
   }
   Dims shape;
@@ -133,7 +135,7 @@ EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(
     return s;
   auto *values = new (std::nothrow) int64_t[shape.size()];
   if (values == nullptr)
-    return fail(ACLNN_ERR_RUNTIME_ERROR, "%s: no host memory for %zu numbers", kOp, shape.size());
+    return fail(emu::kRuntimeError, "%s: no host memory for %zu numbers", kOp, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) values[i] = shape[i];
   *dstShape = values;
   *dstShapeSize = shape.size();

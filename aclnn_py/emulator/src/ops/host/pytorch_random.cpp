@@ -6,6 +6,7 @@
 #include "aclnn/host_calls.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/statuses.h"
 #include "ops/op.h"
 
 namespace {
@@ -17,7 +18,7 @@ std::atomic<int32_t> g_mode{0};
 EMU_EXPORT aclnnStatus aclnnSetPytorchRandom(int32_t pytorchRandom) try {
   using namespace emu;
   if (pytorchRandom != 0 && pytorchRandom != 1) {
-    return fail(kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1",
+    return fail(emu::kInvalid, "aclnnSetPytorchRandom: pytorchRandom is %d; allowed: 0, 1",
                 pytorchRandom);
   }
   if (pytorchRandom == 1 && chip_is_950()) {

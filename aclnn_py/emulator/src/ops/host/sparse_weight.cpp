@@ -7,6 +7,7 @@
 
 #include "aclnn/host_calls.h"
 #include "core/export.h"
+#include "core/statuses.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -96,18 +97,18 @@ EMU_EXPORT aclnnStatus aclnnTransSparse4to2Para(const int8_t *weight, aclIntArra
                    {"indexDimsNum", indexDimsNum}};
   for (const auto &argument : arguments) {
     if (argument.value == nullptr)
-      return fail(ACLNN_ERR_INNER_NULLPTR, "%s: %s is null", kOp, argument.name);
+      return fail(emu::kInnerNull, "%s: %s is null", kOp, argument.name);
   }
-  if (!live(shape)) return fail(kInvalid, "%s: shape is destroyed", kOp);
+  if (!live(shape)) return fail(emu::kInvalid, "%s: shape is destroyed", kOp);
   const auto &dims = shape->values;
   if (dims.size() != 2)
-    return fail(kInvalid, "%s: shape has %zu numbers; allowed: 2 (n, k)", kOp, dims.size());
+    return fail(emu::kInvalid, "%s: shape has %zu numbers; allowed: 2 (n, k)", kOp, dims.size());
   const int64_t n = dims[0], k = dims[1];
   const Blocks blocks{parts(k, kSource), parts(n, kRows)};
   int64_t elements = 0, bytes = 0;
   if (n <= 0 || k <= 0 || __builtin_mul_overflow(n, k, &elements) || n > INT64_MAX - kRows ||
       __builtin_mul_overflow(blocks.across * kKept, blocks.down * kRows, &bytes)) {
-    return fail(kInvalid,
+    return fail(emu::kInvalid,
                 "%s: shape is (%lld, %lld); both must be positive and their product within 64 bits",
                 kOp, static_cast<long long>(n), static_cast<long long>(k));
   }
@@ -115,12 +116,12 @@ EMU_EXPORT aclnnStatus aclnnTransSparse4to2Para(const int8_t *weight, aclIntArra
   HostArray<uint8_t> places = zeros<uint8_t>(static_cast<uint64_t>(bytes) / 4);
   HostArray<int64_t> value_dims = zeros<int64_t>(4), place_dims = zeros<int64_t>(4);
   if (!values || !places || !value_dims || !place_dims) {
-    return fail(ACLNN_ERR_INNER_NULLPTR, "%s: no host memory for %lld bytes", kOp,
+    return fail(emu::kInnerNull, "%s: no host memory for %lld bytes", kOp,
                 static_cast<long long>(bytes));
   }
   int64_t row = 0, column = 0;
   if (!pack(weight, n, k, blocks, values.get(), places.get(), &row, &column)) {
-    return fail(kInvalid,
+    return fail(emu::kInvalid,
                 "%s: row %lld has more than two elements besides zeros from column %lld to %lld",
                 kOp, static_cast<long long>(row), static_cast<long long>(column),
                 static_cast<long long>(column + kGroup - 1));

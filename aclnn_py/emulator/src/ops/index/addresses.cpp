@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/index/addresses.h"
+#include "core/statuses.h"
 
 #include <cstring>
 
@@ -7,7 +8,7 @@ namespace emu {
 
 Status IndexFault::status(const char *op, const char *parameter) const {
   if (!found) return 0;
-  return fail(kDeviceFault, "%s: %s holds %lld; the dimension it addresses has %lld", op, parameter,
+  return fail(kKernelFault, "%s: %s holds %lld; the dimension it addresses has %lld", op, parameter,
               static_cast<long long>(value.load()), static_cast<long long>(extent.load()));
 }
 

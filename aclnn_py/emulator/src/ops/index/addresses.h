@@ -14,8 +14,6 @@
 
 namespace emu {
 
-constexpr Status kDeviceFault = 507015;
-
 // The first index found outside its dimension; kernels report it as a fault of the device.
 struct IndexFault {
   std::atomic<bool> found{false};

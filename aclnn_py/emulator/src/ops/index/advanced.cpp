@@ -4,6 +4,7 @@
 // The dimensions they replace stand where the first of them was when they are neighbours, in front
 // otherwise.
 #include "aclnnop/index.h"
+#include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
 #include "ops/shape/movement.h"
@@ -196,11 +197,11 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
         Selection selection;
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
         if (!resolve(c, first, entries, source, &selection)) {
-          return fail(kDeviceFault,
+          return fail(emu::kKernelFault,
                       "aclnnIndex: the members of indices do not broadcast to one shape");
         }
         if (!same_shape(selection.walk, target.layout)) {
-          return fail(kDeviceFault, "aclnnIndex: out has shape %s; the indices select %s",
+          return fail(emu::kKernelFault, "aclnnIndex: out has shape %s; the indices select %s",
                       shape_text(target.layout).c_str(), shape_text(selection.walk).c_str());
         }
         if (target.count() == 0) return Status{0};
@@ -238,7 +239,7 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor *selfRef, const aclTensorList *indices,
         Selection selection;
         const View target = view_of(c.tensor(to));
         if (!resolve(c, first, entries, target, &selection)) {
-          return fail(kDeviceFault,
+          return fail(emu::kKernelFault,
                       "aclnnIndexPutImpl: the members of indices do not broadcast to one shape");
         }
         const Snapshot kept(view_of(c.tensor(from)));
@@ -247,7 +248,7 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor *selfRef, const aclTensorList *indices,
         if (!broadcast_shapes(source.layout, selection.walk, &met) ||
             !same_shape(met, selection.walk)) {
           return fail(
-              kDeviceFault,
+              emu::kKernelFault,
               "aclnnIndexPutImpl: values %s does not broadcast to the %s the indices select",
               shape_text(source.layout).c_str(), shape_text(selection.walk).c_str());
         }

@@ -2,6 +2,7 @@
 // Reading by index: IndexSelect, GatherV2, GatherV3, Embedding, Gather, GatherNd, Take,
 // RepeatInterleave.
 #include "aclnnop/index.h"
+#include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/shape/movement.h"
 
@@ -344,13 +345,13 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
                                 ? reinterpret_cast<const int64_t *>(counts.view().data)[at]
                                 : reinterpret_cast<const int32_t *>(counts.view().data)[at];
           if (n < 0 || n > output_size - static_cast<int64_t>(index.size())) {
-            return fail(kDeviceFault, "%s: repeats holds %lld, which does not fit outputSize %lld",
+            return fail(kKernelFault, "%s: repeats holds %lld, which does not fit outputSize %lld",
                         op, static_cast<long long>(n), static_cast<long long>(output_size));
           }
           index.insert(index.end(), static_cast<size_t>(n), i);
         }
         if (static_cast<int64_t>(index.size()) != output_size) {
-          return fail(kDeviceFault, "%s: repeats adds up to %zu; outputSize is %lld", op,
+          return fail(kKernelFault, "%s: repeats adds up to %zu; outputSize is %lld", op,
                       index.size(), static_cast<long long>(output_size));
         }
         if (output_size == 0 || input.count() == 0) return Status{0};
@@ -412,7 +413,7 @@ EMU_OPERATOR(RepeatInterleaveTensor,
           index.insert(index.end(), static_cast<size_t>(n), i);
         }
         if (total != outputSize || static_cast<int64_t>(index.size()) != outputSize) {
-          return fail(kDeviceFault,
+          return fail(emu::kKernelFault,
                       "aclnnRepeatInterleaveTensor: repeats adds up to %lld; outputSize is %lld",
                       static_cast<long long>(total), static_cast<long long>(outputSize));
         }

@@ -3,6 +3,7 @@
 #include "aclnnop/conversion.h"
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
 #include "ops/shape/movement.h"
@@ -46,7 +47,7 @@ Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out,
         const int64_t room = target.layout.shape[transposed ? 1 : 0];
         if (count > room) {
           return fail(
-              kDeviceFault,
+              kKernelFault,
               "%s: out has room for %lld positions; self has %lld elements that are not zero", op,
               static_cast<long long>(room), static_cast<long long>(count));
         }
@@ -97,7 +98,8 @@ EMU_OPERATOR(MaskedSelect, (const aclTensor *self, const aclTensor *mask, aclTen
         int64_t count = 0;
         for (const unsigned char yes : truth) count += yes;
         if (count > room) {
-          return fail(kDeviceFault, "aclnnMaskedSelect: out has %lld elements; mask selects %lld",
+          return fail(emu::kKernelFault,
+                      "aclnnMaskedSelect: out has %lld elements; mask selects %lld",
                       static_cast<long long>(room), static_cast<long long>(count));
         }
         std::vector<char> packed(static_cast<size_t>(count * size) + 1);
@@ -149,7 +151,7 @@ EMU_OPERATOR(InplaceMaskedScatter,
         for (size_t i = 0; i < truth.size(); ++i) {
           if (truth[i] == 0) continue;
           if (used == available) {
-            return fail(kDeviceFault,
+            return fail(emu::kKernelFault,
                         "aclnnInplaceMaskedScatter: source has %lld elements; mask asks for more",
                         static_cast<long long>(available));
           }

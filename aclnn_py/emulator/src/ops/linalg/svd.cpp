@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "aclnnop/math.h"
+#include "core/statuses.h"
 #include "ops/linalg/householder.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
 
-constexpr Status kDeviceFault = 507015;
 constexpr int kMostSweeps = 100;  // a dozen do for anything but a defect
 // Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares
 // near the end of the range of double, where angles between them mean nothing.
@@ -213,7 +213,7 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
           fill_view(out.v, &zero);
         }
         if (!converged)
-          return fail(kDeviceFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
+          return fail(kKernelFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
         return Status{0};
       },
       workspaceSize, executor);

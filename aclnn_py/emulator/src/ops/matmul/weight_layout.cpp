@@ -5,6 +5,7 @@
 #include "aclnnop/conversion.h"
 #include "core/host_memory.h"
 #include "core/memory.h"
+#include "core/statuses.h"
 #include "ops/matmul/stack.h"
 
 #include <cstring>
@@ -38,7 +39,7 @@ Status to_fractal(const aclTensor &tensor, int64_t needed, int device) {
   if (!kernel_may_use(view.data, static_cast<size_t>(needed * item_size(tensor.dtype)), device,
                       &owner)) {
     return fail(
-        ACL_ERROR_RT_AICORE_EXCEPTION,
+        kKernelFault,
         "aclnnTransMatmulWeight: the %lld elements of the blocked form do not fit at %p (%s).",
         static_cast<long long>(needed), static_cast<const void *>(view.data),
         describe_address(view.data).c_str());

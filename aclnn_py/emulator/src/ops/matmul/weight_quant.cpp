@@ -2,14 +2,13 @@
 // Products with quantised weights: the weight becomes (q + offset) * scale, rounded to the dtype of
 // x, and is then an ordinary operand.
 #include "aclnnop/matmul.h"
+#include "core/statuses.h"
 #include "ops/matmul/stack.h"
 
 #include <vector>
 
 namespace emu {
 namespace {
-
-constexpr Status kNoKernel = 561003;
 
 // Where the eight 4-bit numbers of an INT32 element lie along the matrix.
 enum class Packing { kNone, kAlongCols, kAlongRows };
@@ -147,7 +146,7 @@ EMU_OPERATOR(WeightQuantBatchMatmulV2,
   check.shape("y", y, result);
   if (!check.ok()) return check.status();
   if (y->dtype == ACL_INT8) {
-    return fail(kNoKernel,
+    return fail(emu::kNoKernel,
                 "aclnnWeightQuantBatchMatmulV2: y of dtype INT8 has no kernel on this device");
   }
   PlanBuilder plan("aclnnWeightQuantBatchMatmulV2");

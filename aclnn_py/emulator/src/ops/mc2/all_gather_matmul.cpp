@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "aclnnop/mc2.h"
+#include "core/statuses.h"
 #include "ops/mc2/sliced.h"
 
 namespace emu {
@@ -38,9 +39,9 @@ Status run(const Problem &problem, PlanContext &context) {
   hccl::Session session(
       comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s)", kOp,
                            problem.m, problem.k, problem.n, dtype_name(x1.dtype)));
-  if (Status s = session.begin()) return s;
+  if (const Status s = session.begin()) return s;
   if (context.has(problem.bias)) {
-    if (Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
+    if (const Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
   }
   const uint64_t bytes = static_cast<uint64_t>(problem.m * problem.k) * 2;
   auto *workspace = static_cast<char *>(context.workspace());
@@ -58,7 +59,7 @@ Status run(const Problem &problem, PlanContext &context) {
     copy_view(view_of(x1), packed);
     mine = packed.data;
   }
-  if (Status s = session.all_gather(mine, everyone, bytes)) return s;
+  if (const Status s = session.all_gather(mine, everyone, bytes)) return s;
   if (gather && !gather->contiguous()) copy_view(all, view_of(*gather));
   if (problem.n == 0) return 0;
   StackProduct product;
@@ -86,7 +87,7 @@ EMU_OPERATOR(AllGatherMatmul,
   if (!check.ok()) return check.status();
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kSkipEmpty);
-  plan.phase_two_code(kInner);
+  plan.phase_two_code(emu::kInner);
   plan.waits();
   Problem problem{};
   problem.x1 = plan.input(x1);
@@ -95,13 +96,14 @@ EMU_OPERATOR(AllGatherMatmul,
   problem.output = plan.output(output);
   problem.gather = plan.output(gatherOut);
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
-  if (Status s = find_group(kOp, group, &problem.communicator)) return s;
+  if (const Status s = find_group(kOp, group, &problem.communicator)) return s;
   TilingCheck tiling(kOp);
   tiling.that(gatherIndex == 0, "gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported",
               gatherIndex);
   if (!tiling.ok()) return tiling.status();
-  if (Status s = check_sliced_tiling(call, gatherOut, commTurn, *problem.communicator)) return s;
-  if (Status s = check_rows(call, gatherOut, problem.communicator->size())) return s;
+  if (const Status s = check_sliced_tiling(call, gatherOut, commTurn, *problem.communicator))
+    return s;
+  if (const Status s = check_rows(call, gatherOut, problem.communicator->size())) return s;
   problem.m = x1->shape[0];
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <memory>
 
+#include "core/statuses.h"
 #include "ops/mc2/all_reduce_plan.h"
 
 namespace emu {
@@ -72,18 +73,18 @@ Status run(const Problem &p, PlanContext &context) {
       comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s%s)", p.op,
                            p.m, p.k, p.n, dtype_name(output.dtype), low_bit ? ", sent as INT8" : "",
                            p.travelling != output.dtype ? ", summed in FLOAT" : ""));
-  if (Status s = session.begin()) return s;
+  if (const Status s = session.begin()) return s;
   contribute(p, context);
   auto *memory = static_cast<char *>(context.workspace());
   const int64_t count = p.m * p.n;
   if (low_bit) {
     const LowBitScales scales{values_at(context, p.comm1), values_at(context, p.comm2)};
     char *room = memory + p.sum_bytes() + p.weight_bytes();
-    if (Status s = low_bit_all_reduce(session, comm.rank(), comm.size(), memory, p.travelling,
-                                      count, scales, room))
+    if (const Status s = low_bit_all_reduce(session, comm.rank(), comm.size(), memory, p.travelling,
+                                            count, scales, room))
       return s;
-  } else if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(count),
-                                           sum_of(p.travelling))) {
+  } else if (const Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(count),
+                                                 sum_of(p.travelling))) {
     return s;
   }
   const View sum{memory, p.travelling, dense_like(layout_of(output))};
@@ -100,13 +101,12 @@ Status run(const Problem &p, PlanContext &context) {
 
 Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (c.product == Product::int8 && c.blocked() && !c.x2->data) {
-    return fail(kNullObject, "%s: x2 in FRACTAL_NZ has no data; phase one needs its address.",
-                c.op);
+    return fail(kInnerNull, "%s: x2 in FRACTAL_NZ has no data; phase one needs its address.", c.op);
   }
   Problem p{};
-  if (Status s = find_group(c.op, c.group, &p.communicator)) return s;
-  if (Status s = check_all_reduce_tiling(c, *p.communicator)) return s;
-  if (Status s = travelling_dtype(c.op, c.output->dtype, &p.travelling)) return s;
+  if (const Status s = find_group(c.op, c.group, &p.communicator)) return s;
+  if (const Status s = check_all_reduce_tiling(c, *p.communicator)) return s;
+  if (const Status s = travelling_dtype(c.op, c.output->dtype, &p.travelling)) return s;
   PlanBuilder plan(c.op);
   plan.rule(WorkspaceRule::kIndividual);
   plan.phase_two_code(kInner);

@@ -151,7 +151,7 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
   TilingCheck check(c.op);
   check.comm_turn(c.comm_turn);
   if (!check.ok()) return check.status();
-  if (Status s = check_world_size(c.op, Ranks::all_reduce, communicator)) return s;
+  if (const Status s = check_world_size(c.op, Ranks::all_reduce, communicator)) return s;
   check.plain("x1", c.x1).plain("bias", c.bias).plain("x3", c.x3).plain("output", c.output);
   if (c.blocked()) {
     check.that(c.x2->storage_shape.size() == 4,

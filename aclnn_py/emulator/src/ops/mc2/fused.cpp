@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/device.h"
+#include "core/statuses.h"
 #include "hccl/arguments.h"
 
 namespace emu {
@@ -74,7 +75,7 @@ Status find_group(const char *op, const char *group,
                   std::shared_ptr<hccl::Communicator> *communicator) {
   if (!group) return fail(kTiling, "%s: group is null; it is the name HcclGetCommName gives.", op);
   int device = 0;
-  if (Status s = current_device(op, &device)) return s;
+  if (const Status s = current_device(op, &device)) return s;
   *communicator = hccl::find_communicator(device, group);
   if (*communicator) return 0;
   return fail(

@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/statuses.h"
 #include "hccl/registry.h"
 #include "hccl/session.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
-
-constexpr Status kRuntimeError = 361001;
-constexpr Status kInner = 561000;
-constexpr Status kNullObject = 561103;
 
 // What the tiling of a kernel refuses after the argument checks have passed. Used like Check; the
 // code is 561002, or another where a wrapper reports it differently.

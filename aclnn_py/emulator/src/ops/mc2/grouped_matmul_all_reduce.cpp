@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aclnnop/mc2.h"
+#include "core/statuses.h"
 #include "ops/mc2/fused.h"
 #include "ops/mc2/partial.h"
 #include "ops/op.h"
@@ -214,7 +215,7 @@ std::string describe_groups(const GroupedCall &c, const std::vector<Group> &grou
 
 Status run(const Problem &p, PlanContext &context) {
   hccl::Session session(*p.communicator, hccl::describe("%s", p.call.c_str()));
-  if (Status s = session.begin()) return s;
+  if (const Status s = session.begin()) return s;
   const int64_t size = item_size(p.travelling);
   auto *memory = static_cast<char *>(context.workspace());
   char *at = memory;
@@ -235,8 +236,8 @@ Status run(const Problem &p, PlanContext &context) {
     contribute(mine);
     at += group.rows * group.columns * size;
   }
-  if (Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(p.count()),
-                                    sum_of(p.travelling)))
+  if (const Status s = session.all_reduce(memory, memory, static_cast<uint64_t>(p.count()),
+                                          sum_of(p.travelling)))
     return s;
   at = memory;
   const size_t results = p.stacks_y ? 1 : p.groups.size();
@@ -280,18 +281,18 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   if (!check.ok()) return check.status();
   // the wrapper reports whatever the inner operator refuses as an invalid argument
   const auto inner = [&] {
-    if (Status s = find_group(kOp, group, &p.communicator)) return s;
-    if (Status s = check_world_size(kOp, Ranks::all_reduce, *p.communicator)) return s;
+    if (const Status s = find_group(kOp, group, &p.communicator)) return s;
+    if (const Status s = check_world_size(kOp, Ranks::all_reduce, *p.communicator)) return s;
     TilingCheck tiling(kOp);
     tiling.that(p.count() > 0, "x has no rows");
     return tiling.status();
   };
-  if (inner() != 0) return kInvalid;
+  if (inner() != 0) return emu::kInvalid;
   p.dtype = x->members[0]->dtype;
-  if (Status s = travelling_dtype(kOp, p.dtype, &p.travelling)) return s;
+  if (const Status s = travelling_dtype(kOp, p.dtype, &p.travelling)) return s;
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kIndividual);
-  plan.phase_two_code(kInner);
+  plan.phase_two_code(emu::kInner);
   plan.waits();
   p.cuts_x = c.cuts_x();
   p.stacks_y = c.stacks_y();

@@ -57,7 +57,7 @@ Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks,
     pieces[r] = {std::min(total, begin + piece) - begin, begin};
   }
   for (uint32_t r = 0; r < ranks; ++r) from[r] = {pieces[rank].bytes, r * piece};
-  if (Status s = session.all_to_all_v(own, pieces, received, from)) return s;
+  if (const Status s = session.all_to_all_v(own, pieces, received, from)) return s;
   // Everyone has read its piece of `own` by now: the sums go there.
   const auto first = static_cast<int64_t>(pieces[rank].offset),
              length = static_cast<int64_t>(pieces[rank].bytes);
@@ -70,7 +70,7 @@ Status low_bit_all_reduce(hccl::Session &session, uint32_t rank, uint32_t ranks,
           to_int8(static_cast<float>(sum) * (scales.first[column] / scales.second[column]));
     }
   });
-  if (Status s = session.all_gather_v(own + first, own, pieces)) return s;
+  if (const Status s = session.all_gather_v(own + first, own, pieces)) return s;
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
     float values[kStep];
     for (int64_t i = begin; i < end; i += kStep) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "aclnnop/mc2.h"
+#include "core/statuses.h"
 #include "ops/mc2/partial.h"
 #include "ops/mc2/sliced.h"
 
@@ -31,9 +32,9 @@ Status run(const Problem &problem, PlanContext &context) {
       comm, hccl::describe("%s(m=%" PRId64 ", k=%" PRId64 ", n=%" PRId64 ", dtype=%s%s)", kOp,
                            problem.m, problem.k, problem.n, dtype_name(output.dtype),
                            problem.travelling != output.dtype ? ", summed in FLOAT" : ""));
-  if (Status s = session.begin()) return s;
+  if (const Status s = session.begin()) return s;
   if (context.has(problem.bias)) {
-    if (Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
+    if (const Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
   }
   const Rows left(context.tensor(problem.x1));
   Contribution mine;
@@ -44,7 +45,7 @@ Status run(const Problem &problem, PlanContext &context) {
   contribute(mine);
   char *share = static_cast<char *>(context.workspace()) + problem.product_bytes();
   const uint64_t count = static_cast<uint64_t>(problem.m / comm.size() * problem.n);
-  if (Status s =
+  if (const Status s =
           session.reduce_scatter(context.workspace(), share, count, sum_of(problem.travelling)))
     return s;
   copy_view({share, problem.travelling, dense_like(layout_of(output))}, view_of(output));
@@ -68,7 +69,7 @@ EMU_OPERATOR(MatmulReduceScatter,
   if (!check.ok()) return check.status();
   PlanBuilder plan(kOp);
   plan.rule(WorkspaceRule::kSkipEmpty);
-  plan.phase_two_code(kInner);
+  plan.phase_two_code(emu::kInner);
   plan.waits();
   Problem problem{};
   problem.x1 = plan.input(x1);
@@ -76,12 +77,13 @@ EMU_OPERATOR(MatmulReduceScatter,
   problem.bias = plan.input(biasOptional);
   problem.output = plan.output(output);
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
-  if (Status s = find_group(kOp, group, &problem.communicator)) return s;
+  if (const Status s = find_group(kOp, group, &problem.communicator)) return s;
   TilingCheck tiling(kOp);
   tiling.that(reduceOp && std::strcmp(reduceOp, "sum") == 0,
               "reduceOp is %.40s; only \"sum\" is supported", reduceOp ? reduceOp : "null");
   if (!tiling.ok()) return tiling.status();
-  if (Status s = check_sliced_tiling(call, nullptr, commTurn, *problem.communicator)) return s;
+  if (const Status s = check_sliced_tiling(call, nullptr, commTurn, *problem.communicator))
+    return s;
   problem.m = x1->shape[0];
   problem.k = x1->shape[1];
   problem.n = x2->shape[1];
@@ -96,7 +98,7 @@ EMU_OPERATOR(MatmulReduceScatter,
              "output has %" PRId64 " rows; it must have %" PRId64 ", this rank's share",
              output->shape[0], problem.m / ranks);
   if (!check.ok()) return check.status();
-  if (Status s = travelling_dtype(kOp, output->dtype, &problem.travelling)) return s;
+  if (const Status s = travelling_dtype(kOp, output->dtype, &problem.travelling)) return s;
   const auto share =
       static_cast<uint64_t>(problem.m / ranks * problem.n * item_size(problem.travelling));
   plan.workspace(problem.product_bytes() + share);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/statuses.h"
 #include "hccl/hccl_types.h"
 #include "ops/dtype.h"
 #include "ops/mc2/fused.h"

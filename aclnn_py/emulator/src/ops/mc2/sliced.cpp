@@ -4,6 +4,7 @@
 #include <cinttypes>
 
 #include "acl/acl_rt.h"
+#include "core/statuses.h"
 
 namespace emu {
 namespace {
@@ -70,7 +71,7 @@ Status check_sliced_tiling(const SlicedCall &c, const aclTensor *gathered, int64
 Status refuse_bias(hccl::Communicator &communicator, const char *op, const aclTensor &bias) {
   if (all_zero(bias)) return 0;
   return communicator.abandon(
-      "EZ9999", ACL_ERROR_RT_AICORE_EXCEPTION,
+      "EZ9999", kKernelFault,
       "%s: bias has elements that are not zero; the operator does not add one", op);
 }
 

@@ -6,6 +6,7 @@
 #include <climits>
 
 #include "aclnnop/mc2.h"
+#include "core/statuses.h"
 #include "hccl/arguments.h"
 #include "ops/mc2/all_reduce.h"
 
@@ -19,7 +20,7 @@ Status plan_few_bit(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecu
   check_presence(check, c);
   if (!check.ok()) return check.status();
   if (!c.x2->data)
-    return fail(kNullObject, "%s: x2 has no data; phase one needs its address.", c.op);
+    return fail(kInnerNull, "%s: x2 has no data; phase one needs its address.", c.op);
   const DtypeSet floats = hccl::chip() == hccl::Chip::p310 ? dtype_set(ACL_FLOAT16) : dt::kHalf;
   const aclDataType dtype = c.x1->dtype;
   check.dtype_in("x1", dtype, floats).dtype_in("x2", c.x2->dtype, dtype_set(ACL_INT8, ACL_INT4));

@@ -8,6 +8,7 @@
 
 #include "aclnn/host_calls.h"
 #include "aclnnop/quant.h"
+#include "core/statuses.h"
 #include "ops/op.h"
 #include "ops/quant/packed_scale.h"
 
@@ -119,23 +120,24 @@ EMU_EXPORT aclnnStatus aclnnTransQuantParam(const float *scaleArray, uint64_t sc
   using namespace emu;
   constexpr const char *op = "aclnnTransQuantParam";
   if (!quantParam || !quantParamSize) {
-    return fail(kNullPointer, "%s: %s is null", op, quantParam ? "quantParamSize" : "quantParam");
+    return fail(emu::kNullPointer, "%s: %s is null", op,
+                quantParam ? "quantParamSize" : "quantParam");
   }
-  if (!scaleArray) return fail(kNullPointer, "%s: scaleArray is null", op);
-  if (scaleSize == 0) return fail(kInvalid, "%s: scaleSize is 0", op);
+  if (!scaleArray) return fail(emu::kNullPointer, "%s: scaleArray is null", op);
+  if (scaleSize == 0) return fail(emu::kInvalid, "%s: scaleSize is 0", op);
   if ((offsetArray == nullptr) != (offsetSize == 0)) {
-    return fail(kInvalid, "%s: offsetArray is %s, but offsetSize is %" PRIu64, op,
+    return fail(emu::kInvalid, "%s: offsetArray is %s, but offsetSize is %" PRIu64, op,
                 offsetArray ? "given" : "null", offsetSize);
   }
   if (scaleSize != 1 && offsetSize > 1 && offsetSize != scaleSize) {
-    return fail(kInvalid, "%s: offsetSize is %" PRIu64 ", but scaleSize is %" PRIu64, op,
+    return fail(emu::kInvalid, "%s: offsetSize is %" PRIu64 ", but scaleSize is %" PRIu64, op,
                 offsetSize, scaleSize);
   }
   const uint64_t count = std::max(scaleSize, offsetSize);
   const uint64_t room =
       count == 1 ? 1 : (count + kHostMultiple - 1) / kHostMultiple * kHostMultiple;
   auto *packed = static_cast<uint64_t *>(std::calloc(room, sizeof(uint64_t)));
-  if (!packed) return fail(ACLNN_ERR_INNER, "%s: no host memory for %" PRIu64 " values", op, room);
+  if (!packed) return fail(emu::kInner, "%s: no host memory for %" PRIu64 " values", op, room);
   for (uint64_t i = 0; i < count; ++i) {
     const float offset = offsetArray ? offsetArray[offsetSize == 1 ? 0 : i] : 0.0f;
     packed[i] = pack_scale(scaleArray[scaleSize == 1 ? 0 : i], clipped(std::round(offset)));

@@ -2,6 +2,7 @@
 // Rotary embedding with cosines and sines looked up by position: each row of the cache holds the
 // cosines, then the sines.
 #include "aclnnop/posembedding.h"
+#include "core/statuses.h"
 #include "ops/norm/rows.h"
 
 #include <atomic>
@@ -151,9 +152,10 @@ EMU_OPERATOR(RopeWithSinCosCache,
           });
         }
         if (failed) {
-          return fail(
-              507015, "aclnnRopeWithSinCosCache: positions holds %lld; cosSinCache has %lld rows",
-              static_cast<long long>(culprit.load()), static_cast<long long>(tables.cached));
+          return fail(emu::kKernelFault,
+                      "aclnnRopeWithSinCosCache: positions holds %lld; cosSinCache has %lld rows",
+                      static_cast<long long>(culprit.load()),
+                      static_cast<long long>(tables.cached));
         }
         return Status{0};
       },

@@ -2,6 +2,7 @@
 // Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds, Bincount, Histc.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
 #include "ops/norm/rows.h"
@@ -54,7 +55,7 @@ Status find_unique(PlanContext &c, const char *op, const View &self, const Uniqu
   const auto found = static_cast<int64_t>(distinct.size());
   const View values = view_of(c.tensor(r.values));
   if (found > values.count()) {
-    return fail(kDeviceFault, "%s: valueOut has %lld elements; self has %lld distinct ones", op,
+    return fail(kKernelFault, "%s: valueOut has %lld elements; self has %lld distinct ones", op,
                 static_cast<long long>(values.count()), static_cast<long long>(found));
   }
   Layout shape;
@@ -67,7 +68,7 @@ Status find_unique(PlanContext &c, const char *op, const View &self, const Uniqu
   if (r.want_counts) {
     const View to = view_of(c.tensor(r.counts));
     if (found > to.count()) {
-      return fail(kDeviceFault, "%s: countsOut has %lld elements; self has %lld distinct ones", op,
+      return fail(kKernelFault, "%s: countsOut has %lld elements; self has %lld distinct ones", op,
                   static_cast<long long>(to.count()), static_cast<long long>(found));
     }
     if (found > 0) RowTarget<int64_t>(head_of(to, found)).write(0, found, counts.data());
@@ -139,7 +140,7 @@ Status search(const char *op, const std::vector<T> &sequence, const std::vector<
       if (!sorter.empty()) {
         at = sorter[start + static_cast<size_t>(middle)];
         if (at < 0 || at >= width) {
-          return fail(kDeviceFault, "%s: sorter holds %lld; sortedSequence has rows of %lld", op,
+          return fail(kKernelFault, "%s: sorter holds %lld; sortedSequence has rows of %lld", op,
                       static_cast<long long>(at), static_cast<long long>(width));
         }
       }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "core/statuses.h"
 #include "ops/window/convolution.h"
 
 namespace emu {
 namespace {
 
 // What the documents call a specification outside the supported range.
-constexpr Status kUnsupportedSpecification = 561103;
 constexpr int64_t kLongestDimension = 1000000, kMostGroups = 65535;
 constexpr int8_t kUseFp16 = 2;
 
@@ -172,9 +172,9 @@ Status check_limits(const ConvolutionCall &c, const Windows &windows, int spatia
                  {"dilation", axis.spread, limits.dilation}};
     for (const auto &rule : rules) {
       if (rule.most == 0 || rule.given <= rule.most) continue;
-      return fail(kUnsupportedSpecification,
-                  "%s: %s of %lld; at most %lld is supported along height and width", c.op,
-                  rule.name, static_cast<long long>(rule.given), static_cast<long long>(rule.most));
+      return fail(kInnerNull, "%s: %s of %lld; at most %lld is supported along height and width",
+                  c.op, rule.name, static_cast<long long>(rule.given),
+                  static_cast<long long>(rule.most));
     }
   }
   return 0;
