@@ -6,26 +6,21 @@ from __future__ import annotations
 import re
 import sysconfig
 from pathlib import Path
-from types import ModuleType
 
+from aclnn_py._ffi.contract.headers import cdef_text, fragments
+from aclnn_py._ffi.contract.reader import Function, read_file
 from build_parts.contract import contract_id
 from build_parts.fixed_launch import fixed_declarations, fixed_definitions
 from build_parts.generation import Step
-from build_parts.loading import load_by_path
 from build_parts.operator_table import Row, read_operators, table_source
-from build_parts.paths import FACTS, GENERATED, INCLUDE, PACKAGE, say, write_if_changed
+from build_parts.paths import GENERATED, INCLUDE, PACKAGE, ROOT, say, write_if_changed
 from build_parts.toolchain import BuildError, Toolchain, Unit
 
 FFI = PACKAGE / "_ffi"
 MODULE = "aclnn_py._ffi._binding"
 OWN_HEADERS = ("launch.h", "allocator.h")
 STATUS_TYPES = {"aclError", "aclnnStatus", "HcclResult", "HccnResult"}
-PROTOTYPE_LINE = re.compile(
-    r"^(?P<result>[A-Za-z_][\w ]*?[ *]+)(?P<name>[A-Za-z_]\w*)\s*(?P<args>\(.*\));\s*$"
-)
-SINCE_LINE = re.compile(r"^/\* since (\S+) \*/\s*$")
-CALLBACK_NAME = re.compile(r"\(\s*\*\s*(?:const\s+)?(\w+)\s*\)")
-PARAMETER_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$")
+SINCE = re.compile(r"/\* since (\S+) \*/")
 SYSTEM_HEADERS = (
     "dlfcn.h",
     "link.h",
@@ -76,24 +71,19 @@ def generate_sources(source: Path, launcher: Path) -> None:
             "the cffi package is needed to build the extension: pip install cffi"
         ) from None
     say("binding: reading include/")
-    fragments = load_by_path("fragments", FACTS / "fragments.py")
-    runtime = [
-        (path, text)
-        for path, text in fragments.read_fragments(INCLUDE)
-        if not path.startswith("aclnnop/")
-    ]
-    functions = read_functions(fragments, runtime)
+    runtime = [path for path in fragments(INCLUDE) if path.parent.name != "aclnnop"]
+    functions = read_functions(runtime)
     rows = read_operators()
     builder = cffi.FFI()
-    for path, text in runtime:
+    for path in runtime:
         try:
-            builder.cdef(without_variadic(text))
+            builder.cdef(without_variadic(cdef_text(path.read_text(encoding="utf-8"))))
         except Exception as error:
-            raise BuildError(f"include/{path}: cffi cannot read it: {error}") from error
+            raise BuildError(f"{path.relative_to(ROOT)}: cffi cannot read it: {error}") from error
     for name in OWN_HEADERS:
-        builder.cdef(fragments.cdef_text((FFI / name).read_text(encoding="utf-8")))
+        builder.cdef(cdef_text((FFI / name).read_text(encoding="utf-8")))
     builder.cdef(fixed_declarations())
-    includes = include_lines([path for path, _ in runtime]) + fixed_declarations()
+    includes = include_lines(runtime) + fixed_declarations()
     builder.set_source(MODULE, includes)
     fresh = source.with_suffix(".new")
     GENERATED.mkdir(parents=True, exist_ok=True)
@@ -109,62 +99,43 @@ def without_variadic(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.rstrip().endswith("...);"))
 
 
-def read_functions(
-    fragments: ModuleType, runtime: list[tuple[str, str]]
-) -> list[tuple[str, str, str]]:
+def read_functions(headers: list[Path]) -> list[tuple[str, str, str]]:
     """(name, C definition, first release) of every function, each calling through its slot."""
-    functions: dict[str, tuple[re.Match[str], str]] = {}
-    for _path, text in runtime:
-        since = ""
-        for line in without_variadic(text).splitlines():
-            if mark := SINCE_LINE.match(line):
-                since = mark.group(1)
-                continue
-            found = PROTOTYPE_LINE.match(fragments.without_comments(line).rstrip())
-            if found and not line.startswith("typedef"):
-                functions[found["name"]] = found, since
-            since = ""
+    functions: dict[str, Function] = {}
+    for path in headers:
+        functions.update(read_file(path).functions)
+    callable_ = sorted(name for name, function in functions.items() if not function.variadic)
     return [
-        (name, wrapper(found, slot), since)
-        for slot, (name, (found, since)) in enumerate(sorted(functions.items()))
+        (name, wrapper(functions[name], slot), first_release(functions[name]))
+        for slot, name in enumerate(callable_)
     ]
 
 
-def wrapper(found: re.Match[str], slot: int) -> str:
+def first_release(function: Function) -> str:
+    """The release that the comment in front names, or ""."""
+    found = SINCE.fullmatch(function.comment)
+    return found[1] if found else ""
+
+
+def wrapper(function: Function, slot: int) -> str:
     """Definition of one function, with the very prototype of the header."""
-    result = " ".join(found["result"].split())
-    names = ", ".join(parameter_names(found["args"][1:-1]))
+    names = ", ".join(parameter.name for parameter in function.parameters)
+    result = function.result
     if result == "void":
         body = f"if (function) function({names});"
     else:
         missing = "AP_UNBOUND" if result in STATUS_TYPES else "0"
         body = f"return function ? function({names}) : ({result}){missing};"
-    head = f"{result} {found['name']}{found['args']}"
-    return f"{head} {{ {result} (*function){found['args']} = ap_slots[{slot}]; {body} }}"
+    head = function.prototype.removesuffix(";")
+    types = head[head.index(f"{function.name}(") + len(function.name) :]
+    return f"{head} {{ {result} (*function){types} = ap_slots[{slot}]; {body} }}"
 
 
-def parameter_names(args: str) -> list[str]:
-    """Names in a parameter list, callbacks and arrays included."""
-    if args.strip() in ("", "void"):
-        return []
-    names = []
-    depth = start = 0
-    for position, letter in enumerate(args + ","):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            one = args[start:position]
-            found = CALLBACK_NAME.search(one) or PARAMETER_NAME.search(one)
-            if not found:
-                raise BuildError(f"a parameter of include/ has no name: {one.strip()}")
-            names.append(found.group(1))
-            start = position + 1
-    return names
-
-
-def include_lines(headers: list[str]) -> str:
+def include_lines(headers: list[Path]) -> str:
     """What both C files start with."""
+    paths = [path.relative_to(INCLUDE).as_posix() for path in headers]
     names = [f"#include <{name}>" for name in SYSTEM_HEADERS]
-    return "\n".join([*names, *(f'#include "{path}"' for path in [*headers, *OWN_HEADERS]), ""])
+    return "\n".join([*names, *(f'#include "{path}"' for path in [*paths, *OWN_HEADERS]), ""])
 
 
 def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: list[Row]) -> str:

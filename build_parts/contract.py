@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
+from aclnn_py._ffi.contract.reader import without_comments
 from build_parts.paths import INCLUDE
-
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def contract_id() -> str:
@@ -16,6 +14,6 @@ def contract_id() -> str:
     digest = hashlib.sha256()
     for path in sorted(INCLUDE.rglob("*.h")):
         digest.update(path.relative_to(INCLUDE).as_posix().encode())
-        text = COMMENT.sub(" ", path.read_text(encoding="utf-8"))
+        text = without_comments(path.read_text(encoding="utf-8"))
         digest.update(" ".join(text.split()).encode())
     return digest.hexdigest()[:16]

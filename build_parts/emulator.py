@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from pathlib import Path
 
 from build_parts.contract import contract_id
 from build_parts.elf import exported_names, shared_definitions
+from build_parts.forwarders import forwarder_texts
 from build_parts.generation import Step
-from build_parts.loading import load_by_path
 from build_parts.op_facts import write_op_facts
 from build_parts.op_tensors import write_op_tensors
 from build_parts.paths import (
@@ -192,11 +193,11 @@ def install_headers() -> None:
     step = Step("headers")
     if step.is_done():
         return
-    forwarders = load_by_path("forwarders", FACTS / "forwarders.py")
+    facts = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
     texts = {
         path.relative_to(INCLUDE).as_posix(): path.read_text(encoding="utf-8")
         for path in INCLUDE.rglob("*.h")
     }
-    written = write_tree(PACKAGE_INCLUDE, texts | forwarders.forwarder_texts(INCLUDE, FACTS))
+    written = write_tree(PACKAGE_INCLUDE, texts | forwarder_texts(INCLUDE, facts))
     step.done(written)
     say(f"installed {len(written)} headers in {PACKAGE_INCLUDE.relative_to(ROOT)}")

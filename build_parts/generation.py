@@ -17,12 +17,17 @@ from build_parts.paths import BUILD, FACTS, INCLUDE, PACKAGE, ROOT, write_if_cha
 def inputs_digest() -> str:
     """Digest of everything that generated files depend on, and of the programs that write them."""
     digest = hashlib.sha256(cffi_version().encode())
-    folders = ((INCLUDE, "*.h"), (FACTS, "*.json"), (FACTS, "*.py"), (PACKAGE / "_ffi", "*.[hp]*"))
-    for folder, pattern in (*folders, (Path(__file__).parent, "*.py")):
-        for path in sorted(folder.rglob(pattern)):
-            if path.suffix in (".h", ".json", ".py"):
-                digest.update(str(path.relative_to(ROOT)).encode())
-                digest.update(path.read_bytes())
+    ffi = PACKAGE / "_ffi"
+    for folder, pattern in (
+        (INCLUDE, "**/*.h"),
+        (FACTS, "**/*.json"),
+        (ffi, "*.h"),
+        (ffi / "contract", "*.py"),
+        (Path(__file__).parent, "*.py"),
+    ):
+        for path in sorted(folder.glob(pattern)):
+            digest.update(str(path.relative_to(ROOT)).encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

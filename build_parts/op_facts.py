@@ -7,9 +7,9 @@ import json
 import re
 from pathlib import Path
 
+from aclnn_py._ffi.contract.headers import dtype_numbers
 from build_parts.paths import write_if_changed
 
-ENUM_VALUE = re.compile(r"\b(ACL_[A-Z0-9_]+)\s*=\s*(-?\d+)")
 RANK_RANGE = re.compile(r"^(\d)-(\d)$")
 RANK_ONE = re.compile(r"^(\d)$")
 
@@ -38,14 +38,6 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
             rows.append(f'{{"{operator}", "{name}", {mask:#x}, {mask | named:#x}, {low}, {high}}},')
     head = "// Generated from the data files of facts/.\n"
     write_if_changed(target, head + "\n".join(rows) + "\n")
-
-
-def dtype_numbers(include: Path) -> dict[str, int]:
-    """aclDataType by name, with the documents' spelling of bfloat16."""
-    headers = sorted((include / "acl").glob("*.h"))
-    text = "".join(path.read_text(encoding="utf-8") for path in headers)
-    numbers = {name: int(value) for name, value in ENUM_VALUE.findall(text)}
-    return {**numbers, "ACL_BFLOAT16": numbers["ACL_BF16"]}
 
 
 def dtype_mask(dtypes: list[str], numbers: dict[str, int]) -> int:

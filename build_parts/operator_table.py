@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from build_parts.loading import load_by_path
-from build_parts.op_facts import dtype_mask, dtype_numbers
-from build_parts.paths import FACTS, INCLUDE, PACKAGE
+from aclnn_py._ffi.contract.headers import dtype_numbers, families
+from aclnn_py._ffi.contract.naming import operator_name
+from aclnn_py._ffi.contract.operators import operator_of
+from aclnn_py._ffi.contract.reader import DeclarationError, Function
+from build_parts.op_facts import dtype_mask
+from build_parts.paths import FACTS, INCLUDE
 from build_parts.toolchain import BuildError
 
 MACHINE_TYPES = {
@@ -24,7 +27,6 @@ MACHINE_TYPES = {
 }
 TRAMPOLINE_WIDTHS = (8, 16, 32, 58)
 TRAMPOLINE_FLOATS = 8
-SUMMARY = re.compile(r"/\*\s*(.*?)\s*\*/\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -42,56 +44,42 @@ class Row:
     scalars: str
 
 
+@cache
 def read_operators(include: Path = INCLUDE) -> list[Row]:
     """Every pair of include/aclnnop, sorted by Python name."""
-    naming = load_by_path("naming", PACKAGE / "_ffi" / "naming.py")
     masks = scalar_masks(include)
-    prototypes = load_by_path("prototypes", PACKAGE / "_ffi" / "prototypes.py")
     rows: dict[str, Row] = {}
-    for header in sorted((include / "aclnnop").glob("*.h")):
-        previous = ""
-        for line in header.read_text(encoding="utf-8").splitlines():
-            if prototypes.PHASE_ONE_SUFFIX + "(" not in line or not line.startswith("aclnnStatus"):
-                previous = line if line.startswith("/*") else previous
-                continue
+    for family, functions in families(include):
+        for function in functions:
             try:
-                operator = prototypes.parse_operator(line)
-            except ValueError as error:
-                raise BuildError(f"{header}: {error}") from error
-            row = make_row(naming, prototypes, operator, header.stem, summary_of(previous), masks)
+                row = make_row(function, family, masks)
+            except DeclarationError as error:
+                raise BuildError(f"include/aclnnop/{family}.h: {error}") from error
             if row.name in rows:
                 raise BuildError(
-                    f"{header}: {row.c_name} and {rows[row.name].c_name} have one Python name"
+                    f"include/aclnnop/{family}.h: {row.c_name} and {rows[row.name].c_name} have "
+                    "one Python name"
                 )
             rows[row.name] = row
-            previous = ""
     return [rows[name] for name in sorted(rows)]
 
 
-def make_row(naming, prototypes, operator, family, summary, masks) -> Row:  # type: ignore[no-untyped-def]
-    """One parsed prototype as a row."""
-    modes = ""
-    for argument in operator.arguments:
-        mode = "i"
-        if naming.is_in_place(argument.name):
-            mode = "r"
-        elif prototypes.KINDS[argument.bare][0] in "TL" and not argument.is_const:
-            mode = "o"
-        modes += mode.upper() if naming.is_optional(argument.name) else mode
-    names = [argument.name for argument in operator.arguments]
+def make_row(function: Function, family: str, masks: dict[tuple[str, str], int]) -> Row:
+    """One phase-one prototype as a row."""
+    operator = operator_of(function)
     return Row(
-        name=naming.operator_name(operator.name),
+        name=operator_name(operator.name),
         c_name=operator.name,
-        kinds=prototypes.kinds_of(operator.arguments),
-        modes=modes,
-        parameters=",".join(names),
+        kinds=operator.kinds,
+        modes=operator.modes,
+        parameters=",".join(parameter.name for parameter in operator.parameters),
         family=family,
-        shape=prototypes.shape_of(operator.arguments),
-        summary=summary,
+        shape=operator.shape,
+        summary=" ".join(function.comment.removeprefix("/*").removesuffix("*/").split()),
         scalars=",".join(
-            f"{masks.get((operator.name, argument.name), 0):x}"
-            for argument in operator.arguments
-            if prototypes.KINDS[argument.bare][0] in "SR"
+            f"{masks.get((operator.name, parameter.name), 0):x}"
+            for parameter, kind in zip(operator.parameters, operator.kinds, strict=True)
+            if kind in "SR"
         ),
     )
 
@@ -105,12 +93,6 @@ def scalar_masks(include: Path) -> dict[tuple[str, str], int]:
         for operator, entry in facts.items()
         for parameter in entry["params"]
     }
-
-
-def summary_of(comment: str) -> str:
-    """The sentence in front of a pair."""
-    found = SUMMARY.search(comment)
-    return " ".join(found.group(1).split()) if found else ""
 
 
 def table_source(rows: list[Row]) -> str:

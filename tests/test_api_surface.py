@@ -11,13 +11,14 @@ import pytest
 
 from aclnn_py import facts, ops
 from aclnn_py._ffi import C
-from aclnn_py._ffi.naming import operator_name
+from aclnn_py._ffi.contract.headers import fragments
+from aclnn_py._ffi.contract.naming import operator_name
+from aclnn_py._ffi.contract.reader import read_file
 from aclnn_py.emulator import library_path
 
 ROOT = Path(__file__).parent.parent
 INCLUDE = ROOT / "include"
 EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
-PROTOTYPE = re.compile(r"^[\w ]+?[ *]+(\w+)\([^;{}]*\);$", re.MULTILINE)
 # The marker of the emulator's own build, checked when the library is loaded.
 OWN = {"aclnn_py_emulator_contract", "aclnn_py_emulator_take_report"}
 # What programs link and no header here declares with a prototype, each for its reason.
@@ -32,21 +33,14 @@ UNDECLARED = {
 }
 
 
-def declared(*directories: str, variadic: bool = False) -> set[str]:
-    names: set[str] = set()
-    for directory in directories:
-        for path in (INCLUDE / directory).glob("*.h"):
-            text = path.read_text()
-            if "[compiler only]" in text:
-                continue
-            text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-            names |= {
-                match[1]
-                for match in PROTOTYPE.finditer(text)
-                if not match[0].startswith(("typedef", "static"))
-                and (variadic or "..." not in match[0])
-            }
-    return names
+def declared(*folders: str, variadic: bool = False) -> set[str]:
+    return {
+        name
+        for path in fragments(INCLUDE)
+        if path.parent.name in folders
+        for name, function in read_file(path).functions.items()
+        if variadic or not function.variadic
+    }
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +57,7 @@ def exported() -> set[str]:
 def test_every_function_declared_is_bound() -> None:
     # A function with a variable argument list has no wrapper that Python could call.
     functions = declared("acl", "aclnn", "hccl", "mstx", variadic=False)
-    assert len(functions) > 400, "the pattern finds the prototypes"
+    assert len(functions) > 400, "the headers were found"
     assert not functions - set(dir(C))
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Literal
 
 from aclnn_py import facts
-from aclnn_py.facts import fragments
-from aclnn_py.facts.declarations import Declarations, read_declarations, read_file
-from aclnn_py.facts.forwarders import family_groups
+from aclnn_py._ffi.contract.headers import fragments
+from aclnn_py._ffi.contract.operators import PHASE_ONE_SUFFIX
+from aclnn_py._ffi.contract.reader import Header, read_file
 from aclnn_py.tools.headers_import import declared_operators, proposals
 from aclnn_py.tools.headers_reader import HeaderError
 
@@ -125,7 +125,7 @@ def check(
     findings: list[Finding] = []
     units: dict[str, _Unit] = {}
     layouts = _layouts(include, compiler)
-    for path in fragments.ordered_headers(include):
+    for path in fragments(include):
         name = path.relative_to(include).as_posix()
         if not name.startswith("aclnnop/"):
             _ask_about(name, read_file(path), layouts, cann_include, units, findings)
@@ -138,7 +138,7 @@ def check(
 
 def _ask_about(
     name: str,
-    declared: Declarations,
+    declared: Header,
     layouts: Mapping[str, Mapping[str, int]],
     cann_include: Path,
     units: dict[str, _Unit],
@@ -153,8 +153,8 @@ def _ask_about(
         findings.append(Finding("absent", name, "header", "this CANN has no such header"))
         return
     statements = units.setdefault(home, _Unit(home)).statements
-    for function, prototype in declared.functions.items():
-        statements.append((function, _signature(function, prototype)))
+    for function in declared.functions.values():
+        statements.append((function.name, _signature(function.name, function.prototype)))
     for constant, value in declared.constants.items():
         if constant not in RELEASE_MARKS:
             # compared as unsigned, so that -1 and 0xFFFFFFFFFFFFFFFF both have a literal
@@ -182,21 +182,23 @@ def _ask_about_operators(
     include: Path, cann_include: Path, units: dict[str, _Unit], findings: list[Finding]
 ) -> None:
     homes = declared_operators(cann_include)
-    for family in sorted((include / "aclnnop").glob("*.h")):
-        text = family.read_text(encoding="utf-8")
-        if fragments.is_compiler_only(text):
+    for path in fragments(include, "aclnnop"):
+        if path.parent.name != "aclnnop":
             continue
-        prototypes = read_declarations(text).functions
-        for _, operators in family_groups(text):
-            for name, _ in operators:
-                home = homes.get(name)
-                if home is None:
-                    header = f"aclnnop/{family.name}"
-                    findings.append(Finding("absent", header, name, "no header declares it"))
-                    continue
-                unit = units.setdefault(home, _Unit(home))
-                for function in (f"{name}GetWorkspaceSize", name):
-                    unit.statements.append((function, _signature(function, prototypes[function])))
+        functions = read_file(path).functions
+        for phase_one in functions:
+            name = phase_one.removesuffix(PHASE_ONE_SUFFIX)
+            if phase_one == name:
+                continue
+            home = homes.get(name)
+            if home is None:
+                header = path.relative_to(include).as_posix()
+                findings.append(Finding("absent", header, name, "no header declares it"))
+                continue
+            unit = units.setdefault(home, _Unit(home))
+            for function in (phase_one, name):
+                prototype = functions[function].prototype
+                unit.statements.append((function, _signature(function, prototype)))
 
 
 def _signature(function: str, prototype: str) -> str:
@@ -257,7 +259,7 @@ def _complaints(source: str, cann_include: Path, compiler: str) -> dict[str, str
 def _layouts(include: Path, compiler: str) -> dict[str, dict[str, int]]:
     """Measured on this machine: structure -> {"": size, member: offset}."""
     includes, questions = [], []
-    for path in fragments.ordered_headers(include):
+    for path in fragments(include):
         name = path.relative_to(include).as_posix()
         declared = read_file(path)
         if declared.structures:

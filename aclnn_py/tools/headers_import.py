@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclnn_py._ffi.contract.operators import operator_of
 from aclnn_py.facts import OperatorFact, ParameterFact
 from aclnn_py.tools.cpp_text import Code, block_comment, cpp, identifier, joined, json_text
-from aclnn_py.tools.headers_reader import Prototype, read_prototypes
+from aclnn_py.tools.headers_reader import Declared, read_prototypes
 
 __all__ = ["declared_operators", "proposals"]
 
 # A table of ours has no more; what is longer is no parameter that a header of CANN has.
-_MAX_PARAMETERS = 66
-_MAX_WIDTH = 200
+_MAX_PARAMETERS = 64
+_MAX_WIDTH = 100
 # Of text whose blanks are single.
 _DOCUMENTED = re.compile(
     r"@param ?\[ ?(in|out|in ?,? ?out) ?\] ?:? ?(\w{1,100})", re.IGNORECASE | re.ASCII
 )
-_ARGUMENT = re.compile(r"^(.*?)([A-Za-z_]\w*)$", re.DOTALL | re.ASCII)
 _WRITTEN_NAME = re.compile(r"(^out|Out|^y)(Optional)?$|^output$")
 _VERSION = re.compile(r"(V\d+)+$", re.ASCII)
 _FRAGMENT = """\
@@ -37,17 +37,6 @@ aclrtStream stream);
 {row}
 */
 """
-_POINTERS = frozenset(
-    f"acl{kind} *"
-    for kind in (
-        *("Tensor", "TensorList", "Scalar", "ScalarList"),
-        *("IntArray", "FloatArray", "BoolArray"),
-    )
-) | {"char *"}
-_VALUES = frozenset(
-    {"bool", "float", "double", "int", "aclDataType", "aclFormat"}
-    | {f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-)
 
 
 @dataclass(frozen=True)
@@ -146,39 +135,30 @@ def _family(name: str, families: Mapping[str, str]) -> str | None:
     return next((families[s] for s in stems if s in families), None)
 
 
-def _parameters(prototype: Prototype) -> list[_Parameter]:
+def _parameters(declared: Declared) -> list[_Parameter]:
     """The parameters of one phase-one prototype, each with its direction.
 
     CANN's ``const`` does not tell the direction: the comment in front of the prototype does, and
     where there is none, the name.
     """
-    documented = _documented(prototype.comment)
-    parameters = []
-    arguments = prototype.arguments.split(",")
-    if len(arguments) > _MAX_PARAMETERS:
-        raise ValueError(f"it has {len(arguments)} parameters; operators have {_MAX_PARAMETERS}")
-    for argument in arguments:
-        text = " ".join(argument.split("=")[0].split())
-        found = _ARGUMENT.match(text) if len(text) <= _MAX_WIDTH else None
-        if found is None:
-            raise ValueError(f"cannot read the parameter {text[:60]!r}")
-        c_type = re.sub(r"\s*\*\s*", " *", found[1].strip())
-        parameters.append((c_type.replace(" * *", " **"), found[2]))
-    if [c_type for c_type, _ in parameters[-2:]] != ["uint64_t *", "aclOpExecutor **"]:
-        raise ValueError("it does not end in workspace size and executor")
+    if declared.function is None:
+        raise ValueError(declared.problem)
+    parameters = operator_of(declared.function).parameters
+    if len(parameters) > _MAX_PARAMETERS:
+        raise ValueError(f"it has {len(parameters)} parameters; operators have {_MAX_PARAMETERS}")
+    documented = _documented(declared.function.comment)
     result = []
-    for c_type, parameter in parameters[:-2]:
-        bare = c_type.replace("const ", "")
-        if bare not in _POINTERS and bare not in _VALUES:
-            raise ValueError(f"{parameter} has the type {c_type!r}")
-        direction = documented.get(parameter)
-        tensor = bare in ("aclTensor *", "aclTensorList *")
-        in_place = tensor and (direction == "in,out" or parameter.endswith("Ref"))
+    for c_type, name in parameters:
+        if len(name) > _MAX_WIDTH:
+            raise ValueError(f"the name of a parameter has {len(name)} characters")
+        direction = documented.get(name)
+        tensor = c_type.removeprefix("const ") in ("aclTensor *", "aclTensorList *")
+        in_place = tensor and (direction == "in,out" or name.endswith("Ref"))
         if direction is None:
-            written = _WRITTEN_NAME.search(parameter) is not None or not c_type.startswith("const")
+            written = _WRITTEN_NAME.search(name) is not None or not c_type.startswith("const")
         else:
             written = "out" in direction
-        result.append(_Parameter(c_type, parameter, tensor and (written or in_place), in_place))
+        result.append(_Parameter(c_type, name, tensor and (written or in_place), in_place))
     return result
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prototypes of operators in a tree of headers that may be anybody's.
 
-Each file is bounded and gone through once, in time that grows with its length and not faster.
+Each file is bounded, because the time to read it grows with its length.
 """
 
 from __future__ import annotations
@@ -10,50 +10,45 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
+from aclnn_py._ffi.contract.reader import DeclarationError, Function, function_of, statements
 from aclnn_py.errors import AclnnPyError
 
-__all__ = ["HeaderError", "Prototype", "read_prototypes"]
+__all__ = ["Declared", "HeaderError", "read_prototypes"]
 
 MAX_FILE_NBYTES = 8 << 20
 MAX_FILES = 20_000
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,150}\.h", re.ASCII)
-# A block comment without an end reaches to the end of the file, so that it is looked for once.
-_TOKEN = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|[;{}]", re.DOTALL)
-_PHASE_ONE = re.compile(r"\b(aclnn\w{1,120}?)GetWorkspaceSize\s*\(", re.ASCII)
+_PHASE_ONE = re.compile(r"aclnn[A-Za-z0-9_]{1,120}GetWorkspaceSize")
 
 
 class HeaderError(AclnnPyError, ValueError):
     """A header is larger than headers are, or no file at all."""
 
 
-@dataclass(frozen=True)
-class Prototype:
+class Declared(NamedTuple):
     """Phase one of an operator as a header declares it.
 
     Attributes
     ----------
-    name : str
-        The C name of the operator.
     home : str
         The header, relative to the tree.
-    arguments : str
-        What stands between the parentheses, without comments.
-    comment : str
-        The block comment in front of the declaration, or "".
+    function : Function or None
+        The prototype; None where it cannot be read.
+    problem : str
+        What cannot be read, or "".
     """
 
-    name: str
     home: str
-    arguments: str
-    comment: str
+    function: Function | None
+    problem: str
 
 
 @lru_cache(maxsize=8)
-def read_prototypes(cann_include: Path) -> Mapping[str, Prototype]:
+def read_prototypes(cann_include: Path) -> Mapping[str, Declared]:
     """Return operator -> prototype; the shortest path wins.
 
     Files whose names are none of a C header are left out: such a name would go into sources.
@@ -65,11 +60,11 @@ def read_prototypes(cann_include: Path) -> Mapping[str, Prototype]:
     OSError
         A header cannot be read.
     """
-    found: dict[str, Prototype] = {}
+    found: dict[str, Declared] = {}
     for path in _headers(cann_include):
         home = path.relative_to(cann_include).as_posix()
-        for prototype in _prototypes(_text(path), home):
-            found.setdefault(prototype.name, prototype)
+        for name, declared in _declared(_text(path), home):
+            found.setdefault(name, declared)
     return found
 
 
@@ -96,32 +91,16 @@ def _text(path: Path) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _prototypes(text: str, home: str) -> Iterator[Prototype]:
-    parts: list[str] = []  # of the statement, without comments
-    length = begun = 0
-    comments = [(0, "")]  # since the last semicolon, each with how much of the statement is before
-    for token in _TOKEN.finditer(text):
-        part = text[begun : token.start()]
-        parts.append(part)
-        length += len(part)
-        begun = token.end()
-        mark = token[0]
-        if mark.startswith("/*"):
-            comments.append((length, mark))
-            parts.append(" ")
-            length += 1
-        elif mark in (";", "{", "}"):
-            if mark == ";":
-                yield from _prototype("".join(parts), comments, home)
-                comments = [(0, "")]
-            parts, length = [], 0
-            comments = [(0, comments[-1][1])]
-
-
-def _prototype(statement: str, comments: list[tuple[int, str]], home: str) -> Iterator[Prototype]:
-    found = _PHASE_ONE.search(statement)
-    end = statement.rstrip()
-    if found is None or not end.endswith(")"):
-        return
-    comment = next(text for at, text in reversed(comments) if at <= found.start())
-    yield Prototype(found[1], home, end[found.end() : -1], comment)
+def _declared(text: str, home: str) -> Iterator[tuple[str, Declared]]:
+    for item in statements(text):
+        if isinstance(item, str):
+            continue
+        words = (token.text for token in item.tokens)
+        name = next(filter(_PHASE_ONE.fullmatch, words), None)
+        if name is None:
+            continue
+        try:
+            declared = Declared(home, function_of(item, _PHASE_ONE), "")
+        except DeclarationError as problem:
+            declared = Declared(home, None, str(problem))
+        yield name.removesuffix("GetWorkspaceSize"), declared

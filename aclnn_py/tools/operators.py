@@ -53,7 +53,7 @@ def find(pattern: str = "") -> list[OperatorRow]:
     list[OperatorRow]
         Sorted by name.
     """
-    from aclnn_py._ffi.naming import operator_name
+    from aclnn_py._ffi.contract.naming import operator_name
 
     chosen = []
     for c_name, fact in facts.operators().items():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aclnn_py.facts import fragments
-from aclnn_py.facts.declarations import read_file
+from aclnn_py._ffi.contract.headers import fragments
+from aclnn_py._ffi.contract.reader import read_file
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
@@ -36,7 +36,7 @@ def library() -> ctypes.CDLL:
 
 def declared(folder: str) -> set[str]:
     names: set[str] = set()
-    for path in fragments.ordered_headers(INCLUDE):
+    for path in fragments(INCLUDE):
         if path.parent.name == folder:
             names |= set(read_file(path).functions)
     return names

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from aclnn_py._ffi import naming, prototypes
-from aclnn_py._ffi.prototypes import PrototypeError
+from aclnn_py._ffi.contract import naming
+from aclnn_py._ffi.contract.operators import parse_operator
+from aclnn_py._ffi.contract.reader import DeclarationError
 
 
 @pytest.mark.parametrize(
@@ -42,21 +43,22 @@ def test_parameter_names_stay_different():
 
 
 def test_prototype_over_several_lines():
-    found = prototypes.parse_operator(
+    found = parse_operator(
         """aclnnStatus aclnnFooGetWorkspaceSize(
                const aclTensor* x, aclTensor const *y, double eps, char *mode, aclTensor *out,
                uint64_t* workspaceSize, aclOpExecutor** executor);"""
     )
     assert found.name == "aclnnFoo"
-    assert [a.ctype for a in found.arguments] == [
+    assert [p.ctype for p in found.parameters] == [
         "const aclTensor *",
         "const aclTensor *",
         "double",
         "char *",
         "aclTensor *",
     ]
-    assert prototypes.kinds_of(found.arguments) == "TTdsT"
-    assert prototypes.shape_of(found.arguments) == "ppdpp"
+    assert found.kinds == "TTdsT"
+    assert found.shape == "ppdpp"
+    assert found.modes == "iiiio"
 
 
 @pytest.mark.parametrize(
@@ -70,5 +72,5 @@ def test_prototype_over_several_lines():
     ],
 )
 def test_prototype_errors_say_what_is_wrong(text, reason):
-    with pytest.raises(PrototypeError, match=reason):
-        prototypes.parse_operator(text)
+    with pytest.raises(DeclarationError, match=reason):
+        parse_operator(text)

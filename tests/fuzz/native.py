@@ -28,7 +28,7 @@ from helpers.accepted_calls import (
 import aclnn_py as ap
 from aclnn_py import facts, ops
 from aclnn_py._ffi import C, ffi
-from aclnn_py._ffi.naming import operator_name
+from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py.operators.launch.op import Op
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.tensor.dtypes import dtype_of, from_acl

@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import INCLUDE, LANGUAGES, ROOT, Compile, compiler_for
+from compiling import INCLUDE, LANGUAGES, Compile, compiler_for
 
-from aclnn_py.facts.forwarders import forwarder_texts
+from aclnn_py import facts
+from build_parts.forwarders import forwarder_texts
 from build_parts.paths import write_tree
 
 
@@ -36,5 +37,5 @@ def compile_text() -> Compile:
 def forwarders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the forwarder headers."""
     folder = tmp_path_factory.mktemp("forwarders")
-    write_tree(folder, forwarder_texts(INCLUDE, ROOT / "aclnn_py" / "facts"))
+    write_tree(folder, forwarder_texts(INCLUDE, facts.operators()))
     return folder

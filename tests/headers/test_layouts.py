@@ -10,8 +10,8 @@ import pytest
 from compiling import INCLUDE, Compile, compiler_for
 
 from aclnn_py import facts
-from aclnn_py.facts import fragments
-from aclnn_py.facts.declarations import read_file
+from aclnn_py._ffi.contract.headers import fragments
+from aclnn_py._ffi.contract.reader import read_file
 
 SIZES = {
     "aclrtMemLocation": 8,
@@ -107,7 +107,7 @@ VALUES = {
 }
 INCLUDES = "".join(
     f'#include "{path.relative_to(INCLUDE).as_posix()}"\n'
-    for path in fragments.ordered_headers(INCLUDE)
+    for path in fragments(INCLUDE)
     if path.parent.name != "aclnnop"
 )
 
@@ -127,14 +127,14 @@ def test_sizes_and_offsets(compile_text: Compile, language: str) -> None:
 
 def test_numbers() -> None:
     constants: dict[str, int] = {}
-    for path in fragments.ordered_headers(INCLUDE):
+    for path in fragments(INCLUDE):
         constants.update(read_file(path).constants)
     assert {name: constants[name] for name in VALUES} == VALUES
 
 
 def test_status_names_have_the_numbers_of_the_facts() -> None:
     constants: dict[str, int] = {}
-    for path in fragments.ordered_headers(INCLUDE):
+    for path in fragments(INCLUDE):
         constants.update(read_file(path).constants)
     rows = [row for row in facts.statuses() if isinstance(row["code"], int)]
     assert len(rows) == 307

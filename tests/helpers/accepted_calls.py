@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import ops
-from aclnn_py._ffi.naming import operator_name
+from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.operators.describe.scalar import Scalar as NumberOfDtype
 from aclnn_py.operators.launch.op import Op

@@ -50,7 +50,7 @@ def accepted_dtypes(operator: str, position: int) -> frozenset[str]:
 
 def snake(operator: str) -> str:
     """Return the name under which `aclnn_py.ops` has a C operator."""
-    from aclnn_py._ffi.naming import operator_name
+    from aclnn_py._ffi.contract.naming import operator_name
 
     return operator_name(operator)
 

@@ -77,7 +77,6 @@ def test_every_operator_has_a_rule_to_check() -> None:
         for name, op in OPERATORS.items()
         if all(p.kind not in "TLSRIFBs" for p in op.parameters)
     }
-    assert len(OPERATORS) == 1223
     assert {name for name, op in OPERATORS.items() if not documented_rules(op)} <= numbers
     assert len(numbers) <= 1
 

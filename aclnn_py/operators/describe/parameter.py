@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aclnn_py._ffi import ffi
-from aclnn_py._ffi.naming import parameter_names
-from aclnn_py._ffi.prototypes import C_TYPES
+from aclnn_py._ffi.contract.kinds import C_TYPES
+from aclnn_py._ffi.contract.naming import parameter_names
 
 __all__ = ["TENSOR", "TENSOR_LIST", "Parameter", "read_parameters"]
 

@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from aclnn_py._ffi import ffi, lib, open_library
-from aclnn_py._ffi.naming import is_in_place, is_optional, operator_name
-from aclnn_py._ffi.prototypes import KINDS, kinds_of, parse_operator, shape_of
+from aclnn_py._ffi.contract.naming import operator_name
+from aclnn_py._ffi.contract.operators import parse_operator
 from aclnn_py.operators.launch.op import Op
 
 __all__ = ["declare"]
@@ -46,11 +46,11 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
         `library` does not have both functions.
     """
     operator = parse_operator(prototype)
-    shape = shape_of(operator.arguments)
+    shape = operator.shape
     invoke = lib.ap_invoker_for(shape.encode()) or lib.ap_trampoline_for(shape.encode())
-    if not invoke or len(operator.arguments) > lib.AP_MAX_PARAMETERS:
+    if not invoke or len(operator.parameters) > lib.AP_MAX_PARAMETERS:
         raise ValueError(
-            f"{operator.name}: these {len(operator.arguments)} arguments cannot be passed: "
+            f"{operator.name}: these {len(operator.parameters)} arguments cannot be passed: "
             "the limits are 56 integers and pointers, and 8 floating-point ones"
         )
     provider = None if library is None else open_library(os.fspath(library))
@@ -59,9 +59,9 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
     texts = {
         "name": operator_name(operator.name),
         "c_name": operator.name,
-        "kinds": kinds_of(operator.arguments),
-        "modes": "".join(_mode(argument) for argument in operator.arguments),
-        "parameters": ",".join(argument.name for argument in operator.arguments),
+        "kinds": operator.kinds,
+        "modes": operator.modes,
+        "parameters": ",".join(parameter.name for parameter in operator.parameters),
         "family": "",
         "shape": shape,
         "summary": f"Call {operator.name}, declared at run time.",
@@ -77,12 +77,3 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
         op._bind()
     _declared.append(held)
     return op
-
-
-def _mode(argument: Any) -> str:
-    mode = "i"
-    if is_in_place(argument.name):
-        mode = "r"
-    elif KINDS[argument.bare][0] in "TL" and not argument.is_const:
-        mode = "o"
-    return mode.upper() if is_optional(argument.name) else mode

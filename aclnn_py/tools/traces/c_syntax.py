@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
 from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi.contract.headers import fragments
+from aclnn_py._ffi.contract.reader import read_file
 from aclnn_py.operators.launch.observers import Launch
 from aclnn_py.runtime.status import status_name
 from aclnn_py.tensor.layout import Layout
@@ -19,10 +20,6 @@ __all__ = ["function_arguments", "function_result", "phase_one", "phase_two", "s
 
 _TEXT_LIMIT = 80
 _LIST_LIMIT = 16
-# `aclError aclrtMalloc(void **devPtr, size_t size, ...)` in a header: the name and what is in the
-# parentheses.
-_PROTOTYPE = re.compile(r"\b((?:acl|Hccl)\w+)\s*\(([^();{}]*)\)\s*;")
-_LAST_NAME = re.compile(r"(\w+)\s*(?:\[[^\]]*\])*\s*$")
 _HEADERS = ("acl", "aclnn", "hccl")
 
 
@@ -117,11 +114,9 @@ def _names() -> dict[str, tuple[str, ...]]:
         root = include_directory()
     except FileNotFoundError:
         return found  # values then stand without names
-    for folder in _HEADERS:
-        for header in sorted((root / folder).glob("*.h")):
-            for match in _PROTOTYPE.finditer(header.read_text(encoding="utf-8")):
-                names = (_LAST_NAME.search(part) for part in match[2].split(","))
-                found.setdefault(match[1], tuple(n[1] for n in names if n is not None))
+    for path in fragments(root, *_HEADERS):
+        for name, function in read_file(path).functions.items():
+            found[name] = tuple(parameter.name for parameter in function.parameters)
     return found
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python names of operators and parameters. Standard library only: the build loads this too."""
+"""Python names of operators and parameters."""
 
 from __future__ import annotations
 
