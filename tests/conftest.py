@@ -141,6 +141,18 @@ def stream(device: ap.Device) -> Iterator[ap.Stream]:
         yield current
 
 
+@pytest.fixture(scope="module")
+def groups() -> Iterator[dict[int, str]]:
+    """Names of communicators of device 0, by their number of ranks."""
+    from aclnn_py.distributed import Communicator
+
+    made = {count: Communicator.init_all(count) for count in (1, 2, 3)}
+    yield {count: comms[0].name for count, comms in made.items()}
+    for comms in made.values():
+        for comm in comms:
+            comm.close()
+
+
 def _counts() -> dict[str, int]:
     from aclnn_py.runtime.handle import live_handles
 

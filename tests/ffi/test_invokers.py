@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 import pytest
-import tinylib
+from helpers import tinylib
 
 from aclnn_py._ffi import ffi, lib
 

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-import tinylib
+from helpers import tinylib
 from helpers.processes import run_script
 
 SOURCE = Path(__file__).with_name("counting_library.c")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-import tinylib
+from helpers import tinylib
 from helpers.processes import run_script
 
 PROBE = """

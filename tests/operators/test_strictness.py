@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from helpers.operators import NUMPY, hollow, op
 from helpers.processes import run_script
-
-import aclnn_py as ap
-from aclnn_py.errors import AclnnError
-
-from . import (
+from ops import (
     elementwise_table,
     foreach_table,
     mc2_arguments,
@@ -27,6 +23,9 @@ from . import (
     test_shape,
     test_sort,
 )
+
+import aclnn_py as ap
+from aclnn_py.errors import AclnnError
 
 # Operators that take more than their documents say, and what those say.
 NARROW = {

@@ -4,17 +4,13 @@
 from __future__ import annotations
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import tinylib
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "ffi"))
-import tinylib
 
 ABS = """aclnnStatus aclnnAbsGetWorkspaceSize(const aclTensor *input, aclTensor *result,
     uint64_t *workspaceSize, aclOpExecutor **executor);"""

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-SAMPLE = Path(__file__).parents[2] / "samples" / "embedding_service"
+SAMPLE = Path(__file__).resolve().parents[1]
 
 
 def run(program: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import socket
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from encoder import Encoder, Shape, embed_all
-from helpers.ranks import run_ranks
 from model import Model
 from reference import NumpyEncoder
 from small import random_model
@@ -22,7 +22,7 @@ from weights import shard
 
 from aclnn_py.distributed import Communicator
 
-SCRIPT = Path(__file__).parents[2] / "samples" / "embedding_service" / "tensor_parallel.py"
+SCRIPT = Path(__file__).resolve().parents[1] / "tensor_parallel.py"
 ROWS = [[1, 2], [3, 4, 5, 6], [7] * 8]
 
 
@@ -46,7 +46,10 @@ def test_ranks_agree_with_one_another_and_with_numpy(ranks: int, dtype: str, cap
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    found = run_ranks(ranks, _embedded, port, dtype, capture)
+    calls = [(rank, ranks, port, dtype, capture) for rank in range(ranks)]
+    # One process per rank: none ends before it has met the others.
+    with multiprocessing.get_context("spawn").Pool(ranks) as processes:
+        found = processes.starmap_async(_embedded, calls, chunksize=1).get(timeout=120)
     config, arrays = random_model()
     reference = NumpyEncoder(arrays, config)
     expected = reference.embed_each(ROWS)

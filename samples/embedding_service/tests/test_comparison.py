@@ -18,7 +18,7 @@ from reference import NumpyEncoder
 
 import aclnn_py as ap
 
-SCRIPT = Path(__file__).parents[2] / "samples" / "embedding_service" / "comparison.py"
+SCRIPT = Path(__file__).resolve().parents[1] / "comparison.py"
 BATCHES = ((1, 4), (3, 8))
 
 

@@ -27,7 +27,7 @@ import aclnn_py as ap
 
 LONG = 600.0  # a wait that does not end by itself
 MARKS = ["p50", "p90", "p99", "max"]
-LOAD = Path(__file__).parents[2] / "samples" / "embedding_service" / "load.py"
+LOAD = Path(__file__).resolve().parents[1] / "load.py"
 
 
 def by_letters(texts: list[str]) -> list[list[int]]:

@@ -306,7 +306,7 @@ def test_the_checker_is_turned_on_late_and_off_again(device: ap.Device) -> None:
             "Buffer closed",
             "aclnnAbs launched",
         ]
-        assert all("test_checker.py" in stack for _, stack in caught.value.stacks)
+        assert all("test_checking.py" in stack for _, stack in caught.value.stacks)
     with ap.check(False), pytest.raises(errors.ClosedError) as plain:
         ops.abs(late, out)
     assert not isinstance(plain.value, errors.CheckError)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests lie where their module lies: `aclnn_py/memory/buffer.py`, `tests/memory/test_buffer.py`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "aclnn_py"
+MIRRORED = ("checking", "errors", "graphs", "memory", "operators", "random", "runtime", "tensor")
+
+
+def test_names_are_unique() -> None:
+    """Pytest imports test files by their name alone, unless their folder is a package."""
+    files = [*TESTS.rglob("test_*.py"), *(TESTS.parent / "samples").rglob("test_*.py")]
+    names = [path.stem for path in files if not (path.parent / "__init__.py").exists()]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("folder", MIRRORED)
+def test_a_test_file_has_the_name_of_a_module(folder: str) -> None:
+    """`test_MODULE.py`, or `test_MODULE_ASPECT.py` for a part of it; the folder counts as one."""
+    sources = list((PACKAGE / folder).rglob("*.py"))
+    modules = {path.stem for path in sources} | {path.parent.name for path in sources}
+    files = sorted(path.stem.removeprefix("test_") for path in (TESTS / folder).glob("test_*.py"))
+    assert files
+    strangers = [
+        name
+        for name in files
+        if not any(name == module or name.startswith(f"{module}_") for module in modules)
+    ]
+    assert not strangers, f"no module of aclnn_py/{folder} has this name"
