@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Written by `python -m aclnn_py.operators.stubs` from include/aclnnop.
+# Written by `python -m maintain.operator_stubs` from include/aclnnop.
 # ruff: noqa
 from collections.abc import Sequence
 from typing import Any

@@ -18,7 +18,7 @@ from helpers.accepted_calls import (
 )
 
 import aclnn_py as ap
-from aclnn_py.tools.coverage import implemented
+from maintain.coverage import implemented
 
 pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator implements")
 

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aclnn_py.operators.stubs import STUB_PATH, stub_text
+from maintain.operator_stubs import STUB_PATH, stub_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_stub_file_is_up_to_date():
-    assert STUB_PATH.read_text() == stub_text(), "run: python -m aclnn_py.operators.stubs"
+    assert STUB_PATH.read_text() == stub_text(), "run: python -m maintain.operator_stubs"
 
 
 def test_type_checker_takes_right_calls_and_refuses_wrong_ones(tmp_path):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from helpers.numerics import TOLERANCES
 
-from aclnn_py.tools.coverage import (
+from maintain.coverage import (
     TOLERANCE_TEXT,
     coverage_path,
     coverage_table,
@@ -24,7 +24,7 @@ pytestmark = [
 
 def test_table_is_up_to_date() -> None:
     written = coverage_path().read_text(encoding="utf-8")
-    assert written == coverage_table(), "run: python -m aclnn_py.tools.coverage"
+    assert written == coverage_table(), "run: python -m maintain.coverage"
 
 
 def test_tolerances_are_those_the_tests_use() -> None:

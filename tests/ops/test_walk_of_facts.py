@@ -14,7 +14,7 @@ import aclnn_py as ap
 from aclnn_py import facts
 from aclnn_py.distributed import Communicator
 from aclnn_py.tensor.dtypes import DType, dtype_of
-from aclnn_py.tools.coverage import implemented
+from maintain.coverage import implemented
 
 pytestmark = pytest.mark.emulator_only(reason="walks over what the emulator takes")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write `ops.pyi`, one typed line per operator: `python -m aclnn_py.operators.stubs`."""
+"""Write `ops.pyi`, one typed line per operator: `python -m maintain.operator_stubs`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from aclnn_py.operators.stub_file import write_or_check
 
 __all__ = ["STUB_PATH", "stub_text"]
 
-STUB_PATH = Path(__file__).resolve().parent.parent / "ops.pyi"
+STUB_PATH = Path(__file__).resolve().parent.parent / "aclnn_py" / "ops.pyi"
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
-# Written by `python -m aclnn_py.operators.stubs` from include/aclnnop.
+# Written by `python -m maintain.operator_stubs` from include/aclnnop.
 # ruff: noqa
 from collections.abc import Sequence
 from typing import Any
@@ -45,4 +45,4 @@ def stub_text() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(write_or_check(STUB_PATH, stub_text(), "python -m aclnn_py.operators.stubs"))
+    sys.exit(write_or_check(STUB_PATH, stub_text(), "python -m maintain.operator_stubs"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the table of status and message codes: ``python -m aclnn_py.tools.status_table``."""
+"""Write docs/status_codes.md: ``python -m maintain.status_page``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aclnn_py import facts
+from aclnn_py.operators.stub_file import write_or_check
 
-__all__ = ["main", "text"]
+__all__ = ["PAGE_PATH", "text"]
 
+PAGE_PATH = Path(__file__).resolve().parent.parent / "docs" / "status_codes.md"
 _INTRODUCTION = """\
 # Status and message codes
 
-Written by `python -m aclnn_py.tools.status_table` from `aclnn_py/facts/status.json`.
+Written by `python -m maintain.status_page` from `aclnn_py/facts/status.json`.
 `aclnn-py explain CODE` says the same with what to check; `debugging.md` is the way from a code to
 its cause.
 
@@ -55,23 +57,5 @@ def _lines() -> Iterator[str]:
                 yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the page to a file.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        The file; default is ``docs/status_codes.md`` of the current directory.
-
-    Returns
-    -------
-    int
-        0.
-    """
-    words = sys.argv[1:] if arguments is None else arguments
-    Path(words[0] if words else "docs/status_codes.md").write_text(text(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE_PATH, text(), "python -m maintain.status_page"))

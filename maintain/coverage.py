@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from aclnn_py import facts
 from aclnn_py._ffi import C
+from aclnn_py.operators.stub_file import write_or_check
 
 __all__ = ["NARROWED", "TOLERANCE_TEXT", "coverage_path", "coverage_table", "implemented"]
 
@@ -63,7 +65,7 @@ _EXACT = re.compile(
 _HEAD = """\
 # Operators of the emulator
 
-Made by `python -m aclnn_py.tools.coverage`; a test compares it with the library. {count} operators
+Made by `python -m maintain.coverage`; a test compares it with the library. {count} operators
 of {total} are implemented; any other is absent from the library, as on an older CANN.
 
 Dtypes are those the emulator takes for the first tensor, or the documented ones where its facts
@@ -125,7 +127,7 @@ def coverage_path() -> Path:
     -------
     Path
     """
-    return Path(__file__).resolve().parent.parent / "emulator" / "COVERAGE.md"
+    return Path(__file__).resolve().parent.parent / "aclnn_py" / "emulator" / "COVERAGE.md"
 
 
 def _tolerance(name: str) -> str:
@@ -145,5 +147,4 @@ def _dtypes(name: str) -> str:
 
 
 if __name__ == "__main__":
-    coverage_path().write_text(coverage_table(), encoding="utf-8")
-    print(f"wrote {coverage_path()}")
+    sys.exit(write_or_check(coverage_path(), coverage_table(), "python -m maintain.coverage"))
