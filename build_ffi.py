@@ -96,9 +96,17 @@ def build_wheel(
     from setuptools import build_meta
 
     build_from_environment()
-    # setuptools packs whatever an earlier build left there, files that are gone since included.
-    shutil.rmtree(BUILD / "lib", ignore_errors=True)
+    remove_packed_files()
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def remove_packed_files() -> None:
+    """Remove what setuptools copied for an earlier wheel: it would pack files that are gone since.
+
+    It names the folder `lib`, or `lib.` with platform and Python where code is compiled.
+    """
+    for folder in BUILD.glob("lib*"):
+        shutil.rmtree(folder)
 
 
 def build_editable(

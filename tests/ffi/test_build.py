@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import build_ffi
 from aclnn_py.emulator import library_path
 from build_parts import generation, op_facts, toolchain
 from build_parts.elf import exported_names
@@ -191,6 +192,25 @@ def sdist(tmp_path_factory):
     done = run("-c", f"import build_ffi; print(build_ffi.build_sdist({str(folder)!r}))")
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.split()[-1]
+
+
+def test_a_wheel_is_packed_without_the_files_of_an_earlier_one(tmp_path, monkeypatch):
+    setuptools = pytest.importorskip("setuptools", reason="the build backend's own dependency")
+
+    class Compiled(setuptools.Distribution):
+        def has_ext_modules(self):
+            return True
+
+    command = Compiled().get_command_obj("build")
+    command.ensure_finalized()
+    packed = tmp_path / Path(command.build_lib).name / "aclnn_py" / "gone.py"
+    objects = tmp_path / "obj" / "kept.o"
+    for path in (packed, objects):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    monkeypatch.setattr(build_ffi, "BUILD", tmp_path)
+    build_ffi.remove_packed_files()
+    assert not packed.exists() and objects.exists()
 
 
 def test_sdist_has_the_sources_and_nothing_compiled(sdist):
