@@ -84,7 +84,7 @@ def test_inline_functions_have_one_definition() -> None:
         for match in re.finditer(pattern, code_of(path), re.MULTILINE):
             kinds = ",".join(" ".join(p.split()[:-1]) for p in match[2].split(","))
             defined[f"{match[1]}({kinds})"].add(path.name)
-    assert "half_to_float(uint16_t)" in defined
+    assert "float16_to_float(uint16_t)" in defined
     assert not {name: files for name, files in defined.items() if len(files) > 1}
 
 

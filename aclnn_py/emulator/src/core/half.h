@@ -21,13 +21,15 @@ inline float float_of(uint32_t bits) {
   return value;
 }
 
-inline float half_to_float(uint16_t half) {
+inline float float16_to_float(uint16_t half) {
   // Scaling by 2^112 moves the exponent bias and normalises subnormal halves in one step.
   const float magnitude = float_of(static_cast<uint32_t>(half & 0x7fff) << 13) * 0x1p112f;
   const uint32_t special = magnitude >= 65536.0f ? 0x7f800000u : 0u;
   return float_of(bits_of(magnitude) | special | (static_cast<uint32_t>(half & 0x8000) << 16));
 }
 
-inline float bf16_to_float(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
+inline float bfloat16_to_float(uint16_t bits) {
+  return float_of(static_cast<uint32_t>(bits) << 16);
+}
 
 }  // namespace emu

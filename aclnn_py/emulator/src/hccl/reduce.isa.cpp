@@ -15,15 +15,15 @@ enum Operation : uint32_t { kSum, kProd, kMax, kMin };
 struct Half {
   using Stored = uint16_t;
   using Value = float;
-  static Value load(Stored bits) { return half_to_float(bits); }
-  static Stored store(Value value) { return float_to_half(value); }
+  static Value load(Stored bits) { return float16_to_float(bits); }
+  static Stored store(Value value) { return float_to_float16(value); }
 };
 
 struct Bfloat {
   using Stored = uint16_t;
   using Value = float;
-  static Value load(Stored bits) { return bf16_to_float(bits); }
-  static Stored store(Value value) { return float_to_bf16(value); }
+  static Value load(Stored bits) { return bfloat16_to_float(bits); }
+  static Stored store(Value value) { return float_to_bfloat16(value); }
 };
 
 template <class T>

@@ -38,8 +38,8 @@ auto visit(const aclScalar &s, F f) {
     case ACL_DOUBLE:
     case ACL_COMPLEX128: return f(read<double>(s));
     case ACL_FLOAT16:
-    case ACL_COMPLEX32: return f(half_to_float(read<uint16_t>(s)));
-    case ACL_BF16: return f(bf16_to_float(read<uint16_t>(s)));
+    case ACL_COMPLEX32: return f(float16_to_float(read<uint16_t>(s)));
+    case ACL_BF16: return f(bfloat16_to_float(read<uint16_t>(s)));
     case ACL_INT8: return f(read<int8_t>(s));
     case ACL_INT16: return f(read<int16_t>(s));
     case ACL_INT32: return f(read<int32_t>(s));
@@ -104,7 +104,7 @@ void aclScalar::to_complex(double *real, double *imaginary) const {
   } else if (dtype == ACL_COMPLEX32) {
     uint16_t v[2];
     std::memcpy(v, value, sizeof v);
-    *imaginary = static_cast<double>(emu::half_to_float(v[1]));
+    *imaginary = static_cast<double>(emu::float16_to_float(v[1]));
   }
 }
 

@@ -39,8 +39,8 @@ struct Small {
   static M encode(float value) { return kEncode(value); }
 };
 
-using Half = Small<uint16_t, half_to_float, float_to_half>;
-using Bf16 = Small<uint16_t, bf16_to_float, float_to_bf16>;
+using Half = Small<uint16_t, float16_to_float, float_to_float16>;
+using Bfloat16 = Small<uint16_t, bfloat16_to_float, float_to_bfloat16>;
 using E5m2 = Small<uint8_t, e5m2_to_float, float_to_e5m2>;
 using E4m3 = Small<uint8_t, e4m3_to_float, float_to_e4m3>;
 
@@ -52,10 +52,10 @@ struct Complex32 {
   using Memory = HalfPair;
   using Value = Complex64;
   static Complex64 decode(HalfPair value) {
-    return {half_to_float(value.re), half_to_float(value.im)};
+    return {float16_to_float(value.re), float16_to_float(value.im)};
   }
   static HalfPair encode(Complex64 value) {
-    return {float_to_half(value.real()), float_to_half(value.imag())};
+    return {float_to_float16(value.real()), float_to_float16(value.imag())};
   }
 };
 
@@ -111,7 +111,7 @@ void load<Half>(const char *memory, int64_t step, int64_t count, void *block) {
   for (; i < count; ++i) {
     uint16_t item;
     std::memcpy(&item, memory + i * step, sizeof item);
-    to[i] = half_to_float(item);
+    to[i] = float16_to_float(item);
   }
 }
 
@@ -126,7 +126,7 @@ void store<Half>(char *memory, int64_t step, int64_t count, const void *block) {
     }
   }
   for (; i < count; ++i) {
-    const uint16_t item = float_to_half(from[i]);
+    const uint16_t item = float_to_float16(from[i]);
     std::memcpy(memory + i * step, &item, sizeof item);
   }
 }
@@ -134,7 +134,7 @@ void store<Half>(char *memory, int64_t step, int64_t count, const void *block) {
 
 #if defined(__AVX2__)
 template <>
-void load<Bf16>(const char *memory, int64_t step, int64_t count, void *block) {
+void load<Bfloat16>(const char *memory, int64_t step, int64_t count, void *block) {
   auto *to = static_cast<float *>(block);
   int64_t i = 0;
   if (step == 2) {
@@ -147,12 +147,12 @@ void load<Bf16>(const char *memory, int64_t step, int64_t count, void *block) {
   for (; i < count; ++i) {
     uint16_t item;
     std::memcpy(&item, memory + i * step, sizeof item);
-    to[i] = bf16_to_float(item);
+    to[i] = bfloat16_to_float(item);
   }
 }
 
-// float_to_bf16 of eight elements, each in the low half of its lane.
-inline __m256i narrow_to_bf16(const float *from) {
+// float_to_bfloat16 of eight elements, each in the low half of its lane.
+inline __m256i narrow_to_bfloat16(const float *from) {
   const __m256 value = _mm256_loadu_ps(from);
   const __m256i bits = _mm256_castps_si256(value), upper = _mm256_srli_epi32(bits, 16);
   const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
@@ -164,20 +164,20 @@ inline __m256i narrow_to_bf16(const float *from) {
 }
 
 template <>
-void store<Bf16>(char *memory, int64_t step, int64_t count, const void *block) {
+void store<Bfloat16>(char *memory, int64_t step, int64_t count, const void *block) {
   const auto *from = static_cast<const float *>(block);
   int64_t i = 0;
   if (step == 2) {
     for (; i + 16 <= count; i += 16) {
       // The packing takes 128-bit halves in turn; the permutation puts them in order.
       const __m256i mixed =
-          _mm256_packus_epi32(narrow_to_bf16(from + i), narrow_to_bf16(from + i + 8));
+          _mm256_packus_epi32(narrow_to_bfloat16(from + i), narrow_to_bfloat16(from + i + 8));
       _mm256_storeu_si256(reinterpret_cast<__m256i *>(memory + 2 * i),
                           _mm256_permute4x64_epi64(mixed, 0xd8));
     }
   }
   for (; i < count; ++i) {
-    const uint16_t item = float_to_bf16(from[i]);
+    const uint16_t item = float_to_bfloat16(from[i]);
     std::memcpy(memory + i * step, &item, sizeof item);
   }
 }
@@ -202,7 +202,7 @@ To truncate(From value) {
   }
 }
 
-// An integer as a double whose last bits record what was lost, for narrow_to_odd.
+// An integer as a float64 whose last bits record what was lost, for narrow_to_odd.
 template <class From>
 double to_double_odd(From value) {
   if constexpr (sizeof(From) == 8) {
@@ -267,7 +267,7 @@ ConvertTable build() {
   ConvertTable table{};
   fill_codec<Plain<float, float>>(table, ACL_FLOAT);
   fill_codec<Half>(table, ACL_FLOAT16);
-  fill_codec<Bf16>(table, ACL_BF16);
+  fill_codec<Bfloat16>(table, ACL_BF16);
   fill_codec<E5m2>(table, ACL_FLOAT8_E5M2);
   fill_codec<E4m3>(table, ACL_FLOAT8_E4M3FN);
   fill_codec<Plain<double, double>>(table, ACL_DOUBLE);

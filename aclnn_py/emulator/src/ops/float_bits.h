@@ -24,7 +24,7 @@ inline uint32_t round_magnitude(uint32_t magnitude) {
   return magnitude < kSmallestNormal ? subnormal : normal;
 }
 
-inline uint16_t float_to_half(float value) {
+inline uint16_t float_to_float16(float value) {
   const uint32_t bits = bits_of(value);
   const uint32_t magnitude = bits & 0x7fffffffu;
   const uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
@@ -33,14 +33,16 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(result | ((bits >> 16) & 0x8000u));
 }
 
-inline uint16_t float_to_bf16(float value) {
+inline uint16_t float_to_bfloat16(float value) {
   const uint32_t bits = bits_of(value);
   const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
   return static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
 }
 
-inline float e5m2_to_float(uint8_t bits) { return half_to_float(static_cast<uint16_t>(bits << 8)); }
+inline float e5m2_to_float(uint8_t bits) {
+  return float16_to_float(static_cast<uint16_t>(bits << 8));
+}
 
 inline uint8_t float_to_e5m2(float value) {
   const uint32_t bits = bits_of(value);
@@ -66,7 +68,7 @@ inline uint8_t float_to_e4m3(float value) {
   return static_cast<uint8_t>((over ? 0x7fu : rounded) | ((bits >> 24) & 0x80u));
 }
 
-// A double to a float whose last bit records inexactness, so that a second rounding to a narrower
+// A float64 to a float whose last bit records inexactness, so that a second rounding to a narrower
 // format gives what one rounding would have given.
 inline float narrow_to_odd(double value) {
   float nearest = static_cast<float>(value);

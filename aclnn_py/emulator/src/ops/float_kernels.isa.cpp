@@ -36,7 +36,7 @@ inline float exponential(float x, float rest = 0.0f) {
   p = p * r + 1.66666672e-1f;
   p = p * r + 0.5f;
   p = p * (r * r) + r + 1.0f;
-  // Two factors: neither leaves the range of fp32 where the result is within it.
+  // Two factors: neither leaves the range of float32 where the result is within it.
   const int32_t power = static_cast<int32_t>(bits_of(shifted)) - 0x4b400000;
   const int32_t half = power >> 1;
   const float first = float_of(static_cast<uint32_t>(half + 127) << 23);
@@ -84,7 +84,7 @@ inline float hyperbolic_tangent(float x) {
 }
 
 // erfc(t) * exp(t^2): a polynomial in (t - 3) / (t + 3), for t in [0, 10.2], where erfc is 0 in
-// fp32.
+// float32.
 inline float scaled_complement(float t) {
   const float q = (t - 3.0f) / (t + 3.0f);
   float p = 4.90324692e-6f;
@@ -202,7 +202,7 @@ constexpr int kLanes = 16;
 
 constexpr int64_t kPiece = 256;
 
-// At most kPiece values, whose partial sums are short enough for fp32.
+// At most kPiece values, whose partial sums are short enough for float32.
 inline float short_sum(const float *x, int64_t count) {
   float lanes[kLanes] = {};
   int64_t i = 0;

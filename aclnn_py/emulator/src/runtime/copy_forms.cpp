@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxWidth = 5000000, kMaxHeight = 5242880;
 
-struct Rows {
+struct PitchedCopy {
   char *dst;
   const char *src;
   size_t dpitch, spitch, width, height;
@@ -29,7 +29,7 @@ struct Rows {
   size_t src_span() const { return (height - 1) * spitch + width; }
 };
 
-Status move_rows(const char *what, const Rows &rows) {
+Status move_rows(const char *what, const PitchedCopy &rows) {
   for (size_t i = 0; i < rows.height; ++i) {
     if (const Status s = emu::move_bytes(what, rows.dst + i * rows.dpitch,
                                          rows.src + i * rows.spitch, rows.width))
@@ -38,7 +38,7 @@ Status move_rows(const char *what, const Rows &rows) {
   return 0;
 }
 
-Status check_rows(const char *routine, const Rows &rows, aclrtMemcpyKind kind, bool async) {
+Status check_rows(const char *routine, const PitchedCopy &rows, aclrtMemcpyKind kind, bool async) {
   const bool known = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_HOST ||
                      kind == ACL_MEMCPY_DEFAULT || (async && kind == ACL_MEMCPY_DEVICE_TO_DEVICE);
   if (!known) {
@@ -173,7 +173,7 @@ Status check_words(const char *routine, void *ptr, size_t room, size_t count) {
 EMU_EXPORT aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
                                   size_t width, size_t height, aclrtMemcpyKind kind) try {
   if (const Status s = emu::begin_synchronous(__func__)) return s;
-  const Rows rows{
+  const PitchedCopy rows{
       static_cast<char *>(dst), static_cast<const char *>(src), dpitch, spitch, width, height};
   if (const Status s = check_rows(__func__, rows, kind, false)) return s;
   return move_rows(__func__, rows);
@@ -186,7 +186,7 @@ EMU_EXPORT aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src
   EMU_ENTER();
   emu::Stream *found = nullptr;
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
-  const Rows rows{
+  const PitchedCopy rows{
       static_cast<char *>(dst), static_cast<const char *>(src), dpitch, spitch, width, height};
   if (const Status s = check_rows(__func__, rows, kind, true)) return s;
   return emu::enqueue_on(*found, "aclrtMemcpy2dAsync",

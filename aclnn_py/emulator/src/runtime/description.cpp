@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor descriptions, data buffers and the two conversions of half precision.
+// Tensor descriptions, data buffers and the two conversions of float16.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -290,7 +290,7 @@ EMU_CATCH
 // CANN's own conversions know no infinities or NaNs: 0x7C00 reads as 65536, and the other way they
 // saturate.
 EMU_EXPORT float aclFloat16ToFloat(aclFloat16 value) try {
-  if ((value & 0x7C00u) != 0x7C00u) return emu::half_to_float(value);
+  if ((value & 0x7C00u) != 0x7C00u) return emu::float16_to_float(value);
   const uint32_t sign = static_cast<uint32_t>(value & 0x8000u) << 16;
   return emu::float_of(sign | (31u + 112u) << 23 | static_cast<uint32_t>(value & 0x3FFu) << 13);
 }

@@ -21,9 +21,10 @@ constexpr int64_t kMostBlockSize = 512, kPromptBlockUnit = 128, kStepBlockUnit =
 // what stands for "all tokens"; larger values mean no more
 constexpr int64_t kFarthest = 2147483647;
 
-class Checker {
+// The rules of phase one, applied in order; they fill in the problem as they go.
+class AttentionRules {
  public:
-  Checker(const AttentionCall &call, Attention *attention)
+  AttentionRules(const AttentionCall &call, Attention *attention)
       : c_(call), a_(*attention), check_(call.op) {}
 
   Status run() {
@@ -491,7 +492,7 @@ class Checker {
 }  // namespace
 
 Status check_attention(const AttentionCall &call, Attention *attention) {
-  return Checker(call, attention).run();
+  return AttentionRules(call, attention).run();
 }
 
 }  // namespace emu

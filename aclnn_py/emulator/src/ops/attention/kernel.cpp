@@ -3,9 +3,9 @@
 // softmax(scale * query @ keys^T + pse, masked) @ values, a block of rows at a time over tiles of
 // the keys: no matrix of all scores is ever in memory.
 //
-// Numbers: products accumulate in fp32, scores, powers and sums of powers are fp32 (sums are
-// collected in fp64), and the result is rounded once, when it is stored. The NPU rounds the powers
-// to the dtype of the values before the second product, so that it is less exact.
+// Numbers: products accumulate in float32, scores, powers and sums of powers are float32 (sums are
+// collected in float64), and the result is rounded once, when it is stored. The NPU rounds the
+// powers to the dtype of the values before the second product, so that it is less exact.
 //
 // Rows that meet no key:
 // - outside the band or past the actual length, or without any key: the result is 0 and softmaxLse

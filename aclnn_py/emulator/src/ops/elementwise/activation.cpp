@@ -6,7 +6,7 @@
 
 namespace emu {
 
-// Integers are computed in FLOAT and cut to integers again.
+// Integers are computed in float32 and cut to integers again.
 constexpr unsigned kFraction = kToFloat | kCastBack | kExact;
 
 EMU_FLOAT_KERNEL(Sigmoid, sigmoid)

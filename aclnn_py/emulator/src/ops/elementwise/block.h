@@ -30,7 +30,8 @@ constexpr unsigned kNumber = kReal | kComplex;
 constexpr unsigned kAll = kNumber | kUnsigned;
 }  // namespace types
 
-// The kernel that computes a formula of one tensor in fp32, where there is one; rows.h names them.
+// The kernel that computes a formula of one tensor in float32, where there is one; rows.h names
+// them.
 template <class Formula>
 inline constexpr FloatKernel float_kernel = FloatKernel::none;
 

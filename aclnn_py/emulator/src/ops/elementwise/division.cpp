@@ -8,7 +8,7 @@ namespace emu {
 
 constexpr unsigned kQuotient = types::kFloat | types::kComplex;
 
-// Integers are divided in FLOAT; the quotient may be cut to an integer again.
+// Integers are divided in float32; the quotient may be cut to an integer again.
 constexpr unsigned kTrue = kToFloat | kCastBack | kPlain;
 constexpr unsigned kTrueByScalar = kTrue | kFloatScalar | kFloatScalarOfHalf;
 

@@ -16,7 +16,7 @@ constexpr int kMaxScalars = 4;
 // and operand scalars join by category; attribute scalars have no say.
 enum RowRule : unsigned {
   kKeep = 0,             // computed in the promoted dtype, which the result may be cast from
-  kToFloat = 1,          // integers and bool are computed in FLOAT
+  kToFloat = 1,          // integers and bool are computed in float32
   kToBool = 2,           // the result is BOOL
   kExact = 4,            // the out parameter must have the result's dtype
   kOneDtype = 8,         // tensors are not promoted: all must have one dtype
@@ -31,8 +31,8 @@ enum RowRule : unsigned {
   kFreeScalars = 4096,   // operand scalars of any dtype: the promoted one is asked about instead
   // attribute scalars are cast to the dtype of the computation, whatever they lose
   kCastScalars = 8192,
-  kFloatScalar = 16384,        // a DOUBLE scalar beside BFLOAT16 is computed with in FLOAT
-  kFloatScalarOfHalf = 32768,  // so is a FLOAT scalar beside FLOAT16
+  kFloatScalar = 16384,        // a float64 scalar beside bfloat16 is computed with in float32
+  kFloatScalarOfHalf = 32768,  // so is a float32 scalar beside float16
   // tensors are not promoted: the others are cast to the dtype of the first one
   kLeadDtype = 65536,
 };

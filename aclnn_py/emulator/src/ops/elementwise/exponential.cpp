@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials, logarithms, roots and error functions. Integers and bool are computed in FLOAT.
+// Exponentials, logarithms, roots and error functions. Integers and bool are computed in float32.
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"

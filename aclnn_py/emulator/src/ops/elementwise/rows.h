@@ -21,7 +21,7 @@
     }                                      \
   };                                       \
   }
-// In fp32 the row NAME, which follows, is computed by a kernel of float_kernels.h.
+// In float32 the row NAME, which follows, is computed by a kernel of float_kernels.h.
 #define EMU_FLOAT_KERNEL(NAME, KERNEL) \
   namespace {                          \
   struct NAME##Formula;                \

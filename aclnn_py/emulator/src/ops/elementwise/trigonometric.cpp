@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trigonometric and hyperbolic functions. Integers and bool are computed in FLOAT.
+// Trigonometric and hyperbolic functions. Integers and bool are computed in float32.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"

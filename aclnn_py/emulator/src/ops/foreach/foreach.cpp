@@ -63,8 +63,8 @@ void check_member(Check &check, const char *name, size_t index, const aclTensor 
              shape_text(layout_of(*tensor)).c_str(), shape_text(layout_of(*model)).c_str());
 }
 
-// A number has the members' own dtype (FLOAT beside BFLOAT16, and where the documents name no
-// FLOAT16) or the widest of its kind.
+// A number has the members' own dtype (float32 beside bfloat16, and where the documents name no
+// float16) or the widest of its kind.
 void check_number(Check &check, const char *name, aclDataType number, aclDataType member) {
   const ParameterFacts *facts = check.facts().find(name);
   const bool half =

@@ -17,9 +17,10 @@ const char *const kReserved[] = {"activationInputOptional", "activationQuantScal
                                  "activationQuantOffsetOptional", "activationFeatureOutOptional",
                                  "dynQuantScaleOutOptional"};
 
-class Checker {
+// The rules of phase one, applied in order; they fill in the problem as they go.
+class GroupedRules {
  public:
-  explicit Checker(GroupedProblem *problem) : p_(*problem), c_(problem->call), check_(c_.op) {}
+  explicit GroupedRules(GroupedProblem *problem) : p_(*problem), c_(problem->call), check_(c_.op) {}
 
   Status run() {
     nulls();
@@ -354,7 +355,7 @@ class Checker {
                 i, k, n, k_unit, n_unit);
   }
 
-  // Columns of a weight: INT32 with a half-precision x holds eight values each.
+  // Columns of a weight: INT32 with a float16 x holds eight values each.
   int64_t columns_of(const aclTensor &w) const {
     const int64_t columns = w.shape[w.rank() - 1];
     return p_.mode == GroupedMode::kAntiquant && w.dtype == ACL_INT32 ? columns * 8 : columns;
@@ -504,6 +505,6 @@ class Checker {
 
 }  // namespace
 
-Status check_grouped(GroupedProblem *problem) { return Checker(problem).run(); }
+Status check_grouped(GroupedProblem *problem) { return GroupedRules(problem).run(); }
 
 }  // namespace emu

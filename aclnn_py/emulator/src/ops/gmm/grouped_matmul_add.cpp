@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// yRef[g] += transpose(x[group]) @ weight[group], accumulated in fp32: the weight gradient of a
+// yRef[g] += transpose(x[group]) @ weight[group], accumulated in float32: the weight gradient of a
 // grouped product.
 #include <cinttypes>
 
@@ -19,7 +19,7 @@ struct AddCall {
   int64_t group_type, group_list_type;
 };
 
-// Adds finished rows to fp32 memory.
+// Adds finished rows to float32 memory.
 class AddTo final : public RowSink<float> {
  public:
   AddTo(float *data, int64_t row_stride, int64_t col_stride)

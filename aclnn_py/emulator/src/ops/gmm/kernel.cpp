@@ -16,9 +16,9 @@ constexpr int64_t kPiece = 256;
 
 // A tensor as one matrix of its last dimension: (rows, columns). One whose leading dimensions
 // cannot be walked with a single stride is read from, or written through, a dense copy.
-class Rows {
+class GroupMatrix {
  public:
-  explicit Rows(const aclTensor &tensor)
+  explicit GroupMatrix(const aclTensor &tensor)
       : view_(view_of(tensor)), aside_(!single_stride(view_.layout)) {
     if (aside_) copy_ = std::make_unique<Snapshot>(view_);
     const View &v = aside_ ? copy_->view() : view_;
@@ -92,7 +92,8 @@ void activate(float *values, int64_t count, int64_t kind) {
   }
 }
 
-// int32 sums (+ bias) -> scaled -> activated -> stored. Values leave in fp32 and are rounded once.
+// int32 sums (+ bias) -> scaled -> activated -> stored. Values leave in float32 and are rounded
+// once.
 class ScaledSums final : public RowSink<int32_t> {
  public:
   MatrixOut out;
@@ -148,10 +149,10 @@ class Run {
 
   Status run() {
     for (size_t i = 0; i < job_.x_count; ++i)
-      x_.push_back(std::make_unique<Rows>(tensor(job_.x, i)));
+      x_.push_back(std::make_unique<GroupMatrix>(tensor(job_.x, i)));
     if (job_.group_type == 2) return cut_depth();
     for (size_t i = 0; i < job_.y_count; ++i)
-      y_.push_back(std::make_unique<Rows>(tensor(job_.y, i)));
+      y_.push_back(std::make_unique<GroupMatrix>(tensor(job_.y, i)));
     std::vector<Task> tasks;
     if (const Status status = list(&tasks)) return status;
     for (const Task &task : tasks) {
@@ -259,7 +260,7 @@ class Run {
       b.data =
           static_cast<const char *>(weight.data) + weight.row.at(g.first) * item_size(weight.dtype);
       a.cols = b.rows = g.count;
-      const Rows target(entry(y, g.group, y.strides[0]));
+      const GroupMatrix target(entry(y, g.group, y.strides[0]));
       gemm(a, b, target.target(0));
       target.settle();
     }
@@ -268,7 +269,7 @@ class Run {
 
   const GroupedJob &job_;
   PlanContext &context_;
-  std::vector<std::unique_ptr<Rows>> x_, y_;
+  std::vector<std::unique_ptr<GroupMatrix>> x_, y_;
 };
 
 }  // namespace

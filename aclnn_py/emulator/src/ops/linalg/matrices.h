@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of matrices for the decompositions: read whole into memory of their own, in double or
-// complex double whatever their dtype, and stored with one rounding.
+// Batches of matrices for the decompositions: read whole into memory of their own, in float64 or
+// complex128 whatever their dtype, and stored with one rounding.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ops/reduce/rows.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 
@@ -65,7 +65,7 @@ class MatrixReader {
     return all_axes(view.layout.rank) & ~all_axes(view.layout.rank - 2);
   }
 
-  Rows<T> rows_;
+  RowReader<T> rows_;
   int64_t height_, width_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostSweeps = 100;  // a dozen do for anything but a defect
 // Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares
-// near the end of the range of double, where angles between them mean nothing.
+// near the end of the range of float64, where angles between them mean nothing.
 constexpr double kNegligible = 1e-140;
 
 // A = U diag(values) V^H.

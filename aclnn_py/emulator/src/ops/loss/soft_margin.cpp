@@ -30,7 +30,7 @@ Check &reduction_known(Check &check, int64_t reduction) {
                     static_cast<long long>(reduction));
 }
 
-// The losses added up in double. Elements are rounded to `via`, the dtype both tensors meet in,
+// The losses added up in float64. Elements are rounded to `via`, the dtype both tensors meet in,
 // first.
 double total_loss(const View &self, const View &target, aclDataType via) {
   const Reader left(self, via), right(target, via);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix product over device memory: any strides, transposes, FRACTAL_NZ operands; float kinds
-// accumulate in fp32 (double in fp64), int8 in exact int32. The sum over k runs in the same order
-// whatever the tile, the batch or the number of threads, so a row of the result never depends on
-// its neighbours.
+// accumulate in float32 (float64 for float64), int8 in exact int32. The sum over k runs in the same
+// order whatever the tile, the batch or the number of threads, so a row of the result never depends
+// on its neighbours.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct MatrixOut {
   int64_t row_stride = 0, col_stride = 0;
 };
 
-// out = round(alpha * (a @ b) + beta * addend + bias), everything before the rounding in fp32 (fp64
-// for double operands). `addend` has the shape of out (strides of 0 broadcast); `bias` is a row of
-// n values. A null `data` leaves the term out.
+// out = round(alpha * (a @ b) + beta * addend + bias), everything before the rounding in float32
+// (float64 for float64 operands). `addend` has the shape of out (strides of 0 broadcast); `bias` is
+// a row of n values. A null `data` leaves the term out.
 struct GemmEpilogue {
   double alpha = 1.0, beta = 1.0;
   Matrix addend;
@@ -47,11 +47,11 @@ class RowSink {
   ~RowSink() = default;
 };
 
-bool gemm_is_float(aclDataType dtype);  // fp32, fp16, bf16: may be mixed
+bool gemm_is_float(aclDataType dtype);  // float32, float16, bfloat16: may be mixed
 bool gemm_is_int8(aclDataType dtype);   // int8, uint8: may be mixed
 
 // a (m, k) @ b (k, n). The dtypes are the caller's responsibility: both float kinds, both int8
-// kinds (out int32 or a float kind), or both double. Called from inside a parallel_for it stays on
+// kinds (out int32 or a float kind), or both float64. Called from inside a parallel_for it stays on
 // the calling thread, so a batch may be spread over the pool.
 void gemm(const Matrix &a, const Matrix &b, const MatrixOut &out,
           const GemmEpilogue &epilogue = {});
@@ -61,8 +61,8 @@ void gemm_f32(const Matrix &a, const Matrix &b, const RowSink<float> &sink);
 void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink);
 void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink);
 
-// Reads `count` elements of a float kind, byte, int32 or double as fp32; stores fp32 as one of
-// these with one rounding. Positions and strides in elements.
+// Reads `count` elements of a float kind, byte, int32 or float64 as float32; stores float32 as one
+// of these with one rounding. Positions and strides in elements.
 void load_f32(const void *source, aclDataType dtype, int64_t first, int64_t stride, int64_t count,
               float *out);
 void store_f32(const float *values, void *target, aclDataType dtype, int64_t first, int64_t stride,

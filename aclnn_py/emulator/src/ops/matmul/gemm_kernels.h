@@ -20,7 +20,7 @@ struct GemmAxis {
   }
 };
 
-enum class GemmStorage : int { f32, f16, bf16, i8, u8, f64, count };
+enum class GemmStorage : int { float32, float16, bfloat16, int8, uint8, float64, count };
 
 // One packed panel: `width` indices of the `wide` axis side by side, for `depth` consecutive
 // indices of the `deep` axis. Short panels are filled up with zeros. Bytes become int16, two depths
@@ -42,9 +42,9 @@ using GemmTile = void (*)(const P *a, const P *b, int64_t ldb, int64_t depth, C 
 
 struct GemmKernels {
   int rows;                // height of the largest register tile
-  int columns, columns64;  // width of the tiles for 4 bytes and for double
+  int columns, columns64;  // width of the tiles for 4 bytes and for float64
   void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
-  // the same, but bytes become fp32 and lie singly
+  // the same, but bytes become float32 and lie singly
   void (*pack_wide[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
   // by height - 1
   GemmTile<float, float> tile_f32[kGemmMostRows];
@@ -52,9 +52,9 @@ struct GemmKernels {
   GemmTile<double, double> tile_f64[kGemmMostRows];
   // contiguous rows: float to and from the 16-bit kinds, one rounding to nearest even
   void (*to_f16)(const float *, uint16_t *, int64_t);
-  void (*to_bf16)(const float *, uint16_t *, int64_t);
+  void (*to_bfloat16)(const float *, uint16_t *, int64_t);
   void (*from_f16)(const uint16_t *, float *, int64_t);
-  void (*from_bf16)(const uint16_t *, float *, int64_t);
+  void (*from_bfloat16)(const uint16_t *, float *, int64_t);
 };
 
 // A few rows times a matrix that is read once, where it lies. Sums are made in the order of the
@@ -76,10 +76,10 @@ using GemmStreamFn = void (*)(const GemmStream &);
 
 // By storage of b and by rows - 1.
 struct GemmStreams {
-  // Columns are neighbours. At most gemm_depth_step depths; sums are fp32, double where b is.
+  // Columns are neighbours. At most gemm_depth_step depths; sums are float32, float64 where b is.
   GemmStreamFn across[static_cast<int>(GemmStorage::count)][gemm_few_rows];
-  // Depths are neighbours. Sums are fp32, double, int32 for bytes. Null where the instruction set
-  // has no quick way.
+  // Depths are neighbours. Sums are float32, float64, int32 for bytes. Null where the instruction
+  // set has no quick way.
   GemmStreamFn along[static_cast<int>(GemmStorage::count)][gemm_few_rows];
 };
 

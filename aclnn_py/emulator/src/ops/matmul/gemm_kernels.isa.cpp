@@ -105,7 +105,7 @@ void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, 
   }
 }
 
-uint16_t float_to_half(float value) {
+uint16_t float_to_float16(float value) {
   uint32_t bits = float_to_bits(value), sign = (bits >> 16) & 0x8000u,
            magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u)
@@ -134,10 +134,10 @@ void to_f16(const float *source, uint16_t *target, int64_t count) {
     _mm_storeu_si128(reinterpret_cast<__m128i *>(target + i),
                      _mm256_cvtps_ph(_mm256_loadu_ps(source + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
-  for (; i < count; ++i) target[i] = float_to_half(source[i]);
+  for (; i < count; ++i) target[i] = float_to_float16(source[i]);
 }
 
-void to_bf16(const float *source, uint16_t *target, int64_t count) {
+void to_bfloat16(const float *source, uint16_t *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i) target[i] = float_to_brain(source[i]);
 }
 
@@ -316,19 +316,19 @@ constexpr GemmKernels make_table(std::integer_sequence<int, less_one...> heights
   fill_tiles<float>(k.tile_f32, heights);
   fill_tiles<double>(k.tile_f64, heights);
   ((k.tile_i32[less_one] = tile_pairs<less_one + 1>), ...);
-  k.pack[static_cast<int>(GemmStorage::f32)] = pack<Float32>;
-  k.pack[static_cast<int>(GemmStorage::f16)] = pack<Half>;
-  k.pack[static_cast<int>(GemmStorage::bf16)] = pack<Brain>;
-  k.pack[static_cast<int>(GemmStorage::i8)] = pack<Byte<int8_t>>;
-  k.pack[static_cast<int>(GemmStorage::u8)] = pack<Byte<uint8_t>>;
-  k.pack[static_cast<int>(GemmStorage::f64)] = pack<Float64>;
+  k.pack[static_cast<int>(GemmStorage::float32)] = pack<Float32>;
+  k.pack[static_cast<int>(GemmStorage::float16)] = pack<Half>;
+  k.pack[static_cast<int>(GemmStorage::bfloat16)] = pack<Brain>;
+  k.pack[static_cast<int>(GemmStorage::int8)] = pack<Byte<int8_t>>;
+  k.pack[static_cast<int>(GemmStorage::uint8)] = pack<Byte<uint8_t>>;
+  k.pack[static_cast<int>(GemmStorage::float64)] = pack<Float64>;
   for (int i = 0; i < static_cast<int>(GemmStorage::count); ++i) k.pack_wide[i] = k.pack[i];
-  k.pack_wide[static_cast<int>(GemmStorage::i8)] = pack<WideByte<int8_t>>;
-  k.pack_wide[static_cast<int>(GemmStorage::u8)] = pack<WideByte<uint8_t>>;
+  k.pack_wide[static_cast<int>(GemmStorage::int8)] = pack<WideByte<int8_t>>;
+  k.pack_wide[static_cast<int>(GemmStorage::uint8)] = pack<WideByte<uint8_t>>;
   k.to_f16 = to_f16;
-  k.to_bf16 = to_bf16;
+  k.to_bfloat16 = to_bfloat16;
   k.from_f16 = from_f16;
-  k.from_bf16 = from_bf16;
+  k.from_bfloat16 = from_bfloat16;
   return k;
 }
 

@@ -48,7 +48,7 @@ inline uint32_t float_to_bits(float value) {
 
 // Branch-free so that the baseline build vectorises it: rebias the exponent by a multiplication,
 // then put back infinity and NaN.
-inline float half_to_float(uint16_t half) {
+inline float float16_to_float(uint16_t half) {
   uint32_t magnitude = half & 0x7FFFu, sign = (half & 0x8000u) << 16;
   float scaled = bits_to_float(magnitude << 13) * bits_to_float(0x77800000u);
   uint32_t special = magnitude >= 0x7C00u ? 0x7F800000u | (magnitude << 13) : float_to_bits(scaled);
@@ -63,10 +63,10 @@ inline void from_f16(const uint16_t *source, float *target, int64_t count) {
         target + i,
         _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i))));
 #endif
-  for (; i < count; ++i) target[i] = half_to_float(source[i]);
+  for (; i < count; ++i) target[i] = float16_to_float(source[i]);
 }
 
-inline void from_bf16(const uint16_t *source, float *target, int64_t count) {
+inline void from_bfloat16(const uint16_t *source, float *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     target[i] = bits_to_float(static_cast<uint32_t>(source[i]) << 16);
 }
@@ -93,7 +93,7 @@ struct Half {
   using Stored = uint16_t;
   using Packed = float;
   using Unit = float;
-  static float one(uint16_t v) { return half_to_float(v); }
+  static float one(uint16_t v) { return float16_to_float(v); }
   static void run(const uint16_t *s, float *t, int64_t n) { from_f16(s, t, n); }
 };
 struct Brain {
@@ -101,7 +101,7 @@ struct Brain {
   using Packed = float;
   using Unit = float;
   static float one(uint16_t v) { return bits_to_float(static_cast<uint32_t>(v) << 16); }
-  static void run(const uint16_t *s, float *t, int64_t n) { from_bf16(s, t, n); }
+  static void run(const uint16_t *s, float *t, int64_t n) { from_bfloat16(s, t, n); }
 };
 template <class T>
 struct Byte {
@@ -114,7 +114,7 @@ struct Byte {
   }
 };
 
-// Bytes in fp32: sums of up to 256 of their products are whole numbers below 2^24 and exact.
+// Bytes in float32: sums of up to 256 of their products are whole numbers below 2^24 and exact.
 template <class T>
 struct WideByte {
   using Stored = T;

@@ -107,7 +107,7 @@ class DoubleStore final : public RowSink<double> {
   const GemmEpilogue &e_;
 };
 
-// Exact while it is an integer: an int32 bias is added before anything is converted to fp32.
+// Exact while it is an integer: an int32 bias is added before anything is converted to float32.
 class IntegerStore final : public RowSink<int32_t> {
  public:
   IntegerStore(const MatrixOut &out, const GemmEpilogue &e)
@@ -162,7 +162,7 @@ void load_f32(const void *source, aclDataType dtype, int64_t first, int64_t stri
               float *out) {
   switch (dtype) {
     case ACL_FLOAT16: return load_16(gemm_kernels().from_f16, source, first, stride, count, out);
-    case ACL_BF16: return load_16(gemm_kernels().from_bf16, source, first, stride, count, out);
+    case ACL_BF16: return load_16(gemm_kernels().from_bfloat16, source, first, stride, count, out);
     case ACL_INT8: return gather<int8_t>(source, first, stride, count, out);
     case ACL_UINT8: return gather<uint8_t>(source, first, stride, count, out);
     case ACL_INT32: return gather<int32_t>(source, first, stride, count, out);
@@ -175,7 +175,8 @@ void store_f32(const float *values, void *target, aclDataType dtype, int64_t fir
                int64_t count) {
   switch (dtype) {
     case ACL_FLOAT16: return store_16(gemm_kernels().to_f16, values, target, first, stride, count);
-    case ACL_BF16: return store_16(gemm_kernels().to_bf16, values, target, first, stride, count);
+    case ACL_BF16:
+      return store_16(gemm_kernels().to_bfloat16, values, target, first, stride, count);
     case ACL_DOUBLE: return scatter<double>(values, target, first, stride, count);
     default:
       if (stride == 1) {

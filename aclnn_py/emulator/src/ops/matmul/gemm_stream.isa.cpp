@@ -166,12 +166,12 @@ constexpr void fill(GemmStreams *streams, GemmStorage storage,
 constexpr GemmStreams make_streams() {
   GemmStreams streams{};
   const std::make_integer_sequence<int, gemm_few_rows> heights;
-  fill<Float32>(&streams, GemmStorage::f32, heights);
-  fill<Half>(&streams, GemmStorage::f16, heights);
-  fill<Brain>(&streams, GemmStorage::bf16, heights);
-  fill<WideByte<int8_t>>(&streams, GemmStorage::i8, heights);
-  fill<WideByte<uint8_t>>(&streams, GemmStorage::u8, heights);
-  fill<Float64>(&streams, GemmStorage::f64, heights);
+  fill<Float32>(&streams, GemmStorage::float32, heights);
+  fill<Half>(&streams, GemmStorage::float16, heights);
+  fill<Brain>(&streams, GemmStorage::bfloat16, heights);
+  fill<WideByte<int8_t>>(&streams, GemmStorage::int8, heights);
+  fill<WideByte<uint8_t>>(&streams, GemmStorage::uint8, heights);
+  fill<Float64>(&streams, GemmStorage::float64, heights);
   return streams;
 }
 

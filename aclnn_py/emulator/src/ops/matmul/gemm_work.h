@@ -56,12 +56,12 @@ inline Scratch &scratch() { return PerThread<Scratch>::get(); }
 
 inline GemmStorage storage_of(aclDataType dtype) {
   switch (dtype) {
-    case ACL_FLOAT16: return GemmStorage::f16;
-    case ACL_BF16: return GemmStorage::bf16;
-    case ACL_INT8: return GemmStorage::i8;
-    case ACL_UINT8: return GemmStorage::u8;
-    case ACL_DOUBLE: return GemmStorage::f64;
-    default: return GemmStorage::f32;
+    case ACL_FLOAT16: return GemmStorage::float16;
+    case ACL_BF16: return GemmStorage::bfloat16;
+    case ACL_INT8: return GemmStorage::int8;
+    case ACL_UINT8: return GemmStorage::uint8;
+    case ACL_DOUBLE: return GemmStorage::float64;
+    default: return GemmStorage::float32;
   }
 }
 

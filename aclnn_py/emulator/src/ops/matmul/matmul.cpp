@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices and stacks of them. Everything between the operands and the result is fp32,
-// rounded once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full
-// fp32; 2 rounds fp32 operands to fp16; 4 asks for sums of more precision, which all sums here
-// have.
+// Products of matrices and stacks of them. Everything between the operands and the result is
+// float32, rounded once. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed
+// in full float32; 2 rounds float32 operands to float16; 4 asks for sums of more precision, which
+// all sums here have.
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 namespace {
 
-constexpr int8_t kUseFp16 = 2, kUseHf32 = 3, kAddInFp32 = 4;
+constexpr int8_t kUseFloat16 = 2, kUseHf32 = 3, kAddInFp32 = 4;
 
 Check &math_type(Check &check, int8_t value, int8_t highest) {
   return check.that(value >= 0 && value <= highest, "cubeMathType is %d; allowed: 0 to %d", value,
@@ -20,12 +20,12 @@ Check &formats(Check &check, const char *name, const aclTensor *tensor, bool fra
   return check.that(!is_fractal(*tensor) || fractal, "%s is in FRACTAL_NZ; allowed: ND", name);
 }
 
-// Operands as the multiplier sees them: with cubeMathType 2 an fp32 operand is first rounded to
-// fp16.
+// Operands as the multiplier sees them: with cubeMathType 2 a float32 operand is first rounded to
+// float16.
 class Operand {
  public:
   Operand(const aclTensor &tensor, int8_t cube_math_type) : stack_(matrix_stack(tensor)) {
-    if (cube_math_type != kUseFp16 || tensor.dtype != ACL_FLOAT || is_fractal(tensor)) return;
+    if (cube_math_type != kUseFloat16 || tensor.dtype != ACL_FLOAT || is_fractal(tensor)) return;
     View half = view_of(tensor);
     const View full = half;
     half.layout = dense_like(full.layout);

@@ -154,8 +154,8 @@ EMU_OPERATOR(Addmv,
           store_integers(sums, rows, target);
           return Status{0};
         }
-        // All operands in the dtype they meet in: the engine mixes the kinds of fp32 and below, but
-        // not with double or integers.
+        // All operands in the dtype they meet in: the engine mixes the kinds of float32 and below,
+        // but not with float64 or integers.
         const auto met_in = [&](const View &view, std::unique_ptr<char[]> &memory) {
           if (view.dtype == common || (common == ACL_FLOAT && gemm_is_float(view.dtype)))
             return view;

@@ -148,7 +148,7 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor *mmWeightRef)) {
 }
 EMU_CATCH
 
-// In elements, not bytes. The form without a dtype counts as for fp16.
+// In elements, not bytes. The form without a dtype counts as for float16.
 EMU_EXPORT aclnnStatus aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape,
                                                       uint64_t *weightTensorSize) try {
   return emu::weight_size("aclnnCalculateMatmulWeightSize", tensorShape, ACL_FLOAT16,

@@ -97,7 +97,7 @@ EMU_OPERATOR(AllGatherMatmul,
   problem.gather = plan.output(gatherOut);
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
   if (const Status s = find_group(kOp, group, &problem.communicator)) return s;
-  TilingCheck tiling(kOp);
+  Check tiling = tiling_check(kOp);
   tiling.that(gatherIndex == 0, "gatherIndex is %" PRId64 "; only 0 (x1 is gathered) is supported",
               gatherIndex);
   if (!tiling.ok()) return tiling.status();

@@ -39,7 +39,7 @@ std::vector<float> values_at(PlanContext &context, size_t index) {
 void contribute(const Problem &p, PlanContext &context) {
   auto *memory = static_cast<char *>(context.workspace());
   const aclTensor &x2 = context.tensor(p.x2);
-  const Rows left(context.tensor(p.x1));
+  const FlatMatrix left(context.tensor(p.x1));
   Contribution mine;
   mine.left = left.matrix();
   mine.rows = memory;
@@ -57,9 +57,9 @@ void contribute(const Problem &p, PlanContext &context) {
     mine.dequantisation.pertoken = values_at(context, p.pertoken);
   }
   if (context.has(p.bias)) mine.bias = row_of(context.tensor(p.bias));
-  std::unique_ptr<Rows> x3;
+  std::unique_ptr<FlatMatrix> x3;
   if (context.has(p.x3)) {
-    x3 = std::make_unique<Rows>(context.tensor(p.x3));
+    x3 = std::make_unique<FlatMatrix>(context.tensor(p.x3));
     mine.x3 = x3->matrix();
   }
   contribute(mine);

@@ -14,9 +14,8 @@ std::string shape_of(const aclTensor &tensor) { return shape_text(layout_of(tens
 
 bool same_shape_as(const aclTensor &a, const aclTensor &b) { return a.shape == b.shape; }
 
-// What follows from x1 and x2. Either line of checks may be the one that judges it.
-template <class C>
-void check_product_shapes(C &check, const AllReduceCall &c) {
+// What follows from x1 and x2. It belongs to the first line of checks or to the second.
+void check_product_shapes(Check &check, const AllReduceCall &c) {
   check.that(c.x2->rank() == 2, "x2 has %zu dimensions; it must have 2", c.x2->rank());
   if (!check.ok()) return;
   const int64_t k = c.depth(), n = c.columns();
@@ -54,8 +53,7 @@ void check_product_shapes(C &check, const AllReduceCall &c) {
   }
 }
 
-template <class C>
-void check_weight_shapes(C &check, const AllReduceCall &c) {
+void check_weight_shapes(Check &check, const AllReduceCall &c) {
   if (c.product != Product::few_bit_weight || !check.ok()) return;
   const aclTensor &scale = *c.antiquant_scale;
   if (c.group_size > 0) {
@@ -76,8 +74,7 @@ void check_weight_shapes(C &check, const AllReduceCall &c) {
   }
 }
 
-template <class C>
-void check_scale_shapes(C &check, const AllReduceCall &c) {
+void check_scale_shapes(Check &check, const AllReduceCall &c) {
   if (c.product != Product::int8 || !check.ok()) return;
   check.that(is_per_column(*c.dequant_scale, c.columns()),
              "dequantScale has shape %s; it must be (1,), (%" PRId64 ",) or (1, %" PRId64 ")",
@@ -148,11 +145,14 @@ bool is_per_column(const aclTensor &tensor, int64_t columns) {
 }
 
 Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &communicator) {
-  TilingCheck check(c.op);
-  check.comm_turn(c.comm_turn);
+  Check check = tiling_check(c.op);
+  check_comm_turn(check, c.comm_turn);
   if (!check.ok()) return check.status();
   if (const Status s = check_world_size(c.op, Ranks::all_reduce, communicator)) return s;
-  check.plain("x1", c.x1).plain("bias", c.bias).plain("x3", c.x3).plain("output", c.output);
+  check_plain(check, "x1", c.x1);
+  check_plain(check, "bias", c.bias);
+  check_plain(check, "x3", c.x3);
+  check_plain(check, "output", c.output);
   if (c.blocked()) {
     check.that(c.x2->storage_shape.size() == 4,
                "x2 in FRACTAL_NZ has a storage shape of %zu dimensions; it must have 4",
@@ -161,7 +161,7 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
     check_weight_shapes(check, c);
     check_scale_shapes(check, c);
   } else {
-    check.plain("x2", c.x2);
+    check_plain(check, "x2", c.x2);
   }
   if (!check.ok()) return check.status();
   const int64_t m = c.rows(), k = c.depth(), n = c.columns();
@@ -180,8 +180,13 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
                c.epsilon);
     return check.status();
   }
-  if (c.product == Product::int8) check.not_empty("x1", c.x1).not_empty("x2", c.x2);
-  check.not_empty("output", c.output).not_empty("bias", c.bias).not_empty("x3", c.x3);
+  if (c.product == Product::int8) {
+    check_not_empty(check, "x1", c.x1);
+    check_not_empty(check, "x2", c.x2);
+  }
+  check_not_empty(check, "output", c.output);
+  check_not_empty(check, "bias", c.bias);
+  check_not_empty(check, "x3", c.x3);
   return check.status();
 }
 

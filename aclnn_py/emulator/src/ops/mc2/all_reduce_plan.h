@@ -11,8 +11,8 @@ namespace emu {
 // The second line of checks: 561002.
 Status check_all_reduce_tiling(const AllReduceCall &call, hccl::Communicator &communicator);
 
-// The sum over the ranks of `rows` (dense, of `columns` columns, fp16 or bf16) in eight bits:
-// quantised with scale 1, summed, quantised with scale 2, and back in `rows`.
+// The sum over the ranks of `rows` (dense, of `columns` columns, float16 or bfloat16) in eight
+// bits: quantised with scale 1, summed, quantised with scale 2, and back in `rows`.
 struct LowBitScales {
   std::vector<float> first, second;  // per column
 };

@@ -2,8 +2,6 @@
 #include "ops/mc2/fused.h"
 
 #include <cinttypes>
-#include <cstdarg>
-#include <cstdio>
 #include <string>
 
 #include "core/device.h"
@@ -45,30 +43,19 @@ std::string list_of(uint64_t set) {
 
 }  // namespace
 
-TilingCheck &TilingCheck::that(bool holds, const char *format, ...) {
-  if (!ok() || holds) return *this;
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  status_ = fail(code_, "%s: %s.", op_, text);
-  return *this;
+void check_plain(Check &check, const char *parameter, const aclTensor *tensor) {
+  check.that(!tensor || is_plain_format(tensor->format),
+             "%s has the format %s; only ND is supported", parameter,
+             tensor ? format_name(tensor->format) : "");
 }
 
-TilingCheck &TilingCheck::plain(const char *parameter, const aclTensor *tensor) {
-  return that(!tensor || is_plain_format(tensor->format),
-              "%s has the format %s; only ND is supported", parameter,
-              tensor ? format_name(tensor->format) : "");
+void check_not_empty(Check &check, const char *parameter, const aclTensor *tensor) {
+  check.that(!tensor || tensor->numel() > 0, "%s of shape %s has no elements", parameter,
+             tensor ? shape_text(layout_of(*tensor)).c_str() : "");
 }
 
-TilingCheck &TilingCheck::not_empty(const char *parameter, const aclTensor *tensor) {
-  return that(!tensor || tensor->numel() > 0, "%s of shape %s has no elements", parameter,
-              tensor ? shape_text(layout_of(*tensor)).c_str() : "");
-}
-
-TilingCheck &TilingCheck::comm_turn(int64_t given) {
-  return that(given == 0, "commTurn is %" PRId64 "; only 0 is supported", given);
+void check_comm_turn(Check &check, int64_t given) {
+  check.that(given == 0, "commTurn is %" PRId64 "; only 0 is supported", given);
 }
 
 Status find_group(const char *op, const char *group,
@@ -86,7 +73,7 @@ Status find_group(const char *op, const char *group,
 
 Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communicator) {
   const uint64_t allowed = world_sizes(ranks, hccl::chip());
-  TilingCheck check(op);
+  Check check = tiling_check(op);
   check.that(allowed != 0, "the operator does not exist on %s", hccl::chip_text());
   const uint32_t count = communicator.size();
   check.that(count <= 64 && (allowed >> (count - 1) & 1) != 0,
@@ -124,7 +111,7 @@ bool is_plain_format(aclFormat format) {
   }
 }
 
-Rows::Rows(const aclTensor &tensor) {
+FlatMatrix::FlatMatrix(const aclTensor &tensor) {
   View view = view_of(tensor);
   if (view.layout.rank > 3 && !view.layout.is_dense()) {
     copy_ = std::make_unique<Snapshot>(view);

@@ -9,31 +9,20 @@
 #include "core/statuses.h"
 #include "hccl/registry.h"
 #include "hccl/session.h"
+#include "ops/check.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 
-// What the tiling of a kernel refuses after the argument checks have passed. Used like Check; the
-// code is 561002, or another where a wrapper reports it differently.
-class TilingCheck {
- public:
-  explicit TilingCheck(const char *op, Status code = kTiling) : op_(op), code_(code) {}
+// The second line of checks of this family: what the tiling of a kernel refuses, with 561002, after
+// the arguments have passed.
+inline Check tiling_check(const char *op) { return Check(op).tiling(); }
+void check_plain(Check &check, const char *parameter, const aclTensor *tensor);
+void check_not_empty(Check &check, const char *parameter, const aclTensor *tensor);
+void check_comm_turn(Check &check, int64_t given);
 
-  bool ok() const { return status_ == 0; }
-  Status status() const { return status_; }
-  [[gnu::format(printf, 3, 4)]] TilingCheck &that(bool holds, const char *format, ...);
-  TilingCheck &plain(const char *parameter, const aclTensor *tensor);
-  TilingCheck &not_empty(const char *parameter, const aclTensor *tensor);
-  TilingCheck &comm_turn(int64_t given);
-
- private:
-  const char *op_;
-  const Status code_;
-  Status status_ = 0;
-};
-
-// How many ranks the kernels of an operator are made for.
-// rows spread over ranks; the same result on every rank
+// How the work is divided, which decides how many ranks the kernels are made for: rows spread over
+// the ranks, or the same result on every rank.
 enum class Ranks : uint8_t { sliced, all_reduce };
 
 // The communicator that `group` names on the device of the thread's context: 561002 for a null
@@ -52,9 +41,9 @@ bool is_plain_format(aclFormat format);
 
 // A tensor of 2 or more dimensions as one matrix: all but the last one count its rows. Strides that
 // no matrix has are read into a copy.
-class Rows {
+class FlatMatrix {
  public:
-  explicit Rows(const aclTensor &tensor);
+  explicit FlatMatrix(const aclTensor &tensor);
   const Matrix &matrix() const { return matrix_; }
 
  private:

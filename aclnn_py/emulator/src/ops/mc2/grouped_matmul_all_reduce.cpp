@@ -221,7 +221,7 @@ Status run(const Problem &p, PlanContext &context) {
   char *at = memory;
   for (size_t i = 0; i < p.groups.size(); ++i) {
     const Group &group = p.groups[i];
-    const Rows all(context.tensor(p.x + (p.cuts_x ? 0 : i)));
+    const FlatMatrix all(context.tensor(p.x + (p.cuts_x ? 0 : i)));
     Contribution mine;
     mine.left = all.matrix();
     if (p.cuts_x) {
@@ -283,7 +283,7 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   const auto inner = [&] {
     if (const Status s = find_group(kOp, group, &p.communicator)) return s;
     if (const Status s = check_world_size(kOp, Ranks::all_reduce, *p.communicator)) return s;
-    TilingCheck tiling(kOp);
+    Check tiling = tiling_check(kOp);
     tiling.that(p.count() > 0, "x has no rows");
     return tiling.status();
   };

@@ -20,7 +20,7 @@ int8_t to_int8(float value) {
                                                   : 0);
 }
 
-// y / scale, which the hardware narrows to fp16 whatever the dtype of y is.
+// y / scale, which the hardware narrows to float16 whatever the dtype of y is.
 void quantise(const void *rows, aclDataType dtype, int64_t count, const std::vector<float> &scale,
               int8_t *out) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {

@@ -36,7 +36,7 @@ Status run(const Problem &problem, PlanContext &context) {
   if (context.has(problem.bias)) {
     if (const Status s = refuse_bias(comm, kOp, context.tensor(problem.bias))) return s;
   }
-  const Rows left(context.tensor(problem.x1));
+  const FlatMatrix left(context.tensor(problem.x1));
   Contribution mine;
   mine.left = left.matrix();
   mine.right = matrix_stack(context.tensor(problem.x2)).first;
@@ -78,7 +78,7 @@ EMU_OPERATOR(MatmulReduceScatter,
   problem.output = plan.output(output);
   if (nothing) return plan.finish([](PlanContext &) { return Status{0}; }, workspaceSize, executor);
   if (const Status s = find_group(kOp, group, &problem.communicator)) return s;
-  TilingCheck tiling(kOp);
+  Check tiling = tiling_check(kOp);
   tiling.that(reduceOp && std::strcmp(reduceOp, "sum") == 0,
               "reduceOp is %.40s; only \"sum\" is supported", reduceOp ? reduceOp : "null");
   if (!tiling.ok()) return tiling.status();

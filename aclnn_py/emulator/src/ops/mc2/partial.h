@@ -12,7 +12,7 @@
 
 namespace emu {
 
-// Scales of an int8 product, as fp32.
+// Scales of an int8 product, as float32.
 struct Dequantisation {
   std::vector<float> scale;     // one value, or one per column; empty: no integer product
   std::vector<float> pertoken;  // one per row, or empty

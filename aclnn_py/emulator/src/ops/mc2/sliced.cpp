@@ -62,9 +62,12 @@ void check_sliced_shapes(Check &check, const SlicedCall &c, const aclTensor *gat
 
 Status check_sliced_tiling(const SlicedCall &c, const aclTensor *gathered, int64_t comm_turn,
                            hccl::Communicator &communicator) {
-  TilingCheck check(c.op);
-  check.comm_turn(comm_turn);
-  check.plain("x1", c.x1).plain("x2", c.x2).plain("output", c.output).plain("gatherOut", gathered);
+  Check check = tiling_check(c.op);
+  check_comm_turn(check, comm_turn);
+  check_plain(check, "x1", c.x1);
+  check_plain(check, "x2", c.x2);
+  check_plain(check, "output", c.output);
+  check_plain(check, "gatherOut", gathered);
   return check.ok() ? check_world_size(c.op, Ranks::sliced, communicator) : check.status();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 // Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken
-// in double and rounded once.
+// in float64 and rounded once.
 #include "aclnnop/norm.h"
 #include "ops/norm/rows.h"
 
@@ -201,7 +201,7 @@ EMU_OPERATOR(LayerNorm, (const aclTensor *input, const aclIntArray *normalizedSh
 EMU_CATCH
 
 // implMode trades precision for speed on the hardware (0 high precision, 1 high performance, 2 keep
-// fp16); here all are precise.
+// float16); here all are precise.
 EMU_OPERATOR(LayerNormWithImplMode, (const aclTensor *input, const aclIntArray *normalizedShape,
                                      const aclTensor *weightOptional, const aclTensor *biasOptional,
                                      double eps, aclTensor *out, aclTensor *meanOutOptional,

@@ -4,7 +4,7 @@
 
 #include "aclnnop/norm.h"
 #include "ops/reduce/norms.h"
-#include "ops/reduce/rows.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 namespace {
@@ -34,7 +34,7 @@ Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, in
       [=](PlanContext &context) {
         View to = view_of(context.tensor(target));
         const SafeView from(view_of(context.tensor(source)), {to});
-        const Rows<double> rows(from.view(), inside, to.dtype);
+        const RowReader<double> rows(from.view(), inside, to.dtype);
         const int64_t count = to.count() / std::max<int64_t>(rows.length(), 1);
         to.layout = reduced_last(to.layout, inside);
         const RowWriter<double> write(to);

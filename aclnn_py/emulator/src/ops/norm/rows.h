@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that need a whole row at a time: rows of any strides and dtype as dense fp32 (or fp64)
-// in memory of the thread.
+// Operators that need a whole row at a time: rows of any strides and dtype as dense float32 (or
+// float64) in memory of the thread.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +115,7 @@ Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *o
       workspace_size, executor);
 }
 
-// Sums with a rounding error that does not grow with the row: pairs of partial sums in double.
+// Sums with a rounding error that does not grow with the row: pairs of partial sums in float64.
 template <class T>
 double sum_of(const T *values, int64_t count) {
   double lanes[4] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Softmax and LogSoftmax along any dimension; fp32 inside, fp64 for double.
+// Softmax and LogSoftmax along any dimension; float32 inside, float64 for float64.
 #include "aclnnop/activation.h"
 #include "ops/float_kernels.h"
 #include "ops/norm/rows.h"

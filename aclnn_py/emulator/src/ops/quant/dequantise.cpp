@@ -10,7 +10,7 @@
 namespace emu {
 namespace {
 
-// `count` integers of a row of a matrix as fp32. Two values of INT4 share a byte, the low half
+// `count` integers of a row of a matrix as float32. Two values of INT4 share a byte, the low half
 // first; as half bytes have no address, `origin` is the position of their first element.
 void load_integers(const Matrix &m, int64_t origin, int64_t row, int64_t count, float *out) {
   const int64_t first = m.row.at(row) + origin;

@@ -15,7 +15,7 @@ namespace emu {
 Matrix dequantised_weight(const aclTensor &weight, const aclTensor &scale, const aclTensor *offset,
                           int64_t group_size, void *memory);
 
-// Every value of a vector or of a matrix of one row as fp32; packed scales are unpacked.
+// Every value of a vector or of a matrix of one row as float32; packed scales are unpacked.
 std::vector<float> values_of(const aclTensor &tensor);
 
 }  // namespace emu

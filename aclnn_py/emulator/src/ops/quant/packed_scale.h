@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 64-bit parameter of quantised products: bits 13 to 31 are the upper 19 bits of an fp32 scale,
-// bits 37 to 45 an offset of nine bits, and bit 46 says that there is one.
+// The 64-bit parameter of quantised products: bits 13 to 31 are the upper 19 bits of a float32
+// scale, bits 37 to 45 an offset of nine bits, and bit 46 says that there is one.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums, products and extremes along one dimension. Floats run in double, each result
+// Running sums, products and extremes along one dimension. Floats run in float64, each result
 // rounded once.
 #include <vector>
 
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
-#include "ops/reduce/rows.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 namespace {
@@ -33,7 +33,7 @@ void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
   // Lane order is that of the output with the scanned dimension last.
   View target = scan.reverse ? flipped(out, axis) : out;
   const SafeView safe(in, {out});
-  const Rows<T> rows(scan.reverse ? flipped(safe.view(), axis) : safe.view(), axis, out.dtype);
+  const RowReader<T> rows(scan.reverse ? flipped(safe.view(), axis) : safe.view(), axis, out.dtype);
   target.layout = reduced_last(target.layout, axis);
   const RowWriter<T> write(target);
   const int64_t length = rows.length();
@@ -79,7 +79,7 @@ AxisSet scalar_axis(Check &check, const aclScalar *dim, const aclTensor *tensor)
 template <class T>
 void run_extremes(const View &in, AxisSet axis, bool largest, View values, View indices) {
   const SafeView safe(in, {values, indices});
-  const Rows<T> rows(safe.view(), axis, in.dtype);
+  const RowReader<T> rows(safe.view(), axis, in.dtype);
   const int64_t length = rows.length(), total = values.count();
   values.layout = reduced_last(values.layout, axis);
   indices.layout = reduced_last(indices.layout, axis);

@@ -96,7 +96,7 @@ template <class Fold, unsigned kTypes>
 inline constexpr FoldTable fold_table = fold_detail::build<Fold, kTypes>();
 
 namespace types {
-// Folds that accumulate: floats in double, narrow integers in int64. Narrower compute types are
+// Folds that accumulate: floats in float64, narrow integers in int64. Narrower compute types are
 // widened.
 constexpr unsigned kWideReal = bit(Compute::F64) | bit(Compute::I64);
 constexpr unsigned kWideNumber = kWideReal | bit(Compute::C128);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variances, standard deviations, logsumexp and norms: two passes in double.
+// Variances, standard deviations, logsumexp and norms: two passes in float64.
 #include <cmath>
 
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
 #include "ops/reduce/norms.h"
-#include "ops/reduce/rows.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 namespace {
@@ -14,7 +14,7 @@ struct Moments {
   double mean, variance;
 };
 
-Moments moments(const Rows<double> &rows, int64_t row, double correction) {
+Moments moments(const RowReader<double> &rows, int64_t row, double correction) {
   const auto n = static_cast<double>(rows.length());
   double sum = 0, squares = 0;
   rows.each(row, [&](const double *x, int64_t count, int64_t) {
@@ -48,7 +48,7 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
         const View other = context.has(two) ? view_of(context.tensor(two)) : View{};
         const SafeView in(view_of(context.tensor(source)),
                           {out, other.data != nullptr ? other : out});
-        const Rows<double> rows(in.view(), axes, dtype);
+        const RowReader<double> rows(in.view(), axes, dtype);
         const RowWriter<double> write(out);
         const RowWriter<double> write_other(context.has(two) ? other : out);
         for_each_row(out.count(), rows.length(), [&](int64_t row) {
@@ -80,14 +80,14 @@ Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *d
   const auto delta = static_cast<double>(correction);
   return plan_rows(
       check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
-      [delta, root](const Rows<double> &rows, int64_t row, double *first, double *second) {
+      [delta, root](const RowReader<double> &rows, int64_t row, double *first, double *second) {
         const Moments m = moments(rows, row, delta);
         *first = root ? std::sqrt(m.variance) : m.variance;
         *second = m.mean;
       });
 }
 
-double log_sum_exp(const Rows<double> &rows, int64_t row) {
+double log_sum_exp(const RowReader<double> &rows, int64_t row) {
   double high = -std::numeric_limits<double>::infinity();
   rows.each(row, [&](const double *x, int64_t count, int64_t) {
     for (int64_t i = 0; i < count; ++i) high = x[i] > high || std::isnan(x[i]) ? x[i] : high;
@@ -142,7 +142,7 @@ EMU_OPERATOR(LogSumExp,
   if (!check.ok()) return check.status();
   const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
   return plan_rows(check, self, axes, keepDim, "out", out, "", nullptr, workspaceSize, executor,
-                   [](const Rows<double> &rows, int64_t row, double *first, double *) {
+                   [](const RowReader<double> &rows, int64_t row, double *first, double *) {
                      *first = log_sum_exp(rows, row);
                    });
 }
@@ -160,7 +160,7 @@ EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIn
   const double p = pScalar->to_double();
   const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
   return plan_rows(check, self, axes, keepdim, "out", out, "", nullptr, workspaceSize, executor,
-                   [p](const Rows<double> &rows, int64_t row, double *first, double *) {
+                   [p](const RowReader<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
 }
@@ -179,7 +179,7 @@ EMU_OPERATOR(LinalgVectorNorm,
   const double p = ord->to_double();
   const AxisSet axes = axes_of(check, "dims", dims, static_cast<int>(self->rank()));
   return plan_rows(check, self, axes, keepDims, "out", out, "", nullptr, workspaceSize, executor,
-                   [p](const Rows<double> &rows, int64_t row, double *first, double *) {
+                   [p](const RowReader<double> &rows, int64_t row, double *first, double *) {
                      *first = norm(rows, row, p);
                    });
 }

@@ -6,7 +6,7 @@
 
 namespace emu {
 
-double norm(const Rows<double> &rows, int64_t row, double p) {
+double norm(const RowReader<double> &rows, int64_t row, double p) {
   const bool extreme = std::isinf(p);
   double total = extreme && p < 0 ? std::numeric_limits<double>::infinity() : 0;
   rows.each(row, [&](const double *x, int64_t count, int64_t) {

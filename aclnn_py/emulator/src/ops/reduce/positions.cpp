@@ -2,7 +2,7 @@
 // Where the extremes are. The first of equal elements counts; NaN is more extreme than any number.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
-#include "ops/reduce/rows.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 namespace {
@@ -16,7 +16,7 @@ struct Place {
 };
 
 template <class T>
-Place<T> extreme(const Rows<T> &rows, int64_t row, bool largest) {
+Place<T> extreme(const RowReader<T> &rows, int64_t row, bool largest) {
   Place<T> best{T{}, -1};
   rows.each(row, [&](const T *x, int64_t count, int64_t start) {
     for (int64_t i = 0; i < count; ++i) {
@@ -32,7 +32,7 @@ template <class T>
 void run_extreme(const View &in, AxisSet axes, bool largest, const View *values,
                  const View &indices) {
   const SafeView safe(in, {indices, values != nullptr ? *values : indices});
-  const Rows<T> rows(safe.view(), axes, in.dtype);
+  const RowReader<T> rows(safe.view(), axes, in.dtype);
   const RowWriter<int64_t> write(indices);
   const RowWriter<T> write_value(values != nullptr ? *values : indices);
   for_each_row(indices.count(), rows.length(), [&](int64_t row) {

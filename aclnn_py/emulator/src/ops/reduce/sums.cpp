@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Sums, means and products. Floats accumulate in double and round once; integers wrap.
+// Sums, means and products. Floats accumulate in float64 and round once; integers wrap.
 #include "aclnnop/math.h"
 #include "ops/reduce/forms.h"
 

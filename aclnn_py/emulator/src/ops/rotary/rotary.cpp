@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary position embedding: x * cos + rotated(x) * sin, in fp32, rounded once.
+// Rotary position embedding: x * cos + rotated(x) * sin, in float32, rounded once.
 #include "aclnnop/posembedding.h"
 #include "ops/norm/rows.h"
 

@@ -206,7 +206,7 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
                                     ? 1
                                     : target.layout.shape[target.layout.rank - 1];
         Status status = 0;
-        // Whole numbers are compared as such: fp64 would merge large ones.
+        // Whole numbers are compared as such: float64 would merge large ones.
         if (is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL)) {
           const auto sought = scalar ? std::vector<int64_t>{value.to_int64()}
                                      : line_of<int64_t>(view_of(c.tensor(self)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Average pools: AvgPool2d, AvgPool3d, AdaptiveAvgPool2d and AdaptiveAvgPool3d. Sums are fp64, so
-// that large windows lose nothing; one rounding.
+// Average pools: AvgPool2d, AvgPool3d, AdaptiveAvgPool2d and AdaptiveAvgPool3d. Sums are float64,
+// so that large windows lose nothing; one rounding.
 #include "aclnnop/pooling.h"
 #include "ops/window/pool.h"
 
@@ -82,7 +82,7 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   check.that(a.divisor >= INT32_MIN && a.divisor <= INT32_MAX,
              "divisorOverride is %lld; allowed: %d to %d, the kernel's integers",
              static_cast<long long>(a.divisor), INT32_MIN, INT32_MAX);
-  // 1 and 3 permit less precision and get all of it; 2 rounds fp32 to fp16 first.
+  // 1 and 3 permit less precision and get all of it; 2 rounds float32 to float16 first.
   check.that(a.cube_math_type >= 0 && a.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              a.cube_math_type);
   check.that(a.cube_math_type != 2 || a.self->dtype != ACL_BF16,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in one to three dimensions. Products and sums are fp32 whatever the operands, the
-// bias is added in fp32, and there is one rounding at the end. cubeMathType 1 and 3 permit the
-// hardware's shorter hf32 and are computed in full fp32; 2 rounds the operands to fp16.
+// Convolution in one to three dimensions. Products and sums are float32 whatever the operands, the
+// bias is added in float32, and there is one rounding at the end. cubeMathType 1 and 3 permit the
+// hardware's shorter hf32 and are computed in full float32; 2 rounds the operands to float16.
 #include "aclnnop/conv.h"
 
 #include "ops/norm/rows.h"
@@ -10,7 +10,7 @@
 namespace emu {
 namespace {
 
-// Rounded to fp16 where the caller asked for that.
+// Rounded to float16 where the caller asked for that.
 View operand(const View &view, bool through_half, std::unique_ptr<char[]> *memory) {
   return through_half && view.dtype != ACL_FLOAT16 ? dense_as(view, ACL_FLOAT16, memory) : view;
 }

@@ -24,13 +24,13 @@ struct Convolution {
   int spatial = 0;
   int64_t groups = 1, in_channels = 0, out_channels = 0;  // of one group
   bool transposed = false;
-  bool through_half = false;  // operands are rounded to fp16 first
+  bool through_half = false;  // operands are rounded to float16 first
 };
 
 // The documented refusals in the documented order; 0 when the call is right.
 Status check_convolution(const ConvolutionCall &call, Convolution *convolution);
 
-// output = round(sum + bias), the sum and the bias in fp32: one rounding, to the dtype of the
+// output = round(sum + bias), the sum and the bias in float32: one rounding, to the dtype of the
 // output. `bias` may be without data.
 void convolve(const Convolution &c, const View &input, const View &weight, const View &bias,
               const View &output);

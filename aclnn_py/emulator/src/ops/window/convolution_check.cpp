@@ -9,9 +9,9 @@ namespace {
 
 // What the documents call a specification outside the supported range.
 constexpr int64_t kLongestDimension = 1000000, kMostGroups = 65535;
-constexpr int8_t kUseFp16 = 2;
+constexpr int8_t kUseFloat16 = 2;
 
-bool bf16_product(const aclTensor &input, const aclTensor &weight) {
+bool bfloat16_product(const aclTensor &input, const aclTensor &weight) {
   return input.dtype == ACL_BF16 && weight.dtype == ACL_BF16;
 }
 
@@ -222,7 +222,7 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   if (check.ok()) check_margins(check, c, windows, spatial);
   check.that(c.cube_math_type >= 0 && c.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              c.cube_math_type);
-  check.that(c.cube_math_type != kUseFp16 || !bf16_product(*c.input, *c.weight),
+  check.that(c.cube_math_type != kUseFloat16 || !bfloat16_product(*c.input, *c.weight),
              "cubeMathType is 2, which BF16 operands cannot have");
   if (!check.ok()) return check.status();
   if (const Status status = check_limits(c, windows, spatial)) return status;
@@ -233,7 +233,7 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   convolution->out_channels =
       (c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0]) / c.groups;
   convolution->transposed = c.transposed;
-  convolution->through_half = c.cube_math_type == kUseFp16;
+  convolution->through_half = c.cube_math_type == kUseFloat16;
   return 0;
 }
 

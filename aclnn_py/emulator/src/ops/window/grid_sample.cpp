@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 // GridSampler2D: each element of the result is read from the image at a place that the grid names,
-// between -1 and 1 across the image. fp32 inside, fp64 for double; one rounding.
+// between -1 and 1 across the image. float32 inside, float64 for float64; one rounding.
 #include <cmath>
 
 #include "aclnnop/image.h"

@@ -2,8 +2,8 @@
 // build flags: -O3
 // Images of another size: UpsampleNearest1d to 3d and their forms with scales take the nearest
 // element below, UpsampleNearestExact1d to 3d the one nearest to the middle, UpsampleLinear1d,
-// UpsampleBilinear2d and UpsampleTrilinear3d weigh the neighbours (fp32 values, fp64 for double;
-// one rounding).
+// UpsampleBilinear2d and UpsampleTrilinear3d weigh the neighbours (float32 values, float64 for
+// float64; one rounding).
 #include "aclnnop/image.h"
 #include "ops/norm/rows.h"
 #include "ops/window/picking.h"
@@ -70,8 +70,8 @@ Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExe
   for (int d = 0; d < r.spatial; ++d) {
     const int axis = kAxes - r.spatial + d;
     const int64_t extent = input.extent[axis], count = output.extent[axis];
-    // In fp32 like the device: where the exact product is an integer, the rounded one may lie below
-    // it.
+    // In float32 like the device: where the exact product is an integer, the rounded one may lie
+    // below it.
     const auto ratio = static_cast<float>(ratio_of(extent, count, r.scales[d]));
     auto &table = picks->axes[axis];
     table.clear();

@@ -11,10 +11,10 @@
 namespace emu {
 
 template <class T>
-class Rows {
+class RowReader {
  public:
   // `via` is the dtype the elements are rounded to first.
-  Rows(const View &in, AxisSet axes, aclDataType via)
+  RowReader(const View &in, AxisSet axes, aclDataType via)
       : reader_(last(in, axes), via),
         have_(compute_for(via)),
         length_(reduced_count(in.layout, axes)) {}
