@@ -11,6 +11,7 @@
 #include "core/process.h"
 #include "core/reports.h"
 #include "core/statuses.h"
+#include "core/stream.h"
 #include "meta/executor_state.h"
 
 namespace emu {
@@ -166,6 +167,8 @@ Slots<aclOpExecutor> &executors() {
   static auto *const all = new Slots<aclOpExecutor>(size_t{1} << 20);
   return *all;
 }
+
+int PlanContext::device() const { return stream_.device; }
 
 PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
   auto made = executors().guard(executors().create());

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "acl/acl_base_rt.h"
 #include "aclnn/acl_meta.h"
 #include "core/callable.h"
-#include "core/stream.h"
 #include "meta/tensor.h"
 
 // The two phases of an operator. Phase one fills a PlanBuilder with deep copies of its tensors and
@@ -26,6 +26,8 @@
 //       return emu::run_plan("aclnnFoo", workspace, size, executor, stream);
 //     }
 namespace emu {
+
+struct Stream;
 
 struct PlanTensor {
   aclTensor tensor;
@@ -55,7 +57,7 @@ class PlanContext {
   void *workspace() const { return workspace_; }
   uint64_t workspace_size() const { return workspace_size_; }
   Stream &stream() const { return stream_; }
-  int device() const { return stream_.device; }
+  int device() const;
 
  private:
   const std::vector<PlanTensor> &tensors_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/slots.h"
+#include "core/stream.h"
 #include "meta/executor.h"
 #include "meta/parameters.h"
 

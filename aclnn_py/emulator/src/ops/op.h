@@ -25,7 +25,6 @@
 
 #include "aclnn/acl_meta.h"
 #include "core/export.h"
-#include "core/pool.h"
 #include "core/status.h"
 #include "meta/executor.h"
 #include "meta/tensor.h"

@@ -23,6 +23,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/attention/tokens.h"
 #include "ops/float_kernels.h"

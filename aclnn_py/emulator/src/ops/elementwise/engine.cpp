@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/engine.h"
+#include "core/pool.h"
 
 #include <cstring>
 #include <optional>

@@ -2,6 +2,7 @@
 // Elements made from their position.
 #pragma once
 
+#include "core/pool.h"
 #include "ops/op.h"
 
 namespace emu {

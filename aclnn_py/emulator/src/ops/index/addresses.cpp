@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/index/addresses.h"
+#include "core/pool.h"
 #include "core/statuses.h"
 
 #include <cstring>

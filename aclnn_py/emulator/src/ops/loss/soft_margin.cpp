@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "aclnnop/loss.h"
+#include "core/pool.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 

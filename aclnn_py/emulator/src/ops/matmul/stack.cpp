@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul/stack.h"
+#include "core/pool.h"
 
 namespace emu {
 namespace {

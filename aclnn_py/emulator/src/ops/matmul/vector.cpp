@@ -5,6 +5,7 @@
 #include "aclnnop/matmul.h"
 #include "ops/matmul/stack.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace emu {

@@ -5,6 +5,7 @@
 #include "aclnnop/conversion.h"
 #include "core/host_memory.h"
 #include "core/memory.h"
+#include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/matmul/stack.h"
 

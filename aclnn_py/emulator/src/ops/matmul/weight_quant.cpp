@@ -2,6 +2,7 @@
 // Products with quantised weights: the weight becomes (q + offset) * scale, rounded to the dtype of
 // x, and is then an ordinary operand.
 #include "aclnnop/matmul.h"
+#include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/matmul/stack.h"
 

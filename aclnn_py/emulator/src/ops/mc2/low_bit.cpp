@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/pool.h"
 #include "ops/mc2/all_reduce_plan.h"
 
 namespace emu {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated units: one half of a dimension, activated, times the other half.
 #include "aclnnop/activation.h"
+#include "core/pool.h"
 #include "ops/norm/rows.h"
 
 #include <cmath>

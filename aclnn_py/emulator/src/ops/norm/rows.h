@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/pool.h"
 #include "ops/op.h"
 
 namespace emu {

@@ -4,6 +4,7 @@
 
 #include "ops/quant/dequantise.h"
 
+#include "core/pool.h"
 #include "ops/matmul/stack.h"
 #include "ops/quant/packed_scale.h"
 

@@ -8,6 +8,7 @@
 
 #include "aclnn/host_calls.h"
 #include "aclnnop/quant.h"
+#include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/op.h"
 #include "ops/quant/packed_scale.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/fold.h"
+#include "core/pool.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "aclnnop/math.h"
+#include "core/pool.h"
 #include "ops/reduce/forms.h"
 
 namespace emu {

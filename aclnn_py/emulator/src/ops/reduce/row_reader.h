@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/pool.h"
 #include "ops/reduce/axes.h"
 
 namespace emu {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/pool.h"
 #include "ops/matmul/gemm.h"
 #include "ops/norm/rows.h"
 #include "ops/window/columns.h"

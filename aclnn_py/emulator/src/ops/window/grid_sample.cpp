@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "aclnnop/image.h"
+#include "core/pool.h"
 #include "ops/norm/rows.h"
 #include "ops/window/geometry.h"
 

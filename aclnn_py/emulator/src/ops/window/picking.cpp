@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 #include "ops/window/picking.h"
+#include "core/pool.h"
 
 #include <algorithm>
 

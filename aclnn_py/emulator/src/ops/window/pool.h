@@ -2,6 +2,7 @@
 // What pools share: where their windows lie, and the walk over planes.
 #pragma once
 
+#include "core/pool.h"
 #include "ops/window/plane.h"
 
 namespace emu {

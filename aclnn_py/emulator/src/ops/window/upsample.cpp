@@ -5,6 +5,7 @@
 // UpsampleBilinear2d and UpsampleTrilinear3d weigh the neighbours (float32 values, float64 for
 // float64; one rounding).
 #include "aclnnop/image.h"
+#include "core/pool.h"
 #include "ops/norm/rows.h"
 #include "ops/window/picking.h"
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A change of a runtime header recompiles a part of the emulator, not all of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "aclnn_py" / "emulator" / "src"
+INCLUDE = ROOT / "include"
+MOST_UNITS = 60
+# What every operator speaks in: statuses, entry points, handles, sizes, the type of a kernel.
+VOCABULARY = {
+    "core/status.h",
+    "core/statuses.h",
+    "core/export.h",
+    "core/slots.h",
+    "core/checked.h",
+    "core/callable.h",
+}
+
+
+def includes_of(path: Path) -> set[Path]:
+    """The headers of this repository that a file names."""
+    named = re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {base / name for name in named for base in (SOURCES, INCLUDE) if (base / name).is_file()}
+
+
+def closure(unit: Path) -> set[Path]:
+    """Every header a unit reads, however deep."""
+    seen: set[Path] = set()
+    waiting = [unit]
+    while waiting:
+        fresh = includes_of(waiting.pop()) - seen
+        seen |= fresh
+        waiting.extend(fresh)
+    return seen
+
+
+def test_runtime_headers_reach_few_units() -> None:
+    units = list(SOURCES.rglob("*.cpp"))
+    reached = Counter(header for unit in units for header in closure(unit))
+    counts = {
+        header.relative_to(SOURCES).as_posix(): count
+        for header, count in reached.items()
+        if SOURCES in header.parents
+    }
+    assert counts["core/status.h"] > MOST_UNITS, "the headers were not followed"
+    watched = {
+        name: count
+        for name, count in counts.items()
+        if name.startswith(("core/", "runtime/")) and name not in VOCABULARY
+    }
+    assert len(watched) > 20
+    assert {name: count for name, count in watched.items() if count >= MOST_UNITS} == {}
+    assert reached[INCLUDE / "acl" / "acl_rt.h"] < MOST_UNITS
