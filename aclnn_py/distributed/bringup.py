@@ -15,7 +15,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.distributed.rendezvous.messages import (
     lines,
     one_line,

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aclnn_py._ffi import C, device_kind, ffi
-from aclnn_py.distributed import bringup, groups, native
+from aclnn_py.distributed import bringup, native
 from aclnn_py.distributed.config import CommunicatorConfig
 from aclnn_py.distributed.environment import RankEnvironment, detect_environment
-from aclnn_py.distributed.rendezvous.meeting import Rendezvous, open_rendezvous
+from aclnn_py.distributed.registry import register
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
+from aclnn_py.distributed.rendezvous.opening import open_rendezvous
 from aclnn_py.errors import DeviceMismatchError, HcclError, StatusError
 from aclnn_py.errors.ranks import RankEnvironmentError, RankLostError
 from aclnn_py.runtime.device import Device, device_count
@@ -60,7 +62,7 @@ class Communicator(Handle):
         self._splits = 0
         Handle.__init__(self, native.OpenComm(raw, device, meeting), native.destroy)
         self._rank, self._world_size, self._name = native.identity(raw, device)
-        groups.register(self, may_be_default=is_global)
+        register(self, may_be_default=is_global)
         return self
 
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aclnn_py.distributed import bringup
-from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.errors.ranks import RendezvousError, RendezvousMismatchError
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.distributed.rendezvous.messages import checked_timeout
 from aclnn_py.distributed.rendezvous.shared_files import SharedFiles
 from aclnn_py.errors.ranks import RendezvousMismatchError, RendezvousTimeoutError

@@ -11,7 +11,7 @@ import socket
 import time
 from typing import Any, NoReturn
 
-from aclnn_py.distributed.rendezvous.meeting import Rendezvous
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.distributed.rendezvous.messages import (
     GREETINGS,
     HELLO,
