@@ -19,20 +19,21 @@ if TYPE_CHECKING:
         scatter,
     )
     from aclnn_py.distributed.communicator import Communicator
-    from aclnn_py.distributed.config import CommunicatorConfig
+    from aclnn_py.distributed.communicator_config import CommunicatorConfig
     from aclnn_py.distributed.environment import RankEnvironment, detect_environment
+    from aclnn_py.distributed.fused.add_rms_norm import (
+        matmul_all_reduce_add_rms_norm,
+        quant_matmul_all_reduce_add_rms_norm,
+        weight_quant_matmul_all_reduce_add_rms_norm,
+    )
+    from aclnn_py.distributed.fused.all_gather import all_gather_matmul
     from aclnn_py.distributed.fused.all_reduce import (
         matmul_all_reduce,
         quant_matmul_all_reduce,
         weight_quant_matmul_all_reduce,
     )
-    from aclnn_py.distributed.fused.gather_scatter import all_gather_matmul, matmul_reduce_scatter
     from aclnn_py.distributed.fused.grouped import grouped_mat_mul_all_reduce
-    from aclnn_py.distributed.fused.norms import (
-        matmul_all_reduce_add_rms_norm,
-        quant_matmul_all_reduce_add_rms_norm,
-        weight_quant_matmul_all_reduce_add_rms_norm,
-    )
+    from aclnn_py.distributed.fused.reduce_scatter import matmul_reduce_scatter
     from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
     from aclnn_py.distributed.reductions import all_reduce, reduce, reduce_scatter_tensor
     from aclnn_py.errors.ranks import (
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _HOMES = {
     # Communicators
     "Communicator": "distributed.communicator",
-    "CommunicatorConfig": "distributed.config",
+    "CommunicatorConfig": "distributed.communicator_config",
     "RankEnvironment": "distributed.environment",
     "detect_environment": "distributed.environment",
     # Collectives
@@ -64,15 +65,15 @@ _HOMES = {
     "recv": "distributed.point_to_point",
     "send": "distributed.point_to_point",
     # Communication and computation in one operator
-    "all_gather_matmul": "distributed.fused.gather_scatter",
+    "all_gather_matmul": "distributed.fused.all_gather",
     "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
     "matmul_all_reduce": "distributed.fused.all_reduce",
-    "matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
-    "matmul_reduce_scatter": "distributed.fused.gather_scatter",
+    "matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
+    "matmul_reduce_scatter": "distributed.fused.reduce_scatter",
     "quant_matmul_all_reduce": "distributed.fused.all_reduce",
-    "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
+    "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
     "weight_quant_matmul_all_reduce": "distributed.fused.all_reduce",
-    "weight_quant_matmul_all_reduce_add_rms_norm": "distributed.fused.norms",
+    "weight_quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
     # Errors
     "RankEnvironmentError": "errors.ranks",
     "RankLostError": "errors.ranks",

@@ -10,7 +10,7 @@ from typing import Any
 
 from aclnn_py._ffi import C, device_kind, ffi
 from aclnn_py.distributed import bringup, native
-from aclnn_py.distributed.config import CommunicatorConfig
+from aclnn_py.distributed.communicator_config import CommunicatorConfig
 from aclnn_py.distributed.environment import RankEnvironment, detect_environment
 from aclnn_py.distributed.registry import register
 from aclnn_py.distributed.rendezvous.interface import Rendezvous

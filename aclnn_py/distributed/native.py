@@ -9,7 +9,7 @@ from typing import Any
 
 from aclnn_py._ffi import C, ffi
 from aclnn_py.distributed.bringup import ROOT_INFO_NBYTES
-from aclnn_py.distributed.config import CommunicatorConfig, fill
+from aclnn_py.distributed.communicator_config import CommunicatorConfig, fill
 from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.errors import AclnnPyError
 from aclnn_py.runtime.device import Device

@@ -233,9 +233,9 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from aclnn_py.tools.records import replayer
+    from aclnn_py.tools.records import command
 
-    return replayer.run(
+    return command.run(
         options.file,
         device=options.device,
         as_json=options.json,

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 
 from aclnn_py import facts
+from aclnn_py._ffi import C
+from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py.errors import AclnnPyError
 
 __all__ = ["OperatorRow", "find", "run"]
@@ -53,8 +55,6 @@ def find(pattern: str = "") -> list[OperatorRow]:
     list[OperatorRow]
         Sorted by name.
     """
-    from aclnn_py._ffi.contract.naming import operator_name
-
     chosen = []
     for c_name, fact in facts.operators().items():
         name = operator_name(c_name)
@@ -127,8 +127,6 @@ def _print_table(rows: list[OperatorRow], with_parameters: bool) -> None:
 
 
 def _availability() -> Callable[[str], bool] | None:
-    from aclnn_py._ffi import C
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)

@@ -223,7 +223,7 @@ def test_a_config_name_that_is_too_long_is_refused() -> None:
 
 def test_config_structure_is_what_cann_8_1_reads() -> None:
     from aclnn_py._ffi import ffi
-    from aclnn_py.distributed.config import fill
+    from aclnn_py.distributed.communicator_config import fill
 
     cell = fill(CommunicatorConfig(buffer_mib=7, name="n", service_level=3))
     data = bytes(ffi.buffer(cell))

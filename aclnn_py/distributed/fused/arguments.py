@@ -6,11 +6,12 @@ from __future__ import annotations
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.distributed.groups import Group
+from aclnn_py.errors import NotSupportedError
 from aclnn_py.operators.describe.argument_errors import not_a_tensor
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["STOP_ON_FAILURE", "communicator_of", "product_like", "tensor_of"]
+__all__ = ["STOP_ON_FAILURE", "communicator_of", "matrices", "product_like", "tensor_of"]
 
 # The only mode that communication operators accept: a failure stops the stream.
 STOP_ON_FAILURE = 1
@@ -42,3 +43,13 @@ def product_like(x1: object, x2: object, dtype: str | None, comm: Communicator) 
     left, right = tensor_of(x1, "x1", (2, 3)), tensor_of(x2, "x2", (2,))
     shape = (*left.shape[:-1], right.shape[1])
     return empty(shape, dtype or left.dtype_name, device=comm.device)
+
+
+def matrices(
+    routine: str, input: object, x2: object, trans_input: bool, trans_x2: bool
+) -> tuple[Tensor, Tensor]:
+    """Return both matrices of a product; NotSupportedError when the left one is transposed."""
+    if trans_input:
+        raise NotSupportedError(f"trans_input: {routine} takes only False")
+    left, right = tensor_of(input, "input", (2,)), tensor_of(x2, "x2", (2,))
+    return left, right.T if trans_x2 else right

@@ -9,16 +9,22 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from aclnn_py import __version__
 from aclnn_py.tools.doctor import probe
+from aclnn_py.tools.doctor.causes import comes_from_installation
 from aclnn_py.tools.doctor.finding import LEVELS, Finding, Level, error, verdict
 from aclnn_py.tools.doctor.host import Host
 
-if TYPE_CHECKING:
+try:
     from aclnn_py.tools.doctor.facts import Facts
-
-    Rule = Callable[[Facts], Iterator[Finding]]
+    from aclnn_py.tools.doctor.rules import RULES
+except ImportError as fault:
+    # The compiled part of the package is missing: a finding, and no reason to end without a report.
+    _NOT_BUILT = str(fault)
+else:
+    _NOT_BUILT = ""
 
 __all__ = ["Report", "examine", "findings_for", "run"]
 
@@ -141,8 +147,6 @@ def findings_for(fault: BaseException, host: Host | None = None) -> list[Finding
         Errors, then warnings; empty when the installation looks well or ``fault`` is of another
         kind.
     """
-    from aclnn_py.tools.doctor.causes import comes_from_installation
-
     return examine(host, device=False).worst() if comes_from_installation(fault) else []
 
 
@@ -175,8 +179,6 @@ def run(
 
 
 def _describe(report: Report, host: Host) -> None:
-    from aclnn_py import __version__
-
     report.versions = {
         "aclnn_py": __version__,
         "python": platform.python_version(),
@@ -202,12 +204,9 @@ def _try_device(report: Report, host: Host, timeout_s: float) -> str:
 
 
 def _apply(report: Report, host: Host, soc: str) -> Iterable[Finding]:
-    try:
-        from aclnn_py.tools.doctor.facts import Facts
-        from aclnn_py.tools.doctor.rules import RULES
-    except ImportError as fault:
+    if _NOT_BUILT:
         missing = error(
-            f"the compiled part of aclnn_py is missing ({fault})",
+            f"the compiled part of aclnn_py is missing ({_NOT_BUILT})",
             "nothing can be called",
             "install the package, or run `python build_ffi.py` in the source tree",
         )
@@ -231,7 +230,7 @@ def _apply(report: Report, host: Host, soc: str) -> Iterable[Finding]:
     return findings
 
 
-def _guarded(rule: Rule, facts: Facts) -> Iterator[Finding]:
+def _guarded(rule: Callable[[Facts], Iterator[Finding]], facts: Facts) -> Iterator[Finding]:
     try:
         yield from rule(facts)
     except OSError as fault:

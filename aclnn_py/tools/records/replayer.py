@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded calls run again: the same statuses, the same data?"""
+"""Run recorded calls again, and compare statuses and data."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import prod
 
 from aclnn_py import ops
-from aclnn_py._ffi import device_kind, use
-from aclnn_py.errors import AclnnPyError, StatusError, SymbolNotFoundError
+from aclnn_py.distributed.communicator import Communicator
+from aclnn_py.errors import StatusError, SymbolNotFoundError
 from aclnn_py.operators.launch.op import Op
 from aclnn_py.operators.launch.table import python_name
 from aclnn_py.operators.record.file import RecordedCall, RecordError, RecordReader
@@ -25,7 +23,7 @@ from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tools.foreign_text import printable
 from aclnn_py.tools.records.difference import Difference, difference
 
-__all__ = ["Outcome", "Replay", "operator_of", "replay", "run", "run_call"]
+__all__ = ["Outcome", "Replay", "operator_of", "replay", "replay_call", "run_call"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ def replay(path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> 
         The file is no record, or larger than the limit; or a call does not fit its operator.
     """
     reader = RecordReader(path, limit_nbytes=limit_nbytes)
-    return [_compare(reader, index, call) for index, call in enumerate(reader.calls)]
+    return [replay_call(reader, index, call) for index, call in enumerate(reader.calls)]
 
 
 def operator_of(call: RecordedCall) -> Op:
@@ -181,8 +179,6 @@ def _group(call: RecordedCall) -> Iterator[str]:
     if call.group is None:
         yield ""
         return
-    from aclnn_py.distributed import Communicator
-
     communicators = Communicator.init_all(call.group)
     try:
         yield communicators[0].name
@@ -191,7 +187,8 @@ def _group(call: RecordedCall) -> Iterator[str]:
             communicator.close()
 
 
-def _compare(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
+def replay_call(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
+    """Run one call of a record on the device in use, and compare status and data."""
     try:
         outcome = run_call(call, reader.data)
     except SymbolNotFoundError as error:
@@ -238,97 +235,3 @@ def _first_difference(
             if apart.beyond:
                 return name, apart
     return "", None
-
-
-def run(
-    path: str,
-    *,
-    device: str | None = None,
-    as_json: bool = False,
-    cpp: bool = False,
-    call: int | None = None,
-    minimize: str | None = None,
-    max_mib: int | None = None,
-) -> int:
-    """Replay a record for the command line.
-
-    Parameters
-    ----------
-    path : str
-    device : str, optional
-        "auto", "npu" or "emulator", as for ``aclnn_py.use``.
-    as_json : bool, default False
-        Print one JSON object.
-    cpp : bool, default False
-        Print a C++ program instead: of call number `call`, or of the first that failed, or else of
-        the first.
-    call : int, optional
-        Look at this call only.
-    minimize : str, optional
-        Write a record with the smallest shapes that still fail with the same status there.
-    max_mib : int, optional
-        What the file may unpack to, in MiB, in place of the default of ``replay``.
-
-    Returns
-    -------
-    int
-        0 when everything is as recorded, 1 when not, 2 for a file that cannot be read or a device
-        that cannot be used.
-    """
-    try:
-        if device is not None:
-            use(device)
-        reader = RecordReader(path, limit_nbytes=None if max_mib is None else max_mib << 20)
-        if call is not None and not 0 <= call < len(reader.calls):
-            raise RecordError(f"{path}: has calls 0 to {len(reader.calls) - 1}, not {call}")
-        if cpp or minimize is not None:
-            return _one(reader, call, cpp, minimize)
-        found = [
-            _compare(reader, index, item)
-            for index, item in enumerate(reader.calls)
-            if call is None or call == index
-        ]
-    except (OSError, ValueError, AclnnPyError) as error:
-        print(f"aclnn-py replay: {error}", file=sys.stderr)
-        return 2
-    except MemoryError:
-        print(f"aclnn-py replay: {path}: not enough memory of the host", file=sys.stderr)
-        return 2
-    bad = [item for item in found if not item.agrees]
-    if as_json:
-        rows = [{**asdict(item), "agrees": item.agrees} for item in found]
-        print(json.dumps({"device": device_kind(), "about": reader.about, "calls": rows}))
-    else:
-        for item in found:
-            print(item)
-        print(f"{len(found) - len(bad)} of {len(found)} calls as recorded, on the {device_kind()}")
-        if bad:
-            print(f"first to part: {bad[0]}")
-    return 1 if bad else 0
-
-
-def _one(reader: RecordReader, index: int | None, cpp: bool, minimize: str | None) -> int:
-    if not reader.calls:
-        raise RecordError(f"{reader.path}: has no calls")
-    if index is None:
-        failed = [n for n, item in enumerate(reader.calls) if item.status]
-        index = failed[0] if failed else 0
-    call = reader.calls[index]
-    if minimize is not None:
-        from aclnn_py.tools.records.minimizer import minimized, write_minimized
-
-        smaller = minimized(call, reader.data)
-        write_minimized(minimize, reader, smaller)
-        before = sum(memory.nbytes for memory in call.memories)
-        after = sum(memory.nbytes for memory in smaller.call.memories)
-        print(f"{call.operator}: {before} bytes of tensors became {after}", file=sys.stderr)
-        call = smaller.call
-        if cpp:
-            from aclnn_py.tools.records.reproducer import program
-
-            print(program(call, smaller.data))
-        return 0
-    from aclnn_py.tools.records.reproducer import program
-
-    print(program(call, reader.data))
-    return 0
