@@ -49,9 +49,9 @@ def all_gather_into_tensor(
     input_tensor : Tensor
         The same shape and dtype on every rank; contiguous.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def all_gather_into_tensor(
     DeviceMismatchError
         A tensor or the stream is not on the communicator's device.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -108,9 +108,9 @@ def all_gather(
     rows : Sequence[int], optional
         ``n_r`` of every rank. Without it the ranks exchange them first, which waits for the device.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def all_gather(
     ValueError
         ``rows`` does not fit, or the tensor has gaps or no dimension.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -189,9 +189,9 @@ def all_to_all_single(
     output_split_sizes, input_split_sizes : Sequence[int], optional
         Rows of each part, one number per rank. Default: equal parts.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def all_to_all_single(
     TypeError
         The dtypes differ.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -257,16 +257,16 @@ def broadcast(
     src : int
         Rank whose data is copied.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
     ValueError
         ``src`` is out of range, or the tensor has gaps.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -307,9 +307,9 @@ def scatter(
     src : int
         Rank whose data is handed out.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def scatter(
     TypeError
         The dtypes differ.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -362,7 +362,7 @@ def barrier(
     Parameters
     ----------
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
         Ordering; default is the current stream.
     timeout_s : float, optional

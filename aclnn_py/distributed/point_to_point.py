@@ -31,16 +31,16 @@ def send(tensor: Tensor, dst: int, group: Group = None, *, stream: Stream | None
     dst : int
         Rank that receives; not this one.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
     ValueError
         ``dst`` is this rank or out of range, or the tensor has gaps.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Source
     ------
@@ -68,16 +68,16 @@ def recv(tensor: Tensor, src: int, group: Group = None, *, stream: Stream | None
     src : int
         Rank that sends; not this one.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
     ValueError
         ``src`` is this rank or out of range, or the tensor has gaps.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Source
     ------
@@ -113,16 +113,16 @@ def batch_send_recv(
     recvs : Sequence[tuple[Tensor, int]]
         Tensors to overwrite, each with the rank that sends it.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
     ValueError
         A rank is this one or out of range, or a tensor has gaps.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Source
     ------

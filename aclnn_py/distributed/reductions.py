@@ -38,13 +38,13 @@ def all_reduce(
     tensor : Tensor
         Operand, and result unless ``output`` is given; the same shape and dtype on every rank.
     op : {"sum", "prod", "max", "min"}, default "sum"
-        Reduction.
+        How elements are combined.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     output : Tensor, optional
         Result; as many elements and the dtype of ``tensor``. Default is ``tensor`` itself.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -100,13 +100,13 @@ def reduce(
     dst : int
         Rank that gets the result.
     op : {"sum", "prod", "max", "min"}, default "sum"
-        Reduction.
+        How elements are combined.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     output : Tensor, optional
         Result; as many elements and the dtype of ``tensor``. Default is ``tensor`` itself.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def reduce(
     TypeError
         The dtypes differ, or HCCL does not know the dtype.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----
@@ -163,11 +163,11 @@ def reduce_scatter_tensor(
     input : Tensor
         ``R`` times the elements of the output; the same shape and dtype on every rank; contiguous.
     op : {"sum", "prod", "max", "min"}, default "sum"
-        Reduction.
+        How elements are combined.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def reduce_scatter_tensor(
     TypeError
         The dtypes differ, or HCCL does not know the dtype.
     HcclError
-        HCCL refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
 
     Notes
     -----

@@ -494,6 +494,19 @@ def test_a_library_that_ends_the_process_is_reported(tmp_path: Path) -> None:
     assert "driver, firmware and CANN that do not match" in trial["why"]
 
 
+def test_a_missing_compiled_part_is_a_finding() -> None:
+    source = """
+        import sys
+        sys.modules["aclnn_py._ffi._binding"] = None  # as in a source tree that was never built
+        from aclnn_py.tools.cli import main
+        sys.exit(main(["doctor"]))
+    """
+    result = run_script(source)
+    assert result.status == 1, result.err
+    assert "the compiled part of aclnn_py is missing" in result.out
+    assert "python build_ffi.py" in result.out
+
+
 def test_a_trial_that_does_not_end_is_ended() -> None:
     from aclnn_py.tools.doctor import probe
 

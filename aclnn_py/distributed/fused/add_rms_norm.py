@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products summed over all ranks, followed by a residual and a norm: the end of a layer."""
+"""Matrix products that are summed over all ranks, then get a residual and an RMS norm.
+
+This is the end of a tensor-parallel layer. The three operators differ in the product only.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,11 @@ def matmul_all_reduce_add_rms_norm(
     comm_turn: int = 0,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Multiply, sum over the ranks, add the residual once and normalise by the root mean square.
+    """Multiply, sum over the ranks, add the residual and normalise by the root mean square.
 
     ``y = sum over the ranks of (x1 @ x2 + bias) + residual``;
-    ``norm = y / sqrt(mean(y ** 2) + epsilon) * gamma``. **The bias of every rank counts, the
-    residual counts once.**
+    ``norm = y / sqrt(mean(y ** 2) + epsilon) * gamma``. **The bias of every rank is added; the
+    residual is added once.**
 
     Parameters
     ----------
@@ -51,25 +54,25 @@ def matmul_all_reduce_add_rms_norm(
     x2 : Tensor
         Right matrix of this rank. Shape ``(k, n)``, a transposed view included; dtype of ``x1``.
     residual : Tensor
-        Shape ``(b, s, n)``; dtype of ``x1``; the same on every rank.
+        Shape ``(b, s, n)``; dtype float16 | bfloat16, that of the result; the same on every rank.
     gamma : Tensor
-        Shape ``(n,)``; dtype of ``x1``. Factors of the norm.
+        Factors of the norm. Shape ``(n,)``; dtype of ``residual``.
     epsilon : float, default 1e-6
         Added to the mean of the squares.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks. Default is that of the communicator, and another is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype of ``x1``. Added on every rank that passes one.
+        Shape ``(n,)``; dtype of ``x1``. Added once for each rank that passes it.
     inplace : bool, default False
         Write ``y`` into ``residual`` and return that.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -79,10 +82,11 @@ def matmul_all_reduce_add_rms_norm(
     Raises
     ------
     ValueError
-        ``residual`` has another rank than 3, or ``world_size`` is not that of the communicator.
+        ``residual`` does not have 3 dimensions, or ``world_size`` is not that of the communicator.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype, a shape or ``reduce_op`` is refused; 561002
-        ``comm_turn``, the number of ranks or an empty tensor; 361001 the group is unknown.
+        161001: a tensor is missing. 161002: a dtype, a shape or ``reduce_op`` is refused. 561002:
+        ``comm_turn`` or the number of ranks is refused, or a tensor is empty. 361001: the group is
+        unknown.
     SymbolNotFoundError
         The loaded library has no such operator.
 
@@ -95,7 +99,7 @@ def matmul_all_reduce_add_rms_norm(
     aclnnMatmulAllReduceAddRmsNorm, aclnnInplaceMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    return _launch(
+    return _add_rms_norm(
         "matmul_all_reduce_add_rms_norm",
         communicator_of(group, world_size),
         residual,
@@ -129,7 +133,7 @@ def weight_quant_matmul_all_reduce_add_rms_norm(
     comm_turn: int = 0,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Do as matmul_all_reduce_add_rms_norm with weights of 8 or 4 bits.
+    """Compute matmul_all_reduce_add_rms_norm with 8-bit or 4-bit weights.
 
     Parameters
     ----------
@@ -143,29 +147,30 @@ def weight_quant_matmul_all_reduce_add_rms_norm(
         Shape ``(1,)``, ``(n,)``, ``(1, n)`` or, with groups, ``(ceil(k / size), n)``; dtype of
         ``x1``.
     residual : Tensor
-        Shape ``(b, s, n)``; dtype of ``x1``; the same on every rank.
+        Shape ``(b, s, n)``; dtype float16 | bfloat16, that of the result; the same on every rank.
     gamma : Tensor
-        Shape ``(n,)``; dtype of ``x1``. Factors of the norm.
+        Factors of the norm. Shape ``(n,)``; dtype of ``residual``.
     epsilon : float, default 1e-6
         Added to the mean of the squares.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks. Default is that of the communicator, and another is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     antiquant_offset : Tensor, optional
         Shape and dtype of ``antiquant_scale``; default is 0.
     antiquant_group_size : int, default 0
-        Rows of ``x2`` that share a scale: 0 for all, else a multiple of 32 below ``k``.
+        Number of rows of ``x2`` that share a scale: 0 for all rows, else a multiple of 32 below
+        ``k``.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype of ``x1``. Added on every rank that passes one.
+        Shape ``(n,)``; dtype of ``x1``. Added once for each rank that passes it.
     inplace : bool, default False
         Write ``y`` into ``residual`` and return that.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -175,9 +180,9 @@ def weight_quant_matmul_all_reduce_add_rms_norm(
     Raises
     ------
     ValueError
-        ``residual`` has another rank than 3, or ``world_size`` is not that of the communicator.
+        ``residual`` does not have 3 dimensions, or ``world_size`` is not that of the communicator.
     AclnnError
-        As weight_quant_matmul_all_reduce.
+        The statuses are those of weight_quant_matmul_all_reduce.
     SymbolNotFoundError
         The loaded library has no such operator.
 
@@ -190,7 +195,7 @@ def weight_quant_matmul_all_reduce_add_rms_norm(
     aclnnWeightQuantMatmulAllReduceAddRmsNorm, aclnnInplaceWeightQuantMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    return _launch(
+    return _add_rms_norm(
         "weight_quant_matmul_all_reduce_add_rms_norm",
         communicator_of(group, world_size),
         residual,
@@ -225,7 +230,7 @@ def quant_matmul_all_reduce_add_rms_norm(
     comm_turn: int = 0,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Do as matmul_all_reduce_add_rms_norm with int8 matrices and a scale.
+    """Compute matmul_all_reduce_add_rms_norm with int8 matrices and a scale.
 
     Parameters
     ----------
@@ -235,28 +240,28 @@ def quant_matmul_all_reduce_add_rms_norm(
         Right matrix of this rank. Shape ``(k, n)``; dtype int8; format ND, a transposed view
         included, or FRACTAL_NZ.
     dequant_scale : Tensor
-        Shape ``(1,)``, ``(n,)`` or ``(1, n)``; uint64 or int64, packed
-        (``functional.trans_quant_param``), for a float16 result, bfloat16 for a bfloat16 one.
+        Shape ``(1,)``, ``(n,)`` or ``(1, n)``; dtype uint64 or int64, packed
+        (``functional.trans_quant_param``), for a float16 result, bfloat16 for a bfloat16 result.
     residual : Tensor
         Shape ``(b, s, n)``; dtype float16 | bfloat16, that of the result; the same on every rank.
     gamma : Tensor
-        Shape ``(n,)``; dtype of ``residual``. Factors of the norm.
+        Factors of the norm. Shape ``(n,)``; dtype of ``residual``.
     epsilon : float, default 1e-6
         Added to the mean of the squares.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks. Default is that of the communicator, and another is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype int32. Added on every rank that passes one, before the scales.
+        Shape ``(n,)``; dtype int32. Added before the scales, once for each rank that passes it.
     inplace : bool, default False
         Write ``y`` into ``residual`` and return that.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -266,9 +271,9 @@ def quant_matmul_all_reduce_add_rms_norm(
     Raises
     ------
     ValueError
-        ``residual`` has another rank than 3, or ``world_size`` is not that of the communicator.
+        ``residual`` does not have 3 dimensions, or ``world_size`` is not that of the communicator.
     AclnnError
-        As quant_matmul_all_reduce.
+        The statuses are those of quant_matmul_all_reduce.
     SymbolNotFoundError
         The loaded library has no such operator.
 
@@ -281,7 +286,7 @@ def quant_matmul_all_reduce_add_rms_norm(
     aclnnQuantMatmulAllReduceAddRmsNorm, aclnnInplaceQuantMatmulAllReduceAddRmsNorm
     (``include/aclnnop/mc2.h``), CANN >= 8.1.RC1.
     """
-    return _launch(
+    return _add_rms_norm(
         "quant_matmul_all_reduce_add_rms_norm",
         communicator_of(group, world_size),
         residual,
@@ -298,7 +303,7 @@ def quant_matmul_all_reduce_add_rms_norm(
     )
 
 
-def _launch(
+def _add_rms_norm(
     name: str,
     comm: Communicator,
     residual: object,
@@ -306,7 +311,7 @@ def _launch(
     stream: Stream | None,
     **arguments: object,
 ) -> tuple[Tensor, Tensor]:
-    """Allocate y and the norm, and launch the operator of this name, or its form in place."""
+    """Allocate y and the norm, and launch the operator ``name`` or its in-place form."""
     added = tensor_of(residual, "residual", (3,))
     y, norm = added if inplace else empty_like(added), empty_like(added)
     targets = {"residual_ref": added} if inplace else {"residual": added, "y": y}

@@ -43,30 +43,30 @@ def all_gather_matmul(
         Right matrix of this rank. Shape ``(k, n)``, or ``(n, k)`` with ``trans_x2``; dtype of
         ``input``; format ND.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks; 2, 4 or 8. Default is that of the communicator, and another is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     bias : Tensor, optional
         CANN supports only None.
     gather_index : int, default 0
-        0 gathers ``input``; CANN supports only 0.
+        0 to gather ``input``; CANN supports only 0.
     gather_output : bool, default True
-        Whether ``gather_out`` is wanted.
+        Whether to return the gathered matrix too.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     trans_input : bool, default False
         Whether ``input`` is transposed; only False is supported.
     trans_x2 : bool, default False
-        Whether ``x2`` is transposed; it is read through a view, nothing is copied.
+        Whether ``x2`` is transposed. It is read through a view; nothing is copied.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
     output : Tensor
         Shape ``(m * R, n)``; dtype of ``input``.
     gather_out : Tensor
-        Shape ``(m * R, k)``; of shape ``(0,)`` without ``gather_output``.
+        Shape ``(m * R, k)``; shape ``(0,)`` without ``gather_output``.
 
     Raises
     ------
@@ -75,14 +75,16 @@ def all_gather_matmul(
     NotSupportedError
         ``trans_input`` is true.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype or a shape is refused; 561002 ``gather_index``,
-        ``comm_turn`` or the number of ranks is refused; 361001 the group is unknown.
+        161001: a tensor is missing. 161002: a dtype or a shape is refused. 561002:
+        ``gather_index``, ``comm_turn`` or the number of ranks is refused. 361001: the group is
+        unknown.
     SymbolNotFoundError
-        The loaded library predates the operator.
+        The loaded library is too old for the operator.
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it with the same ``m`` and ``k``.
+    Collective: every rank of ``group`` calls it with the same ``m`` and ``k``. CANN supports 2, 4
+    or 8 ranks.
     Emulator: float32 accumulation and one rounding.
 
     Source

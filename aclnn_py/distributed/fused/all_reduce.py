@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products whose results are summed over all ranks."""
+"""Matrix products that are summed over all ranks."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def matmul_all_reduce(
 ) -> Tensor:
     """Multiply on every rank and sum the products over the ranks.
 
-    ``output = sum over the ranks of (x1 @ x2 + bias + x3)``. **The bias and x3 of every rank
-    count**: a tensor-parallel layer, whose ranks hold the same bias, passes it on one rank only
-    or divides it by the number of ranks; otherwise it is added R times.
+    ``output = sum over the ranks of (x1 @ x2 + bias + x3)``. **The bias and x3 of every rank are
+    added**: when all ranks hold the same bias, as in a tensor-parallel layer, pass it on one rank
+    only or divide it by the number of ranks.
 
     Parameters
     ----------
@@ -43,20 +43,19 @@ def matmul_all_reduce(
         Right matrix of this rank. Shape ``(k, n)``, a transposed view (``weight.T``) included;
         dtype of ``x1``; format ND.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks R; 1, 2, 4 or 8. Default is that of the communicator, and another is an
-        error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype of ``x1``. Added on every rank that passes one.
+        Shape ``(n,)``; dtype of ``x1``. Added once for each rank that passes it.
     x3 : Tensor, optional
-        Shape of the result; dtype of ``x1``. Added on every rank that passes one.
+        Shape and dtype of the result. Added once for each rank that passes it.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -66,18 +65,22 @@ def matmul_all_reduce(
     Raises
     ------
     ValueError
-        ``x1`` or ``x2`` has another rank, or ``world_size`` is not that of the communicator.
+        ``x1`` or ``x2`` has the wrong number of dimensions, or ``world_size`` is not that of the
+        communicator.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype, a shape or ``reduce_op`` is refused; 561002
-        ``comm_turn``, the number of ranks or an empty tensor; 361001 the group is unknown.
+        161001: a tensor is missing. 161002: a dtype, a shape or ``reduce_op`` is refused. 561002:
+        ``comm_turn`` or the number of ranks is refused, or a tensor is empty. 361001: the group is
+        unknown.
     SymbolNotFoundError
-        The loaded library predates the operator, or has none that takes ``x3``.
+        The loaded library is too old for the operator, or for its form that takes ``x3``.
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``.
-    Emulator: float32 accumulation with the bias, rounded; plus ``x3``, rounded; then the sum in
-    the dtype in the order of the ranks. ``ACLNN_PY_REDUCE=fp32`` rounds once, at the end.
+    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``. CANN supports
+    1, 2, 4 or 8 ranks.
+    Emulator: the product and the bias are accumulated in float32 and rounded; ``x3`` is added and
+    the result rounded; then the ranks are summed in rank order, in the dtype of the result. With
+    ``ACLNN_PY_REDUCE=fp32`` there is one rounding, at the end.
 
     Source
     ------
@@ -111,11 +114,12 @@ def weight_quant_matmul_all_reduce(
     comm_turn: int = 0,
     stream: Stream | None = None,
 ) -> Tensor:
-    """Multiply by weights of 8 or 4 bits on every rank and sum the products over the ranks.
+    """Multiply by 8-bit or 4-bit weights on every rank and sum the products over the ranks.
 
     ``w = (x2 + antiquant_offset) * antiquant_scale``, rounded to the dtype of ``x1``;
-    ``output = sum over the ranks of (x1 @ w + bias + x3)``. **The bias and x3 of every rank
-    count**: a tensor-parallel layer passes them on one rank only, or divides by the ranks.
+    ``output = sum over the ranks of (x1 @ w + bias + x3)``. **The bias and x3 of every rank are
+    added**: in a tensor-parallel layer pass them on one rank only, or divide them by the number of
+    ranks.
 
     Parameters
     ----------
@@ -129,24 +133,24 @@ def weight_quant_matmul_all_reduce(
         Shape ``(1,)`` per tensor, ``(n,)`` or ``(1, n)`` per channel, or ``(ceil(k / size), n)``
         with groups of ``size``; dtype of ``x1``.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks R; 1, 2, 4 or 8. Default is that of the communicator, and another is an
-        error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     antiquant_offset : Tensor, optional
         Shape and dtype of ``antiquant_scale``; default is 0.
     antiquant_group_size : int, default 0
-        Rows of ``x2`` that share a scale: 0 for all, else a multiple of 32 below ``k``.
+        Number of rows of ``x2`` that share a scale: 0 for all rows, else a multiple of 32 below
+        ``k``.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype of ``x1``. Added on every rank that passes one.
+        Shape ``(n,)``; dtype of ``x1``. Added once for each rank that passes it.
     x3 : Tensor, optional
-        Shape of the result; dtype of ``x1``. Added on every rank that passes one.
+        Shape and dtype of the result. Added once for each rank that passes it.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -156,18 +160,20 @@ def weight_quant_matmul_all_reduce(
     Raises
     ------
     ValueError
-        ``x1`` or ``x2`` has another rank, or ``world_size`` is not that of the communicator.
+        ``x1`` or ``x2`` has the wrong number of dimensions, or ``world_size`` is not that of the
+        communicator.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype, a shape, ``reduce_op`` or
-        ``antiquant_group_size`` is refused; 561002 ``comm_turn``, the number of ranks, a
-        dimension or an empty tensor; 361001 the group is unknown.
+        161001: a tensor is missing. 161002: a dtype, a shape, ``reduce_op`` or
+        ``antiquant_group_size`` is refused. 561002: ``comm_turn``, the number of ranks or a
+        dimension is refused, or a tensor is empty. 361001: the group is unknown.
     SymbolNotFoundError
-        The loaded library predates the operator.
+        The loaded library is too old for the operator.
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``.
-    Emulator: the weight is rounded, then as ``matmul_all_reduce``.
+    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``. CANN supports
+    1, 2, 4 or 8 ranks.
+    Emulator: the weight is rounded; the rest is as in ``matmul_all_reduce``.
 
     Source
     ------
@@ -212,8 +218,8 @@ def quant_matmul_all_reduce(
     """Multiply int8 matrices on every rank, dequantise, and sum over the ranks.
 
     ``output = sum over the ranks of ((x1 @ x2 + bias) * dequant_scale * pertoken_scale + x3)``.
-    Each rank may have its own scales. **The bias and x3 of every rank count**: a tensor-parallel
-    layer passes them on one rank only.
+    Each rank may have its own scales. **The bias and x3 of every rank are added**: in a
+    tensor-parallel layer pass them on one rank only.
 
     Parameters
     ----------
@@ -223,31 +229,30 @@ def quant_matmul_all_reduce(
         Right matrix of this rank. Shape ``(k, n)``, ``n <= 65535``; dtype int8; format ND, a
         transposed view included, or FRACTAL_NZ (``functional.trans_matmul_weight``).
     dequant_scale : Tensor
-        Shape ``(1,)`` per tensor, ``(n,)`` or ``(1, n)`` per channel. For a float16 result uint64
-        or int64, packed (``functional.trans_quant_param``), or float32 together with
-        ``pertoken_scale``; for a bfloat16 result bfloat16.
+        Shape ``(1,)`` per tensor, ``(n,)`` or ``(1, n)`` per channel. Dtype for a float16 result:
+        uint64 or int64, packed (``functional.trans_quant_param``), or float32 together with
+        ``pertoken_scale``. Dtype for a bfloat16 result: bfloat16.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks R; 1, 2, 4 or 8. Default is that of the communicator, and another is an
-        error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     bias : Tensor, optional
-        Shape ``(n,)``; dtype int32. Added on every rank that passes one, before the scales.
+        Shape ``(n,)``; dtype int32. Added before the scales, once for each rank that passes it.
     x3 : Tensor, optional
-        Shape and dtype of the result. Added on every rank that passes one.
+        Shape and dtype of the result. Added once for each rank that passes it.
     pertoken_scale : Tensor, optional
-        Shape ``(m,)`` or ``(b * s,)``; dtype float32. One factor per row of ``x1``.
+        One factor per row of ``x1``. Shape ``(m,)`` or ``(b * s,)``; dtype float32.
     comm_quant_scale_1 : Tensor, optional
-        Shape ``(n,)`` or ``(1, n)``; dtype of the result; equal on all ranks. Together with
-        ``comm_quant_scale_2``: eight bits per value travel, ``value / comm_quant_scale_1``.
+        Shape ``(n,)`` or ``(1, n)``; dtype of the result; equal on all ranks. Given together with
+        ``comm_quant_scale_2``: the ranks exchange ``value / comm_quant_scale_1`` in 8 bits.
     comm_quant_scale_2 : Tensor, optional
-        The scale of the sums, likewise.
+        Scale of the sums; same shape and dtype.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -258,19 +263,23 @@ def quant_matmul_all_reduce(
     Raises
     ------
     ValueError
-        ``x1`` or ``x2`` has another rank, or ``world_size`` is not that of the communicator.
+        ``x1`` or ``x2`` has the wrong number of dimensions, or ``world_size`` is not that of the
+        communicator.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype, a shape or ``reduce_op`` is refused; 561002
-        ``comm_turn``, the number of ranks, a dimension, an empty tensor, or a float32
-        ``dequant_scale`` without ``pertoken_scale``; 361001 the group is unknown.
+        161001: a tensor is missing. 161002: a dtype, a shape or ``reduce_op`` is refused. 561002:
+        ``comm_turn``, the number of ranks or a dimension is refused, a tensor is empty, or
+        ``dequant_scale`` is float32 and ``pertoken_scale`` is missing. 361001: the group is
+        unknown.
     SymbolNotFoundError
-        The loaded library predates the operator, or has none that takes the scales given.
+        The loaded library is too old for the operator, or for its form that takes these scales.
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``.
-    Emulator: int32 sums with the bias, float32 scaling, rounded; plus ``x3``, rounded; then the
-    sum in the dtype in the order of the ranks. ``ACLNN_PY_REDUCE=fp32`` rounds once, at the end.
+    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``. CANN supports
+    1, 2, 4 or 8 ranks.
+    Emulator: the product and the bias are summed in int32, scaled in float32 and rounded; ``x3`` is
+    added and the result rounded; then the ranks are summed in rank order, in the dtype of the
+    result. With ``ACLNN_PY_REDUCE=fp32`` there is one rounding, at the end.
 
     Source
     ------

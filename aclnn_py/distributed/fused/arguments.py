@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that the fused operators have in common."""
+"""Checks of arguments that the fused operators have in common."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_ON_FAILURE = 1
 
 
 def communicator_of(group: Group, world_size: int | None) -> Communicator:
-    """Return the communicator that is meant; ValueError when it has another number of ranks."""
+    """Return the communicator of ``group``; ValueError when it has another number of ranks."""
     comm = groups.resolve(group)
     if world_size is not None and world_size != comm.world_size:
         raise ValueError(
@@ -27,13 +27,16 @@ def communicator_of(group: Group, world_size: int | None) -> Communicator:
     return comm
 
 
-def tensor_of(value: object, argument: str, ranks: tuple[int, ...]) -> Tensor:
-    """Return a tensor whose rank is one of ``ranks``: results are allocated from its shape."""
+def tensor_of(value: object, argument: str, dimensions: tuple[int, ...]) -> Tensor:
+    """Return ``value`` when it is a tensor with one of these numbers of dimensions.
+
+    The result is allocated from its shape, before the library could check it.
+    """
     if not isinstance(value, Tensor):
         raise not_a_tensor(argument, value)
-    if value.ndim not in ranks:
-        numbers = " or ".join(str(rank) for rank in ranks)
-        kind = "a matrix" if ranks == (2,) else f"{numbers} dimensions"
+    if value.ndim not in dimensions:
+        numbers = " or ".join(map(str, dimensions))
+        kind = "a matrix" if dimensions == (2,) else f"{numbers} dimensions"
         raise ValueError(f"{argument}: expected {kind}, got shape {value.shape}")
     return value
 

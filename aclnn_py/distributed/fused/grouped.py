@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of groups that are summed over all ranks."""
+"""Grouped matrix products that are summed over all ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grouped_mat_mul_all_reduce"]
 
-_X_RANKS = tuple(range(2, 9))
+_X_DIMENSIONS = tuple(range(2, 9))
 
 
 def grouped_mat_mul_all_reduce(
@@ -34,62 +34,63 @@ def grouped_mat_mul_all_reduce(
 ) -> list[Tensor]:
     """Multiply each group by its own weight on every rank, and sum the products over the ranks.
 
-    ``y[i] = sum over the ranks of (x[i] @ weight[i] + bias[i])``. **The bias of every rank
-    counts**: ranks that hold the same bias divide it by their number to see it once.
+    ``y[i] = sum over the ranks of (x[i] @ weight[i] + bias[i])``. **The bias of every rank is
+    added**: when all ranks hold the same bias, divide it by the number of ranks.
 
     Parameters
     ----------
     x : Sequence[Tensor]
-        One tensor per group, or with ``split_item`` 1 and 3 a single one whose rows ``group_list``
-        cuts. Shape ``(m, k)``, with ``split_item`` 0 also more leading dimensions;
-        dtype float16 | bfloat16; format ND.
+        One tensor per group. With ``split_item`` 1 and 3: a single tensor whose rows ``group_list``
+        divides among the groups. Shape ``(m, k)``; with ``split_item`` 0 more leading dimensions
+        are allowed. dtype float16 | bfloat16; format ND.
     weight : Sequence[Tensor]
         One per group, at most 64. Shape ``(k, n)``, not transposed; dtype of ``x``.
     hcomm : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device. 1, 2, 4 or 8
-        ranks.
+        A communicator or its name; default is the first one made on the current device.
     bias : Sequence[Tensor], optional
-        One per group, or none. Shape ``(n,)``; dtype float16, or float32 with bfloat16 ``x``.
+        One per group, or none. Shape ``(n,)``; dtype float16, or float32 when ``x`` is bfloat16.
     group_list : Sequence[int], optional
-        Cumulative ends of the groups' rows, with ``split_item`` 1 and 3 only. The last one is the
-        number of rows of ``x``; equal neighbours make an empty group.
+        For ``split_item`` 1 and 3 only: the row after the last row of each group. The last entry is
+        the number of rows of ``x``; two equal neighbours make an empty group.
     split_item : int, default 0
-        0 one x and one y per group; 1 one x in all; 2 one y in all; 3 one x and one y in all.
+        0: one x and one y per group. 1: a single x. 2: a single y. 3: a single x and a single y.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
     list[Tensor]
-        One per group: of the shape of its ``x`` with ``n`` columns, or its rows of ``x``. A single
-        one, the groups' rows stacked, with ``split_item`` 2 and 3. dtype of ``x``.
+        One tensor per group, with the rows of that group and ``n`` columns. With ``split_item`` 2
+        and 3: a single tensor with the rows of all groups. dtype of ``x``.
 
     Raises
     ------
     ValueError
         ``split_item`` is none of 0 to 3, or the lengths of the lists do not fit it.
     AclnnError
-        161002 a shape, a dtype, ``group_list``, ``reduce_op``, ``comm_turn`` or the number of
+        161002: a shape, a dtype, ``group_list``, ``reduce_op``, ``comm_turn`` or the number of
         ranks is refused.
     SymbolNotFoundError
         The loaded library does not have the operator; it is deprecated.
 
     Notes
     -----
-    Collective: every rank of ``hcomm`` calls it with the same shapes and ``group_list``.
-    Emulator: float32 accumulation with the bias, one rounding, then the sum in the dtype in the
-    order of the ranks. ``ACLNN_PY_REDUCE=fp32`` rounds once, at the end.
+    Collective: every rank of ``hcomm`` calls it with the same shapes and ``group_list``. CANN
+    supports 1, 2, 4 or 8 ranks.
+    Emulator: the product and the bias are accumulated in float32 and rounded; then the ranks are
+    summed in rank order, in the dtype of the result. With ``ACLNN_PY_REDUCE=fp32`` there is one
+    rounding, at the end.
 
     Source
     ------
     aclnnGroupedMatMulAllReduce (``include/aclnnop/mc2.h``), CANN >= 8.0.RC2.
     """
     comm = communicator_of(hcomm, None)
-    xs = [tensor_of(value, f"x[{i}]", _X_RANKS) for i, value in enumerate(x)]
+    xs = [tensor_of(value, f"x[{i}]", _X_DIMENSIONS) for i, value in enumerate(x)]
     weights = [tensor_of(value, f"weight[{i}]", (2,)) for i, value in enumerate(weight)]
     shapes = _result_shapes(xs, weights, group_list, split_item)
     y = [empty(shape, xs[0].dtype_name, device=comm.device) for shape in shapes]

@@ -32,8 +32,8 @@ def matmul_reduce_scatter(
 ) -> Tensor:
     """Multiply on every rank, sum the products over the ranks, and keep this rank's rows.
 
-    ``output = rows [r * m / R, (r + 1) * m / R) of sum over the ranks of input @ x2`` on rank r.
-    The product of each rank is rounded to the dtype before it is added to the others.
+    ``output`` on rank r is rows ``r * m / R`` up to ``(r + 1) * m / R`` of the sum over the ranks
+    of ``input @ x2``. Each product is rounded to the dtype before it is added to the others.
 
     Parameters
     ----------
@@ -44,21 +44,21 @@ def matmul_reduce_scatter(
         Right matrix of this rank. Shape ``(k, n)``, or ``(n, k)`` with ``trans_x2``; dtype of
         ``input``; format ND.
     group : Communicator or str, optional
-        Communicator or its name; default is the first one of the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks R; 2, 4 or 8. Default is that of the communicator, and another is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     reduce_op : str, default "sum"
         CANN supports only ``"sum"``.
     bias : Tensor, optional
         CANN supports only None.
     comm_turn : int, default 0
-        Granularity of communication; CANN supports only 0.
+        Granularity of the communication; CANN supports only 0.
     trans_input : bool, default False
         Whether ``input`` is transposed; only False is supported.
     trans_x2 : bool, default False
-        Whether ``x2`` is transposed; it is read through a view, nothing is copied.
+        Whether ``x2`` is transposed. It is read through a view; nothing is copied.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------
@@ -72,17 +72,18 @@ def matmul_reduce_scatter(
     NotSupportedError
         ``trans_input`` is true.
     AclnnError
-        161001 a tensor is missing; 161002 a dtype or a shape is refused; 561002 ``reduce_op``,
-        ``comm_turn``, the number of ranks, or an ``m`` that the ranks cannot share; 361001 the
-        group is unknown.
+        161001: a tensor is missing. 161002: a dtype or a shape is refused. 561002: ``reduce_op``,
+        ``comm_turn`` or the number of ranks is refused, or ``m`` is not a multiple of R. 361001:
+        the group is unknown.
     SymbolNotFoundError
-        The loaded library predates the operator.
+        The loaded library is too old for the operator.
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``.
-    Emulator: float32 accumulation, one rounding, then the sum in the dtype in the order of the
-    ranks; ``ACLNN_PY_REDUCE=fp32`` sums in float32 and rounds once.
+    Collective: every rank of ``group`` calls it with the same ``m``, ``k`` and ``n``. CANN supports
+    2, 4 or 8 ranks.
+    Emulator: each product is accumulated in float32 and rounded; then the ranks are summed in rank
+    order, in the dtype of the result. ``ACLNN_PY_REDUCE=fp32`` sums in float32 and rounds once.
 
     Source
     ------
