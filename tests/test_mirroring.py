@@ -11,6 +11,7 @@ import pytest
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "aclnn_py"
 MIRRORED = ("checking", "errors", "graphs", "memory", "operators", "random", "runtime", "tensor")
+MAINTAIN = TESTS.parent / "maintain"  # not in the package
 
 
 def test_names_are_unique() -> None:
@@ -20,16 +21,20 @@ def test_names_are_unique() -> None:
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("folder", MIRRORED)
-def test_a_test_file_has_the_name_of_a_module(folder: str) -> None:
+@pytest.mark.parametrize(
+    "folder", [*(PACKAGE / name for name in MIRRORED), MAINTAIN], ids=lambda folder: folder.name
+)
+def test_a_test_file_has_the_name_of_a_module(folder: Path) -> None:
     """`test_MODULE.py`, or `test_MODULE_ASPECT.py` for a part of it; the folder counts as one."""
-    sources = list((PACKAGE / folder).rglob("*.py"))
+    sources = list(folder.rglob("*.py"))
     modules = {path.stem for path in sources} | {path.parent.name for path in sources}
-    files = sorted(path.stem.removeprefix("test_") for path in (TESTS / folder).glob("test_*.py"))
+    files = sorted(
+        path.stem.removeprefix("test_") for path in (TESTS / folder.name).glob("test_*.py")
+    )
     assert files
     strangers = [
         name
         for name in files
         if not any(name == module or name.startswith(f"{module}_") for module in modules)
     ]
-    assert not strangers, f"no module of aclnn_py/{folder} has this name"
+    assert not strangers, f"no module of {folder} has this name"

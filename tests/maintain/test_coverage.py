@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 from helpers.numerics import TOLERANCES
+from ops.elementwise_table import CASES
+from ops.foreach_table import FOREACH
 
 from maintain.coverage import (
     TOLERANCE_TEXT,
@@ -12,9 +14,6 @@ from maintain.coverage import (
     coverage_table,
     implemented,
 )
-
-from .elementwise_table import CASES
-from .foreach_table import FOREACH
 
 pytestmark = [
     pytest.mark.usefixtures("device"),
