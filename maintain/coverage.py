@@ -12,7 +12,14 @@ from aclnn_py import facts
 from aclnn_py._ffi import C
 from aclnn_py.operators.stub_file import write_or_check
 
-__all__ = ["NARROWED", "TOLERANCE_TEXT", "coverage_path", "coverage_table", "implemented"]
+__all__ = [
+    "DECIDED",
+    "NARROWED",
+    "TOLERANCE_TEXT",
+    "coverage_path",
+    "coverage_table",
+    "implemented",
+]
 
 # Documented dtypes the emulator turns away.
 NARROWED: dict[str, tuple[str, ...]] = {
@@ -62,6 +69,18 @@ _EXACT = re.compile(
     r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
     r"|Bincount|Histc|Complex)"
 )
+# How the emulator decides what the documents of a family leave open.
+DECIDED: dict[str, tuple[str, ...]] = {
+    "moe": (
+        "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
+        " the highest score.",
+        "A row that `finished` names gets the number of experts as every expert; its values are"
+        " computed like those of any other row.",
+        "MoeGatingTopK divides by the sum of the chosen scores, as its backward operator and its"
+        " form with a table do, not by the sum of all scores.",
+        "MoeComputeExpertTokens counts the rows of an expert and of those before it.",
+    ),
+}
 _HEAD = """\
 # Operators of the emulator
 
@@ -96,7 +115,7 @@ def coverage_table() -> str:
     Returns
     -------
     str
-        A heading, the tolerances, and one table per family of operators.
+        A heading, the tolerances, and one table per family of operators with its decisions.
     """
     names = implemented()
     families: dict[str, list[str]] = {}
@@ -117,6 +136,9 @@ def coverage_table() -> str:
         parts.extend(
             f"| {name} | {_dtypes(name)} | {_tolerance(name)} |\n" for name in families[family]
         )
+        if family in DECIDED:
+            parts.append("\nWhat the documents leave open is decided thus:\n\n")
+            parts.extend(f"- {decision}\n" for decision in DECIDED[family])
     return "".join(parts)
 
 
