@@ -10,7 +10,18 @@ import pytest
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "aclnn_py"
-MIRRORED = ("checking", "errors", "graphs", "memory", "operators", "random", "runtime", "tensor")
+MIRRORED = (
+    "checking",
+    "distributed",
+    "errors",
+    "graphs",
+    "memory",
+    "operators",
+    "random",
+    "runtime",
+    "tensor",
+    "tools",
+)
 MAINTAIN = TESTS.parent / "maintain"  # not in the package
 
 

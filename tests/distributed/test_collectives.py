@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every collective against NumPy, over ranks that are threads."""
+"""Collectives that move data against NumPy, over ranks that are threads."""
 
 from __future__ import annotations
 
@@ -8,29 +8,17 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.rank_data import dtype_name, rank_data
 
 import aclnn_py as ap
 from aclnn_py import distributed as dist
 from aclnn_py.distributed import Communicator
-from aclnn_py.errors import DeviceMismatchError, HcclError, NotSupportedError
+from aclnn_py.errors import DeviceMismatchError
 
 MOVED = [
     np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float16,
     np.float32, np.float64, ml_dtypes.bfloat16, np.bool_, np.complex64, ml_dtypes.float8_e4m3fn,
 ]  # fmt: skip
-REDUCED = [
-    np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, ml_dtypes.bfloat16,
-]  # fmt: skip
-OPERATIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}
-
-
-def name(value: Any) -> str:
-    return np.dtype(value).name
-
-
-def data(rank: int, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Small integers, so that sums and products of a few ranks are exact in every dtype."""
-    return np.random.default_rng(rank).integers(0, 3, shape).astype(dtype)
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (2, 3, 2), (2, 2, 3), (12,)], ids=str)
@@ -47,14 +35,14 @@ def test_all_gather_into_tensor_fills_any_shape_in_rank_order(
         np.testing.assert_array_equal(out, np.arange(1, 13).reshape(shape))
 
 
-@pytest.mark.parametrize("dtype", MOVED, ids=name)
+@pytest.mark.parametrize("dtype", MOVED, ids=dtype_name)
 def test_all_gather_moves_every_dtype(run_threads: Any, dtype: Any) -> None:
     def work(comm: Communicator) -> Any:
         out = ap.empty((4, 5), dtype)
-        dist.all_gather_into_tensor(out, ap.from_numpy(data(comm.rank, (5,), dtype)))
+        dist.all_gather_into_tensor(out, ap.from_numpy(rank_data(comm.rank, (5,), dtype)))
         return out.numpy()
 
-    expected = np.stack([data(rank, (5,), dtype) for rank in range(4)])
+    expected = np.stack([rank_data(rank, (5,), dtype) for rank in range(4)])
     for out in run_threads(4, work):
         assert out.dtype == np.dtype(dtype)
         assert out.tobytes() == expected.tobytes()
@@ -102,18 +90,18 @@ def test_empty_tensors_are_gathered_and_reduced(run_threads: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["rows given", "rows exchanged"])
-@pytest.mark.parametrize("dtype", [np.float32, np.complex64], ids=name)
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64], ids=dtype_name)
 def test_all_gather_of_uneven_rows(run_threads: Any, given: bool, dtype: Any) -> None:
     rows = [2, 0, 3]
 
     def work(comm: Communicator) -> Any:
-        mine = ap.from_numpy(data(comm.rank, (rows[comm.rank], 2), dtype))
+        mine = ap.from_numpy(rank_data(comm.rank, (rows[comm.rank], 2), dtype))
         parts = dist.all_gather(mine, rows if given else None)
         return [part.numpy() for part in parts]
 
     for parts in run_threads(3, work):
         for rank, part in enumerate(parts):
-            np.testing.assert_array_equal(part, data(rank, (rows[rank], 2), dtype))
+            np.testing.assert_array_equal(part, rank_data(rank, (rows[rank], 2), dtype))
 
 
 def test_all_gather_rows_that_do_not_fit_are_named(run_threads: Any) -> None:
@@ -124,91 +112,14 @@ def test_all_gather_rows_that_do_not_fit_are_named(run_threads: Any) -> None:
     run_threads(2, work)
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
-@pytest.mark.parametrize("dtype", REDUCED, ids=name)
-def test_all_reduce_combines_every_dtype(run_threads: Any, dtype: Any, op: str) -> None:
-    if op == "prod" and dtype in (np.int16, ml_dtypes.bfloat16):
-
-        def refused(comm: Communicator) -> None:
-            with pytest.raises(HcclError) as caught:
-                dist.all_reduce(ap.from_numpy(data(0, (3,), dtype)), op)
-            assert isinstance(caught.value, NotSupportedError)
-            assert caught.value.rank == comm.rank
-
-        run_threads(2, refused)
-        return
-
-    def work(comm: Communicator) -> Any:
-        x = ap.from_numpy(data(comm.rank, (3, 5), dtype))
-        dist.all_reduce(x, op)
-        return x.numpy()
-
-    everyone = np.stack([data(rank, (3, 5), dtype) for rank in range(3)]).astype(np.float64)
-    expected = OPERATIONS[op](everyone, axis=0)
-    for out in run_threads(3, work):
-        np.testing.assert_array_equal(out.astype(np.float64), expected)
-
-
-def test_all_reduce_into_another_tensor_leaves_the_operand(run_threads: Any) -> None:
-    def work(comm: Communicator) -> Any:
-        x = ap.from_numpy(np.full(4, comm.rank + 1.0, np.float32))
-        out = ap.empty((2, 2), np.float32)
-        dist.all_reduce(x, output=out)
-        return x.numpy().tolist(), out.numpy().tolist()
-
-    for rank, (x, out) in enumerate(run_threads(2, work)):
-        assert x == [rank + 1.0] * 4
-        assert out == [[3.0, 3.0], [3.0, 3.0]]
-
-
-def test_a_dtype_hccl_cannot_reduce_is_named(run_threads: Any) -> None:
-    def work(comm: Communicator) -> None:
-        with pytest.raises(TypeError, match="complex64"):
-            dist.all_reduce(ap.from_numpy(np.ones(2, np.complex64)))
-        with pytest.raises(ValueError, match="mean"):
-            dist.all_reduce(ap.from_numpy(np.ones(2, np.float32)), "mean")
-
-    run_threads(2, work)
-
-
-def test_reduce_gives_the_result_to_one_rank(run_threads: Any) -> None:
-    def work(comm: Communicator) -> Any:
-        x = ap.from_numpy(data(comm.rank, (6,), np.int32))
-        dist.reduce(x, 1, "max")
-        return x.numpy()
-
-    expected = np.max([data(rank, (6,), np.int32) for rank in range(3)], axis=0)
-    np.testing.assert_array_equal(run_threads(3, work)[1], expected)
-
-
-@pytest.mark.parametrize("op", ["sum", "min"])
-def test_reduce_scatter_gives_each_rank_its_part(run_threads: Any, op: str) -> None:
-    def work(comm: Communicator) -> Any:
-        out = ap.empty((2, 3), np.float32)
-        dist.reduce_scatter_tensor(out, ap.from_numpy(data(comm.rank, (8, 3), np.float32)), op)
-        return out.numpy()
-
-    whole = OPERATIONS[op](np.stack([data(r, (8, 3), np.float32) for r in range(4)]), axis=0)
-    for rank, out in enumerate(run_threads(4, work)):
-        np.testing.assert_array_equal(out, whole[2 * rank : 2 * rank + 2])
-
-
-def test_reduce_scatter_size_is_checked(run_threads: Any) -> None:
-    def work(comm: Communicator) -> None:
-        with pytest.raises(ValueError, match="world size 2"):
-            dist.reduce_scatter_tensor(ap.empty((3,), np.float32), ap.empty((5,), np.float32))
-
-    run_threads(2, work)
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.bool_, ml_dtypes.bfloat16], ids=name)
+@pytest.mark.parametrize("dtype", [np.int64, np.bool_, ml_dtypes.bfloat16], ids=dtype_name)
 def test_all_to_all_exchanges_equal_parts(run_threads: Any, dtype: Any) -> None:
     def work(comm: Communicator) -> Any:
         out = ap.empty((6, 2), dtype)
-        dist.all_to_all_single(out, ap.from_numpy(data(comm.rank, (6, 2), dtype)))
+        dist.all_to_all_single(out, ap.from_numpy(rank_data(comm.rank, (6, 2), dtype)))
         return out.numpy()
 
-    sent = [data(rank, (6, 2), dtype) for rank in range(3)]
+    sent = [rank_data(rank, (6, 2), dtype) for rank in range(3)]
     for rank, out in enumerate(run_threads(3, work)):
         expected = np.concatenate([part[2 * rank : 2 * rank + 2] for part in sent])
         np.testing.assert_array_equal(out, expected)
@@ -220,7 +131,7 @@ def test_all_to_all_exchanges_parts_of_given_sizes(run_threads: Any) -> None:
     def work(comm: Communicator) -> Any:
         sent, kept = matrix[comm.rank].tolist(), matrix[:, comm.rank].tolist()
         out = ap.empty((sum(kept), 2), np.complex64)
-        mine = ap.from_numpy(data(comm.rank, (sum(sent), 2), np.complex64))
+        mine = ap.from_numpy(rank_data(comm.rank, (sum(sent), 2), np.complex64))
         dist.all_to_all_single(out, mine, kept, sent)
         return out.numpy()
 
@@ -228,7 +139,7 @@ def test_all_to_all_exchanges_parts_of_given_sizes(run_threads: Any) -> None:
     for rank, out in enumerate(run_threads(3, work)):
         parts = []
         for source in range(3):
-            whole = data(source, (int(matrix[source].sum()), 2), np.complex64)
+            whole = rank_data(source, (int(matrix[source].sum()), 2), np.complex64)
             begin = starts[source, rank]
             parts.append(whole[begin : begin + matrix[source, rank]])
         np.testing.assert_array_equal(out, np.concatenate(parts))
@@ -248,15 +159,15 @@ def test_all_to_all_splits_are_checked(run_threads: Any) -> None:
 
 
 @pytest.mark.parametrize("src", [0, 2])
-@pytest.mark.parametrize("dtype", [np.float64, np.bool_], ids=name)
+@pytest.mark.parametrize("dtype", [np.float64, np.bool_], ids=dtype_name)
 def test_broadcast_copies_one_rank(run_threads: Any, src: int, dtype: Any) -> None:
     def work(comm: Communicator) -> Any:
-        x = ap.from_numpy(data(comm.rank, (2, 3), dtype))
+        x = ap.from_numpy(rank_data(comm.rank, (2, 3), dtype))
         dist.broadcast(x, src)
         return x.numpy()
 
     for out in run_threads(3, work):
-        np.testing.assert_array_equal(out, data(src, (2, 3), dtype))
+        np.testing.assert_array_equal(out, rank_data(src, (2, 3), dtype))
 
 
 def test_scatter_hands_out_parts(run_threads: Any) -> None:
@@ -276,36 +187,6 @@ def test_scatter_without_data_on_its_source_is_named() -> None:
     with comm.device, pytest.raises(ValueError, match="input"):
         dist.scatter(ap.empty((2,), np.int8), None, 0, comm)
     comm.close()
-
-
-def test_send_and_recv_pass_a_value_round_the_ring(run_threads: Any) -> None:
-    def work(comm: Communicator) -> Any:
-        x = ap.from_numpy(np.array([comm.rank], np.int32))
-        left, right = (comm.rank - 1) % comm.world_size, (comm.rank + 1) % comm.world_size
-        if comm.rank == 0:
-            dist.send(x, right)
-            dist.recv(x, left)
-        else:
-            mine = ap.from_numpy(np.array([comm.rank], np.int32))
-            dist.recv(x, left)
-            x = ap.from_numpy(x.numpy() + mine.numpy())
-            dist.send(x, right)
-        return int(x.numpy()[0])
-
-    assert run_threads(4, work) == [6, 1, 3, 6]
-
-
-def test_batch_send_recv_exchanges_with_both_neighbours(run_threads: Any) -> None:
-    def work(comm: Communicator) -> Any:
-        left, right = (comm.rank - 1) % 3, (comm.rank + 1) % 3
-        mine = ap.from_numpy(np.full(4, comm.rank, np.float32))
-        from_left, from_right = ap.empty((4,), np.float32), ap.empty((4,), np.float32)
-        dist.batch_send_recv(
-            sends=[(mine, left), (mine, right)], recvs=[(from_left, left), (from_right, right)]
-        )
-        return float(from_left.numpy()[0]), float(from_right.numpy()[3])
-
-    assert run_threads(3, work) == [(2.0, 1.0), (0.0, 2.0), (1.0, 0.0)]
 
 
 def test_a_rank_out_of_range_is_named(run_threads: Any) -> None:

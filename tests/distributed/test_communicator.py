@@ -20,7 +20,7 @@ from helpers.recovery import assert_usable
 
 import aclnn_py as ap
 from aclnn_py import distributed as dist
-from aclnn_py.distributed import Communicator, CommunicatorConfig
+from aclnn_py.distributed import Communicator
 from aclnn_py.errors import ClosedError, DeviceMismatchError, HcclError
 
 
@@ -206,41 +206,6 @@ def test_split_refuses_ranks_that_are_no_group(ranks: list[int]) -> None:
         comm.close()
 
 
-def test_config_names_the_communicator() -> None:
-    with ap.Device(0):
-        root = Communicator.root_info()
-        config = CommunicatorConfig(name="experts", buffer_mib=16, deterministic=1)
-        with Communicator.from_root_info(root, 1, 0, config=config) as comm:
-            assert comm.name == "experts"
-
-
-def test_a_config_name_that_is_too_long_is_refused() -> None:
-    with ap.Device(0):
-        root = Communicator.root_info()
-        with pytest.raises(ValueError, match="name"):
-            Communicator.from_root_info(root, 1, 0, config=CommunicatorConfig(name="x" * 128))
-
-
-def test_config_structure_is_what_cann_8_1_reads() -> None:
-    from aclnn_py._ffi import ffi
-    from aclnn_py.distributed.communicator_config import fill
-
-    cell = fill(CommunicatorConfig(buffer_mib=7, name="n", service_level=3))
-    data = bytes(ffi.buffer(cell))
-    assert len(data) == 300
-    assert int.from_bytes(data[0:8], "little") == 300
-    assert int.from_bytes(data[8:12], "little") == 0xF0F0F0F0
-    assert int.from_bytes(data[12:16], "little") == 5
-    assert data[16:24] == bytes(8)
-    assert int.from_bytes(data[24:28], "little") == 7
-    assert data[28:32] == b"\xff" * 4  # deterministic: not set
-    assert data[32:34] == b"n\0"
-    assert data[160:288] == bytes(128)
-    assert data[288:292] == bytes(4)  # expansion mode: default
-    assert data[292:296] == b"\xff" * 4
-    assert int.from_bytes(data[296:300], "little") == 3
-
-
 def test_closing_twice_is_one_release_and_use_after_it_raises() -> None:
     [comm] = Communicator.init_all(1)
     assert "rank 0 of 1" in repr(comm)
@@ -274,25 +239,6 @@ def test_closing_waits_for_queued_collectives(run_threads: Any) -> None:
         return float(x.numpy().max())
 
     assert run_threads(2, work) == [2.0, 2.0]
-
-
-def test_group_is_found_by_name_and_by_device(run_threads: Any) -> None:
-    def work(comm: Communicator) -> None:
-        for group in (None, comm.name, comm):
-            x = ap.from_numpy(np.ones(2, np.float32))
-            dist.all_reduce(x, group=group)
-            assert x.numpy().tolist() == [2.0, 2.0]
-        with pytest.raises(ValueError, match=comm.name):
-            dist.barrier("another")
-
-    run_threads(2, work)
-
-
-def test_group_of_a_device_without_communicator_is_explained() -> None:
-    with ap.Device(5), pytest.raises(ValueError, match="from_env"):
-        dist.barrier()
-    with pytest.raises(TypeError, match="int"):
-        dist.barrier(3)  # type: ignore[arg-type]
 
 
 def test_a_stream_of_another_device_is_refused() -> None:

@@ -18,9 +18,10 @@ no library                                    here; the places: ``ffi/test_libra
 broken library                                here; the kinds: ``ffi/test_libraries.py``
 fork after init                               ``lifecycle/test_fork.py``, ``ffi/test_libraries.py``
 rank that never comes                         ``distributed/test_communicator.py`` (to the job),
-                                              ``distributed/test_failures.py`` (to a collective)
-ranks that call different operators           ``distributed/test_failures.py``
-rank killed in a collective                   ``distributed/test_failures.py``
+                                              ``distributed/test_communicator_failures.py`` (to a
+                                              collective)
+ranks that call different operators           ``distributed/test_communicator_failures.py``
+rank killed in a collective                   ``distributed/test_communicator_failures.py``
 out of memory                                 here; reclaiming first: ``core/test_memory.py``
 interrupt during a wait                       here
 ============================================  ======================================================

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A record is a stranger's file: bounded before it is unpacked, checked before it is used."""
+"""Records that anybody may have written: bounded before unpacking, checked before use."""
 
 from __future__ import annotations
 
