@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,37 +13,11 @@ from aclnn_py.operators.stub_file import write_or_check
 
 __all__ = [
     "DECIDED",
-    "NARROWED",
     "TOLERANCE_TEXT",
     "coverage_path",
     "coverage_table",
     "implemented",
 ]
-
-# Documented dtypes the emulator turns away.
-NARROWED: dict[str, tuple[str, ...]] = {
-    # For chips of the 950 series.
-    "aclnnConvolution": ("HIFLOAT8", "FLOAT8_E4M3FN"),
-    "aclnnIm2col": (
-        *("INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64"),
-        *("DOUBLE", "BOOL", "COMPLEX32", "COMPLEX64"),
-    ),
-    "aclnnMaxPool": ("BFLOAT16", "INT32", "INT64", "UINT8", "INT16", "INT8", "UINT16"),
-    # Quantised forms.
-    "aclnnFusedInferAttentionScore": ("INT8",),
-    "aclnnFusedInferAttentionScoreV2": ("INT8",),
-    "aclnnFusedInferAttentionScoreV3": ("INT8", "HIFLOAT8", "FLOAT8_E4M3FN"),
-    "aclnnPromptFlashAttentionV2": ("INT8",),
-    "aclnnPromptFlashAttentionV3": ("INT8",),
-    **{
-        f"aclnn{kind}Pad{count}d": (
-            *("UINT16", "UINT32", "UINT64"),
-            *("HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN", "FLOAT8_E8M0"),
-        )
-        for kind in ("Reflection", "Replication")
-        for count in (1, 2, 3)
-    },
-}
 
 TOLERANCE_TEXT = {
     "float64": "1e-12",
@@ -55,20 +28,6 @@ TOLERANCE_TEXT = {
     "complex128": "1e-12",
 }
 
-# Operators that only move, compare, count or select elements, whatever their dtype.
-_EXACT = re.compile(
-    r"(aclnn)(Inplace|Foreach)?("
-    r"(Eq|Ne|Lt|Le|Gt|Ge)(Tensor|Scalar)|Bitwise\w+|Logical(And|Or|Xor|Not)|Is\w+|Signbit|Sign|Abs|Neg"
-    r"|Ceil|Floor|Trunc|Round|Relu|Threshold\w*|Clamp\w*|Hard(tanh|shrink)(Backward)?|Maximum\w*"
-    r"|Minimum\w*|Max\w*|Min\w*|A(min|max)\w*|Arg\w+|Any|All|Cummax|Cummin|Cast|Copy|Fill\w+"
-    r"|Zero|ZeroInplace|One|Eye|SWhere|Masked(Fill\w+|Select|Scatter)|NanToNum|Heaviside|Gcd"
-    r"|Cat|Stack|Split\w+|Slice\w*|StridedSlice|Permute|Expand|Flip|Roll|Flatten|Repeat\w*|Diag\w*"
-    r"|Tri[lu]|ChannelShuffle|Im2col|AdaptiveMaxPool\w*"
-    r"|(Reflection|Replication)Pad[123]d|UpsampleNearest\w*"
-    r"|ConstantPadNd|TransMatmulWeight|Gather\w*|Index(?!Add)\w*|Take|Put"
-    r"|Embedding|Scatter(?!Add)\w*|Sort|Topk|Kthvalue|Unique\w*|Nonzero\w*|OneHot|SearchSorted\w*"
-    r"|Bincount|Histc|Complex)"
-)
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "moe": (
@@ -90,7 +49,7 @@ of {total} are implemented; any other is absent from the library, as on an older
 Dtypes are those the emulator takes for the first tensor, or the documented ones where its facts
 name none. A tolerance "by dtype" bounds the distance from NumPy in float64, relative to the
 value, by the dtype of the result; operators that add many terms stay within a small multiple.
-Integers and BOOL are exact.
+Integers and BOOL are exact, and so is every real dtype of an operator marked exact.
 
 | {names} |
 |{rules}|
@@ -153,7 +112,7 @@ def coverage_path() -> Path:
 
 
 def _tolerance(name: str) -> str:
-    return "exact" if _EXACT.fullmatch(name) else "by dtype"
+    return "exact" if facts.emulated()[name].get("exact") else "by dtype"
 
 
 def _dtypes(name: str) -> str:
@@ -164,8 +123,7 @@ def _dtypes(name: str) -> str:
         listed = accepts.get(parameter["name"], parameter.get("dtypes", ()))
         if listed:
             break
-    taken = [dtype for dtype in listed if dtype not in NARROWED.get(name, ())]
-    return " ".join(dict.fromkeys(taken)).lower() or "not documented"
+    return " ".join(dict.fromkeys(listed)).lower() or "not documented"
 
 
 if __name__ == "__main__":

@@ -70,12 +70,14 @@ class EmulatedFact(TypedDict, total=False):
     ``accepts`` has the dtypes of each tensor; ``why`` says for a tensor whose dtypes are not the
     documented ones where they come from. A reason that starts with ``exception:`` marks a departure
     from CANN's source. ``strided`` names the tensors that are taken as strided views though the
-    documents ask for contiguous ones: the kernel copies them.
+    documents ask for contiguous ones: the kernel copies them. ``exact`` operators only move,
+    compare, count or select elements: in real dtypes their results have no rounding error.
     """
 
     accepts: dict[str, list[str]]
     why: dict[str, str]
     strided: list[str]
+    exact: bool
 
 
 class _CodedStatus(TypedDict):

@@ -10,6 +10,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py import facts
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -39,6 +41,11 @@ def tolerance(dtype: Any) -> Tolerance:
     if kind.kind in "iub" or kind.name in ("int4", "uint4"):
         return EXACT
     return TOLERANCES[kind.name]
+
+
+def is_exact(operator: str) -> bool:
+    """Whether the facts say that results of real dtypes have no rounding error."""
+    return facts.emulated()["aclnn" + operator].get("exact", False)
 
 
 def widen(array: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.numerics import assert_close, assert_same, tolerance
+from helpers.numerics import assert_close, assert_same, is_exact, tolerance
 from helpers.operators import (
     LAYOUTS,
     NUMPY,
@@ -126,6 +126,8 @@ class Call:
         what = f"{self.case.operator} {self.name} {what}"
         if self.out.kind in "iub":
             assert_same(result, wrapped(expected, self.out), what)
+        elif is_exact(self.case.operator) and self.out.kind != "c":
+            assert_same(result, expected.astype(self.out), what)
         else:
             bound = tolerance(self.out)
             assert np.any(bound.relative > 0)
