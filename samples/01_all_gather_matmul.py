@@ -3,9 +3,9 @@
 
 Run:  aclnn-py run -n 2 samples/01_all_gather_matmul.py
 
-Every rank holds one block of rows of the left matrix and a right matrix of its own.
-aclnnAllGatherMatmul gathers the blocks through HCCL and multiplies meanwhile. The result is
-compared with NumPy in float64. Last line of each rank: "ok".
+Every rank holds one block of rows of the left matrix, and its own right matrix.
+aclnnAllGatherMatmul gathers the blocks through HCCL while it multiplies. The sample compares the
+result with NumPy in float64. Last line of each rank: "ok".
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def main() -> int:
         print(f"largest error {error:.4f} for values up to {np.abs(expected).max():.1f}")
 
         same = np.array_equal(gathered.numpy(), everyone)
-        # Sums are kept in float32, so what remains is one rounding to float16: half a unit in the
-        # last of 11 bits, and a little for the order of additions.
+        # Sums are kept in float32. The error is one rounding to float16, half a unit in the last of
+        # 11 bits, and a little from the order of additions.
         close = np.allclose(output.numpy(), expected, rtol=2**-11, atol=1e-3)
     print("ok" if same and close else "WRONG")
     return 0 if same and close else 1

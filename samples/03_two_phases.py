@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two phases of an operator, one at a time.
+"""Run the two phases of an operator separately.
 
 Run:  python samples/03_two_phases.py
 
 Phase one checks the arguments and says how much workspace is needed; phase two queues the work.
-A plan keeps them apart, so that the first can be done early and its answer be looked at.
+A plan separates them, so a program can run phase one early and look at its answer.
 Last line: "ok".
 """
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a refused call says, and how to catch it.
+"""Read the exception of a refused call, and catch it.
 
 Run:  python samples/04_status_codes.py
 
-An error has two axes: which library said it (AclnnError) and what kind it is
-(InvalidArgumentError, which is also a ValueError). The status is kept as a number.
+The class of an exception says two things: which library refused (AclnnError), and what kind of
+mistake it is (InvalidArgumentError, which is also a ValueError). It keeps the status as a number.
 Last line: "ok".
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices, transposes and broadcasts are views: operators read them without a copy.
+"""Operators read slices, transposes and broadcasts as views, without a copy.
 
 Run:  python samples/05_strided_views.py
 

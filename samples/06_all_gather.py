@@ -3,8 +3,8 @@
 
 Run:  python samples/06_all_gather.py
 
-Communicator.init_all makes one communicator per device; each belongs to one thread. The output
-tensor decides how the gathered elements are read: concatenated, stacked or in any other shape.
+Communicator.init_all makes one communicator per device; each belongs to one thread. The shape of
+the output tensor decides whether the gathered tensors are concatenated or stacked.
 Last line: "ok".
 """
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator from C++, without Python, as a program for CANN is written.
+// Call an operator from C++, without Python, as any program for CANN does.
 //
-// Build:  c++ -std=c++17 $(aclnn-py config --cflags) samples/07_add.cpp -o add $(aclnn-py config
-// --libs) Run:    ./add
+// Build:
+//   c++ -std=c++17 $(aclnn-py config --cflags) samples/07_add.cpp $(aclnn-py config --libs) -o add
+//
+// Run: ./add
 //
 // Last line: "ok".
 

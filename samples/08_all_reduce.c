@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A collective from C, with one thread per rank.
+/* Call a collective from C, with one thread per rank.
 
-   Build: cc -std=c11 -pthread $(aclnn-py config --cflags) samples/08_all_reduce.c -o all_reduce
-   $(aclnn-py config --libs) Run: ./all_reduce
+   Build:
+       cc -std=c11 -pthread $(aclnn-py config --cflags) samples/08_all_reduce.c \
+           $(aclnn-py config --libs) -o all_reduce
+
+   Run: ./all_reduce
 
    Last line: "ok". */
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A feed-forward layer split over the ranks, with its communication inside the products.
+"""Split a feed-forward layer over the ranks, with the communication inside the products.
 
 Run:  aclnn-py run -n 2 samples/09_tensor_parallel_layer.py
 
-The first weight is split by columns, the second by rows. Where every rank keeps all tokens, the
-second product ends in matmul_all_reduce; where each rank keeps its share of the tokens,
-all_gather_matmul comes before the first product and matmul_reduce_scatter after the second. Both
-ways are compared with NumPy in float64. Last line of each rank: "ok".
+The first weight is split by columns, the second by rows. There are two ways. If every rank keeps
+all tokens, the second product is matmul_all_reduce. If each rank keeps its share of the tokens, the
+first product is all_gather_matmul and the second is matmul_reduce_scatter. The sample compares both
+ways with NumPy in float64. Last line of each rank: "ok".
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def main() -> int:
         mine = slice(rank * INNER // ranks, (rank + 1) * INNER // ranks)
         column, row = ap.from_numpy(w1[:, mine].copy()), ap.from_numpy(w2[mine])
 
-        # All tokens on every rank. The bias counts once per rank, so one rank alone brings it.
+        # All tokens are on every rank. Each rank's bias is added, so only one rank passes it.
         added = ap.from_numpy(bias) if rank == 0 else None
         activation = relu(matmul(ap.from_numpy(tokens), column))
         whole = matmul_all_reduce(activation, row, comm, bias=added).numpy()
 
-        # Each rank with its share of the tokens, before and after.
+        # Each rank has its share of the tokens, before and after.
         share = slice(rank * TOKENS // ranks, (rank + 1) * TOKENS // ranks)
         part = ap.from_numpy(tokens[share])
         product, _ = all_gather_matmul(part, column, comm, gather_output=False)

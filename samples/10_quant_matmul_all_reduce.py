@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An int8 product whose dequantised results are summed over the ranks.
+"""Multiply in int8, dequantise, and sum over the ranks.
 
 Run:  aclnn-py run -n 2 samples/10_quant_matmul_all_reduce.py
 
-Activations are quantised per token, weights per channel, on the host. The same product runs with
-a scale per tensor in the packed 64-bit form, with a weight in FRACTAL_NZ, and with one factor per
-token; each is compared with NumPy. Last line of each rank: "ok".
+The host quantises activations per token and weights per channel. The same product runs three
+times: with one scale for the tensor in packed 64-bit form, with a weight in FRACTAL_NZ, and with
+one factor per token. The sample compares each with NumPy. Last line of each rank: "ok".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def quantise(values: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def operands(rank: int) -> tuple[np.ndarray, ...]:
-    """What one rank holds: its columns of the activations and its rows of the weight."""
+    """Return what one rank holds: its columns of the activations and its rows of the weight."""
     rng = np.random.default_rng(rank)
     x1, per_token = quantise(rng.standard_normal((M, K)), axis=1)
     x2, per_channel = quantise(rng.standard_normal((K, N)) / 16, axis=0)
@@ -44,12 +44,12 @@ def main() -> int:
         x1, per_token, x2, per_channel = everyone[comm.rank]
         left, right = ap.from_numpy(x1), ap.from_numpy(x2)
 
-        # One factor for all: packed, which keeps the upper 19 bits of the float32.
+        # One factor for the whole tensor. Packing keeps the upper 19 bits of the float32.
         packed = trans_quant_param(ap.from_numpy(np.array([1 / 4096], np.float32)))
         coarse = quant_matmul_all_reduce(left, right, packed, comm).numpy()
         (factor,) = unpack_scale(packed.numpy())[0]
 
-        # Factors per channel and per token; the weight in the layout of the matrix units.
+        # One factor per channel and per token; the weight has the layout of the matrix units.
         blocked = trans_matmul_weight(right)
         fine = quant_matmul_all_reduce(
             left,

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One product per group, each summed over the ranks: the four ways to cut x and y.
+"""Multiply each group of rows by its own weight and sum over the ranks, in four ways.
 
 Run:  aclnn-py run -n 2 samples/11_grouped_mat_mul_all_reduce.py
 
-split_item 0 takes and gives one tensor per group; 1 cuts one x by group_list; 2 stacks the groups
-in one y; 3 does both. Results are compared with NumPy in float64. Last line of each rank: "ok".
+split_item 0 takes and returns one tensor per group, 1 splits one x by group_list, 2 stacks the
+groups in one y, 3 does both. The sample compares the results with NumPy in float64. Last line of
+each rank: "ok".
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> int:
         )
         x, w = operands(comm.rank)
         weight = [ap.from_numpy(value) for value in w]
-        # Every rank adds the whole bias: a rank of R brings its R-th part.
+        # The bias of every rank is added, so each of R ranks passes 1/R of it.
         bias = [ap.from_numpy(np.full(N, 1 / comm.world_size, np.float16)) for _ in w]
         apart = [ap.from_numpy(value) for value in x if len(value)]
         joined = [ap.from_numpy(np.concatenate(x))]

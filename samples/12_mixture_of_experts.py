@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mixture-of-experts layer: each token visits two of six experts, forward and backward.
+"""Run a mixture-of-experts layer forward and backward; each token uses two of six experts.
 
 Run:  python samples/12_mixture_of_experts.py
 
-Rows are sorted by expert, so that one grouped product does the work of all experts; an expert that
-nobody chose has no rows and a gradient of zeros. The gradients are compared with central
-differences of the same layer in NumPy, in float64. Last line: "ok".
+Rows are sorted by expert, so one grouped product computes all experts. An expert without tokens has
+no rows and a gradient of zeros. The sample compares the gradients with central differences of the
+same layer in NumPy, in float64. Last line: "ok".
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ F = ap.functional
 
 
 class Routing:
-    """Which token each row comes from, its weight, and how many rows each expert has."""
+    """Return the token and the weight of each row, and the number of rows of each expert."""
 
     def __init__(self, logits: np.ndarray) -> None:
         choice = np.argsort(-logits, axis=1)[:, :CHOSEN]
@@ -57,7 +57,7 @@ class Experts:
         after, down, _ = F.gmm_v2_backward(y, self.after, self.down, group_list=self.sizes)
         before = ap.empty_like(after)
         ap.ops.silu_backward(after, self.before, before)
-        # The same product with the ends of the groups as a list, which is `gmm`.
+        # `gmm` computes the same product from a list of the groups' ends.
         ends = np.cumsum(self.sizes.numpy()).tolist()
         x, up, _ = F.gmm_backward(before, self.x, self.up, group_list=ends)
         assert up is not None and down is not None  # as always without gemm_fusion

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A captured graph: recorded once, replayed for every request.
+"""Capture a graph once and replay it for every request.
 
 Run:  python samples/13_graph.py
 
-A small network is captured with its input by name. Each request is then one call, whatever number
-of launches the network has: either with new values in the captured tensor, or with the address of
+The sample captures a small network and names its input. Each request is then one call, however many
+launches the network has. A request either writes new values into the captured tensor or binds
 another tensor. A side stream computes half of the work.
 Last line: "ok".
 """

@@ -3,9 +3,9 @@
 
 Run:  python samples/14_numpy_prompt.py [picture.png]
 
-Loads a table of measurements, cleans and transforms it with NumPy's own expressions, compares every
-step with NumPy, times it, and plots it when matplotlib is installed (``pip install
-'aclnn_py[plot]'``). Last line: "ok".
+The sample makes a table of measurements, cleans and transforms it with NumPy's own expressions,
+compares every step with NumPy, times it, and plots it if matplotlib is installed
+(``pip install 'aclnn_py[plot]'``). Last line: "ok".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 import aclnn_py as ap
 
-# %% The data: temperatures of 32 stations over 2,000 hours, in which some readings failed.
+# %% Make the data: temperatures of 32 stations over 2,000 hours. Some readings failed.
 rng = np.random.default_rng(0)
 hours = np.arange(2000, dtype=np.float32)
 daily = 8 * np.sin(2 * np.pi * hours / 24)
@@ -33,7 +33,7 @@ readings = ap.from_numpy(host)
 print(readings)
 
 
-# %% The same code cleans either kind of array: it only uses operators, methods and np.
+# %% Clean it. The same code takes either kind of array: it uses operators, methods and np.
 def clean(x: Any) -> Any:
     x = x.copy()
     failed = x < -100
@@ -59,13 +59,13 @@ cleaned, expected = clean(readings), clean(host)
 smooth, wanted = transform(cleaned), transform(expected)
 print(smooth[:2, ::-400])
 
-# %% Compare with NumPy. np.asarray is the copy to the host; nothing else makes one.
+# %% Compare with NumPy. Only np.asarray copies to the host.
 difference = float(np.abs(np.asarray(smooth) - wanted).max())
 same_hours = np.asarray(warmest(cleaned)).tolist() == warmest(expected).tolist()
 print(f"largest difference from NumPy: {difference:.1e}; warmest hours agree: {same_hours}")
 good = difference < 1e-4 and same_hours
 
-# %% What cannot run on the device says so; what is wrong is NumPy's error.
+# %% A function that cannot run on the device raises; a mistake raises NumPy's error.
 for attempt in (
     lambda: np.linalg.svd(readings),
     lambda: readings + readings[:, :3],
@@ -79,7 +79,7 @@ for attempt in (
         good = False
 
 
-# %% Time it: expressions are queued, so the clock stops after the device has finished.
+# %% Time it. Expressions are queued, so stop the clock after the device has finished.
 def best(run: Callable[[], Any], rounds: int = 5) -> float:
     seconds = []
     for _ in range(rounds):
@@ -94,7 +94,7 @@ on_device = best(lambda: transform(clean(readings)))
 on_host = best(lambda: transform(clean(host)))
 print(f"device {on_device * 1e3:.1f} ms, NumPy {on_host * 1e3:.1f} ms")
 
-# %% Plot, where matplotlib is installed.
+# %% Plot, if matplotlib is installed.
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "numpy_prompt.png")
 try:
     import matplotlib

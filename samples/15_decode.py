@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decoding token by token with a key/value cache on the device, one replayed graph per step.
+"""Decode token by token, with a key/value cache on the device and one replayed graph per step.
 
 Run:  python samples/15_decode.py
 
-The position is a number on the device, and so is the token: a step writes its keys and values into
-the cache at the position, attends to the places up to it, takes the most likely token, and moves
-on. The host only says how often. Random weights; NumPy computes every step anew, without a cache.
+The device holds the position and the token. A step writes its keys and values into the cache at the
+position, attends to all places up to it, chooses the most likely token, and increases the position.
+The host only decides how many steps run. The weights are random. NumPy computes every step again
+without a cache, and the sample compares the tokens.
 Last line: "ok".
 """
 
@@ -51,7 +52,7 @@ class Decoder:
     def __init__(self, arrays: Arrays) -> None:
         self.weights = {name: ap.from_numpy(array) for name, array in arrays.items()}
         self.cache = [ap.zeros((2, PLACES, HIDDEN), np.float32) for _ in range(LAYERS)]
-        # Row p: what is added to the scores of a token at place p.
+        # Row p is added to the scores of a token at place p.
         causal = np.triu(np.full((PLACES, PLACES), NOWHERE, np.float32), 1)
         self.causal = ap.from_numpy(causal)
         self.token, self.position = ap.zeros((1,), np.int64), ap.zeros((1,), np.int64)
@@ -62,7 +63,7 @@ class Decoder:
             self._step()
 
     def feed(self, token: int) -> None:
-        """Let the next step see this token, whatever the last one chose."""
+        """Give this token to the next step, whatever the last step chose."""
         self.token.copy_from(np.array([token]))
 
     def _normalise(self, x: ap.Tensor, name: str) -> ap.Tensor:
@@ -104,7 +105,7 @@ class Decoder:
 
 
 def logits_of(arrays: Arrays, tokens: list[int]) -> Any:
-    """The logits after the last token, in float64, from all tokens at once."""
+    """Return the logits after the last token, in float64, computed from all tokens at once."""
     w = {name: array.astype(np.float64) for name, array in arrays.items()}
 
     def normalise(x: Any, gain: Any) -> Any:

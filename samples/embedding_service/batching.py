@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to batches: one thread owns the device, everybody else hands over through a queue."""
+"""Form batches from requests. One thread owns the device; the others pass texts through a queue."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ABSENT_TOKEN = 1 << 30
 
 
 class QueueFullError(Exception):
-    """There is no room for the request now."""
+    """The queue has no room for the request now."""
 
 
 class StoppingError(Exception):
-    """The service takes no more requests."""
+    """The service accepts no more requests."""
 
 
 class BatchError(Exception):
-    """The batch of the request failed; the text explains it."""
+    """The request's batch failed; the message explains why."""
 
 
 @dataclass(eq=False)
@@ -69,11 +69,11 @@ class _Batch:
 class Batcher:
     """Dynamic batching in front of an encoder.
 
-    A batch has texts of one length bucket. It leaves when it is full, or when its oldest text has
-    waited for ``max_wait_s``. No more than ``max_queued`` texts wait. ``make_encoder`` is called on
-    the thread that owns the device from then on; ``on_failure`` if that thread ends by an error.
-    Every ``fail_every``-th batch, if not 0, gets a token that the vocabulary lacks, so that the
-    device reports an error.
+    A batch has texts of one length bucket. It starts when it is full, or when its oldest text has
+    waited for ``max_wait_s``. At most ``max_queued`` texts wait. The device thread calls
+    ``make_encoder`` when it starts, and ``on_failure`` if an error ends it. If ``fail_every`` is
+    not 0, every ``fail_every``-th batch gets a token that the vocabulary lacks, so that the device
+    reports an error.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Batcher:
         return self._thread.is_alive()
 
     def check_room(self, count: int) -> None:
-        """Raise what ``submit`` would for that many texts now."""
+        """Raise the error that ``submit`` would raise now for this number of texts."""
         with self._changed:
             self._check_room(count)
 
@@ -147,7 +147,7 @@ class Batcher:
         return job.future
 
     def close(self) -> None:
-        """Refuse what comes from now on, answer what was accepted, end the thread."""
+        """Refuse new requests, answer the accepted ones, and end the thread."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -168,7 +168,7 @@ class Batcher:
                 finally:
                     encoder.close()
         except BaseException as error:
-            # Texts alone: a record that is kept would keep the frames, and with them the model.
+            # Log the text only: a kept exception would keep its frames, and with them the model.
             log.error("the device thread ended:\n%s", traceback.format_exc())
             self._abandon(error)
             self._on_failure()
@@ -188,7 +188,7 @@ class Batcher:
             except Exception as error:
                 self._fail(batch.rows, error)
                 continue
-            # While the device computes, the inputs of the next batch are copied, if it is full.
+            # While the device computes, copy the inputs of the next batch if that is full.
             full = self._take_full(encoder)
             if full:
                 current = self._staged(encoder, full)
@@ -238,7 +238,7 @@ class Batcher:
             return self._pop(length, encoder.most_rows(length))
 
     def _due(self, encoder: Encoder) -> int | None:
-        """The length whose batch is next: of those that may leave the one with the oldest text."""
+        """The length whose batch is next: of those that may start, the one with the oldest text."""
         overdue = time.monotonic() - self._max_wait_s
         found = [
             (queue[0].job.arrived, length)
@@ -258,7 +258,7 @@ class Batcher:
         waited = len(queue)
         while queue and len(rows) < most:
             row = queue.popleft()
-            # Nobody waits for a request that took too long, or that another batch has failed.
+            # Skip requests that timed out, or that failed with another batch.
             if row.job.future.done():
                 self._unanswered.discard(row.job)
             else:
@@ -289,7 +289,7 @@ class Batcher:
             self._refuse(job, BatchError(text))
 
     def _refuse(self, job: _Job, error: BatchError) -> None:
-        # Another batch may have failed it before.
+        # The request may have failed before, with another batch.
         if not job.future.done() and job.future.set_running_or_notify_cancel():
             job.future.set_exception(error)
         self._answered(job)
@@ -299,7 +299,7 @@ class Batcher:
             self._unanswered.discard(job)
 
     def _abandon(self, error: BaseException) -> None:
-        """Nobody will compute what was accepted: the thread ended by an error."""
+        """Fail all accepted requests: an error ended the thread."""
         with self._changed:
             self.failure = f"{type(error).__name__}: {error}"
             jobs = list(self._unanswered)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The encoder beside the same model elsewhere: `python samples/embedding_service/comparison.py`.
+"""Compare with other libraries: `python samples/embedding_service/comparison.py`.
 
-NumPy, and torch and onnxruntime (with onnx) where they are installed. All compute the same batches
-in turns, with the same number of threads, so that a busy machine slows all alike: read the ratios,
-not the times. Below 1 this package was faster. Before a model is timed, its vectors are compared
-with NumPy's.
+The same model runs in NumPy, and in torch and onnxruntime (with onnx) if they are installed. All
+compute the same batches in turns with the same number of threads, so a busy machine slows all of
+them. Read the ratios, not the times; below 1 this package was faster. The vectors of each model are
+compared with NumPy's before it is timed.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ import aclnn_py as ap
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "ACLNN_PY_THREADS")
 WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
-"""A thread that waits in a loop counts as work, and takes the processor from whoever is next."""
+"""A thread that waits in a loop counts as working, and slows the model that is timed next."""
 SETTLE_S = 0.1
-"""Threads of NumPy's BLAS wait in a loop for a while, whatever is set."""
+"""Threads of NumPy's BLAS wait in a loop for a while, whatever the settings."""
 BATCHES = ((1, 16), (32, 16), (32, 64), (8, 256))
 OURS, NUMPY = "aclnn_py", "numpy"
 OTHERS = {
     "torch": (("torch",), "reference_torch", "TorchEncoder"),
     "onnxruntime": (("onnxruntime", "onnx"), "reference_onnx", "OnnxEncoder"),
 }
-"""By name: the packages it needs, and where its encoder is."""
+"""By name: the packages it needs, its module and its class."""
 LEAST_COSINE = 0.9999
 
 Texts = Sequence[Sequence[int]]
 
 
 class Embedder(Protocol):
-    """Whatever turns token numbers into unit vectors."""
+    """An object that turns token numbers into unit vectors."""
 
     def embed(self, texts: Texts) -> Array: ...
 
 
 def missing(packages: Sequence[str]) -> str:
-    """The first of these packages that is not installed; one that is but fails raises."""
+    """The first of these packages that is not installed. An installed one that fails raises."""
     for name in packages:
         try:
             importlib.import_module(name)
@@ -68,7 +68,7 @@ def missing(packages: Sequence[str]) -> str:
 def models(
     checkpoint: dict[str, Array], config: Config, threads: int, shapes: list[Shape]
 ) -> Iterator[tuple[dict[str, Embedder], dict[str, str]]]:
-    """The encoder and all others by name, and why some are not there."""
+    """All encoders by name, and the reasons why others are absent."""
     found: dict[str, Embedder] = {NUMPY: NumpyEncoder(checkpoint, config)}
     absent = {}
     for name, (packages, module, kind) in OTHERS.items():
@@ -95,7 +95,7 @@ def agree(name: str, vectors: Array, expected: Array) -> None:
 
 
 def timed(work: Callable[[Texts], Array], batch: Texts) -> tuple[float, float]:
-    """CPU time of the whole process, which other programs do not add to, and wall time, in ms."""
+    """CPU time of this process and wall time, in ms. Other programs add nothing to CPU time."""
     time.sleep(SETTLE_S)
     cpu, wall = time.process_time(), time.perf_counter()
     work(batch)
@@ -110,7 +110,7 @@ def measure(
     rounds: int,
     batches: Sequence[tuple[int, int]] = BATCHES,
 ) -> dict[str, Any]:
-    """Least times of each model per batch, and ours by theirs."""
+    """The least time of each model per batch, and our time divided by theirs."""
     rng = np.random.default_rng(0)
     words = len(checkpoint["embeddings.word_embeddings.weight"])
     shapes = [Shape(*batch) for batch in batches]
@@ -145,7 +145,7 @@ def figures(least: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The result as a table of Markdown, and a line for each model that is not there."""
+    """The result as a Markdown table, and a line for each absent model."""
     others = [name for name in result["versions"] if name != OURS]
     heads = ["texts x tokens", f"{OURS}, ms"]
     heads += [text for name in others for text in (f"{name}, ms", "ratio")]
@@ -166,7 +166,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def threads_for(threads: int) -> dict[str, str]:
-    """The environment of a process whose libraries, which read it when they load, use so many."""
+    """The environment for this number of threads; libraries read it when they load."""
     return {**os.environ, **dict.fromkeys(THREADS, str(threads)), **WAITING}
 
 

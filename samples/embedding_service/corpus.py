@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of many kinds and lengths, the same for the same seed."""
+"""Texts of many kinds and lengths; a seed gives the same texts every time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sentence(rng: random.Random) -> str:
 
 
 def texts(count: int, seed: int = 0) -> list[str]:
-    """Mostly sentences, some paragraphs, some far too long, some that are hardly language."""
+    """Mostly sentences, some paragraphs, some texts far too long, some that are hardly language."""
     rng = random.Random(seed)
     found = _OTHERS[:count]
     while len(found) < count:

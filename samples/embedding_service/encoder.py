@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of texts to vectors: shape buckets, a captured graph for each, fixed memory."""
+"""Turn batches of texts into vectors: shape buckets, a captured graph for each, fixed memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import aclnn_py as ap
 ROWS = (1, 2, 4, 8, 16, 32)
 LENGTHS = (16, 32, 64, 128, 256)
 MAX_BATCH_TOKENS = 2048
-"""Rows times length of the largest batch: it bounds the memory for results."""
+"""Rows times length of the largest batch; it limits the memory for results."""
 STAGES = 2
 """Batches whose inputs may be on the device at once: one computes while the next one is copied."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A bucket: batches are filled up to it."""
+    """A bucket. Smaller batches are padded to it."""
 
     rows: int
     length: int
@@ -31,7 +31,7 @@ class Shape:
 def all_shapes(
     rows: Sequence[int] = ROWS, lengths: Sequence[int] = LENGTHS, most: int = MAX_BATCH_TOKENS
 ) -> list[Shape]:
-    """Every bucket, the shorter and then the smaller first."""
+    """All buckets, sorted by length, then by rows."""
     shapes = [Shape(r, n) for n in sorted(lengths) for r in sorted(rows) if r * n <= most]
     if not shapes or shapes[0].rows != 1 or shapes[-1].length != max(lengths):
         raise ValueError("every length needs a bucket of one row, within the most tokens")
@@ -45,7 +45,7 @@ class Stage:
         size = (shape.rows, shape.length)
         count = shape.rows * shape.length
         self.tokens, self.mask = ap.zeros(size, np.int32), ap.zeros(size, dtype)
-        # Pinned, so that the device copies by itself while the host goes on.
+        # Pinned memory lets the device copy while the host goes on.
         self._memory = [ap.HostBuffer(count * 4), ap.HostBuffer(count * dtype.itemsize)]
         self._tokens = self._memory[0].numpy().view(np.int32).reshape(size)
         self._mask = self._memory[1].numpy().view(dtype).reshape(size)
@@ -66,7 +66,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Staged:
-    """A batch whose inputs are on their way."""
+    """A batch whose inputs are being copied."""
 
     bucket: Bucket
     stage: Stage
@@ -108,11 +108,11 @@ class Bucket:
 
 
 class Encoder:
-    """The model behind a fixed set of shapes.
+    """The model for a fixed set of shapes.
 
     One thread uses it: ``stage`` copies the inputs of a batch, ``launch`` queues the model on
     them, ``collect`` waits for the vectors. The next batch may be staged before ``collect``.
-    After the constructor no device memory is asked for. ``capture=False`` queues the same operators
+    After the constructor it allocates no device memory. ``capture=False`` queues the same operators
     one by one.
 
     The graphs share the memory of their intermediate results, since only one of them runs at a
@@ -126,19 +126,19 @@ class Encoder:
         self._compute, self._copy = ap.Stream(), ap.Stream()
         self._buckets: dict[Shape, Bucket] = {}
         first: ap.Graph | None = None
-        # The largest first: what it needs holds the others.
+        # The largest first: its memory is large enough for the others.
         for shape in sorted(self.shapes, key=lambda s: s.rows * s.length**2, reverse=True):
             graph = ap.Graph(memory_of=first) if capture else None
             first = first or graph
             self._buckets[shape] = Bucket(model, shape, graph)
         self.max_length = max(shape.length for shape in self.shapes)
         self._running: Staged | None = None
-        # A graph has its memory from its capture; without one the first batch of a shape brings it.
+        # A capture allocates a graph's memory. Without one, the first batch of a shape does.
         for shape in self.shapes[:1] if capture else self._buckets:
             self.embed([[0]] * shape.rows, shape)
 
     def shape_for(self, count: int, length: int) -> Shape:
-        """The cheapest bucket that holds so many texts of that length."""
+        """The cheapest bucket for this number of texts of this length."""
         fitting = [s for s in self.shapes if s.rows >= count and s.length >= length]
         if not fitting:
             raise ValueError(
@@ -148,7 +148,7 @@ class Encoder:
         return min(fitting, key=lambda s: s.rows * s.length)
 
     def most_rows(self, length: int) -> int:
-        """How many texts of that length one batch holds; 0 if they are too long."""
+        """How many texts of this length fit in one batch; 0 if they are too long."""
         return max((s.rows for s in self.shapes if s.length >= length), default=0)
 
     def stage(self, texts: Sequence[Sequence[int]], shape: Shape | None = None) -> Staged:
@@ -194,7 +194,7 @@ class Encoder:
 
 
 def embed_all(encoder: Encoder, texts: Sequence[Sequence[int]]) -> npt.NDArray[np.float32]:
-    """The vectors of any number of texts, in their order; texts of like length go together."""
+    """The vectors of any number of texts, in their order. Texts of similar length share a batch."""
     order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
     vectors: dict[int, npt.NDArray[np.float32]] = {}
     while order:

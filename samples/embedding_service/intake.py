@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a request may bring: bodies within limits of size, time and memory, and texts in them."""
+"""Limits of requests: size, time and memory of bodies, and the texts in them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 
 REFUSED_BODIES = 16
-"""Of a refused body so many times the largest allowed one is read before the answer."""
+"""A refused body is read before the answer, up to this many times the largest allowed size."""
 _EXPECTED = 'expected {"texts": ["...", ...]}'
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may ask for, and all of them together."""
+    """Limits of one request, and of all requests together."""
 
     body_nbytes: int = 1 << 20
     all_bodies_nbytes: int = 64 << 20
@@ -29,7 +29,7 @@ class Limits:
 
 
 class RefusalError(Exception):
-    """An answer that is an error."""
+    """An error that is sent as the answer."""
 
     def __init__(self, status: int, text: str, retry_s: int | None = None) -> None:
         super().__init__(text)
@@ -46,10 +46,10 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request, refusal: Exception | None) -> AsyncIterator[bytes]:
-        """Give the whole body for some time, or raise ``refusal`` or one that the body deserves.
+        """Yield the whole body; raise ``refusal``, or the error of a body that breaks a limit.
 
-        A body that is refused is read nevertheless, up to a point, and thrown away: closing a
-        connection on which the client still sends would take the answer along.
+        A refused body is still read, up to a limit, and dropped. A client that still sends when its
+        connection is closed does not get the answer.
         """
         announced = request.headers.get("content-length", "")
         if refusal is None and announced.isdecimal():
@@ -94,7 +94,7 @@ class Bodies:
 
 
 def texts_of(body: bytes, most: int) -> list[str]:
-    """The texts of a request, or what is wrong with it."""
+    """Return the texts of a request; raise what is wrong with it."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError) as error:

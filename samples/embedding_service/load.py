@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load on the embedding server, with faults: `python samples/embedding_service/load.py --help`.
+"""Load the embedding server, with faults: `python samples/embedding_service/load.py --help`.
 
 Starts a server of its own and ends it. Every answer is compared with NumPy's vector of the same
 text. Writes the figures to a JSON file and, with matplotlib, a plot beside it. Last line: "ok", if
@@ -30,12 +30,12 @@ from weights import Array, model_directory, read_checkpoint, read_config
 
 LEAST_COSINE = 0.999
 SIZES = (1, 1, 1, 1, 1, 1, 1, 2)
-"""Texts per request, one of these at random."""
+"""Numbers of texts per request; each request takes one at random."""
 AGAIN = "refused with 503, sent again"
 
 
 class Progress:
-    """One line about a run: written anew on a terminal, now and then a new one elsewhere."""
+    """A progress line: rewritten in place on a terminal, a new line now and then elsewhere."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -44,7 +44,7 @@ class Progress:
         self._last = time.monotonic()
 
     def show(self, done: int, outcomes: Counter[str], seconds: float) -> None:
-        """Write it, unless that has just been done."""
+        """Write the line, unless it was just written."""
         now = time.monotonic()
         if done < self._total and now - self._last < self._pause_s:
             return
@@ -62,7 +62,7 @@ class Progress:
 
 
 class Load:
-    """Clients that send texts of a pool, and what they saw."""
+    """Clients that send texts from a pool, and what they observed."""
 
     def __init__(self, url: str, pool: list[str], expected: Array, options: Any) -> None:
         self._url = url
@@ -80,7 +80,7 @@ class Load:
         self.began = time.monotonic()
 
     async def run(self) -> None:
-        """Send all requests from that many clients at once."""
+        """Send all requests from this number of clients at once."""
         limits = httpx.Limits(max_connections=self._options.clients)
         async with httpx.AsyncClient(base_url=self._url, limits=limits, timeout=120.0) as client:
             await asyncio.gather(*(self._client(client) for _ in range(self._options.clients)))
@@ -164,7 +164,7 @@ def summary(load: Load, held: list[tuple[float, dict[str, int]]]) -> dict[str, A
 
 
 def failures(result: dict[str, Any]) -> list[str]:
-    """What must not be in the figures."""
+    """Mistakes in the figures; empty if there are none."""
     expected = {"answered", "dropped by the client", "oversized, 413"}
     expected |= {AGAIN, "failed by the device, explained"}
     found = [f"{n} x {kind}" for kind, n in result["outcomes"].items() if kind not in expected]
@@ -178,7 +178,7 @@ def failures(result: dict[str, Any]) -> list[str]:
 
 
 def plot(load: Load, held: list[tuple[float, dict[str, int]]], path: Path) -> str:
-    """Latency and memory over time; returns what was done."""
+    """Plot latency and memory over time; return a line that says what was done."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -199,7 +199,7 @@ def plot(load: Load, held: list[tuple[float, dict[str, int]]], path: Path) -> st
 
 
 async def measured(load: Load, url: str, pid: int) -> list[tuple[float, dict[str, int]]]:
-    """Run the load; what the server held meanwhile, once a second."""
+    """Run the load; return what the server held, sampled once a second."""
     held = [(0.0, memory(url, pid))]
     running = asyncio.create_task(load.run())
     while not running.done():

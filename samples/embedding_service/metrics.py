@@ -12,7 +12,7 @@ TEXTS = (1, 2, 4, 8, 16, 32)
 
 
 class Histogram:
-    """How many observations lie at or below each bound."""
+    """Counts of observations at or below each bound."""
 
     def __init__(self, bounds: Sequence[float]) -> None:
         self._bounds = tuple(bounds)
@@ -32,7 +32,7 @@ class Histogram:
 
 
 class Metrics:
-    """What the service tells about itself; any thread may write."""
+    """The metrics of the service; any thread may write them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

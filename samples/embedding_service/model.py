@@ -20,7 +20,7 @@ HIDDEN_SCORE = -30000.0
 
 @dataclass(frozen=True)
 class _Layer:
-    """LayerWeights on the device; the matrices are of shape (out, in), as ``linear`` takes them."""
+    """LayerWeights on the device; matrices have shape (out, in), as ``linear`` expects."""
 
     qkv: ap.Tensor
     qkv_bias: ap.Tensor
@@ -37,7 +37,7 @@ class _Layer:
 class Model:
     """The weights of one rank on its device, and the forward pass.
 
-    With a communicator the rows of the second matrices are spread over its ranks, and every rank
+    With a communicator, the rows of the second matrices are divided among its ranks, and every rank
     calls ``forward`` with the same inputs.
     """
 
@@ -55,14 +55,14 @@ class Model:
         return ap.from_numpy(np.ascontiguousarray(array).astype(self.dtype, copy=False))
 
     def _matrix(self, array: Array) -> ap.Tensor:
-        # The checkpoint's parts come as (in, out), which is how a product reads them fastest.
+        # The checkpoint's parts have shape (in, out), which a product reads fastest.
         return self._put(array).T
 
     def _pair(self, arrays: tuple[Array, Array]) -> tuple[ap.Tensor, ap.Tensor]:
         return self._put(arrays[0]), self._put(arrays[1])
 
     def _layer(self, layer: LayerWeights) -> _Layer:
-        # The products of the ranks are summed, so the bias behind them comes from one rank.
+        # The products of the ranks are summed, so only one rank adds the bias.
         first = self._comm is None or self._comm.rank == 0
         return _Layer(
             qkv=self._matrix(layer.qkv),
@@ -102,7 +102,7 @@ class Model:
     def _attend(self, layer: _Layer, x: ap.Tensor, hidden_scores: ap.Tensor) -> ap.Tensor:
         heads, size = self._heads, self.config.head_size
         rows, length = hidden_scores.shape[0], hidden_scores.shape[-1]
-        # Heads are strided views: nothing is copied to bring them to the front.
+        # Heads are strided views: moving them to the front copies nothing.
         parts = F.linear(x, layer.qkv, layer.qkv_bias).reshape(rows, length, 3, heads, size)
         query, key, value = (parts[:, :, part].permute(0, 2, 1, 3) for part in range(3))
         scores = F.add(F.matmul(query, key.transpose(2, 3)), hidden_scores)
@@ -115,7 +115,7 @@ class Model:
             return F.linear(x, weight, bias)
         if self.dtype != np.float32:
             return distributed.matmul_all_reduce(x, weight.T, self._comm, bias=bias)
-        # In two steps, as the fused operator takes 16-bit numbers only.
+        # Two steps: the fused operator takes only 16-bit numbers.
         product = F.linear(x, weight, bias)
         distributed.all_reduce(product, group=self._comm)
         return product

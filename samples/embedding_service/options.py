@@ -10,7 +10,7 @@ from typing import Any
 
 
 def at_least(kind: Callable[[str], Any], least: float, most: float = inf) -> Callable[[str], Any]:
-    """A type of an option: numbers within bounds."""
+    """An argparse type: numbers within bounds."""
 
     def number(text: str) -> Any:
         value = kind(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server in a process of its own, and what that process holds."""
+"""Run a server in its own process, and measure that process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEVICE_MEMORY = ("allocated_bytes", "reserved_bytes", "allocations_total")
 
 
 class ServerError(Exception):
-    """The server did not start, or did not end as it should; the text has its last words."""
+    """The server did not start or did not end as it should; the message has its last output."""
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def server(*arguments: str) -> Iterator[tuple[str, int]]:
             yield _wait_until_ready(process, Path(log.name)), process.pid
             process.send_signal(signal.SIGTERM)
             status = process.wait(120)
-            # uvicorn raises the signal again once everything is closed.
+            # uvicorn raises the signal again after it has closed everything.
             if status not in (0, -signal.SIGTERM):
                 raise ServerError(_ended(process, Path(log.name)))
         except httpx.TransportError:
@@ -67,7 +67,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], log: Path, timeout_s: fl
 
 
 def memory(url: str, pid: int) -> dict[str, int]:
-    """What the server holds, on the device and on the host."""
+    """The server's memory, on the device and on the host."""
     found = httpx.get(f"{url}/metrics", timeout=60.0).text
     values = {
         name: int(re.findall(rf"^embedding_device_{name} (\d+)$", found, re.MULTILINE)[0])

@@ -11,7 +11,7 @@ from weights import Array, Config
 
 
 def erf(x: Array) -> Array:
-    """The error function to 1.5e-7 (Abramowitz and Stegun, 7.1.26), which NumPy lacks."""
+    """The error function, which NumPy lacks, to 1.5e-7 (Abramowitz and Stegun, 7.1.26)."""
     size = np.abs(x)
     t = 1 / (1 + np.float32(0.3275911) * size)
     sum_ = np.full_like(t, 1.061405429)
@@ -117,7 +117,7 @@ class NumpyEncoder:
         return self.forward(*padded(texts))
 
     def embed_each(self, texts: Sequence[Sequence[int]]) -> Array:
-        """Unit vectors of texts in their order, without padding: equal lengths go together."""
+        """Unit vectors of texts in their order, without padding; a batch has one length."""
         unit = np.empty((len(texts), self._config.hidden), np.float32)
         for length in {len(text) for text in texts}:
             chosen = [index for index, text in enumerate(texts) if len(text) == length]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same model as an ONNX graph for onnxruntime, where it and onnx are installed."""
+"""The same model as an ONNX graph for onnxruntime; needs onnx and onnxruntime."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from reference import padded
 from weights import Array, Config
 
 OPSET = 20
-"""The first one that has Gelu."""
+"""The first operator set that has Gelu."""
 IR_VERSION = 9
-"""Of that operator set, so that an onnxruntime that is older than onnx reads the graph too."""
+"""The IR version of that operator set; an onnxruntime older than onnx can read it."""
 
 
 class Graph:
-    """Nodes in the order of their computation; a value is known by its name."""
+    """Nodes in the order of their computation. Values are identified by name."""
 
     def __init__(self, checkpoint: dict[str, Array]) -> None:
         self._checkpoint = checkpoint
@@ -28,7 +28,7 @@ class Graph:
         self._constants: dict[str, onnx.TensorProto] = {}
 
     def constant(self, name: str, value: np.ndarray) -> str:
-        """A constant of that name."""
+        """Add a constant of this name."""
         self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
 
@@ -41,7 +41,7 @@ class Graph:
         return self.constant(f"number {value}", np.array(value, np.float32))
 
     def node(self, operator: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
-        """The first output of a new node; others are called ``_1``, ``_2`` behind it."""
+        """Add a node; return its first output. The others add ``_1``, ``_2`` to that name."""
         name = f"{operator} {len(self._nodes)}"
         names = [name, *(f"{name}_{number}" for number in range(1, outputs))]
         self._nodes.append(helper.make_node(operator, inputs, names, **attributes))
@@ -61,7 +61,7 @@ class Graph:
         return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=epsilon)
 
     def model(self, result: str) -> onnx.ModelProto:
-        """Everything, as a model with that result."""
+        """The whole graph as a model with this result."""
         sizes = ["rows", "length"]
         graph = helper.make_graph(
             [*self._nodes, helper.make_node("Identity", [result], ["unit"])],
@@ -126,13 +126,13 @@ def encoder_model(checkpoint: dict[str, Array], config: Config) -> onnx.ModelPro
 
 
 class OnnxEncoder:
-    """A float32 forward pass on the CPU, with as many threads as are given."""
+    """A float32 forward pass on the CPU with the given number of threads."""
 
     def __init__(self, checkpoint: dict[str, Array], config: Config, threads: int) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        # As comparison.WAITING does for the others.
+        # comparison.WAITING does this for the others.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(
             encoder_model(checkpoint, config).SerializeToString(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same model in torch, where it is installed."""
+"""The same model in torch; needs torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weights import Array, Config
 
 
 class TorchEncoder:
-    """A float32 forward pass on the CPU, with as many threads as are given."""
+    """A float32 forward pass on the CPU with the given number of threads."""
 
     def __init__(self, checkpoint: dict[str, Array], config: Config, threads: int) -> None:
         torch.set_num_threads(threads)

@@ -48,12 +48,12 @@ class Service:
         self._limits = limits
         self._bodies = Bodies(limits)
         self._texts_cut = 0
-        # One at a time: the processors are for the device, and memory for one request is enough.
+        # One at a time: the device needs the processors, and memory for one request is enough.
         self._cutting = ThreadPoolExecutor(1, "tokenizer")
 
     @property
     def failure(self) -> str:
-        """Why the device thread ended by itself; empty if it did not."""
+        """Why the device thread ended on an error; empty if it did not."""
         return self._batcher.failure
 
     def application(self) -> Starlette:
@@ -71,7 +71,7 @@ class Service:
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         self._batcher.start()
         yield
-        # The server has ended its connections; what was accepted and is not computed yet is.
+        # The server has closed its connections; accepted requests are still computed.
         await asyncio.to_thread(self._batcher.close)
         self._cutting.shutdown()
 
@@ -105,10 +105,10 @@ class Service:
         return JSONResponse({"vectors": vectors.tolist(), "tokens": [len(row) for row in rows]})
 
     async def _accepted(self, request: Request) -> tuple[list[list[int]], Future[Vectors]]:
-        """Token numbers of the texts, and what will be their vectors."""
+        """The token numbers of the texts, and the future of their vectors."""
         refusal: Exception | None = None
         try:
-            # Without room nothing is spent on a request: neither memory for its body nor time.
+            # If the queue is full, spend neither memory nor time on the request's body.
             self._batcher.check_room(self._texts_cut + 1)
         except (QueueFullError, StoppingError) as error:
             refusal = error
@@ -157,7 +157,7 @@ def make_service(
         fail_every=options.fail_every,
         on_failure=on_failure,
     )
-    # A request that the empty queue could not take must not be told to come again.
+    # If even an empty queue could not take a request, 503 must not tell the client to try again.
     limits = Limits(texts=min(Limits.texts, options.max_queued))
     return Service(batcher, metrics, TextTokenizer(directory), limits)
 
@@ -212,11 +212,11 @@ def main() -> int:
             host=options.host,
             port=options.port,
             access_log=False,
-            # Clients that do not read their answers would keep the server from ending.
+            # A client that does not read its answers must not keep the server from ending.
             timeout_graceful_shutdown=options.drain_s,
         )
     )
-    # Control-C ends it as SIGTERM does; uvicorn raises it again when everything is closed.
+    # Control-C ends it like SIGTERM; uvicorn raises the signal again after closing everything.
     with suppress(KeyboardInterrupt):
         server.run()
     if service.failure:

@@ -3,9 +3,9 @@
 
 Run:  aclnn-py run -n 2 samples/embedding_service/tensor_parallel.py [--dtype float16] [--texts 24]
 
-Every rank has its heads and its part of each feed-forward layer; the products behind them are
-summed by matmul_all_reduce (float16, bfloat16) or by a product and an all_reduce (float32, which
-the fused operator does not take). Last line of each rank: "ok".
+Every rank has its heads and its part of each feed-forward layer. The second products are summed by
+matmul_all_reduce in float16 and bfloat16. The fused operator does not take float32, so there a
+product and an all_reduce do it. Last line of each rank: "ok".
 """
 
 from __future__ import annotations

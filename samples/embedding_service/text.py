@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts to token numbers."""
+"""Turn texts into token numbers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from tokenizers import Encoding, Tokenizer
 
 MAX_TOKENS = 256
-"""The length the model was trained for; longer texts lose their end."""
+"""The length the model was trained for; longer texts are cut."""
 FIRST_CHARACTERS = 2048
-"""Of a longer text only its beginning is cut into tokens, as long as that has enough of them: a
-megabyte of tokens would take half a second and hundreds of megabytes, and then be thrown away."""
+"""Only this much of a long text is tokenized first; more follows if it has too few tokens. A whole
+megabyte would take half a second and hundreds of megabytes of memory, most of it for nothing."""
 UNSETTLED_WORDS = 3
-"""The last words of a beginning may go on behind it: a word, or the parts of a name in brackets."""
+"""The cut may fall inside a word or a name in brackets, so this many last words may change."""
 
 
 def settled(encoding: Encoding) -> bool:
-    """Whether the tokens that were kept stay the same, whatever follows the text."""
+    """Whether the kept tokens stay the same, whatever follows the text."""
     if not encoding.overflowing:
         return False
     # The last token of each part is the end mark, which belongs to no word.

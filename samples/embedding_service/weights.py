@@ -35,7 +35,7 @@ class Config:
 
 @dataclass(frozen=True)
 class LayerWeights:
-    """One layer as it is multiplied: matrices of shape (in, out), the query scaled already."""
+    """The weights of one layer: matrices of shape (in, out), the query already scaled."""
 
     qkv: Array
     qkv_bias: Array
@@ -51,7 +51,7 @@ class LayerWeights:
 
 @dataclass(frozen=True)
 class Weights:
-    """What a rank needs: the tables whole, its heads and its part of every feed-forward layer."""
+    """What one rank needs: whole tables, its heads and its part of every feed-forward layer."""
 
     config: Config
     heads: int
@@ -62,7 +62,7 @@ class Weights:
 
 
 def model_directory() -> Path:
-    """Where model.safetensors, config.json and tokenizer.json lie."""
+    """The directory of model.safetensors, config.json and tokenizer.json."""
     given = os.environ.get("EMBEDDING_MODEL_DIR")
     if given:
         missing = [name for name in FILES if not (Path(given) / name).is_file()]
@@ -79,7 +79,7 @@ def model_directory() -> Path:
 
 
 def read_config(directory: Path) -> Config:
-    """Read the sizes, and refuse a model that this encoder does not compute."""
+    """Read the sizes; refuse a model that this encoder cannot compute."""
     values = json.loads((directory / "config.json").read_text())
     expected = {
         "model_type": "bert",
@@ -101,7 +101,7 @@ def read_config(directory: Path) -> Config:
 
 def read_checkpoint(directory: Path) -> dict[str, Array]:
     """Read all arrays, as float32, under their names in the file."""
-    # Only this needs it: weights from elsewhere, as in the tests, do without.
+    # Imported here: weights from another source, as in the tests, do not need it.
     from safetensors.numpy import load_file
 
     return {
@@ -114,9 +114,9 @@ def read_checkpoint(directory: Path) -> dict[str, Array]:
 def shard(checkpoint: dict[str, Array], config: Config, rank: int = 0, ranks: int = 1) -> Weights:
     """Return the part of one rank.
 
-    Attention is split by heads and the feed-forward layer by its inner features: the first matrix
-    of each by columns, the second by rows, so that the products of the ranks add up. The biases
-    behind the second ones are the same on all ranks, and count once.
+    Attention is split by heads and the feed-forward layer by its inner features. The first matrix
+    of each is split by columns, the second by rows, so the products of the ranks add up to the
+    whole. All ranks have the bias of the second matrices; it is added once.
     """
     if config.heads % ranks or config.inner % ranks:
         raise ValueError(
@@ -157,7 +157,7 @@ def shard(checkpoint: dict[str, Array], config: Config, rank: int = 0, ranks: in
             down_norm=norm(f"{base}.output.LayerNorm"),
         )
 
-    # One text per row: the second table of segment types is never used.
+    # Each row is one text, so the second row of the segment table is never used.
     segment = checkpoint["embeddings.token_type_embeddings.weight"][0]
     return Weights(
         config=config,
