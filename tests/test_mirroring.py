@@ -11,9 +11,6 @@ import pytest
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "aclnn_py"
 MIRRORED = (
-    *("checking", "distributed", "errors", "graphs", "memory", "operators", "random", "runtime"),
-    *("tensor", "tools"),
-)
     "checking",
     "distributed",
     "errors",
