@@ -121,17 +121,32 @@ Status plan_add(const AddCall &call, uint64_t *workspace_size, aclOpExecutor **e
 EMU_OPERATOR(GroupedMatmulAdd,
              (const aclTensor *x, const aclTensor *weight, const aclTensor *groupList,
               aclTensor *yRef, bool transposeX, bool transposeWeight, int64_t groupType)) {
-  return emu::plan_add({"aclnnGroupedMatmulAdd", x, weight, groupList, yRef, transposeX,
-                        transposeWeight, groupType, 0},
-                       workspaceSize, executor);
+  emu::AddCall call{};
+  call.op = "aclnnGroupedMatmulAdd";
+  call.x = x;
+  call.weight = weight;
+  call.group_list = groupList;
+  call.y = yRef;
+  call.transpose_x = transposeX;
+  call.transpose_weight = transposeWeight;
+  call.group_type = groupType;
+  return emu::plan_add(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(GroupedMatmulAddV2, (const aclTensor *x, const aclTensor *weight,
                                   const aclTensor *groupList, aclTensor *yRef, bool transposeX,
                                   bool transposeWeight, int64_t groupType, int64_t groupListType)) {
-  return emu::plan_add({"aclnnGroupedMatmulAddV2", x, weight, groupList, yRef, transposeX,
-                        transposeWeight, groupType, groupListType},
-                       workspaceSize, executor);
+  emu::AddCall call{};
+  call.op = "aclnnGroupedMatmulAddV2";
+  call.x = x;
+  call.weight = weight;
+  call.group_list = groupList;
+  call.y = yRef;
+  call.transpose_x = transposeX;
+  call.transpose_weight = transposeWeight;
+  call.group_type = groupType;
+  call.group_list_type = groupListType;
+  return emu::plan_add(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -10,14 +10,14 @@ namespace {
 enum class Deed { kCopy, kAdd, kFill };
 
 struct AlongArguments {
-  const char *op, *self_name;
+  const char *op, *self_name = "self";
   const aclTensor *self;
   int64_t dim;
   const aclTensor *index;  // null: `listed` holds the numbers
   const aclIntArray *listed;
   const aclTensor *source;  // copy and add
   const aclScalar *value;   // alpha of add, the value of fill
-  const char *out_name;
+  const char *out_name = "out";
   const aclTensor *out;
 };
 
@@ -147,25 +147,43 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
 
 EMU_OPERATOR(IndexCopy, (const aclTensor *self, int64_t dim, const aclTensor *index,
                          const aclTensor *source, aclTensor *out)) {
-  return emu::plan_along(
-      {"aclnnIndexCopy", "self", self, dim, index, nullptr, source, nullptr, "out", out},
-      emu::Deed::kCopy, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnIndexCopy";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.source = source;
+  call.out = out;
+  return emu::plan_along(call, emu::Deed::kCopy, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexCopy,
              (aclTensor *selfRef, int64_t dim, const aclTensor *index, const aclTensor *source)) {
-  return emu::plan_along({"aclnnInplaceIndexCopy", "selfRef", selfRef, dim, index, nullptr, source,
-                          nullptr, "selfRef", selfRef},
-                         emu::Deed::kCopy, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnInplaceIndexCopy";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.index = index;
+  call.source = source;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_along(call, emu::Deed::kCopy, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(IndexAdd, (const aclTensor *self, int64_t dim, const aclTensor *index,
                         const aclTensor *source, const aclScalar *alpha, aclTensor *out)) {
-  return emu::plan_along(
-      {"aclnnIndexAdd", "self", self, dim, index, nullptr, source, alpha, "out", out},
-      emu::Deed::kAdd, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnIndexAdd";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.source = source;
+  call.value = alpha;
+  call.out = out;
+  return emu::plan_along(call, emu::Deed::kAdd, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -182,25 +200,43 @@ EMU_OPERATOR(IndexAddV2,
                emu::dtype_name(alpha->dtype), emu::dtype_name(self->dtype));
   }
   if (!check.ok()) return check.status();
-  return emu::plan_along(
-      {"aclnnIndexAddV2", "self", self, dim, index, nullptr, source, alpha, "out", out},
-      emu::Deed::kAdd, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnIndexAddV2";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.source = source;
+  call.value = alpha;
+  call.out = out;
+  return emu::plan_along(call, emu::Deed::kAdd, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(IndexFill, (const aclTensor *self, int64_t dim, const aclTensor *index,
                          const aclScalar *value, aclTensor *out)) {
-  return emu::plan_along(
-      {"aclnnIndexFill", "self", self, dim, index, nullptr, nullptr, value, "out", out},
-      emu::Deed::kFill, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnIndexFill";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.value = value;
+  call.out = out;
+  return emu::plan_along(call, emu::Deed::kFill, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceIndexFill,
              (aclTensor *selfRef, int64_t dim, const aclTensor *index, const aclScalar *value)) {
-  return emu::plan_along({"aclnnInplaceIndexFill", "selfRef", selfRef, dim, index, nullptr, nullptr,
-                          value, "selfRef", selfRef},
-                         emu::Deed::kFill, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnInplaceIndexFill";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.index = index;
+  call.value = value;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_along(call, emu::Deed::kFill, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -208,9 +244,14 @@ EMU_OPERATOR(IndexFillTensor, (const aclTensor *self, int64_t dim, const aclIntA
                                const aclScalar *value, aclTensor *out)) {
   emu::Check check("aclnnIndexFillTensor");
   if (!check.required("self", self).required("index", index).ok()) return check.status();
-  return emu::plan_along(
-      {"aclnnIndexFillTensor", "self", self, dim, nullptr, index, nullptr, value, "out", out},
-      emu::Deed::kFill, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnIndexFillTensor";
+  call.self = self;
+  call.dim = dim;
+  call.listed = index;
+  call.value = value;
+  call.out = out;
+  return emu::plan_along(call, emu::Deed::kFill, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -218,8 +259,15 @@ EMU_OPERATOR(InplaceIndexFillTensor,
              (aclTensor *selfRef, int64_t dim, const aclIntArray *index, const aclScalar *value)) {
   emu::Check check("aclnnInplaceIndexFillTensor");
   if (!check.required("selfRef", selfRef).required("index", index).ok()) return check.status();
-  return emu::plan_along({"aclnnInplaceIndexFillTensor", "selfRef", selfRef, dim, nullptr, index,
-                          nullptr, value, "selfRef", selfRef},
-                         emu::Deed::kFill, workspaceSize, executor);
+  emu::AlongArguments call{};
+  call.op = "aclnnInplaceIndexFillTensor";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.listed = index;
+  call.value = value;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_along(call, emu::Deed::kFill, workspaceSize, executor);
 }
 EMU_CATCH

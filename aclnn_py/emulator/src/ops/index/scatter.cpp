@@ -9,13 +9,13 @@ namespace emu {
 namespace {
 
 struct ScatterArguments {
-  const char *op, *self_name;
+  const char *op, *self_name = "self";
   const aclTensor *self;
   int64_t dim;
   const aclTensor *index, *src;
   const aclScalar *value;  // instead of src
   int64_t reduce;          // 0 replace, 1 add, 2 multiply
-  const char *out_name;
+  const char *out_name = "out";
   const aclTensor *out;
 };
 
@@ -170,41 +170,75 @@ Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *d
 
 EMU_OPERATOR(Scatter, (const aclTensor *self, int64_t dim, const aclTensor *index,
                        const aclTensor *src, int64_t reduce, aclTensor *out)) {
-  return emu::plan_scatter(
-      {"aclnnScatter", "self", self, dim, index, src, nullptr, reduce, "out", out}, false,
-      workspaceSize, executor);
+  emu::ScatterArguments call{};
+  call.op = "aclnnScatter";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.src = src;
+  call.reduce = reduce;
+  call.out = out;
+  return emu::plan_scatter(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceScatter, (aclTensor *selfRef, int64_t dim, const aclTensor *index,
                               const aclTensor *src, int64_t reduce)) {
-  return emu::plan_scatter({"aclnnInplaceScatter", "selfRef", selfRef, dim, index, src, nullptr,
-                            reduce, "selfRef", selfRef},
-                           false, workspaceSize, executor);
+  emu::ScatterArguments call{};
+  call.op = "aclnnInplaceScatter";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.index = index;
+  call.src = src;
+  call.reduce = reduce;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_scatter(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(ScatterValue, (const aclTensor *self, int64_t dim, const aclTensor *index,
                             const aclScalar *value, int64_t reduce, aclTensor *out)) {
-  return emu::plan_scatter(
-      {"aclnnScatterValue", "self", self, dim, index, nullptr, value, reduce, "out", out}, true,
-      workspaceSize, executor);
+  emu::ScatterArguments call{};
+  call.op = "aclnnScatterValue";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.value = value;
+  call.reduce = reduce;
+  call.out = out;
+  return emu::plan_scatter(call, true, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceScatterValue, (aclTensor *selfRef, int64_t dim, const aclTensor *index,
                                    const aclScalar *value, int64_t reduce)) {
-  return emu::plan_scatter({"aclnnInplaceScatterValue", "selfRef", selfRef, dim, index, nullptr,
-                            value, reduce, "selfRef", selfRef},
-                           true, workspaceSize, executor);
+  emu::ScatterArguments call{};
+  call.op = "aclnnInplaceScatterValue";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.index = index;
+  call.value = value;
+  call.reduce = reduce;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_scatter(call, true, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(ScatterAdd, (const aclTensor *self, int64_t dim, const aclTensor *index,
                           const aclTensor *src, aclTensor *out)) {
-  return emu::plan_scatter(
-      {"aclnnScatterAdd", "self", self, dim, index, src, nullptr, 1, "out", out}, false,
-      workspaceSize, executor);
+  emu::ScatterArguments call{};
+  call.op = "aclnnScatterAdd";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.src = src;
+  call.reduce = 1;
+  call.out = out;
+  return emu::plan_scatter(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 

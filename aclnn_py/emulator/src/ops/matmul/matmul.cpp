@@ -139,10 +139,10 @@ struct SumArguments {
   const aclScalar *beta, *alpha;
   const aclTensor *out;
   int8_t cube_math_type;
-  int rank;              // of mat1 and mat2
-  bool sum_batches;      // Addbmm
-  const char *names[3];  // self, mat1, mat2
-  const char *out_name;
+  int rank = 2;              // of mat1 and mat2
+  bool sum_batches = false;  // Addbmm
+  const char *names[3] = {"self", "mat1", "mat2"};
+  const char *out_name = "out";
 };
 
 // out = beta * self + alpha * (mat1 @ mat2)
@@ -231,23 +231,47 @@ using emu::plan_sum;
 
 EMU_OPERATOR(Matmul,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnMatmul", self, mat2, out, cubeMathType, 1, 6, true}, workspaceSize,
-                      executor);
+  emu::ProductArguments call{};
+  call.op = "aclnnMatmul";
+  call.self = self;
+  call.mat2 = mat2;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.lowest_rank = 1;
+  call.highest_rank = 6;
+  call.fractal = true;
+  return plan_product(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(Mm,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product({"aclnnMm", self, mat2, out, cubeMathType, 2, 2, true}, workspaceSize,
-                      executor);
+  emu::ProductArguments call{};
+  call.op = "aclnnMm";
+  call.self = self;
+  call.mat2 = mat2;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.lowest_rank = 2;
+  call.highest_rank = 2;
+  call.fractal = true;
+  return plan_product(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(BatchMatMul,
              (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType)) {
-  return plan_product(
-      {"aclnnBatchMatMul", self, mat2, out, cubeMathType, 3, 3, true, emu::kUseHf32}, workspaceSize,
-      executor);
+  emu::ProductArguments call{};
+  call.op = "aclnnBatchMatMul";
+  call.self = self;
+  call.mat2 = mat2;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.lowest_rank = 3;
+  call.highest_rank = 3;
+  call.fractal = true;
+  call.highest_math_type = emu::kUseHf32;
+  return plan_product(call, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -257,119 +281,129 @@ EMU_OPERATOR(MatmulWeightNz,
   check.required("self", self).required("mat2", mat2);
   if (check.ok()) check.that(emu::is_fractal(*mat2), "mat2 is not in FRACTAL_NZ");
   if (!check.ok()) return check.status();
-  return plan_product({"aclnnMatmulWeightNz", self, mat2, out, cubeMathType, 2, 2, true},
-                      workspaceSize, executor);
+  emu::ProductArguments call{};
+  call.op = "aclnnMatmulWeightNz";
+  call.self = self;
+  call.mat2 = mat2;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.lowest_rank = 2;
+  call.highest_rank = 2;
+  call.fractal = true;
+  return plan_product(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(Addmm,
              (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
-  return plan_sum({"aclnnAddmm",
-                   self,
-                   mat1,
-                   mat2,
-                   beta,
-                   alpha,
-                   out,
-                   cubeMathType,
-                   2,
-                   false,
-                   {"self", "mat1", "mat2"},
-                   "out"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnAddmm";
+  call.self = self;
+  call.mat1 = mat1;
+  call.mat2 = mat2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceAddmm, (aclTensor *selfRef, const aclTensor *mat1, const aclTensor *mat2,
                             const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
-  return plan_sum({"aclnnInplaceAddmm",
-                   selfRef,
-                   mat1,
-                   mat2,
-                   beta,
-                   alpha,
-                   selfRef,
-                   cubeMathType,
-                   2,
-                   false,
-                   {"selfRef", "mat1", "mat2"},
-                   "selfRef"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnInplaceAddmm";
+  call.self = selfRef;
+  call.mat1 = mat1;
+  call.mat2 = mat2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = selfRef;
+  call.cube_math_type = cubeMathType;
+  call.names[0] = "selfRef";
+  call.out_name = "selfRef";
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(Baddbmm,
              (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
-  return plan_sum({"aclnnBaddbmm",
-                   self,
-                   batch1,
-                   batch2,
-                   beta,
-                   alpha,
-                   out,
-                   cubeMathType,
-                   3,
-                   false,
-                   {"self", "batch1", "batch2"},
-                   "out"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnBaddbmm";
+  call.self = self;
+  call.mat1 = batch1;
+  call.mat2 = batch2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.rank = 3;
+  call.names[1] = "batch1";
+  call.names[2] = "batch2";
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceBaddbmm, (aclTensor *selfRef, const aclTensor *batch1, const aclTensor *batch2,
                               const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
-  return plan_sum({"aclnnInplaceBaddbmm",
-                   selfRef,
-                   batch1,
-                   batch2,
-                   beta,
-                   alpha,
-                   selfRef,
-                   cubeMathType,
-                   3,
-                   false,
-                   {"selfRef", "batch1", "batch2"},
-                   "selfRef"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnInplaceBaddbmm";
+  call.self = selfRef;
+  call.mat1 = batch1;
+  call.mat2 = batch2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = selfRef;
+  call.cube_math_type = cubeMathType;
+  call.rank = 3;
+  call.names[0] = "selfRef";
+  call.names[1] = "batch1";
+  call.names[2] = "batch2";
+  call.out_name = "selfRef";
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(Addbmm,
              (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
-  return plan_sum({"aclnnAddbmm",
-                   self,
-                   batch1,
-                   batch2,
-                   beta,
-                   alpha,
-                   out,
-                   cubeMathType,
-                   3,
-                   true,
-                   {"self", "batch1", "batch2"},
-                   "out"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnAddbmm";
+  call.self = self;
+  call.mat1 = batch1;
+  call.mat2 = batch2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.rank = 3;
+  call.sum_batches = true;
+  call.names[1] = "batch1";
+  call.names[2] = "batch2";
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(InplaceAddbmm, (aclTensor *selfRef, const aclTensor *batch1, const aclTensor *batch2,
                              const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
-  return plan_sum({"aclnnInplaceAddbmm",
-                   selfRef,
-                   batch1,
-                   batch2,
-                   beta,
-                   alpha,
-                   selfRef,
-                   cubeMathType,
-                   3,
-                   true,
-                   {"selfRef", "batch1", "batch2"},
-                   "selfRef"},
-                  workspaceSize, executor);
+  emu::SumArguments call{};
+  call.op = "aclnnInplaceAddbmm";
+  call.self = selfRef;
+  call.mat1 = batch1;
+  call.mat2 = batch2;
+  call.beta = beta;
+  call.alpha = alpha;
+  call.out = selfRef;
+  call.cube_math_type = cubeMathType;
+  call.rank = 3;
+  call.sum_batches = true;
+  call.names[0] = "selfRef";
+  call.names[1] = "batch1";
+  call.names[2] = "batch2";
+  call.out_name = "selfRef";
+  return plan_sum(call, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -383,8 +417,15 @@ EMU_OPERATOR(Mv,
       .same_dtype("self", self->dtype, "vec", vec->dtype);
   check.rank("self", self, 2, 2).rank("vec", vec, 1, 1).rank("out", out, 1, 1);
   if (!check.ok()) return check.status();
-  emu::ProductArguments arguments{"aclnnMv", self, vec, out, cubeMathType, 1, 2, false};
-  arguments.names[1] = "vec";
-  return plan_product(arguments, workspaceSize, executor);
+  emu::ProductArguments call{};
+  call.op = "aclnnMv";
+  call.self = self;
+  call.mat2 = vec;
+  call.out = out;
+  call.cube_math_type = cubeMathType;
+  call.lowest_rank = 1;
+  call.highest_rank = 2;
+  call.names[1] = "vec";
+  return plan_product(call, workspaceSize, executor);
 }
 EMU_CATCH

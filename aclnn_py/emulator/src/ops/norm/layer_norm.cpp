@@ -107,7 +107,7 @@ struct RmsNormArguments {
   const aclTensor *gamma;
   double epsilon;
   const aclTensor *y, *rstd, *x;
-  const char *x1_name, *rstd_name, *x_name;
+  const char *x1_name = "x1", *rstd_name, *x_name;
 };
 
 Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_size,
@@ -194,9 +194,17 @@ Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_si
 EMU_OPERATOR(LayerNorm, (const aclTensor *input, const aclIntArray *normalizedShape,
                          const aclTensor *weightOptional, const aclTensor *biasOptional, double eps,
                          aclTensor *out, aclTensor *meanOutOptional, aclTensor *rstdOutOptional)) {
-  return emu::plan_layer_norm({"aclnnLayerNorm", input, normalizedShape, weightOptional,
-                               biasOptional, eps, out, meanOutOptional, rstdOutOptional},
-                              workspaceSize, executor);
+  emu::LayerNormArguments call{};
+  call.op = "aclnnLayerNorm";
+  call.input = input;
+  call.normalized_shape = normalizedShape;
+  call.weight = weightOptional;
+  call.bias = biasOptional;
+  call.eps = eps;
+  call.out = out;
+  call.mean = meanOutOptional;
+  call.rstd = rstdOutOptional;
+  return emu::plan_layer_norm(call, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -209,24 +217,49 @@ EMU_OPERATOR(LayerNormWithImplMode, (const aclTensor *input, const aclIntArray *
   emu::Check check("aclnnLayerNormWithImplMode");
   check.that(implMode >= 0 && implMode <= 2, "implMode is %d; allowed: 0, 1, 2", implMode);
   if (!check.ok()) return check.status();
-  return emu::plan_layer_norm({"aclnnLayerNormWithImplMode", input, normalizedShape, weightOptional,
-                               biasOptional, eps, out, meanOutOptional, rstdOutOptional},
-                              workspaceSize, executor);
+  emu::LayerNormArguments call{};
+  call.op = "aclnnLayerNormWithImplMode";
+  call.input = input;
+  call.normalized_shape = normalizedShape;
+  call.weight = weightOptional;
+  call.bias = biasOptional;
+  call.eps = eps;
+  call.out = out;
+  call.mean = meanOutOptional;
+  call.rstd = rstdOutOptional;
+  return emu::plan_layer_norm(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
                        aclTensor *rstdOut)) {
-  return emu::plan_rms_norm(
-      {"aclnnRmsNorm", x, nullptr, gamma, epsilon, yOut, rstdOut, nullptr, "x", "rstdOut", "xOut"},
-      false, workspaceSize, executor);
+  emu::RmsNormArguments call{};
+  call.op = "aclnnRmsNorm";
+  call.x1 = x;
+  call.gamma = gamma;
+  call.epsilon = epsilon;
+  call.y = yOut;
+  call.rstd = rstdOut;
+  call.x1_name = "x";
+  call.rstd_name = "rstdOut";
+  call.x_name = "xOut";
+  return emu::plan_rms_norm(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
                           double epsilon, aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
-  return emu::plan_rms_norm({"aclnnAddRmsNorm", x1, x2, gamma, epsilon, yOut, rstdOut, xOut, "x1",
-                             "rstdOutOptional", "xOutOptional"},
-                            true, workspaceSize, executor);
+  emu::RmsNormArguments call{};
+  call.op = "aclnnAddRmsNorm";
+  call.x1 = x1;
+  call.x2 = x2;
+  call.gamma = gamma;
+  call.epsilon = epsilon;
+  call.y = yOut;
+  call.rstd = rstdOut;
+  call.x = xOut;
+  call.rstd_name = "rstdOutOptional";
+  call.x_name = "xOutOptional";
+  return emu::plan_rms_norm(call, true, workspaceSize, executor);
 }
 EMU_CATCH

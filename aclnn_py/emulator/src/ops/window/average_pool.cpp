@@ -156,19 +156,43 @@ EMU_OPERATOR(AvgPool2d,
              (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *strides,
               const aclIntArray *paddings, bool ceilMode, bool countIncludePad,
               int64_t divisorOverride, int8_t cubeMathType, aclTensor *out)) {
-  return emu::plan_average(
-      {"aclnnAvgPool2d", self, "kernelSize", "strides", "paddings", kernelSize, strides, paddings,
-       ceilMode, countIncludePad, divisorOverride, cubeMathType, out, 2},
-      workspaceSize, executor);
+  emu::AverageCall call{};
+  call.op = "aclnnAvgPool2d";
+  call.self = self;
+  call.kernel_name = "kernelSize";
+  call.stride_name = "strides";
+  call.padding_name = "paddings";
+  call.kernel = kernelSize;
+  call.stride = strides;
+  call.padding = paddings;
+  call.ceil = ceilMode;
+  call.count_margins = countIncludePad;
+  call.divisor = divisorOverride;
+  call.cube_math_type = cubeMathType;
+  call.out = out;
+  call.spatial = 2;
+  return emu::plan_average(call, workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(AvgPool3d, (const aclTensor *self, const aclIntArray *kernelSize,
                          const aclIntArray *stride, const aclIntArray *padding, bool ceilMode,
                          bool countIncludePad, int64_t divisorOverride, aclTensor *out)) {
-  return emu::plan_average({"aclnnAvgPool3d", self, "kernelSize", "stride", "padding", kernelSize,
-                            stride, padding, ceilMode, countIncludePad, divisorOverride, 0, out, 3},
-                           workspaceSize, executor);
+  emu::AverageCall call{};
+  call.op = "aclnnAvgPool3d";
+  call.self = self;
+  call.kernel_name = "kernelSize";
+  call.stride_name = "stride";
+  call.padding_name = "padding";
+  call.kernel = kernelSize;
+  call.stride = stride;
+  call.padding = padding;
+  call.ceil = ceilMode;
+  call.count_margins = countIncludePad;
+  call.divisor = divisorOverride;
+  call.out = out;
+  call.spatial = 3;
+  return emu::plan_average(call, workspaceSize, executor);
 }
 EMU_CATCH
 

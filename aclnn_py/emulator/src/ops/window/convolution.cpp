@@ -49,8 +49,19 @@ EMU_OPERATOR(Convolution,
               const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
               bool transposed, const aclIntArray *outputPadding, int64_t groups, aclTensor *output,
               int8_t cubeMathType)) {
-  return emu::plan_convolution({"aclnnConvolution", input, weight, biasOptional, stride, padding,
-                                dilation, transposed, outputPadding, groups, output, cubeMathType},
-                               workspaceSize, executor);
+  emu::ConvolutionCall call{};
+  call.op = "aclnnConvolution";
+  call.input = input;
+  call.weight = weight;
+  call.bias = biasOptional;
+  call.stride = stride;
+  call.padding = padding;
+  call.dilation = dilation;
+  call.transposed = transposed;
+  call.output_padding = outputPadding;
+  call.groups = groups;
+  call.output = output;
+  call.cube_math_type = cubeMathType;
+  return emu::plan_convolution(call, workspaceSize, executor);
 }
 EMU_CATCH

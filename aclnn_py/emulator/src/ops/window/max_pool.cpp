@@ -289,9 +289,18 @@ EMU_OPERATOR(MaxPool2dWithIndices,
              (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
               aclTensor *out, aclTensor *indices)) {
-  return emu::plan_with_places({"aclnnMaxPool2dWithIndices", self, kernelSize, stride, padding,
-                                dilation, ceilMode, out, indices, 2},
-                               workspaceSize, executor);
+  emu::PlacesCall call{};
+  call.op = "aclnnMaxPool2dWithIndices";
+  call.self = self;
+  call.kernel = kernelSize;
+  call.stride = stride;
+  call.padding = padding;
+  call.dilation = dilation;
+  call.ceil = ceilMode;
+  call.out = out;
+  call.indices = indices;
+  call.spatial = 2;
+  return emu::plan_with_places(call, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -299,9 +308,18 @@ EMU_OPERATOR(MaxPool3dWithArgmax,
              (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
               aclTensor *out, aclTensor *indices)) {
-  return emu::plan_with_places({"aclnnMaxPool3dWithArgmax", self, kernelSize, stride, padding,
-                                dilation, ceilMode, out, indices, 3},
-                               workspaceSize, executor);
+  emu::PlacesCall call{};
+  call.op = "aclnnMaxPool3dWithArgmax";
+  call.self = self;
+  call.kernel = kernelSize;
+  call.stride = stride;
+  call.padding = padding;
+  call.dilation = dilation;
+  call.ceil = ceilMode;
+  call.out = out;
+  call.indices = indices;
+  call.spatial = 3;
+  return emu::plan_with_places(call, workspaceSize, executor);
 }
 EMU_CATCH
 
