@@ -74,7 +74,7 @@ def test_init_all() -> None:
         assert lib.status("HcclCommInitAll", 9, devices, comms) == PARA
         """
     )
-    assert "stands twice" in out
+    assert "appears twice" in out
     assert "no such device" in out
 
 
@@ -183,7 +183,7 @@ def test_missing_ranks_of_a_table_are_named_whoever_they_are(tmp_path: Path) -> 
 BROKEN: list[tuple[str, Any, str]] = [
     ("no JSON", "{", "line 1"),
     ("trailing comma", '{"status": "completed",}', "column 24"),
-    ("duplicate key", '{"status": "completed", "status": "completed"}', "stands twice"),
+    ("duplicate key", '{"status": "completed", "status": "completed"}', "appears twice"),
     ("text after", "{} {}", "after the end"),
     ("no object", "[]", "no object"),
     ("deep", "[" * 100, "nested too deeply"),
@@ -212,10 +212,10 @@ def test_broken_rank_tables(content: Any, words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rank_id": "1"}, "rank_id 1 stands twice"),
+        ({"rank_id": "1"}, "rank_id 1 appears twice"),
         ({"rank_id": "7"}, "rank_id is 7"),
-        ({"device_id": "1"}, "device_id 1 stands twice"),
-        ({"device_id": "x"}, "no number"),
+        ({"device_id": "1"}, "device_id 1 appears twice"),
+        ({"device_id": "x"}, "not a number"),
         ({"rank_id": None}, "no string"),
     ],
 )

@@ -453,7 +453,7 @@ DEEP: dict[str, Any] = {"stride": [1] * 3, "padding": [0] * 3, "dilation": [1] *
         ({"padding": [-1, 0]}, 161002, "padding has the value -1; allowed: 0"),
         ({"groups": 0}, 161002, "groups is 0; allowed: 1 to 65535"),
         ({"groups": 2}, 161002, "weight has 4 channels in each of 2 groups; input has 4"),
-        ({"groups": 4, "w": (6, 1, 3, 3)}, 161002, "no multiple of groups, 4"),
+        ({"groups": 4, "w": (6, 1, 3, 3)}, 161002, "not a multiple of groups, 4"),
         ({**BACK, "w": (3, 5, 3, 3)}, 161002, "must be the 4 channels of input"),
         ({**BACK, "more": [1, 0]}, 161002, "less than the stride 1 or the dilation 1"),
         ({**BACK, "more": [-1, 0]}, 161002, "outputPadding has the value -1"),

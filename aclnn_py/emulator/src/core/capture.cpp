@@ -23,7 +23,7 @@ Sessions &sessions() {
   return *all;
 }
 
-// captures going on: lets calls outside of any capture pass without a lock
+// number of active captures; calls outside of any capture need no lock while it is 0
 std::atomic<int> g_active{0};
 thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
@@ -53,7 +53,7 @@ void merge(std::vector<size_t> &into, const std::vector<size_t> &from) {
   for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
-// All of it or, when it throws, nothing.
+// Does everything or, when it throws, nothing.
 void append(CaptureSession &session, size_t branch, GraphNode node) {
   GraphBranch &mine = session.graph->branches[branch];
   if (mine.clock.size() <= branch) mine.clock.resize(branch + 1, 0);
@@ -66,7 +66,7 @@ Status invalidated(CaptureSession &session, const char *routine) {
               session.why_invalid.c_str());
 }
 
-// Takes the session from its streams; nothing is recorded by it any more.
+// Detaches the session from its streams: it records nothing afterwards.
 void close_session(CaptureSession &session) {
   for (Stream *member : session.members) {
     if (streams().live(member)) member->capture.store(nullptr);
@@ -229,8 +229,7 @@ Status capture_wait(Stream &stream, EventState &event, const char *routine) {
     }
     return fail(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
                 "%s: stream %d is being captured and the event was not recorded in that capture; "
-                "the capture is now "
-                "invalid.",
+                "the capture is now invalid.",
                 routine, stream.id);
   }
   if (current != nullptr && current->id != id) {
@@ -301,8 +300,7 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
       if (known.size() <= i || known[i] < branches[i].nodes.size()) {
         status = fail(ACL_ERROR_RT_STREAM_UNJOINED,
                       "%s: stream %d took part in the capture and was not joined back: record an "
-                      "event on it and let "
-                      "the stream of the capture wait for that.",
+                      "event on it and let the stream of the capture wait for that.",
                       routine, session->members[i]->id);
       }
     }
@@ -458,7 +456,7 @@ Status end_update(Stream &stream, const char *routine) {
                   old.what, session->updates[i].what);
     }
   }
-  // The change is work of the stream: what was queued on it before sees the old tasks.
+  // The update is itself a task of the stream: work queued before it sees the old tasks.
   return enqueue_on(stream, "task group update", [session, graph]() -> Status {
     std::lock_guard<std::mutex> lock(graph->nodes_mutex);
     for (size_t i = 0; i < session->updates.size(); ++i) {

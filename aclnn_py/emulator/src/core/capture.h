@@ -12,11 +12,11 @@ struct Graph;
 
 Status record_task(CaptureSession &session, Stream &stream, const char *what, Task task);
 
-// Capture ends without a graph (its stream is destroyed).
+// Ends the capture without a graph, because its stream is destroyed.
 void abandon_capture(CaptureSession &session);
 
-// Waiting for, or asking about, something that is being captured is always illegal: the capture is
-// invalidated, 107027 is returned.
+// Waiting for or querying something that is being captured is always illegal: it invalidates the
+// capture and returns 107027.
 Status refuse_while_captured(Stream &stream, const char *routine);
 
 // Calls that act on the device outside of any stream while captures are going on (aclrtMemcpy,

@@ -49,8 +49,8 @@ class Checked {
   bool fits_ = true;
 };
 
-// What stands for the number of elements of a shape that has more than 64 bits can count. No tensor
-// has as many.
+// The element count reported for a shape whose real count does not fit 64 bits. No tensor has this
+// many elements.
 constexpr int64_t kUncountable = INT64_MAX;
 
 // The number of elements of a shape: 1 without dimensions, 0 with an empty one.

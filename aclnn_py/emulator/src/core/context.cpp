@@ -13,7 +13,7 @@ namespace {
 
 thread_local Context *t_context = nullptr;
 
-// Held while a context enters or leaves the table, and by whoever walks over it.
+// Held while a context is added or removed, and during every walk over the table.
 std::mutex &table_mutex() {
   static auto *const mutex = new std::mutex;
   return *mutex;

@@ -5,13 +5,13 @@
 
 namespace emu {
 
-// From so many bytes on, what was written is no longer in a cache when somebody reads it.
+// A copy of at least this many bytes does not stay in a cache until it is read.
 constexpr size_t kPastCaches = size_t{4} << 20;
 
-// Copies without reading the memory under `to` first and without turning out what the caches hold.
-// The C library does so too, but only from a share of the last cache on, which on many machines is
-// far beyond kPastCaches. Whoever is told of the result through an atomic variable afterwards sees
-// it.
+// Copies with stores that bypass the caches: the memory at `to` is not read first, and cached data
+// is not evicted. The C library does this only above a fraction of the last-level cache, on many
+// machines far above kPastCaches. A thread that learns of the copy through an atomic variable sees
+// the result.
 void copy_past_caches(void *to, const void *from, size_t bytes);
 
 }  // namespace emu

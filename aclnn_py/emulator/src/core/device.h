@@ -33,7 +33,7 @@ struct Device {
 
 // Devices this process sees: ACLNN_PY_EMULATOR_DEVICES (8), narrowed by ASCEND_RT_VISIBLE_DEVICES.
 int device_count();
-// The number the device has before narrowing.
+// The device number before ASCEND_RT_VISIBLE_DEVICES is applied.
 int physical_device(int logical);
 int logical_device(int physical);  // -1 when hidden
 

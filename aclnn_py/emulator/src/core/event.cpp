@@ -130,8 +130,7 @@ Status refuse_captured_event(Event &event, const char *routine) {
   }
   invalidate_capture(id);
   return fail(ACL_ERROR_RT_EVENT_CAPTURED,
-              "%s: the event is part of a capture that is going on; the capture is now invalid.",
-              routine);
+              "%s: the event is part of an active capture; the capture is now invalid.", routine);
 }
 
 Status record_event(Event &event, Stream &stream, bool external, const char *routine) {
@@ -142,12 +141,12 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
     return capture_record(*session, stream, *state, routine);
   }
   if (captured_now(event) && !external) {
-    return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of a capture that is going on.",
+    return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of an active capture.",
                 routine);
   }
   state->stream.store(&stream);
   if (stream.capture.load() != nullptr) {
-    // Recorded again by every replay: each counts as a record of its own.
+    // Every replay records the event again and counts as a record of its own.
     return enqueue_on(stream, "aclrtRecordEvent", [state]() -> Status {
       state->cell->reach(state->cell->recorded.fetch_add(1) + 1);
       return 0;

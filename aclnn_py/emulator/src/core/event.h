@@ -12,8 +12,8 @@
 
 namespace emu {
 
-// What is known of an event, in plain atomics and a futex word: it may lie in memory shared with
-// another process (events opened by handle), and nothing breaks when a process that uses it dies.
+// The state of an event, in plain atomics and a futex word: it may be in memory shared with another
+// process (events opened by handle), and it stays usable when one of the processes dies.
 struct EventCell {
   std::atomic<uint64_t> recorded{0};  // records asked for
   std::atomic<uint64_t> done{0};      // records the device has reached
@@ -68,7 +68,7 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
                          const char *routine);
 Status reset_event(Event &event, Stream &stream);
 Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine);
-// Asking about an event that a going capture recorded: 107028, and the capture is invalidated.
+// A query of an event that an active capture recorded returns 107028 and invalidates the capture.
 Status refuse_captured_event(Event &event, const char *routine);
 
 // aclrtSetOpWaitTimeout, in milliseconds; 0 means none.

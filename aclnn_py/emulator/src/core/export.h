@@ -8,8 +8,7 @@
 //     }
 //     EMU_CATCH
 //
-// EMU_OPERATOR brings the `try` itself. A body that nothing is thrown in costs nothing more than
-// without.
+// EMU_OPERATOR brings the `try` itself. The try block costs nothing while nothing is thrown.
 #pragma once
 
 #include <exception>
@@ -54,9 +53,9 @@ class Caught {
   Status status_;
 };
 
-// Writes the message and picks the status of the routine's family: memory that the host did not
-// give is 207001 of operators, 200000 of the runtime and HCCL_E_MEMORY; anything else is the
-// family's internal error.
+// Writes the message and picks the status of the routine's family. A failed host allocation is
+// 207001 for operators, 200000 for the runtime and HCCL_E_MEMORY for HCCL; any other exception is
+// the family's internal error.
 Caught caught(const char *routine, const std::exception &problem) noexcept;
 
 }  // namespace emu

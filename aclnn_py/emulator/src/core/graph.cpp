@@ -30,7 +30,7 @@ struct Replay {
   }
 };
 
-// Throws nothing: whoever runs a branch counts it as ended afterwards.
+// Does not throw: the caller counts the branch as ended afterwards.
 Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
   const auto &nodes = graph.branches[branch].nodes;
   for (const GraphNode &node : nodes) {
@@ -156,7 +156,8 @@ Status run_graph(Graph &graph) {
     }
   }
   note(*replay, run_branch(graph, 0, *replay));
-  // The side branches use the graph by reference: they end before the run does, whatever happened.
+  // The side branches hold references to the graph, so the run waits for all of them even after a
+  // failure.
   std::unique_lock<std::mutex> lock(replay->mutex);
   replay->changed.wait(lock, [&] { return replay->running == 0; });
   if (replay->status == 0) return 0;

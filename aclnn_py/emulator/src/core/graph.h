@@ -15,12 +15,12 @@
 
 namespace emu {
 
-// A captured graph: one branch per stream that took part, tied together by flags (an event recorded
-// on one branch, waited for on another).
+// A captured graph: one branch per captured stream. Flags connect branches: an event recorded on
+// one and waited for on another.
 struct GraphNode {
   enum class Kind : uint8_t { kTask, kRecord, kWait };
   Kind kind = Kind::kTask;
-  // replaced as a whole by a task update, hence shared with a run that uses it
+  // shared, because a task update replaces it while a run may still use it
   std::shared_ptr<Task> task;
   const char *what = "";
   size_t flag = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of floats and what the 16-bit formats stand for. Branch-free, so that loops over them
-// vectorise; the only definition of each of these names, since units for several levels of the
-// processor include it.
+// The bits of floats and the values of the 16-bit formats. The conversions are branch-free so that
+// loops over them vectorise. Each is defined only here: units for several instruction set levels
+// include this header.
 #pragma once
 
 #include <cstdint>

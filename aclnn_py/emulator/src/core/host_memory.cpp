@@ -48,7 +48,7 @@ const Block *around(const std::map<uintptr_t, Block> &blocks, const void *p, siz
   return inside <= whole && size <= whole - inside ? &next->second : nullptr;
 }
 
-// Does a block reach into [p, p + size) without holding all of it?
+// Whether a block overlaps [p, p + size) without containing all of it.
 bool cut_by(const std::map<uintptr_t, size_t> &blocks, const void *p, size_t size) {
   const auto low = reinterpret_cast<uintptr_t>(p);
   if (around(blocks, p, size) != nullptr) return false;
@@ -94,7 +94,7 @@ Status host_free(void *address, const char *routine) {
                   "%s: %p was not given out by aclrtMallocHost, or is freed already (%s).", routine,
                   address, describe_address(address).c_str());
     }
-    // What was registered in it goes with it: the next owner of these addresses is somebody else.
+    // Registrations inside the block end with it: the addresses may be reused for something else.
     t.registered.erase(t.registered.lower_bound(at->first),
                        t.registered.lower_bound(at->first + at->second));
     t.pinned.erase(at);

@@ -15,7 +15,8 @@ Status host_free(void *address, const char *routine);
 Status host_register(void *address, size_t size, bool mapped, const char *routine);
 Status host_unregister(void *address, const char *routine);
 
-// Lies [p, p + size) in pinned or registered memory? Copies of anything else are pageable.
+// Whether [p, p + size) is pinned or registered memory. Copies of any other host memory are
+// pageable.
 bool host_known(const void *p, size_t size);
 bool host_mapped(const void *p, size_t size);
 

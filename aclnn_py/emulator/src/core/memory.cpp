@@ -27,17 +27,17 @@
 namespace emu {
 namespace {
 
-// of the start of a block: programs rely on what devices give
+// alignment of a block's start; programs rely on the devices' value
 constexpr size_t kAlign = 512;
 // after each block under ACLNN_PY_CHECK=1; kAlign before it
 constexpr size_t kGuard = 64;
 constexpr unsigned char kGuardByte = 0xFD;
-// a NaN in every floating type: use of unset memory shows
+// a NaN in every floating-point type, so that use of uninitialised memory shows
 constexpr unsigned char kFreshByte = 0xFF;
 constexpr unsigned char kFreedByte = 0xDD;
 // freed memory that stays with the process for reuse
 constexpr size_t kKeepResident = size_t{512} << 20;
-// freed memory that rests under ACLNN_PY_CHECK=1
+// freed memory that is held back under ACLNN_PY_CHECK=1
 constexpr size_t kQuarantine = size_t{64} << 20;
 
 size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
@@ -45,7 +45,8 @@ size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 // Pieces of a block that were written to: offset -> end, apart from each other.
 using Written = std::map<size_t, size_t>;
 
-// The entries of a free range, made with the block: giving memory back needs none of the host's.
+// The entries of a free range. They are allocated together with the block, so that freeing needs no
+// host memory.
 class FreeEntry {
  public:
   FreeEntry() = default;
@@ -103,7 +104,7 @@ struct Table {
   std::shared_mutex mutex;
   std::map<uintptr_t, Block> blocks;
   std::vector<Window> windows{static_cast<size_t>(device_count())};
-  // A cached lookup is good while no block went away since.
+  // A cached lookup is valid as long as no block has been freed since.
   std::atomic<uint64_t> generation{1};
 };
 
@@ -156,8 +157,8 @@ uintptr_t take_free(Window &window, size_t size) {
 
 bool open_window(Window &window) {
   if (window.start != 0) return true;
-  // Twice the capacity: addresses are free, and room keeps fragmentation from looking like a full
-  // device.
+  // Twice the capacity: address space costs nothing, and the extra room keeps fragmentation from
+  // looking like a full device.
   const size_t size = round_up(device_memory_bytes() * 2, kMapGranularity);
   rlimit limit{};
   int file = -1;
@@ -268,7 +269,7 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
                 "%s: the host refused the address range of device %d: %s.", routine, device,
                 std::strerror(errno));
   }
-  // What may throw comes before the room is taken.
+  // Everything that may throw is done before the memory is taken.
   if (checked) block.written = std::make_shared<Written>();
   block.back = FreeEntry::make();
   const size_t extent = block.extent, lead = block.lead, touched = block.size;
@@ -287,8 +288,7 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   if (at == 0) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
                 "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use. Set "
-                "ACLNN_PY_EMULATOR_MEMORY to "
-                "give the emulated device more.",
+                "ACLNN_PY_EMULATOR_MEMORY to give the emulated device more.",
                 routine, device, size, window.used, capacity);
   }
   window.used += extent;
@@ -442,7 +442,7 @@ void release_device_memory(int device) {
 
 Status check_guards(int device, const char *what) {
   Table &t = table();
-  // Alone: a zone is painted again when its damage is reported.
+  // Needs the exclusive lock: a zone is refilled when its damage is reported.
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   for (const auto &[at, block] : t.blocks) {
     if (block.device != device || guards_intact(at, block)) continue;
@@ -484,7 +484,8 @@ const void *first_unwritten(const void *p, size_t nbytes) {
   if (next != written.begin()) at = std::max(at, std::prev(next)->second);
   while (at < end) {
     const size_t gap = std::min(end, next == written.end() ? end : next->first);
-    // Another process, or a collective, may have written without telling: then the pattern is gone.
+    // Another process or a collective may have written without recording it; then the pattern is
+    // gone.
     if (std::all_of(base + at, base + gap, [](unsigned char byte) { return byte == kFreshByte; }))
       return base + at;
     if (next == written.end()) break;

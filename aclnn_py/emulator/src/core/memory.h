@@ -7,8 +7,8 @@
 
 #include "core/status.h"
 
-// Device memory. Each device owns a window of addresses apart from anything malloc returns, so an
-// address says by itself whether it is on a device, and which.
+// Device memory. Each device owns a range of addresses that malloc never returns, so an address
+// alone tells whether it belongs to a device, and to which one.
 namespace emu {
 
 constexpr size_t kPageBytes = 4096;
@@ -21,7 +21,7 @@ struct MemoryUse {
 // 512-byte aligned start, length rounded up to 32 bytes. 207001 when the device is full.
 Status device_malloc(int device, size_t size, void **address, const char *routine);
 
-// Refuses (107000) what is not the start of a live block of this kind.
+// Refuses (107000) an address that is not the start of a live block of this kind.
 Status device_free(void *address, const char *routine);
 
 // True when [p, p + nbytes) lies in live device memory; *device (may be null) is its device. Bounds
@@ -31,7 +31,7 @@ bool on_device(const void *p, size_t nbytes, int *device);
 // The device whose window holds the address, live or not; -1 for host addresses.
 int device_of_address(const void *p);
 
-// May a task of `device` touch this memory: its own, or a peer's that was opened to it.
+// Whether a task of `device` may access this memory: its own, or a peer's that was opened to it.
 bool reachable(int device, int owner);
 
 // "host memory", "device 0, 48 bytes into a block of 64", "device 0, freed or never allocated", ...
@@ -52,8 +52,8 @@ Status check_guards(int device, const char *what);
 // Remembers that memory was written to.
 void note_written(const void *p, size_t nbytes);
 
-// The first address of [p, p + nbytes) that holds what fresh memory is filled with and that nothing
-// is known to have written; null when there is none.
+// The first address of [p, p + nbytes) that still holds the fill pattern of fresh memory and has no
+// recorded write; null when there is none.
 const void *first_unwritten(const void *p, size_t nbytes);
 
 // --- memory that enters the table from elsewhere (mapped physical handles, imported keys)

@@ -143,7 +143,7 @@ void pool_detail::run(int64_t n, int64_t grain, Body body, void *context) {
   }
   const int64_t width = parallel_width();
   const int64_t most_pieces = (n + grain - 1) / grain;
-  // About four pieces per thread even out unequal ones without much traffic on the counter.
+  // About four pieces per thread balance unequal work without much contention on the counter.
   const int64_t pieces = std::min(most_pieces, width * 4);
   Job job;
   job.body = body;

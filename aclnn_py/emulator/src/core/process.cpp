@@ -36,7 +36,8 @@ void on_exit() {
 void watch_process() {
   // Registered at first use, hence run before the destructors of objects that existed by then.
   std::call_once(g_watch_once, [] {
-    // Unwatched, a forked child would wait for threads it does not have: then rather no device.
+    // Without the fork handler a forked child would wait for threads that it does not have, so the
+    // device is refused.
     if (pthread_atfork(nullptr, nullptr, on_fork_child) != 0 || std::atexit(on_exit) != 0)
       throw std::bad_alloc();
   });
@@ -45,8 +46,7 @@ void watch_process() {
 Status refuse_forked(const char *routine) {
   return fail(ACL_ERROR_RT_SOCKET_CLOSE,
               "%s: this process (pid %ld) was forked after the device was first used; a forked "
-              "child has no "
-              "session with the device. Start a new process (spawn) instead.",
+              "child has no session with the device. Start a new process (spawn) instead.",
               routine, static_cast<long>(getpid()));
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/status.h"
 
-// What concerns the process as a whole: fork, exit, settings from the environment.
+// State of the whole process: fork, exit, settings from the environment.
 namespace emu {
 
 extern std::atomic<bool> g_forked;
@@ -29,7 +29,7 @@ inline Status check_process(const char *routine) {
   return __builtin_expect(forked(), 0) ? refuse_forked(routine) : 0;
 }
 
-// Opens what another process (or this one) has open under that descriptor; -1 with errno.
+// Opens the file that another process (or this one) has open under that descriptor; -1 with errno.
 int open_of_process(int64_t pid, int file);
 
 int64_t environment_number(const char *name, int64_t fallback);

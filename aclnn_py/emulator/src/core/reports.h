@@ -4,9 +4,8 @@
 #include <cstdint>
 #include <string>
 
-// Under ACLNN_PY_CHECK=1: what is wrong with a program although no call fails. Whoever is
-// interested takes the reports (aclnn_py_emulator_take_report); the oldest are dropped when nobody
-// does.
+// Under ACLNN_PY_CHECK=1: errors of a program that make no call fail. A reader takes the reports
+// with aclnn_py_emulator_take_report; without one the oldest are dropped.
 namespace emu {
 
 void add_report(int32_t stream, uint32_t task, std::string text);

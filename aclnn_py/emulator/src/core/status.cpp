@@ -109,7 +109,7 @@ void add(const std::string &line) {
   with_pending([&](Pending &pending) { prepend(pending, line); });
 }
 
-// A failure stays a status when there is no memory for its words: nothing is thrown.
+// Without memory for its text a failure is still a status: nothing is thrown.
 void add_formatted(const char *message_code, const char *format, va_list args) noexcept {
   try {
     add(std::string(message_code) + ": " + format_text(format, args));

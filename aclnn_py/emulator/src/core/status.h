@@ -10,13 +10,12 @@ namespace emu {
 using Status = int32_t;
 
 // Formats a message, keeps it as this thread's recent message behind the message code that goes
-// with `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`. Where the host has no
-// memory for the message, its place is taken by a fixed text.
+// with `code` (EZ1001 for 161xxx, EE1001 for 107xxx, ...) and returns `code`. A fixed text is used
+// when the host has no memory for the message.
 [[gnu::format(printf, 2, 3)]] Status fail(Status code, const char *format, ...) noexcept;
 
-// For an answer that a program may well have asked for (called twice, a package that is not there):
-// the text is there to be read, and the next failure of the thread takes its place, so that it
-// never stands behind another call's error.
+// For an expected answer (a second call, an absent package): the text can be read, but the next
+// failure of the thread replaces it, so that it is never appended to another call's error.
 [[gnu::format(printf, 2, 3)]] Status inform(Status code, const char *format, ...) noexcept;
 
 // The same as `fail` with the six-character message code given ("EI0002" of HCCL, for instance);
@@ -30,8 +29,8 @@ void add_message(const std::string &line) noexcept;
 // The pending text of this thread, removed from it. Empty when there is none.
 std::string take_message() noexcept;
 
-// While it lives the calling thread has no messages and no last error; then it has those of before
-// again. For a thread that does the work of a stream.
+// Hides the calling thread's messages and last error during its lifetime and restores them at its
+// end. For a thread that does the work of a stream.
 class MessagesAside {
  public:
   MessagesAside() noexcept;

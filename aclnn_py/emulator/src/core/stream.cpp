@@ -100,7 +100,8 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
         note_fault(stream, code, entry.what, static_cast<uint32_t>(stream.completed.load() + 1));
       }
     }
-    // before completion shows: whoever waits may rely on its references being gone
+    // before completion is published: a waiting thread may rely on the task's references being
+    // released
     entry.task.reset();
     lock.lock();
     stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1,
@@ -124,7 +125,7 @@ Inline inline_mode() {
   return mode;
 }
 
-// The calling thread does the work of a stream for a while: what a thread has of its own is put
+// The calling thread temporarily does the work of a stream: its own thread-local state is set
 // aside.
 class Borrowed {
  public:
@@ -148,7 +149,7 @@ class Borrowed {
   const MessagesAside messages_;
 };
 
-// Runs what is queued up to task `last`, unless somebody does.
+// Runs the queued tasks up to `last`, unless another thread is running them.
 void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
   if (stream.busy || !may_run(stream, who) || inline_mode() == Inline::never) return;
   {
@@ -195,7 +196,7 @@ void grow(Stream &stream) {
 
 Status start_worker(Stream &stream) {
   try {
-    // Room first: a worker that runs is on the list of those that exit() stops.
+    // Reserve first: every running worker must be on the list of workers that exit() stops.
     std::lock_guard<std::mutex> lock(workers().mutex);
     workers().running.reserve(workers().running.size() + 1);
     stream.worker = std::thread([&stream] { work(stream); });
@@ -274,7 +275,8 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live stream.", routine,
                 static_cast<void *>(stream));
   }
-  // At exit the workers are stopped already, and one that would not stop still uses its stream.
+  // At exit the workers have been stopped already; one that did not stop in time still uses its
+  // stream.
   if (exiting()) return 0;
   Context &context = stream->context;
   {
@@ -299,7 +301,8 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     }
     stream->worker.join();
   }
-  // Whoever waits for the whole device has seen the work end or the abort, and lets go.
+  // Threads that wait for the whole device have seen the end of the work or the abort, and release
+  // their pins.
   while (stream->pins.load() > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   {
     std::lock_guard<std::mutex> lock(listeners.mutex);
@@ -339,8 +342,8 @@ Stream *resolve(aclrtStream raw) {
   return resolve(raw, "stream", &stream) == 0 ? stream : nullptr;
 }
 
-// Callers have taken numbers and references by now, which they give back when this fails: it does
-// not throw.
+// Does not throw: callers have already taken numbers and references, which they give back when this
+// returns a failure.
 Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noexcept try {
   if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
     return record_task(*session, stream, what, std::move(task));
@@ -362,8 +365,9 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
-  // One wake is enough, however many tasks follow before the worker gets to run; it finds the lock
-  // free. A thread that runs tasks now sees to what is left of them.
+  // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the
+  // lock is released, so that the worker does not block on it. If another thread is running tasks
+  // now, it also takes care of the remaining ones.
   const bool asleep = !stream.busy && std::exchange(stream.idle, false);
   lock.unlock();
   if (asleep) stream.wake.notify_one();

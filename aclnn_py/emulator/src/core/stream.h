@@ -38,9 +38,10 @@ struct Fault {
   uint32_t task = 0;
 };
 
-// Who may run a task: the stream's worker only (the program's own functions, and what may contain
-// them); also a thread that waits for the stream; also one that wants to be back in time, since the
-// task waits for nothing and is over before a sleeping thread would be awake.
+// Who may run a task. `worker`: only the stream's worker, for the program's own functions and tasks
+// that may contain them. `anyone`: also a thread that waits for the stream. `anyone_in_haste`: also
+// one that waits with a timeout, because the task waits for nothing and ends sooner than a sleeping
+// thread wakes.
 enum class RunBy : uint8_t { worker, anyone, anyone_in_haste };
 
 struct StreamEntry {
@@ -62,12 +63,12 @@ struct Stream {
   // A ring that doubles when full: steady traffic allocates nothing.
   std::vector<StreamEntry> ring;
   size_t head = 0, queued = 0;
-  // `busy`: somebody runs tasks, the worker or a thread that waits for them. `idle`: the worker
+  // `busy`: the worker or a waiting thread is running tasks. `idle`: the worker
   // sleeps.
   bool started = false, busy = false, idle = false, stop = false, finished = false;
   std::atomic<bool> discard{false};
   std::thread worker;
-  uint64_t wanted = UINT64_MAX;  // the first task whose end somebody waits for
+  uint64_t wanted = UINT64_MAX;  // the first task that a thread waits for
   // threads that found the stream by its device, not by its handle
   std::atomic<int> pins{0};
 
@@ -121,11 +122,11 @@ class PinnedStreams {
   std::vector<Stream *> streams_;
 };
 
-// Waits until what is queued now has run, and runs it itself when the stream's worker has not
-// begun: that saves waking a thread and being woken by it. With a timeout it runs such tasks only
-// as it need not leave. ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker; =always
-// holds the worker back for a moment, so that the waiting thread is first. Either way tasks go on
-// without anyone waiting. timeout in milliseconds, -1 without limit; 507046 on expiry. A device
+// Waits until the tasks queued now have run. If the worker has not begun, the calling thread runs
+// them itself, which saves two thread switches. With a timeout it runs only tasks that cannot make
+// it late (RunBy::anyone_in_haste). ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker;
+// =always delays the worker briefly so that the waiting thread is first. In both modes tasks also
+// run when no thread waits. timeout in milliseconds, -1 without limit; 507046 on expiry. A device
 // fault of the stream is reported here.
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
 // Waits for the work of a stream and reports nothing.
@@ -148,7 +149,7 @@ Stream *working_stream();
 // Ends all workers of the process; what they run is finished (within a limit), the rest dropped.
 void stop_all_workers();
 
-// Called for every stream that ends, before its handle may come to mean another one.
+// Called for every stream that ends, before its handle can be reused.
 void at_stream_end(void (*forget)(Stream *));
 
 using FaultListener = void (*)(const Stream &stream, const Fault &fault);  // throws nothing

@@ -338,8 +338,7 @@ void Communicator::withdraw(uint64_t ticket) noexcept {
   try {
     abandon("EI0012", kPeerLost,
             "a call of rank %u (process %lld, device %lld) was dropped before it ran: its stream "
-            "had failed or was "
-            "destroyed",
+            "had failed or was destroyed",
             rank_, static_cast<long long>(member.process.pid),
             static_cast<long long>(member.device));
   } catch (const std::bad_alloc &) {

@@ -173,7 +173,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
       return refuse(HCCL_E_PARA, "%s: devices[%u] is %d; there is no such device", routine, i,
                     devices[i]);
     if (!seen.insert(devices[i]).second)
-      return refuse(HCCL_E_PARA, "%s: device %d stands twice in devices", routine, devices[i]);
+      return refuse(HCCL_E_PARA, "%s: device %d appears twice in devices", routine, devices[i]);
   }
   Config config;
   if (const Status s = read_environment(routine, &config)) return s;
@@ -229,7 +229,7 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
     if (const Status s = check_rank(routine, "a member of rankIds", ranks[i], global->size()))
       return s;
     if (!seen.insert(ranks[i]).second)
-      return refuse(HCCL_E_PARA, "%s: rank %u stands twice in rankIds", routine, ranks[i]);
+      return refuse(HCCL_E_PARA, "%s: rank %u appears twice in rankIds", routine, ranks[i]);
     members += std::to_string(ranks[i]) + ",";
   }
   if (ranks[sub_rank] != global->rank()) {

@@ -81,7 +81,7 @@ class Reader {
       std::string name;
       if (peek() != '"') return wrong("a member name in double quotes was expected");
       if (!string(&name)) return false;
-      if (!names.insert(name).second) return wrong("a member name stands twice");
+      if (!names.insert(name).second) return wrong("a member name appears twice");
       space();
       if (peek() != ':') return wrong("':' was expected");
       ++at_;

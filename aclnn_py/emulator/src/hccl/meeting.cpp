@@ -96,7 +96,7 @@ class Host {
   }
 
   void admit() {
-    // Room first: what was accepted is always somebody's to close.
+    // Reserve first, so that every accepted socket has an owner that closes it.
     if (guests_.size() == guests_.capacity()) make_room();
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {

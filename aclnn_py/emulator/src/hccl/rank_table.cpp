@@ -112,7 +112,7 @@ class Table {
     if (const Status s = field(object, place, name, &text)) return s;
     if (text.empty() || text.size() > 9 ||
         text.find_first_not_of("0123456789") != std::string::npos) {
-      return bad("EI0004", place + name + " is " + shown(text) + ", which is no number");
+      return bad("EI0004", place + name + " is " + shown(text) + ", which is not a number");
     }
     *value = static_cast<uint32_t>(std::stoul(text));
     return 0;
@@ -154,7 +154,7 @@ class Table {
       if (name.empty() || name.size() > kMaxServerName)
         return bad("EI0004", place + "server_id must have 1 to 64 characters");
       if (!names_.insert(name).second)
-        return bad("EI0004", place + "server_id " + shown(name) + " stands twice");
+        return bad("EI0004", place + "server_id " + shown(name) + " appears twice");
       if (const Status s = devices(all->items[i], place, name, table)) return s;
     }
     return 0;
@@ -183,10 +183,10 @@ class Table {
                                  std::to_string(table->ranks.size()) + " ranks");
       }
       if (!found_.insert(rank).second)
-        return bad("EI0004", here + "rank_id " + std::to_string(rank) + " stands twice");
+        return bad("EI0004", here + "rank_id " + std::to_string(rank) + " appears twice");
       if (!used.insert(device).second)
         return bad("EI0004",
-                   here + "device_id " + std::to_string(device) + " stands twice on a server");
+                   here + "device_id " + std::to_string(device) + " appears twice on a server");
       table->ranks[rank] = {name, device};
     }
     return 0;

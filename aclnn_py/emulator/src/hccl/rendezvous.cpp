@@ -209,11 +209,11 @@ Status attend(const char *routine, const Meeting &meeting, const Attendee &atten
                      std::strerror(errno));
     }
     if (!found) {
-      return fail_as("EI0006", HCCL_E_TCP_CONNECT,
-                     "%s: nobody holds the rendezvous of this rootInfo: the process that called "
-                     "HcclGetRootInfo ended or "
-                     "runs on another host, or the rootInfo was used before",
-                     routine);
+      return fail_as(
+          "EI0006", HCCL_E_TCP_CONNECT,
+          "%s: no process holds the rendezvous of this rootInfo: the process that called "
+          "HcclGetRootInfo ended or runs on another host, or the rootInfo was used before",
+          routine);
     }
     if (!hold_meeting(meeting, &why) && !why.empty()) {
       return fail_as("EI0006", HCCL_E_SYSCALL, "%s: opening the rendezvous: %s", routine,

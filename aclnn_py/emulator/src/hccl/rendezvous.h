@@ -31,7 +31,7 @@ Meeting random_meeting();
 // The same meeting for everyone who knows the same text (and runs as the same user).
 Meeting meeting_of(const std::string &text);
 
-// Holds the meeting in a thread of this process. False when somebody already holds it.
+// Holds the meeting in a thread of this process. False when another process already holds it.
 bool hold_meeting(const Meeting &meeting, std::string *why);
 
 // Takes part. With `found`, this rank holds the meeting itself when nobody does.

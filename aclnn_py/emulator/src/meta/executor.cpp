@@ -47,8 +47,7 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
     }
     return fail(kKernelFault,
                 "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer "
-                "access was not "
-                "enabled.",
+                "access was not enabled.",
                 op, i, static_cast<const void *>(start), owner, stream.device);
   }
   return 0;

@@ -97,11 +97,12 @@ class PlanBuilder {
   size_t input_list(const aclTensorList *list);
   size_t output_list(const aclTensorList *list);
 
-  // What only some operators of a family take: null is no argument of the others.
+  // For parameters that only some operators of a family have: null means that the operator has no
+  // such parameter.
   size_t input_if(const aclTensor *tensor);
   size_t output_if(const aclTensor *tensor);
-  // What the call was given and the kernel does not touch: counted, absent for the kernel, and free
-  // to be moved.
+  // Arguments that the kernel does not access: counted for address exchange, absent for the kernel,
+  // at any address.
   size_t unused(const aclTensor *tensor);
   size_t unused_list(const aclTensorList *list);
 

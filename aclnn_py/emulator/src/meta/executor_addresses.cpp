@@ -184,8 +184,7 @@ Status cannot_tell(const char *routine, const char *why, const Places &places,
                    const PlanState &plan, Side side) {
   return fail(kInvalid,
               "%s: the tensor meant cannot be told: %s. Pass the aclTensor that phase one of %s "
-              "was given; positions are: "
-              "%s.",
+              "was given; positions are: %s.",
               routine, why, plan.op, places.text(side).c_str());
 }
 
@@ -236,7 +235,7 @@ Status set_address(const char *routine, aclOpExecutor *executor, size_t index, a
   }
   if (uses == 1) return bind_uses(plan, *tensor, address);
   if (side == Side::kAny && places.known()) {
-    // Where an input stands behind an output in the call, programs count the one way or the other.
+    // When an input follows an output in the call, programs disagree on how positions are counted.
     const Place other = places.at_in_call(index);
     const bool fits =
         place.entry != nullptr && place.entry->present && looks_like(place.entry->tensor, *tensor);

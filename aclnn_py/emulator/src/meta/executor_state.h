@@ -13,7 +13,7 @@
 
 namespace emu {
 
-// What an executor stands for. Queued runs share it with the handle.
+// The state behind an executor handle. Queued runs share it with the handle.
 struct PlanState {
   const char *op = "";
   Kernel kernel;
@@ -37,6 +37,6 @@ struct aclOpExecutor {
 namespace emu {
 Slots<aclOpExecutor> &executors();
 
-// 561103 for null, 161002 for what is no live executor.
+// 561103 for null, 161002 for a handle that is not a live executor.
 Status check_executor(const char *routine, aclOpExecutor *executor);
 }  // namespace emu

@@ -35,15 +35,14 @@ Check &Check::null(const char *parameter) {
 }
 
 Check &Check::stale(const char *parameter) {
-  status_ = fail(refusal_, "%s: %s was destroyed or is no handle of its kind", op_, parameter);
+  status_ = fail(refusal_, "%s: %s was destroyed or is not a handle of this kind", op_, parameter);
   return *this;
 }
 
 Check &Check::uncountable(const char *parameter, const aclTensor &given) {
   status_ = fail(refusal_,
                  "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from "
-                 "the first to the "
-                 "last, are more than 64 bits can count",
+                 "the first to the last, are more than 64 bits can count",
                  op_, parameter,
                  shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
                  shape_text(given.strides.data(), static_cast<int>(given.strides.size())).c_str(),

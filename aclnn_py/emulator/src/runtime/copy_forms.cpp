@@ -108,7 +108,7 @@ Status check_batch(const char *routine, void **dsts, const size_t *rooms, void *
     }
     if (s == 0 && !nothing && direction >= 0 && direction != static_cast<int>(to.on_device)) {
       s = fail(ACL_ERROR_RT_PARAM_INVALID,
-               "%s: copy %zu goes the other way than the ones before it.", routine, i);
+               "%s: copy %zu has another direction than the copies before it.", routine, i);
     }
     if (s != 0) {
       *index = i;

@@ -52,7 +52,7 @@ EMU_EXPORT aclError aclrtCheckArchCompatibility(const char *socVersion,
   const int asked = instruction_set(socVersion), own = instruction_set(emu::soc_name());
   if (asked < 0) {
     return fail(ACL_ERROR_INVALID_PARAM,
-                "aclrtCheckArchCompatibility: \"%.64s\" is no chip this device knows of.",
+                "aclrtCheckArchCompatibility: \"%.64s\" is not a chip that the emulator knows.",
                 socVersion);
   }
   *canCompatible = asked == own ? 1 : 0;

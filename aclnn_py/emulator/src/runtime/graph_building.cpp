@@ -138,8 +138,7 @@ EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uin
   if (building->stage != Building::Stage::open || flag != ACL_MODEL_STREAM_FLAG_HEAD) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                 "aclmdlRIBindStream: model instances of this device have one stream, which runs "
-                "from the start "
-                "(ACL_MODEL_STREAM_FLAG_HEAD).");
+                "from the start (ACL_MODEL_STREAM_FLAG_HEAD).");
   }
   if (const Status s =
           emu::begin_capture_into(*found, *handle, ACL_MODEL_RI_CAPTURE_MODE_RELAXED, __func__))

@@ -41,8 +41,9 @@ int cores_of_chip(int type) {
 
 Status check_resource(const char *routine, int type) {
   if (type == ACL_RT_DEV_RES_CUBE_CORE || type == ACL_RT_DEV_RES_VECTOR_CORE) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is no resource (0 cube cores, 1 vector cores).",
-              routine, type);
+  return fail(ACL_ERROR_INVALID_PARAM,
+              "%s: %d is not a resource; allowed: 0 (cube cores), 1 (vector cores).", routine,
+              type);
 }
 
 Status check_cores(const char *routine, int type, uint32_t value) {

@@ -166,8 +166,7 @@ Status check_function(const aclrtRandomNumTaskInfo &info) {
   if (!is_real(info.dataType) && !(uniform && is_whole(info.dataType))) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                 "%s: dataType %s; uniform numbers are INT32, INT64, UINT32, UINT64, FLOAT, FLOAT16 "
-                "or BFLOAT16, normal ones "
-                "one of the last three.",
+                "or BFLOAT16, normal ones one of the last three.",
                 kRoutine, dtype_name(info.dataType));
   }
   const size_t size = bytes_of(info.dataType);

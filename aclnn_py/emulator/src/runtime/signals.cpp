@@ -38,7 +38,7 @@ Status check_value(const char *routine, void *address, aclrtStream raw, Stream *
 }
 
 Status wait_value(void *address, uint64_t value, uint32_t flag) {
-  // Written by any processor, perhaps by another process: there is nobody to wake this thread.
+  // Any processor or process may write the value without waking this thread, so it polls.
   auto pause = std::chrono::microseconds(20);
   for (;;) {
     if (!on_device(address, sizeof(uint64_t), nullptr)) {

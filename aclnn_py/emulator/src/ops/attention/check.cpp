@@ -18,7 +18,7 @@ constexpr int64_t kMostPacked = 4096, kWidestPacked = 256;
 constexpr int64_t kTriangle = 2048;
 constexpr int64_t kMostBlockSize = 512, kPromptBlockUnit = 128, kStepBlockUnit = 16,
                   kWidestPage = 65535;
-// what stands for "all tokens"; larger values mean no more
+// the value that means "all tokens"; larger values mean the same
 constexpr int64_t kFarthest = 2147483647;
 
 // The rules of phase one, applied in order; they fill in the problem as they go.
@@ -131,8 +131,7 @@ class AttentionRules {
       for (const auto &tensor : *tensors) {
         check_.that(!tensor,
                     "%s is given; the emulator computes no quantised forms, no shared prefixes, no "
-                    "sequences "
-                    "padded on the left and no rotary parts: pass null",
+                    "sequences padded on the left and no rotary parts: pass null",
                     tensor.name);
       }
     }
@@ -167,7 +166,7 @@ class AttentionRules {
                 "numKeyValueHeads is %" PRId64 "; allowed: 0 to numHeads, %" PRId64, c_.kv_heads,
                 c_.heads);
     check_.that(ok() && c_.heads % a_.kv_heads == 0,
-                "numHeads is %" PRId64 ", no multiple of numKeyValueHeads, %" PRId64, c_.heads,
+                "numHeads is %" PRId64 ", not a multiple of numKeyValueHeads, %" PRId64, c_.heads,
                 a_.kv_heads);
     check_.that(ok() && a_.group() <= kLargestGroup,
                 "numHeads is %" PRId64 ", more than %" PRId64 " times numKeyValueHeads, %" PRId64,
@@ -189,7 +188,7 @@ class AttentionRules {
     if (!ok()) return {};
     if (form == Arrangement::kHidden) {
       check_.that(t.shape[2] % heads == 0,
-                  "%s has %" PRId64 " as its last dimension, no multiple of %s, %" PRId64, name,
+                  "%s has %" PRId64 " as its last dimension, not a multiple of %s, %" PRId64, name,
                   t.shape[2], heads_name, heads);
       return {t.shape[0], t.shape[1], t.shape[2] / heads};
     }
@@ -200,8 +199,8 @@ class AttentionRules {
     return {t.shape[0], t.shape[3 - n], t.shape[3]};
   }
 
-  // Packed sequences: the list has the tokens of each sequence and of all before it. Tokens behind
-  // the last one belong to nobody; their part of the result is left as it is.
+  // Packed sequences: the list has the tokens of each sequence and of all before it. Tokens after
+  // the last sequence are ignored; their part of the result is not written.
   int64_t unpack(const Named<aclIntArray> &ends, const char *name, int64_t tokens,
                  std::vector<int64_t> *starts, std::vector<int64_t> *lengths) {
     check_.that(ends && !ends->values.empty(), "%s is missing; with inputLayout TND it is needed",
@@ -251,7 +250,7 @@ class AttentionRules {
   void sequences() {
     const auto &keys = keys_, &values = values_;
     check_.that(keys.size() == values.size(),
-                "key has %zu tensors and value %zu; they have as many each", keys.size(),
+                "key has %zu tensors and value %zu; the numbers must be equal", keys.size(),
                 values.size());
     a_.listed = keys.size() > 1;
     const int64_t count = static_cast<int64_t>(keys.size());
@@ -276,7 +275,7 @@ class AttentionRules {
     if (ok() && !a_.listed) a_.key_lengths.assign(static_cast<size_t>(a_.batch), a_.keys);
   }
 
-  // Keys and values of all sequences behind each other.
+  // Keys and values of all sequences, concatenated.
   void packed() {
     check_.that(keys_.size() == 1 && values_.size() == 1,
                 "key has %zu tensors and value %zu; with inputLayout TND each has one",
@@ -288,7 +287,7 @@ class AttentionRules {
                 a_.width);
     if (ok()) a_.keys = unpack(c_.key_lengths, "key", k.tokens, &a_.key_starts, &a_.key_lengths);
     check_.that(a_.key_lengths.size() == a_.query_lengths.size(),
-                "%s has %zu sequences and %s %zu; they have as many each", c_.key_lengths.name,
+                "%s has %zu sequences and %s %zu; the numbers must be equal", c_.key_lengths.name,
                 a_.key_lengths.size(), c_.query_lengths.name, a_.query_lengths.size());
   }
 

@@ -247,7 +247,7 @@ class Worker {
   std::vector<char> room_;
 };
 
-// The pages of all sequences. A page that the cache does not have is memory of somebody else.
+// The pages of all sequences. A page number outside the cache would read other memory.
 Status read_pages(const Attention &a, PlanContext &c, std::vector<int64_t> *pages) {
   const aclTensor &table = c.tensor(a.table_at);
   const int64_t width = table.shape[1], there = c.tensor(a.key_at).shape[0];

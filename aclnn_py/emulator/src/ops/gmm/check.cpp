@@ -136,10 +136,10 @@ class GroupedRules {
       check_.that(c_.split_item < 2,
                   "splitItem is %" PRId64 "; without grouping (groupType -1) it is 0 or 1",
                   c_.split_item);
-      check_.that(
-          nx == nw && nw == ny,
-          "x, weight and %s have %zu, %zu and %zu tensors; without grouping they have as many each",
-          out_name(), nx, nw, ny);
+      check_.that(nx == nw && nw == ny,
+                  "x, weight and %s have %zu, %zu and %zu tensors; without grouping the numbers "
+                  "must be equal",
+                  out_name(), nx, nw, ny);
       p_.groups = nx;
     } else if (c_.group_type == 2) {
       check_.that(c_.split_item >= 2,

@@ -96,7 +96,7 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
       s->kept.push_back(std::make_unique<Snapshot>(view_of(c.tensor(first + i))));
       const View index = s->kept.back()->view();
       if (entries[i].mask && entries[i].dims == 0) {
-        // A truth value without dimensions stands for a new one, which has an element or none.
+        // A bool index of rank 0 adds a dimension with one element (true) or none (false).
         View line;
         line.dtype = ACL_INT64;
         line.layout.push(truth_of(index)[0] != 0 ? 1 : 0, 1);

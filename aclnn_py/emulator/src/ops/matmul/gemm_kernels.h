@@ -44,7 +44,7 @@ struct GemmKernels {
   int rows;                // height of the largest register tile
   int columns, columns64;  // width of the tiles for 4 bytes and for float64
   void (*pack[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
-  // the same, but bytes become float32 and lie singly
+  // the same, but bytes are converted to float32 and not paired
   void (*pack_wide[static_cast<int>(GemmStorage::count)])(const GemmPanel &, void *packed);
   // by height - 1
   GemmTile<float, float> tile_f32[kGemmMostRows];

@@ -125,8 +125,8 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor *mmWeightRef)) {
     needed = storage.count();
     check.that(emu::holds(weight, needed),
                "mmWeightRef has a storage of %lld elements from its offset on; in FRACTAL_NZ it "
-               "takes %lld. Make the "
-               "memory as large as aclnnCalculateMatmulWeightSizeV2 says, and give that number as "
+               "takes %lld. Make the memory as large as aclnnCalculateMatmulWeightSizeV2 says, and "
+               "give that number as "
                "storageDims",
                static_cast<long long>(weight.storage_shape.count() - weight.offset),
                static_cast<long long>(needed));

@@ -92,8 +92,7 @@ void check_values(Check &check, const ConvolutionCall &c) {
       const int64_t more = c.output_padding->values[d];
       check.that(more >= 0 && (more < c.stride->values[d] || more < c.dilation->values[d]),
                  "outputPadding has the value %lld; it must not be negative and less than the "
-                 "stride %lld or "
-                 "the dilation %lld",
+                 "stride %lld or the dilation %lld",
                  static_cast<long long>(more), static_cast<long long>(c.stride->values[d]),
                  static_cast<long long>(c.dilation->values[d]));
     }
@@ -106,7 +105,7 @@ void check_values(Check &check, const ConvolutionCall &c) {
                static_cast<long long>(channels));
   }
   check.that(c.weight->shape[0] % c.groups == 0,
-             "weight has shape %s; its first dimension is no multiple of groups, %lld",
+             "weight has shape %s; its first dimension is not a multiple of groups, %lld",
              shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(c.groups));
   if (check.ok() && c.bias != nullptr) {
     const int64_t wanted = c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0];
@@ -189,8 +188,7 @@ void check_margins(Check &check, const ConvolutionCall &c, const Windows &window
     const int64_t margin = (axis.window - 1) * axis.spread - axis.before;
     check.that(margin <= kWidest && (spatial < 3 || margin >= 0),
                "weight and dilation cover %lld elements beside the first, padding takes %lld; the "
-               "difference "
-               "may be %s255",
+               "difference may be %s255",
                static_cast<long long>((axis.window - 1) * axis.spread),
                static_cast<long long>(axis.before), spatial < 3 ? "at most " : "0 to ");
   }

@@ -78,7 +78,7 @@ Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExe
     table.clear();
     for (int64_t i = 0; i < count; ++i) {
       const float place = (static_cast<float>(i) + (way == Way::kMiddle ? 0.5f : 0.0f)) * ratio;
-      // Compared before it is cast: a tiny scale leads anywhere.
+      // Compared before the cast: a tiny scale makes values that no integer holds.
       table.push_back(place < static_cast<float>(extent) ? static_cast<int64_t>(place)
                                                          : extent - 1);
     }
