@@ -62,24 +62,35 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
       workspace_size, executor);
 }
 
-// (self, dimOptional, correction, keepdim, out[, meanOut])
-Status plan_variance(const char *op, const aclTensor *self, const aclIntArray *dims,
-                     int64_t correction, bool keep, bool root, const char *out_name, aclTensor *out,
-                     aclTensor *mean, bool has_mean, uint64_t *workspace_size,
-                     aclOpExecutor **executor) {
-  Check check(op);
-  check.required("self", self).optional("dimOptional", dims).required(out_name, out);
-  if (has_mean) check.required("meanOut", mean);
-  check.dtype("self", self).dtype(out_name, out).dtype("meanOut", mean).rank("self", self, 0, 8);
+struct VarianceCall {
+  const char *op;
+  const aclTensor *self;
+  const aclIntArray *dims;
+  int64_t correction;
+  bool keep;
+  bool root;  // the standard deviation instead of the variance
+  const char *out_name = "out";
+  aclTensor *out;
+  bool has_mean;  // the operator has a second output
+  aclTensor *mean;
+};
+
+Status plan_variance(const VarianceCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required("self", a.self).optional("dimOptional", a.dims).required(a.out_name, a.out);
+  if (a.has_mean) check.required("meanOut", a.mean);
+  check.dtype("self", a.self).dtype(a.out_name, a.out).dtype("meanOut", a.mean);
+  check.rank("self", a.self, 0, 8);
   if (!check.ok()) return check.status();
-  if (has_mean && root) {
-    check.same_dtype(out_name, out->dtype, "self", self->dtype)
-        .same_dtype("meanOut", mean->dtype, "self", self->dtype);
+  if (a.has_mean && a.root) {
+    check.same_dtype(a.out_name, a.out->dtype, "self", a.self->dtype)
+        .same_dtype("meanOut", a.mean->dtype, "self", a.self->dtype);
   }
-  const AxisSet axes = axes_of(check, "dimOptional", dims, static_cast<int>(self->rank()));
-  const auto delta = static_cast<double>(correction);
+  const AxisSet axes = axes_of(check, "dimOptional", a.dims, static_cast<int>(a.self->rank()));
+  const auto delta = static_cast<double>(a.correction);
+  const bool root = a.root;
   return plan_rows(
-      check, self, axes, keep, out_name, out, "meanOut", mean, workspace_size, executor,
+      check, a.self, axes, a.keep, a.out_name, a.out, "meanOut", a.mean, workspace_size, executor,
       [delta, root](const RowReader<double> &rows, int64_t row, double *first, double *second) {
         const Moments m = moments(rows, row, delta);
         *first = root ? std::sqrt(m.variance) : m.variance;
@@ -104,33 +115,71 @@ double log_sum_exp(const RowReader<double> &rows, int64_t row) {
 
 EMU_OPERATOR(Var, (const aclTensor *self, const aclIntArray *dimOptional, bool unbiased,
                    bool keepdim, aclTensor *out)) {
-  return plan_variance("aclnnVar", self, dimOptional, unbiased ? 1 : 0, keepdim, false, "out", out,
-                       nullptr, false, workspaceSize, executor);
+  VarianceCall call{};
+  call.op = "aclnnVar";
+  call.self = self;
+  call.dims = dimOptional;
+  call.correction = unbiased ? 1 : 0;
+  call.keep = keepdim;
+  call.out = out;
+  return plan_variance(call, workspaceSize, executor);
 }
 EMU_CATCH
 EMU_OPERATOR(VarCorrection, (const aclTensor *self, const aclIntArray *dimOptional,
                              int64_t correction, bool keepdim, aclTensor *out)) {
-  return plan_variance("aclnnVarCorrection", self, dimOptional, correction, keepdim, false, "out",
-                       out, nullptr, false, workspaceSize, executor);
+  VarianceCall call{};
+  call.op = "aclnnVarCorrection";
+  call.self = self;
+  call.dims = dimOptional;
+  call.correction = correction;
+  call.keep = keepdim;
+  call.out = out;
+  return plan_variance(call, workspaceSize, executor);
 }
 EMU_CATCH
 EMU_OPERATOR(Std, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
                    bool keepdim, aclTensor *out)) {
-  return plan_variance("aclnnStd", self, dimOptional, correction, keepdim, true, "out", out,
-                       nullptr, false, workspaceSize, executor);
+  VarianceCall call{};
+  call.op = "aclnnStd";
+  call.self = self;
+  call.dims = dimOptional;
+  call.correction = correction;
+  call.keep = keepdim;
+  call.root = true;
+  call.out = out;
+  return plan_variance(call, workspaceSize, executor);
 }
 EMU_CATCH
 EMU_OPERATOR(VarMean, (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
                        bool keepdim, aclTensor *varOut, aclTensor *meanOut)) {
-  return plan_variance("aclnnVarMean", self, dimOptional, correction, keepdim, false, "varOut",
-                       varOut, meanOut, true, workspaceSize, executor);
+  VarianceCall call{};
+  call.op = "aclnnVarMean";
+  call.self = self;
+  call.dims = dimOptional;
+  call.correction = correction;
+  call.keep = keepdim;
+  call.out_name = "varOut";
+  call.out = varOut;
+  call.has_mean = true;
+  call.mean = meanOut;
+  return plan_variance(call, workspaceSize, executor);
 }
 EMU_CATCH
 EMU_OPERATOR(StdMeanCorrection,
              (const aclTensor *self, const aclIntArray *dimOptional, int64_t correction,
               bool keepdim, aclTensor *stdOut, aclTensor *meanOut)) {
-  return plan_variance("aclnnStdMeanCorrection", self, dimOptional, correction, keepdim, true,
-                       "stdOut", stdOut, meanOut, true, workspaceSize, executor);
+  VarianceCall call{};
+  call.op = "aclnnStdMeanCorrection";
+  call.self = self;
+  call.dims = dimOptional;
+  call.correction = correction;
+  call.keep = keepdim;
+  call.root = true;
+  call.out_name = "stdOut";
+  call.out = stdOut;
+  call.has_mean = true;
+  call.mean = meanOut;
+  return plan_variance(call, workspaceSize, executor);
 }
 EMU_CATCH
 

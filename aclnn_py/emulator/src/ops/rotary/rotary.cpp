@@ -79,27 +79,35 @@ void check_tables(Check &check, const char *name, const aclTensor *x, const aclT
   check.shape("sin", sin, layout_of(*cos));
 }
 
-Status plan_apply(const char *op, aclTensor *query, aclTensor *key, const aclTensor *cos,
-                  const aclTensor *sin, int64_t layout, bool layout_known, const char *layouts,
-                  int64_t mode, uint64_t *workspace_size, aclOpExecutor **executor) {
-  Check check(op);
-  check.required("queryRef", query)
-      .required("keyRef", key)
-      .required("cos", cos)
-      .required("sin", sin);
-  check.dtype("queryRef", query).dtype("keyRef", key).dtype("cos", cos).dtype("sin", sin);
-  check.that(layout_known, "layout is %lld; allowed: %s", static_cast<long long>(layout), layouts);
+struct ApplyCall {
+  const char *op;
+  aclTensor *query, *key;
+  const aclTensor *cos, *sin;
+  int64_t layout;
+  bool layout_known;    // whether the operator has this layout
+  const char *layouts;  // those it has, for the message
+  int64_t mode;
+};
+
+Status plan_apply(const ApplyCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(a.op);
+  check.required("queryRef", a.query).required("keyRef", a.key);
+  check.required("cos", a.cos).required("sin", a.sin);
+  check.dtype("queryRef", a.query).dtype("keyRef", a.key).dtype("cos", a.cos).dtype("sin", a.sin);
+  check.that(a.layout_known, "layout is %lld; allowed: %s", static_cast<long long>(a.layout),
+             a.layouts);
   if (!check.ok()) return check.status();
-  const int rank = layout == kTokens ? 3 : 4;
-  check.rank("queryRef", query, rank, rank).rank("keyRef", key, rank, rank);
+  const int rank = a.layout == kTokens ? 3 : 4;
+  check.rank("queryRef", a.query, rank, rank).rank("keyRef", a.key, rank, rank);
   if (!check.ok()) return check.status();
-  check.same_dtype("keyRef", key->dtype, "queryRef", query->dtype);
-  check_tables(check, "queryRef", query, cos, sin, mode);
-  check_tables(check, "keyRef", key, cos, sin, mode);
+  check.same_dtype("keyRef", a.key->dtype, "queryRef", a.query->dtype);
+  check_tables(check, "queryRef", a.query, a.cos, a.sin, a.mode);
+  check_tables(check, "keyRef", a.key, a.cos, a.sin, a.mode);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t q = plan.output(query), k = plan.output(key), c1 = plan.input(cos),
-               s1 = plan.input(sin);
+  PlanBuilder plan(a.op);
+  const size_t q = plan.output(a.query), k = plan.output(a.key), c1 = plan.input(a.cos),
+               s1 = plan.input(a.sin);
+  const int64_t mode = a.mode;
   return plan.finish(
       [=](PlanContext &c) {
         for (const size_t index : {q, k}) {
@@ -142,9 +150,17 @@ EMU_CATCH
 // layout: 1 BSND and 4 TND, the only ones of this form.
 EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
                                  const aclTensor *sin, int64_t layout)) {
-  return emu::plan_apply("aclnnApplyRotaryPosEmb", queryRef, keyRef, cos, sin, layout,
-                         layout == 1 || layout == emu::kTokens, "1 (BSND), 4 (TND)", emu::kHalf,
-                         workspaceSize, executor);
+  emu::ApplyCall call{};
+  call.op = "aclnnApplyRotaryPosEmb";
+  call.query = queryRef;
+  call.key = keyRef;
+  call.cos = cos;
+  call.sin = sin;
+  call.layout = layout;
+  call.layout_known = layout == 1 || layout == emu::kTokens;
+  call.layouts = "1 (BSND), 4 (TND)";
+  call.mode = emu::kHalf;
+  return emu::plan_apply(call, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -160,7 +176,16 @@ EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor *queryRef, aclTensor *keyRef, const
   const int64_t mode = name == "half" ? 0 : name == "interleave" ? 1 : name == "quarter" ? 2 : -1;
   check.that(mode >= 0, "rotaryMode is \"%s\"; allowed: half, interleave, quarter", name.c_str());
   if (!check.ok()) return check.status();
-  return plan_apply("aclnnApplyRotaryPosEmbV2", queryRef, keyRef, cos, sin, layout,
-                    layout >= 1 && layout <= kTokens, "1 to 4", mode, workspaceSize, executor);
+  ApplyCall call{};
+  call.op = "aclnnApplyRotaryPosEmbV2";
+  call.query = queryRef;
+  call.key = keyRef;
+  call.cos = cos;
+  call.sin = sin;
+  call.layout = layout;
+  call.layout_known = layout >= 1 && layout <= kTokens;
+  call.layouts = "1 to 4";
+  call.mode = mode;
+  return plan_apply(call, workspaceSize, executor);
 }
 EMU_CATCH
