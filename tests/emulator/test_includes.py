@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "aclnn_py" / "emulator" / "src"
 INCLUDE = ROOT / "include"
 MOST_UNITS = 60
-# What every operator speaks in: statuses, entry points, handles, sizes, the type of a kernel.
+# What operators are written with: statuses, entry points, handles, sizes, kernels, parallel loops.
 VOCABULARY = {
     "core/status.h",
     "core/statuses.h",
@@ -19,6 +19,7 @@ VOCABULARY = {
     "core/slots.h",
     "core/checked.h",
     "core/callable.h",
+    "core/pool.h",
 }
 
 
