@@ -11,9 +11,11 @@ import pytest
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "aclnn_py"
 MIRRORED = (
+    "array",
     "checking",
     "distributed",
     "errors",
+    "functional",
     "graphs",
     "memory",
     "operators",

@@ -23,7 +23,7 @@ from aclnn_py.array.promotion import (
     scalar,
     tensor_of,
 )
-from aclnn_py.functional.results import broadcast
+from aclnn_py.functional.shapes import broadcast
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor

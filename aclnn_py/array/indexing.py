@@ -20,7 +20,7 @@ from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
-from aclnn_py.functional.results import broadcast
+from aclnn_py.functional.shapes import broadcast
 from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.creation import empty, from_numpy
 from aclnn_py.tensor.tensor import Tensor

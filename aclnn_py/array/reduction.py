@@ -13,7 +13,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply, real_type
 from aclnn_py.array.promotion import cast
-from aclnn_py.functional.results import reduced_shape
+from aclnn_py.functional.shapes import reduced_shape
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor

@@ -1,35 +1,283 @@
 # SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 
-Each function queues one operator of `ops`, rarely two, on the current stream, or on `stream`, and
-returns before the device finishes. Names and the order of arguments are torch's where torch has the
-function; names that end in an underscore write their first argument and return it. Functions come
-into being when they are first named; `dir(functional)` lists them all.
+Each function queues one operator of `ops`, sometimes two, on the current stream, or on `stream`,
+and returns before the device finishes. Names and the order of arguments are torch's where torch has
+the function; a name that ends in an underscore writes its first argument and returns it. A function
+is loaded when it is first named; `dir(functional)` lists them all.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aclnn_py.functional.row import build
-from aclnn_py.functional.tables import ROWS, WRITTEN
+if TYPE_CHECKING:
+    from aclnn_py.functional.activation import *  # noqa: F403
+    from aclnn_py.functional.arithmetic import *  # noqa: F403
+    from aclnn_py.functional.attention import *  # noqa: F403
+    from aclnn_py.functional.comparison import *  # noqa: F403
+    from aclnn_py.functional.conversion import *  # noqa: F403
+    from aclnn_py.functional.creation import *  # noqa: F403
+    from aclnn_py.functional.grouped import *  # noqa: F403
+    from aclnn_py.functional.in_place import *  # noqa: F403
+    from aclnn_py.functional.indexing import *  # noqa: F403
+    from aclnn_py.functional.matrices import *  # noqa: F403
+    from aclnn_py.functional.normalization import *  # noqa: F403
+    from aclnn_py.functional.pointwise import *  # noqa: F403
+    from aclnn_py.functional.quant import *  # noqa: F403
+    from aclnn_py.functional.rearrangement import *  # noqa: F403
+    from aclnn_py.functional.reduction import *  # noqa: F403
+    from aclnn_py.functional.selection import *  # noqa: F403
+    from aclnn_py.functional.windows import *  # noqa: F403
 
-_HOMES = {name: module for module, names in WRITTEN.items() for name in names}
-__all__ = [*_HOMES, *ROWS]
+# Module -> the functions it defines.
+_FUNCTIONS = {
+    "activation": (
+        "add_relu",
+        "elu",
+        "gelu",
+        "glu",
+        "hardsigmoid",
+        "hardswish",
+        "leaky_relu",
+        "log_softmax",
+        "logsigmoid",
+        "mish",
+        "relu",
+        "selu",
+        "sigmoid",
+        "silu",
+        "soft_margin_loss",
+        "soft_margin_loss_backward",
+        "softmax",
+        "softplus",
+        "softshrink",
+        "swiglu",
+        "threshold",
+    ),
+    "arithmetic": (
+        "add",
+        "addcdiv",
+        "addcmul",
+        "atan2",
+        "div",
+        "floor_divide",
+        "fmod",
+        "lerp",
+        "logaddexp",
+        "maximum",
+        "minimum",
+        "mul",
+        "pow",
+        "remainder",
+        "rsub",
+        "sub",
+    ),
+    "attention": (
+        "fused_infer_attention_score",
+        "rotary_position_embedding",
+        "scaled_dot_product_attention",
+    ),
+    "comparison": (
+        "bitwise_and",
+        "bitwise_not",
+        "bitwise_or",
+        "bitwise_xor",
+        "eq",
+        "ge",
+        "gt",
+        "isclose",
+        "isfinite",
+        "isinf",
+        "le",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "lt",
+        "ne",
+        "signbit",
+    ),
+    "conversion": ("cast", "complex", "contiguous"),
+    "creation": (
+        "arange",
+        "eye",
+        "full_like",
+        "linspace",
+        "normal",
+        "ones_like",
+        "uniform",
+        "zeros_like",
+    ),
+    "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
+    "in_place": (
+        "add_",
+        "addcdiv_",
+        "addcmul_",
+        "copy_",
+        "cos_",
+        "div_",
+        "exp_",
+        "fill_",
+        "floor_divide_",
+        "fmod_",
+        "index_copy_",
+        "leaky_relu_",
+        "log_",
+        "masked_fill_",
+        "mul_",
+        "neg_",
+        "normal_",
+        "reciprocal_",
+        "relu_",
+        "remainder_",
+        "rsqrt_",
+        "sigmoid_",
+        "sin_",
+        "sqrt_",
+        "sub_",
+        "tanh_",
+        "uniform_",
+        "zero_",
+    ),
+    "indexing": (
+        "argsort",
+        "embedding",
+        "gather",
+        "index_add",
+        "index_copy",
+        "index_select",
+        "masked_fill",
+        "scatter",
+        "scatter_add",
+        "sort",
+        "take",
+        "take_along",
+        "topk",
+        "where",
+    ),
+    "matrices": (
+        "addmm",
+        "baddbmm",
+        "bmm",
+        "cdist",
+        "dot",
+        "inverse",
+        "linear",
+        "matmul",
+        "mm",
+        "mv",
+        "qr",
+        "slogdet",
+        "svd",
+        "triangular_solve",
+        "weight_quant_batchmatmul",
+    ),
+    "normalization": ("batch_norm", "group_norm", "layer_norm", "renorm", "rms_norm"),
+    "pointwise": (
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "ceil",
+        "clamp",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "floor",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "nan_to_num",
+        "neg",
+        "reciprocal",
+        "round",
+        "rsqrt",
+        "sign",
+        "sin",
+        "sinh",
+        "sqrt",
+        "square",
+        "tan",
+        "tanh",
+        "trunc",
+    ),
+    "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "rearrangement": (
+        "cat",
+        "flip",
+        "narrow_copy",
+        "pad",
+        "permute_copy",
+        "repeat_interleave",
+        "roll",
+        "stack",
+        "tile",
+        "tril",
+        "triu",
+    ),
+    "reduction": (
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "cumprod",
+        "cumsum",
+        "logsumexp",
+        "mean",
+        "norm",
+        "prod",
+        "std",
+        "sum",
+        "var",
+        "vector_norm",
+    ),
+    "selection": ("count_nonzero", "masked_select", "nonzero"),
+    "windows": (
+        "adaptive_avg_pool2d",
+        "adaptive_avg_pool3d",
+        "avg_pool2d",
+        "avg_pool3d",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "max_pool2d",
+        "max_pool2d_with_indices",
+        "max_pool3d_with_indices",
+        "unfold",
+    ),
+}
+
+_HOMES = {name: module for module, names in _FUNCTIONS.items() for name in names}
+__all__ = [*_HOMES]
 
 
 # Functions become globals of this module and some are called like builtins (abs, any, sum), so
-# nothing here may use a builtin that a function can be named after.
-def __getattr__(name: str) -> Any:
-    if name in ROWS:
-        function: Any = build(ROWS[name])
-    elif name in _HOMES:
+# nothing here may use a builtin that a function can be named after. Type checkers read the imports
+# above instead, and so know a name that does not exist.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'aclnn_py.functional' has no function {name!r}")
         function = getattr(import_module(f"aclnn_py.functional.{_HOMES[name]}"), name)
-    else:
-        raise AttributeError(f"module 'aclnn_py.functional' has no function {name!r}")
-    globals()[name] = function
-    return function
+        globals()[name] = function
+        return function
 
 
 def __dir__() -> list[str]:

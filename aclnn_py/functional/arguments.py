@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks and translations of arguments: what users say, as the operators take it."""
+"""Checks and conversions of arguments before an operator is called."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
 
-import ml_dtypes
+import numpy as np
 
+from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.functional.results import axis, is_number
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, not_a_tensor, type_name
+from aclnn_py.operators.describe.scalar import Scalar
+from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.formats import Format
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
-    "all_axes",
     "channels_first",
     "check_channels",
     "check_filters",
@@ -24,55 +25,106 @@ __all__ = [
     "check_margins",
     "check_matrix",
     "check_normalized",
-    "each",
-    "expect_a_tensor",
-    "gelu_form",
-    "half",
-    "largest",
-    "product",
-    "qr_form",
-    "reduction_form",
-    "whole_repeats",
+    "expect_list",
+    "expect_optional",
+    "expect_tensors_or_numbers",
+    "first_tensor",
+    "gelu_mode",
+    "has_operator",
+    "per_dimension",
+    "qr_mode",
+    "reduction_mode",
+    "rows",
 ]
 
-product = prod
+_OPERANDS = (Tensor, bool, int, float, complex, np.generic, Scalar)
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 _GELUS = {"none": 0, "tanh": 1}
 _IMAGES = {3: Format.NCL, 4: Format.NCHW, 5: Format.NCDHW}
 _QR_MODES = {"reduced": 0, "complete": 1, "r": 2}
 
 
-def _choice(argument: str, value: str, known: Mapping[str, int]) -> int:
-    if value not in known:
-        raise InvalidArgumentError(f"{argument}: {value!r} is none of {', '.join(known)}")
-    return known[value]
+def has_operator(name: str) -> bool:
+    """Whether the loaded libraries have an operator of ``ops``."""
+    return bool(getattr(ops, name).available())
 
 
-def gelu_form(approximate: str) -> int:
-    """Number of a form of gelu."""
+# Types.
+
+
+def expect_optional(**arguments: object) -> None:
+    """Raise for the first argument that is neither a tensor nor None."""
+    for name, value in arguments.items():
+        if value is not None and not isinstance(value, Tensor):
+            raise not_a_tensor(name, value)
+
+
+def expect_tensors_or_numbers(**arguments: object) -> None:
+    """Raise for the first argument that is neither a tensor nor a number."""
+    for name, value in arguments.items():
+        if not isinstance(value, _OPERANDS):
+            raise not_a_tensor(name, value)
+
+
+def expect_list(**arguments: object) -> None:
+    """Raise for the first argument that is not a sequence of at least one tensor."""
+    for name, value in arguments.items():
+        if isinstance(value, Tensor) or not isinstance(value, Sequence):
+            raise TypeError(f"{name}: expected a sequence of tensors, got {type_name(value)}")
+        if not value:
+            raise InvalidArgumentError(f"{name}: at least one tensor is needed")
+        for index, item in enumerate(value):
+            if not isinstance(item, Tensor):
+                raise not_a_tensor(f"{name}[{index}]", item)
+
+
+def first_tensor(**arguments: object) -> Tensor:
+    """The first argument that is a tensor; raise when none is."""
+    for value in arguments.values():
+        if isinstance(value, Tensor):
+            return value
+    raise TypeError(f"{' or '.join(arguments)}: one of them must be a Tensor")
+
+
+# Words that stand for numbers.
+
+
+def gelu_mode(approximate: str) -> int:
+    """The operator's number for a form of gelu."""
     return _choice("approximate", approximate, _GELUS)
 
 
-def reduction_form(reduction: str) -> int:
-    """Number of a reduction of losses."""
+def reduction_mode(reduction: str) -> int:
+    """The operator's number for the reduction of a loss."""
     return _choice("reduction", reduction, _REDUCTIONS)
 
 
-def qr_form(mode: str) -> int:
-    """Number of a form of the QR decomposition."""
+def qr_mode(mode: str) -> int:
+    """The operator's number for a form of the QR decomposition."""
     return _choice("mode", mode, _QR_MODES)
 
 
-def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
-    """One value for every one of ``count`` dimensions."""
+def _choice(argument: str, value: str, known: Mapping[str, int]) -> int:
+    if value not in known:
+        raise InvalidArgumentError(f"{argument}: expected one of {', '.join(known)}, got {value!r}")
+    return known[value]
+
+
+# Forms.
+
+
+def per_dimension(argument: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
+    """One number for each of ``count`` dimensions; a single number serves all."""
     values = (value,) * count if isinstance(value, int) else tuple(value)
     if len(values) != count:
-        raise InvalidArgumentError(f"{values} has {len(values)} numbers; expected 1 or {count}")
+        raise InvalidArgumentError(
+            f"{argument}: {values} has {len(values)} numbers; expected 1 or {count}"
+        )
     return values
 
 
 def channels_first(input: Tensor) -> Tensor:
-    """The tensor under the name of the format its dimensions have in operators on images."""
+    """The tensor with the format that image operators want: NCL, NCHW or NCDHW."""
     format = _IMAGES.get(input.ndim)
     if format is None:
         raise InvalidArgumentError(
@@ -81,46 +133,23 @@ def channels_first(input: Tensor) -> Tensor:
     return input.with_format(format)
 
 
-def all_axes(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """The dimensions to reduce; all of them written out when none is named."""
-    if dim is None or dim == ():
-        return tuple(range(input.ndim))
-    return (dim,) if isinstance(dim, int) else tuple(dim)
+def rows(tensor: Tensor, stream: Stream | None = None) -> Tensor:
+    """The tensor as a matrix: all dimensions but the last are joined."""
+    count = prod(tensor.shape[:-1])
+    return tensor.contiguous(stream=stream).reshape(count, tensor.shape[-1])
 
 
-def whole_repeats(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
-    """One number of repeats for every dimension."""
-    return (*(1 for _ in range(len(shape) - len(dims))), *dims)
-
-
-def half(shape: tuple[int, ...], dim: int) -> int:
-    """Half the length of a dimension."""
-    length = shape[axis(dim, len(shape))]
-    if length % 2:
-        raise InvalidArgumentError(f"dim: {dim} has the odd length {length}")
-    return length // 2
-
-
-def largest(tensor: Tensor) -> float:
-    """Largest finite number of the dtype of a tensor; 0.0 for integers, which have no infinity."""
-    kind = tensor.dtype
-    return 0.0 if kind.kind in "biu" else float(ml_dtypes.finfo(kind).max)  # type: ignore[no-untyped-call]
-
-
-def expect_a_tensor(**arguments: object) -> None:
-    """Raise when all arguments are numbers."""
-    if all(is_number(value) for value in arguments.values()):
-        raise TypeError(f"{' or '.join(arguments)}: one of them must be a Tensor")
+# Values that must fit together.
 
 
 def check_limits(min: object, max: object) -> None:
-    """Raise when there is no limit."""
+    """Raise when neither limit is given."""
     if min is None and max is None:
         raise InvalidArgumentError("min, max: one of them is needed")
 
 
 def check_normalized(input: Tensor, shape: Sequence[int], **weights: Tensor | None) -> None:
-    """Raise unless the last dimensions of ``input``, and the weights, have a shape."""
+    """Raise unless ``input`` ends in a shape, and the weights that are given have it."""
     wanted = tuple(shape)
     if not wanted or input.shape[-len(wanted) :] != wanted:
         raise InvalidArgumentError(
@@ -134,7 +163,7 @@ def check_normalized(input: Tensor, shape: Sequence[int], **weights: Tensor | No
 
 
 def check_channels(input: Tensor) -> None:
-    """Raise unless there is a dimension of channels."""
+    """Raise unless the input has a batch and a channel dimension."""
     if input.ndim < 2:
         raise InvalidArgumentError(
             f"input: shape {input.shape} has no channels; expected (n, c, ...)"
@@ -142,13 +171,15 @@ def check_channels(input: Tensor) -> None:
 
 
 def check_matrix(input: Tensor) -> None:
-    """Raise for a tensor that is no matrix and no batch of them."""
+    """Raise unless the input has at least two dimensions."""
     if input.ndim < 2:
-        raise InvalidArgumentError(f"input: shape {input.shape} is no matrix")
+        raise InvalidArgumentError(
+            f"input: shape {input.shape} is no matrix; expected 2 or more dimensions"
+        )
 
 
 def check_filters(input: Tensor, weight: Tensor, spatial: int) -> None:
-    """Raise unless input and filters have batch, channels and so many dimensions more."""
+    """Raise unless both have two dimensions more than the ``spatial`` ones."""
     for name, tensor in (("input", input), ("weight", weight)):
         if tensor.ndim != spatial + 2:
             raise InvalidArgumentError(
@@ -157,7 +188,7 @@ def check_filters(input: Tensor, weight: Tensor, spatial: int) -> None:
 
 
 def check_margins(pad: Sequence[int], mode: str) -> None:
-    """Raise for a mode of padding that is not known, or not for so many numbers."""
+    """Raise for an unknown padding mode, or for a number of pairs that the mode does not take."""
     if mode not in ("constant", "reflect", "replicate"):
         raise InvalidArgumentError(
             f"mode: expected 'constant', 'reflect' or 'replicate', got {mode!r}"
@@ -169,8 +200,10 @@ def check_margins(pad: Sequence[int], mode: str) -> None:
 
 
 def check_linear(weight: Tensor, bias: Tensor | None) -> None:
-    """Raise unless the weight is a matrix and the bias as long as it has rows."""
+    """Raise unless the weight is a matrix and the bias has one element per row of it."""
     if weight.ndim != 2:
-        raise InvalidArgumentError(f"weight: shape {weight.shape} is no matrix")
+        raise InvalidArgumentError(
+            f"weight: shape {weight.shape} is no matrix; expected 2 dimensions"
+        )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise InvalidArgumentError(f"bias: shape {bias.shape} is not {weight.shape[:1]}")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where functions that draw random numbers take them from."""
+"""Where random functions take their numbers from."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from aclnn_py.errors import CaptureError, DeviceMismatchError, InvalidArgumentError
 from aclnn_py.random.draws import Place
@@ -10,7 +12,22 @@ from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.stream import Stream, resolve_stream
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["next_place", "signed", "unsigned"]
+__all__ = ["Fixed", "Replayed", "next_place", "signed", "unsigned"]
+
+
+class Fixed(NamedTuple):
+    """Seed and offset as numbers."""
+
+    seed: int
+    offset: int
+
+
+class Replayed(NamedTuple):
+    """Seed and offset as tensors that each replay writes anew; ``start`` is added to the offset."""
+
+    seed: Tensor
+    offset: Tensor
+    start: int
 
 
 def next_place(
@@ -19,10 +36,10 @@ def next_place(
     seed: int | None,
     offset: int | None,
     stream: Stream | None,
-) -> Place:
-    """The place in a sequence from which a tensor is filled: as said, or the next of a generator.
+) -> Fixed | Replayed:
+    """The place in a random sequence to fill a tensor from: the given one, or a generator's next.
 
-    In a capture the launch gets the place from tensors that each replay writes anew.
+    In a capture the launch reads the place from tensors that each replay writes anew.
     """
     if seed is not None or offset is not None:
         if generator is not None:
@@ -30,7 +47,7 @@ def next_place(
                 "generator: a generator has a seed and an offset of its own; leave it out, or "
                 "leave out seed and offset"
             )
-        return Place(0 if seed is None else seed, 0 if offset is None else offset)
+        return Fixed(0 if seed is None else seed, 0 if offset is None else offset)
     source = default_generator(target.device) if generator is None else generator
     if not isinstance(source, Generator):
         raise TypeError(f"generator: expected a Generator or None, got {type(source).__name__}")
@@ -41,9 +58,9 @@ def next_place(
     queue = resolve_stream(stream)
     capture, recorded = queue._queue.capture, thread.recording
     if capture is None and recorded is None:
-        return Place(*source.take(target.count))
+        return Fixed(*source.take(target.count))
     if capture is None:
-        return recorded.place(source, target.count, queue)  # type: ignore[union-attr]
+        return _replayed(recorded.place(source, target.count, queue))  # type: ignore[union-attr]
     if recorded is not None:
         raise CaptureError(
             "Sequence.record: the stream is being captured, and the numbers of a launch cannot "
@@ -52,14 +69,20 @@ def next_place(
         )
     draws = capture.graph.draws
     assert draws is not None
-    return draws.place(source, target.count, queue)
+    return _replayed(draws.place(source, target.count, queue))
 
 
-def signed(seed: object) -> object:
-    """The seed as the operators take it that have a signed one: the same 64 bits."""
+def _replayed(place: Place) -> Replayed:
+    seed, offset, start = place
+    assert isinstance(seed, Tensor) and isinstance(offset, Tensor) and start is not None
+    return Replayed(seed, offset, start)
+
+
+def signed(seed: int) -> int:
+    """The same 64 bits as a signed integer, for operators with a signed seed."""
     return seed - (1 << 64) if type(seed) is int and 1 << 63 <= seed < 1 << 64 else seed
 
 
 def unsigned(word: Tensor) -> Tensor:
-    """A seed or offset in a tensor as the operators take it that have unsigned ones."""
+    """The same 64 bits as unsigned integers, for operators with an unsigned seed or offset."""
     return word.view("uint64")

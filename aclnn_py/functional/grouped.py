@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from aclnn_py import ops
-from aclnn_py.functional.results import has_operator
+from aclnn_py.functional.arguments import has_operator
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty, zeros

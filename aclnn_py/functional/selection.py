@@ -8,7 +8,7 @@ the count waits for the stream, so these functions cannot be captured in a graph
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.results import broadcast
+from aclnn_py.functional.shapes import broadcast
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream, resolve_stream
 from aclnn_py.tensor.creation import empty

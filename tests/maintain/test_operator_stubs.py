@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ops.pyi` says what the operator table says, and type checkers take it."""
+"""`ops.pyi` says what the operator table says; type checkers read it and `functional`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ def test_type_checker_takes_right_calls_and_refuses_wrong_ones(tmp_path):
         "    ap.ops.add(x, x, 1.0)  # line 5\n"
         "    ap.ops.add(x, 'no', 1.0, out)  # line 6\n"
         "    ap.ops.no_such_operator(x)  # line 7\n"
+        "    ap.functional.gmm(ap.functional.add(x, 2, alpha=3), out).numpy()\n"
+        "    ap.functional.add(x, 'no')  # line 9\n"
+        "    ap.functional.add(x, x, 2)  # line 10\n"
+        "    ap.functional.no_such_function(x)  # line 11\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    lines = sorted({line.split(":")[1] for line in done.stdout.splitlines() if ": error" in line})
-    assert lines == ["5", "6", "7"], done.stdout + done.stderr
+    lines = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error" in line}
+    assert lines == {5, 6, 7, 9, 10, 11}, done.stdout + done.stderr

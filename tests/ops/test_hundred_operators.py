@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 import aclnn_py
-from aclnn_py.functional.page import PAGE_PATH, page_text
-from aclnn_py.functional.tables import ROWS, WRITTEN
 from aclnn_py.operators.launch.table import operator_named
 
 # By the number of kinds of programs that call them: inference, training, operator tests, samples.
@@ -31,11 +29,11 @@ ArgMax ProdDim Log LogSoftmax SoftMarginLoss SoftMarginLossBackward Rsub
 PACKAGE = Path(aclnn_py.__file__).parent
 
 
-def written_calls() -> set[str]:
-    """The operators that written functions of `functional` and `distributed` call by name."""
-    paths = [PACKAGE / "functional" / f"{module}.py" for module in WRITTEN]
-    paths += (PACKAGE / "distributed").glob("fused*.py")
-    return {
+@pytest.fixture(scope="module")
+def called() -> set[str]:
+    """The C names of the operators that functions of `functional` and `distributed` call."""
+    paths = [*(PACKAGE / "functional").glob("*.py"), *(PACKAGE / "distributed").rglob("*.py")]
+    names = {
         node.func.attr
         for path in paths
         for node in ast.walk(ast.parse(path.read_text()))
@@ -44,11 +42,6 @@ def written_calls() -> set[str]:
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "ops"
     }
-
-
-@pytest.fixture(scope="module")
-def called() -> set[str]:
-    names = {name for row in ROWS.values() for name in row.names} | written_calls()
     return {operator_named(name).c_name for name in names}
 
 
@@ -59,8 +52,3 @@ def test_there_are_a_hundred() -> None:
 @pytest.mark.parametrize("name", HUNDRED)
 def test_a_function_calls_the_operator(name: str, called: set[str]) -> None:
     assert f"aclnn{name}" in called
-
-
-def test_the_page_is_written_from_the_table() -> None:
-    page = Path(__file__).parents[2] / PAGE_PATH
-    assert page.read_text() == page_text(), "run: python -m aclnn_py.functional.stubs"

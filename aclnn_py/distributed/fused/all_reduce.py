@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aclnn_py import ops
 from aclnn_py.distributed.fused.arguments import STOP_ON_FAILURE, communicator_of, product_like
 from aclnn_py.distributed.groups import Group
-from aclnn_py.functional.results import has_operator
+from aclnn_py.functional.arguments import has_operator
 from aclnn_py.tensor.tensor import Tensor
 
 if TYPE_CHECKING:

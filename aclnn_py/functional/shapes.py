@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes and dtypes of results: the rules that the rows of the function table name."""
+"""Dimensions and shapes of results."""
 
 from __future__ import annotations
 
@@ -9,145 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.operators.describe.argument_errors import not_a_tensor, type_name
-from aclnn_py.operators.describe.scalar import Scalar
-from aclnn_py.runtime.stream import Stream
-from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "arange_length",
-    "arange_type",
-    "axes",
     "axis",
     "broadcast",
-    "ceil_div",
     "conv_shape",
-    "expect_list",
-    "has_operator",
-    "is_number",
+    "given_dims",
+    "half",
     "joined_shape",
     "matmul_shape",
     "matrix_shape",
     "pad_shape",
     "pooled_shape",
-    "promote",
     "qr_shapes",
-    "real",
+    "reduced_dims",
     "reduced_shape",
     "replaced",
-    "rows",
     "stacked_shape",
-    "sum_type",
+    "statistics_shape",
     "tiled_shape",
     "transposed_shape",
     "unfolded_shape",
+    "whole_repeats",
 ]
-
-# Kinds in the order in which they take over: a mixed operation has the dtype of its highest kind.
-_KINDS = ("bool", "int", "float", "complex")
-_NUMBERS = (bool, int, float, complex, np.generic, Scalar)
-# What a number brings when its kind is higher than that of the tensor.
-_DEFAULTS = {"bool": "bool", "int": "int64", "float": "float32", "complex": "complex64"}
-
-
-def has_operator(name: str) -> bool:
-    """Whether the loaded libraries have an operator of ``ops``."""
-    return bool(getattr(ops, name).available())
-
-
-def is_number(value: object) -> bool:
-    """Whether an operand goes to the operator's scalar form."""
-    return isinstance(value, _NUMBERS)
-
-
-def expect_list(**arguments: object) -> None:
-    """Raise for an argument that is no filled sequence of tensors."""
-    for name, value in arguments.items():
-        if isinstance(value, Tensor) or not isinstance(value, Sequence):
-            raise TypeError(f"{name}: expected a sequence of tensors, got {type_name(value)}")
-        if not value:
-            raise InvalidArgumentError(f"{name}: at least one tensor is needed")
-        for index, item in enumerate(value):
-            if not isinstance(item, Tensor):
-                raise not_a_tensor(f"{name}[{index}]", item)
-
-
-# Element types.
-
-
-def promote(*operands: Any) -> DType:
-    """dtype of the result of a mixed operation, by the rules CANN and torch share.
-
-    Within one kind it is the smallest type that holds both; float16 with bfloat16 gives float32. A
-    higher kind takes over with its own width: int64 with float16 gives float16. Numbers count only
-    when their kind is higher than that of every tensor.
-    """
-    tensors = [item._layout.dtype for item in operands if isinstance(item, Tensor)]
-    result = tensors[0]
-    for kind in tensors[1:]:
-        result = _promote_two(result, kind)
-    for item in operands:
-        if not isinstance(item, Tensor) and _rank(_number_kind(item)) > _rank(_kind(result)):
-            result = dtype_of(_DEFAULTS[_number_kind(item)])
-    return result
-
-
-def _promote_two(a: DType, b: DType) -> DType:
-    if a == b:
-        return a
-    if _kind(a) != _kind(b):
-        return a if _rank(_kind(a)) > _rank(_kind(b)) else b
-    if {a.name, b.name} == {"float16", "bfloat16"}:
-        return dtype_of("float32")
-    return dtype_of(np.promote_types(a.numpy, b.numpy), "result")
-
-
-def _rank(kind: str) -> int:
-    return _KINDS.index(kind)
-
-
-def _kind(dtype: DType) -> str:
-    for kind in ("bool", "complex"):
-        if dtype.name.startswith(kind):
-            return kind
-    return "int" if dtype.name.startswith(("int", "uint")) else "float"
-
-
-def _number_kind(value: Any) -> str:
-    if isinstance(value, Scalar):
-        return _kind(dtype_of(value.dtype))
-    if isinstance(value, np.generic):
-        return _kind(dtype_of(value.dtype))
-    if isinstance(value, bool):
-        return "bool"
-    return {int: "int", float: "float", complex: "complex"}[type(value)]
-
-
-def real(dtype: DType) -> DType:
-    """float32 for integers and bool, else the dtype itself."""
-    return dtype_of("float32") if _kind(dtype) in ("bool", "int") else dtype
-
-
-def sum_type(input: Tensor, dtype: Any) -> DType:
-    """dtype of a sum or product: int64 for integers and bool unless one is given."""
-    if dtype is not None:
-        return dtype_of(dtype)
-    kind = promote(input)
-    return dtype_of("int64") if _kind(kind) in ("bool", "int") else kind
-
-
-def arange_type(start: Any, end: Any, step: Any, dtype: Any) -> DType:
-    """dtype of a range: int64, or float32 when a bound or the step is no integer."""
-    if dtype is not None:
-        return dtype_of(dtype)
-    whole = all(_number_kind(value) in ("bool", "int") for value in (start, end, step))
-    return dtype_of("int64" if whole else "float32")
-
-
-# Dimensions.
 
 
 def axis(dim: int, rank: int) -> int:
@@ -157,23 +44,40 @@ def axis(dim: int, rank: int) -> int:
     return dim % max(rank, 1)
 
 
-def axes(dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Dimensions as the operators take them; none means all."""
+def given_dims(dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The dimensions to reduce as a tuple; an empty one stands for all."""
     if dim is None:
         return ()
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
 
-def ceil_div(count: int, step: int) -> int:
-    """The quotient, rounded up."""
-    return -(-count // step)
+def reduced_dims(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """The dimensions to reduce as a tuple, all of them written out when none is given."""
+    return given_dims(dim) or tuple(range(input.ndim))
 
 
-# Shapes.
+def half(shape: tuple[int, ...], dim: int) -> int:
+    """Half the length of a dimension."""
+    length = shape[axis(dim, len(shape))]
+    if length % 2:
+        raise InvalidArgumentError(
+            f"dim: dimension {dim} has the odd length {length}; expected an even length"
+        )
+    return length // 2
+
+
+def whole_repeats(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
+    """The repeats of every dimension; missing leading ones are 1."""
+    return (*(1 for _ in range(len(shape) - len(dims))), *dims)
+
+
+def statistics_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The shape with length 1 in the last ``count`` dimensions."""
+    return (*shape[:-count], *(1,) * count)
 
 
 def broadcast(*operands: Any) -> tuple[int, ...]:
-    """Shape all tensors broadcast to; numbers have none."""
+    """The shape that all tensors broadcast to; numbers do not count."""
     shapes = [item.shape for item in operands if isinstance(item, Tensor)]
     if all(shape == shapes[0] for shape in shapes):
         return shapes[0]
@@ -185,7 +89,7 @@ def broadcast(*operands: Any) -> tuple[int, ...]:
 
 
 def matmul_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Shape of the product of two operands of one or more dimensions."""
+    """Shape of the matrix product of two operands of at least one dimension."""
     if not a or not b:
         raise ValueError(f"matmul needs at least one dimension on both sides, got {a} and {b}")
     if a[-1] != b[-2 if len(b) > 1 else 0]:
@@ -202,14 +106,14 @@ def matrix_shape(a: tuple[int, ...], b: tuple[int, ...], rank: int) -> tuple[int
 
 
 def qr_shapes(shape: tuple[int, ...], mode: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Shapes of the two factors of matrices."""
+    """Shapes of the two factors of a QR decomposition."""
     *batch, m, n = shape
     inner = m if mode == "complete" else min(m, n)
     return ((0,) if mode == "r" else (*batch, m, inner)), (*batch, inner, n)
 
 
 def tiled_shape(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
-    """Shape of a tensor repeated along its dimensions, counted from the last."""
+    """Shape of a repeated tensor; ``dims`` counts from the last dimension."""
     rank = max(len(shape), len(dims))
     lengths = (1,) * (rank - len(shape)) + shape
     repeats = (1,) * (rank - len(dims)) + tuple(dims)
@@ -223,13 +127,13 @@ def unfolded_shape(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[int, ...]:
-    """Shape of the columns of all windows of (n, channels, height, width)."""
+    """Shape of the columns made of all windows of (n, channels, height, width)."""
     count = prod(pooled_shape(shape, kernel, stride, padding, dilation)[2:])
     return (shape[0], shape[1] * prod(kernel), count)
 
 
 def reduced_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
-    """Shape after a reduction over ``dims`` (all when empty)."""
+    """Shape after a reduction over ``dims``; an empty tuple reduces all."""
     gone = {axis(dim, len(shape)) for dim in dims} if dims else set(range(len(shape)))
     if keepdim:
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
@@ -237,13 +141,13 @@ def reduced_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) 
 
 
 def replaced(shape: tuple[int, ...], dim: int, *lengths: int) -> tuple[int, ...]:
-    """The shape with other dimensions in the place of one."""
+    """The shape with one dimension replaced by others."""
     at = axis(dim, len(shape))
     return (*shape[:at], *lengths, *shape[at + 1 :])
 
 
 def joined_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:
-    """Shape of tensors put one after the other along a dimension."""
+    """Shape of tensors joined along a dimension."""
     first = tensors[0].shape
     at = axis(dim, len(first))
     for index, tensor in enumerate(tensors):
@@ -255,7 +159,7 @@ def joined_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:
 
 
 def stacked_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:
-    """Shape of tensors of one shape put along a new dimension."""
+    """Shape of equally shaped tensors joined along a new dimension."""
     first = tensors[0].shape
     for index, tensor in enumerate(tensors):
         if tensor.shape != first:
@@ -265,7 +169,7 @@ def stacked_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:
 
 
 def pad_shape(shape: tuple[int, ...], pad: Sequence[int]) -> tuple[int, ...]:
-    """Shape after padding; the pairs of ``pad`` count from the last dimension."""
+    """Shape after padding; the first pair of ``pad`` is for the last dimension."""
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise InvalidArgumentError(f"pad: {len(pad)} numbers for {len(shape)} dimensions")
     lengths = list(shape)
@@ -282,7 +186,7 @@ def pooled_shape(
     dilation: tuple[int, ...] | None = None,
     ceil_mode: bool = False,
 ) -> tuple[int, ...]:
-    """Shape after a window moved over the last dimensions, one window length for each."""
+    """Shape after a window has moved over the last ``len(kernel)`` dimensions."""
     result = []
     sizes = shape[-len(kernel) :]
     for size, window, step, margin, spread in zip(
@@ -296,8 +200,8 @@ def pooled_shape(
                 f"kernel_size: {window} with dilation {spread} does not fit into {size} elements "
                 f"with padding {margin}"
             )
-        count = (ceil_div(room, step) if ceil_mode else room // step) + 1
-        # A window that starts in the margin behind the last element counts no more.
+        count = (-(-room // step) if ceil_mode else room // step) + 1
+        # A window that starts in the margin after the last element does not count.
         result.append(count - (ceil_mode and (count - 1) * step >= size + margin))
     return (*shape[: -len(kernel)], *result)
 
@@ -334,14 +238,8 @@ def transposed_shape(
 
 
 def arange_length(start: Any, end: Any, step: Any) -> int:
-    """How many numbers a range has."""
+    """Number of elements of a range."""
     if step == 0:
-        raise InvalidArgumentError("step: must not be 0")
+        raise InvalidArgumentError("step: expected a nonzero number, got 0")
     count: int = ceil((end - start) / step)
     return max(0, count)
-
-
-def rows(tensor: Tensor, stream: Stream | None = None) -> Tensor:
-    """The tensor as a matrix: all dimensions but the last one joined."""
-    count = prod(tensor.shape[:-1])
-    return tensor.contiguous(stream=stream).reshape(count, tensor.shape[-1])

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from array_table import EXPRESSIONS, REFUSED
 from helpers.numerics import widen
-from prompt_table import EXPRESSIONS, REFUSED
 
 import aclnn_py as ap
 

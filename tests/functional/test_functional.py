@@ -6,21 +6,24 @@ from __future__ import annotations
 import inspect
 import math
 import pickle
+import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from functional_table import CALLS
 from helpers.numerics import assert_close
+from ops import window_oracle
+from ops.attention_calls import attention, meets
 
 import aclnn_py as ap
 from aclnn_py import functional
 from aclnn_py.functional import masks
-from aclnn_py.functional.stubs import STUB_PATH, stub_text
-from aclnn_py.functional.tables import ROWS
-from ops import window_oracle
-from ops.attention_calls import attention, meets
-from ops.functional_table import CALLS
+from maintain.functional.__main__ import differences
+from maintain.functional.modules import COMMAND
+from maintain.functional.tables import ROWS
 
 RNG = np.random.default_rng(7)
 HOST: dict[str, npt.NDArray[Any]] = {
@@ -136,8 +139,8 @@ def test_weight_quant_batchmatmul() -> None:
     assert_close(result.numpy(), x.astype(np.float64) @ (weight * 0.5), scale=4.0)
 
 
-def test_the_stub_file_is_up_to_date() -> None:
-    assert STUB_PATH.read_text() == stub_text(), "run: python -m aclnn_py.functional.stubs"
+def test_the_modules_are_those_of_the_table() -> None:
+    assert differences() == [], f"run: {COMMAND}"
 
 
 def test_signatures_and_errors_are_those_of_a_function() -> None:
@@ -147,6 +150,22 @@ def test_signatures_and_errors_are_those_of_a_function() -> None:
     with pytest.raises(TypeError, match=r"softmax\(\) got an unexpected keyword argument"):
         functional.softmax(ap.zeros((2, 2), "float32"), axis=1)  # type: ignore[call-arg]
     assert pickle.loads(pickle.dumps(functional.add)) is functional.add
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_every_function_has_a_source_that_can_be_read(name: str) -> None:
+    function = getattr(functional, name)
+    assert inspect.getsource(function).startswith(f"def {name}(")
+    assert Path(inspect.getfile(function)).parent == Path(functional.__file__).parent
+
+
+def test_a_traceback_shows_the_line_of_the_function() -> None:
+    x = ap.zeros((2, 3), "float32")
+    with pytest.raises(ValueError, match="inner dimensions") as caught:
+        functional.matmul(x, x)
+    text = "".join(traceback.format_tb(caught.value.__traceback__))
+    assert "functional/matrices.py" in text
+    assert "out = empty(matmul_shape(input.shape, other.shape)" in text
 
 
 @pytest.mark.parametrize(

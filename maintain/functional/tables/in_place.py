@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aclnn_py.functional.row import Call, Row
-from aclnn_py.functional.tables import activation, elementwise
-from aclnn_py.functional.tables.creation import (
+from maintain.functional.row import Call, Row
+from maintain.functional.tables import activation, arithmetic, pointwise
+from maintain.functional.tables.creation import (
     DRAWN,
     NUMBERS,
     SEED,
@@ -17,13 +17,15 @@ from aclnn_py.functional.tables.creation import (
 
 __all__ = ["ROWS"]
 
-# Functions whose operators have a form that takes the result's place for the first argument.
+# Functions whose operators have a form that writes the first argument.
 _DERIVED = (
     "add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "addcmul", "addcdiv",
     "neg", "sqrt", "rsqrt", "reciprocal", "exp", "log", "sin", "cos", "tanh", "relu", "sigmoid",
     "leaky_relu",
 )  # fmt: skip
-_OTHER = "Broadcast to the shape of ``input``, whose dtype has to hold the result."
+_OTHER = "Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold " \
+    "the result."  # fmt: skip
+_FILLED = "Value, as a number or as a tensor of one element."
 
 
 def _in_place(row: Row) -> Row:
@@ -45,35 +47,36 @@ def _inplace_call(call: str) -> str:
     return f"inplace_{call.removesuffix(', out)')})"
 
 
-_KNOWN = {row.name: row for row in (*elementwise.ROWS, *activation.ROWS)}
+_KNOWN = {row.name: row for row in (*arithmetic.ROWS, *pointwise.ROWS, *activation.ROWS)}
 
 ROWS = (
     *(_in_place(_KNOWN[name]) for name in _DERIVED),
-    Row("copy_", "input: Tensor, src: Tensor", "Copy elements into a tensor, converting them.",
-        (), ("inplace_copy(input, src)",), {"src": "Broadcast to the shape of ``input``."}),
+    Row("copy_", "input: Tensor, src: Tensor", "Copy elements into a tensor and convert them.",
+        (), ("inplace_copy(input, src)",),
+        {"src": "Tensor to copy from, broadcast to the shape of ``input``."}),
     Row("zero_", "input: Tensor", "Set all elements to zero.", (), ("inplace_zero(input)",)),
     Row("fill_", "input: Tensor, value: Tensor | Number", "Set all elements to one value.", (),
-        (Call("is_number(value)", ("inplace_fill_scalar(input, value)",)),
-         "inplace_fill_tensor(input, value)"),
-        {"value": "A number, or a tensor of one element."}),
+        (Call("isinstance(value, Tensor)", ("inplace_fill_tensor(input, value)",)),
+         "inplace_fill_scalar(input, value)"), {"value": _FILLED}),
     Row("masked_fill_", "input: Tensor, mask: Tensor, value: Tensor | Number",
-        "Overwrite the elements under a mask.", (),
-        (Call("is_number(value)", ("inplace_masked_fill_scalar(input, mask, value)",)),
-         "inplace_masked_fill_tensor(input, mask, value)"),
-        {"mask": "Broadcast to the shape of ``input``; true where to overwrite.",
-         "value": "A number, or a tensor of one element."}),
+        "Set the elements selected by a mask to one value.", (),
+        (Call("isinstance(value, Tensor)", ("inplace_masked_fill_tensor(input, mask, value)",)),
+         "inplace_masked_fill_scalar(input, mask, value)"),
+        {"mask": "True for the elements to set, broadcast to the shape of ``input``.",
+         "value": _FILLED}),
     Row("index_copy_", "input: Tensor, dim: int, index: Tensor, source: Tensor",
         "Overwrite slices along a dimension.", (),
         ("inplace_index_copy(input, dim, index, source)",),
-        {"index": "One dimension; int32 or int64.", "source": "The slices."}),
+        {"index": "Indices of the slices, one dimension; int32 or int64.",
+         "source": "New slices."}),
     Row("normal_", "input: Tensor, mean: float = 0.0, std: float = 1.0, *, "
-        f"{DRAWN}", "Fill with random numbers of a normal distribution.", (),
+        f"{DRAWN}", "Fill a tensor with normally distributed random numbers.", (),
         normal_calls("input"),
-        {"mean": "Middle of the distribution.", "std": "Standard deviation.", **SEED},
+        {"mean": "Mean of the distribution.", "std": "Standard deviation.", **SEED},
         notes=NUMBERS, draws="input"),
     Row("uniform_", "input: Tensor, low: float = 0.0, high: float = 1.0, *, "
-        f"{DRAWN}", "Fill with random numbers, all of one range equally likely.", (),
+        f"{DRAWN}", "Fill a tensor with uniformly distributed random numbers.", (),
         uniform_calls("input"),
-        {"low": "Lower bound.", "high": "Upper bound, not reached.", **SEED},
+        {"low": "Lower bound, included.", "high": "Upper bound, excluded.", **SEED},
         notes=NUMBERS, draws="input"),
 )  # fmt: skip

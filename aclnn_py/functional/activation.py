@@ -1,0 +1,804 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
+"""Activation functions, and losses made of them."""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.functional.arguments import gelu_mode, has_operator, reduction_mode
+from aclnn_py.functional.promotion import floating, promote
+from aclnn_py.functional.shapes import broadcast, half, replaced
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.scalar import Number
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "add_relu",
+    "elu",
+    "gelu",
+    "glu",
+    "hardsigmoid",
+    "hardswish",
+    "leaky_relu",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "relu",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_margin_loss",
+    "soft_margin_loss_backward",
+    "softmax",
+    "softplus",
+    "softshrink",
+    "swiglu",
+    "threshold",
+]
+
+
+def relu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Replace negative elements by zero.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | int8 | int32 | int64 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnRelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.relu(input, out, stream=stream)
+    return out
+
+
+def sigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the logistic function ``1 / (1 + exp(-input))``.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape as ``input``; float32 for integers and bool, else the same dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSigmoid (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, floating(promote(input)), device=input.device)
+    ops.sigmoid(input, out, stream=stream)
+    return out
+
+
+def silu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Multiply each element by its sigmoid.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSilu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.silu(input, out, stream=stream)
+    return out
+
+
+def hardswish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the piecewise linear form of silu.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype bfloat16 | float16 | float32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnHardswish (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.hardswish(input, out, stream=stream)
+    return out
+
+
+def hardsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the piecewise linear form of the sigmoid.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | int32 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnHardsigmoid (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.hardsigmoid(input, out, stream=stream)
+    return out
+
+
+def mish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Multiply each element by the hyperbolic tangent of its softplus.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMish (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.mish(input, out, stream=stream)
+    return out
+
+
+def selu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the scaled exponential linear unit.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float32 | float16 | int32 | int8 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.selu(input, out, stream=stream)
+    return out
+
+
+def logsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the logarithm of the sigmoid.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLogSigmoid (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.log_sigmoid(input, out, stream=stream)
+    return out
+
+
+def gelu(input: Tensor, *, approximate: str = "none", stream: Stream | None = None) -> Tensor:
+    """Multiply each element by the normal distribution function of it.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    approximate : str, default 'none'
+        'none' uses the error function, 'tanh' the formula with a hyperbolic tangent.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1; aclnnGeluV2
+    (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    if approximate == "tanh" and not has_operator("gelu_v2"):
+        ops.gelu(input, out, stream=stream)
+    else:
+        ops.gelu_v2(input, gelu_mode(approximate), out, stream=stream)
+    return out
+
+
+def leaky_relu(
+    input: Tensor, negative_slope: Number = 0.01, *, stream: Stream | None = None
+) -> Tensor:
+    """Multiply negative elements by a slope.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    negative_slope : number, default 0.01
+        Factor of negative elements.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLeakyRelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.leaky_relu(input, negative_slope, out, stream=stream)
+    return out
+
+
+def elu(input: Tensor, alpha: Number = 1.0, *, stream: Stream | None = None) -> Tensor:
+    """Compute the exponential linear unit.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    alpha : number, default 1.0
+        Negative elements approach ``-alpha``.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnElu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.elu(input, alpha, 1.0, 1.0, out, stream=stream)
+    return out
+
+
+def softplus(
+    input: Tensor, beta: Number = 1, threshold: Number = 20, *, stream: Stream | None = None
+) -> Tensor:
+    """Compute a smooth form of relu, ``log(1 + exp(beta * input)) / beta``.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+    beta : number, default 1
+        Sharpness of the bend.
+    threshold : number, default 20
+        Where ``beta * input`` is larger, the result is ``input``.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSoftplus (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.softplus(input, beta, threshold, out, stream=stream)
+    return out
+
+
+def softshrink(input: Tensor, lambd: Number = 0.5, *, stream: Stream | None = None) -> Tensor:
+    """Move each element towards zero by ``lambd``, but not beyond zero.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    lambd : number, default 0.5
+        Distance to move.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSoftshrink (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.softshrink(input, lambd, out, stream=stream)
+    return out
+
+
+def threshold(
+    input: Tensor, threshold: Number, value: Number, *, stream: Stream | None = None
+) -> Tensor:
+    """Replace elements that are not above a threshold.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int32 | int8 | uint8 | int16 |
+        int64.
+    threshold : number
+        Elements above it stay.
+    value : number
+        Replacement for the others.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnThreshold (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.threshold(input, threshold, value, out, stream=stream)
+    return out
+
+
+def softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
+    """Divide exponentials by their sum along one dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | float64 | bfloat16.
+    dim : int, default -1
+        Dimension along which the result adds up to 1.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSoftmax (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.softmax(input, dim, out, stream=stream)
+    return out
+
+
+def log_softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
+    """Compute the logarithm of the softmax.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float16 | float32 | float64 | bfloat16.
+    dim : int, default -1
+        Dimension of the softmax.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLogSoftmax (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.log_softmax(input, dim, out, stream=stream)
+    return out
+
+
+def glu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
+    """Multiply the first half of a dimension by the sigmoid of the second half.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float64 | float32 | float16 | bfloat16.
+    dim : int, default -1
+        Dimension to split; its length is even.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape of ``input`` with half the length in ``dim``; the same dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGlu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(
+        replaced(input.shape, dim, half(input.shape, dim)), input.dtype_name, device=input.device
+    )
+    ops.glu(input, dim, out, stream=stream)
+    return out
+
+
+def swiglu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
+    """Multiply the silu of the first half of a dimension by the second half.
+
+    Parameters
+    ----------
+    input : Tensor
+        Dtype bfloat16 | float16 | float32.
+    dim : int, default -1
+        Dimension to split; its length is even.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape of ``input`` with half the length in ``dim``; the same dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSwiGlu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(
+        replaced(input.shape, dim, half(input.shape, dim)), input.dtype_name, device=input.device
+    )
+    ops.swi_glu(input, dim, out, stream=stream)
+    return out
+
+
+def add_relu(
+    input: Tensor, other: Tensor, *, alpha: Number = 1, stream: Stream | None = None
+) -> Tensor:
+    """Add ``alpha`` times ``other`` and replace negative sums by zero.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int8 | uint8 | int16 | int32 |
+        int64.
+    other : Tensor
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype bfloat16 | float16 |
+        float32 | int8 | uint8 | int16 | int32 | int64.
+    alpha : number, default 1
+        Factor of ``other``.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape and promoted dtype of the operands.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnAddRelu (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, other=other)
+    out = empty(broadcast(input, other), promote(input, other), device=input.device)
+    ops.add_relu(input, other, alpha, out, stream=stream)
+    return out
+
+
+def soft_margin_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", stream: Stream | None = None
+) -> Tensor:
+    """Compute the logistic loss of two classes, ``log(1 + exp(-input * target))``.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    target : Tensor
+        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    reduction : str, default 'mean'
+        'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        A 0-d tensor; the broadcast shape when ``reduction`` is 'none'. Dtype of ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSoftMarginLoss (``include/aclnnop/loss.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, target=target)
+    out = empty(
+        broadcast(input, target) if reduction == "none" else (),
+        input.dtype_name,
+        device=input.device,
+    )
+    ops.soft_margin_loss(input, target, reduction_mode(reduction), out, stream=stream)
+    return out
+
+
+def soft_margin_loss_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    *,
+    reduction: str = "mean",
+    stream: Stream | None = None,
+) -> Tensor:
+    """Compute the gradient of ``soft_margin_loss`` with respect to its input.
+
+    Parameters
+    ----------
+    grad_output : Tensor
+        Gradient with respect to the loss. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    input : Tensor
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    target : Tensor
+        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    reduction : str, default 'mean'
+        As given to ``soft_margin_loss``.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSoftMarginLossBackward (``include/aclnnop/loss.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(grad_output=grad_output, input=input, target=target)
+    out = empty(input.shape, input.dtype_name, device=grad_output.device)
+    ops.soft_margin_loss_backward(
+        grad_output, input, target, reduction_mode(reduction), out, stream=stream
+    )
+    return out

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
+"""Copies in another dtype or layout."""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.functional.promotion import DTypeLike
+from aclnn_py.functional.shapes import broadcast
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "cast",
+    "complex",
+    "contiguous",
+]
+
+
+def cast(input: Tensor, dtype: DTypeLike, *, stream: Stream | None = None) -> Tensor:
+    """Convert elements to another dtype.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | float64 | int8 | uint8 | int16 | uint16 | int32
+        | uint32 | int64 | uint64 | bool | complex32 | complex64 | complex128 | bfloat16 | hifloat8
+        | float8_e5m2 | float8_e4m3fn | float4_e2m1 | float4_e1m2.
+    dtype : dtype-like
+        Element type of the result.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape as ``input``; row-major.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnCast (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, dtype, device=input.device)
+    ops.cast(input, dtype, out, stream=stream)
+    return out
+
+
+def contiguous(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Copy a tensor into row-major order.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | float16 | float32 | bool |
+        float64 | complex64 | complex128 | uint16 | uint32 | uint64 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``; always a new tensor, even when ``input`` is already row-
+        major.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnInplaceCopy (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.inplace_copy(out, input, stream=stream)
+    return out
+
+
+def complex(real: Tensor, imag: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Combine real and imaginary parts into complex numbers.
+
+    Parameters
+    ----------
+    real : Tensor
+        Dtype float32 | float16 | float64.
+    imag : Tensor
+        Dtype float32 | float16 | float64.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Broadcast shape of the parts; complex64 for float32, complex128 for float64.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnComplex (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(real=real, imag=imag)
+    out = empty(
+        broadcast(real, imag),
+        "complex128" if real.dtype_name == "float64" else "complex64",
+        device=real.device,
+    )
+    ops.complex(real, imag, out, stream=stream)
+    return out

@@ -1,0 +1,747 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
+"""Products, solutions and decompositions of matrices."""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.functional.arguments import check_linear, check_matrix, expect_optional, qr_mode, rows
+from aclnn_py.functional.promotion import promote
+from aclnn_py.functional.shapes import matmul_shape, matrix_shape, qr_shapes
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.scalar import Number
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "addmm",
+    "baddbmm",
+    "bmm",
+    "cdist",
+    "dot",
+    "inverse",
+    "linear",
+    "matmul",
+    "mm",
+    "mv",
+    "qr",
+    "slogdet",
+    "svd",
+    "triangular_solve",
+    "weight_quant_batchmatmul",
+]
+
+
+def matmul(
+    input: Tensor, other: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
+) -> Tensor:
+    """Multiply two matrices, or batches of them.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., m, k)`` or ``(k,)``. 1 to 6 dimensions; dtype bfloat16 | float16 | float32.
+    other : Tensor
+        Shape ``(..., k, n)`` or ``(k,)``; batch dimensions are broadcast. 1 to 6 dimensions; dtype
+        bfloat16 | float16 | float32.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., m, n)``, without ``m`` or ``n`` where an operand is a vector; the promoted
+        dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMatmul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, other=other)
+    out = empty(matmul_shape(input.shape, other.shape), promote(input, other), device=input.device)
+    ops.matmul(input, other, out, cube_math_type, stream=stream)
+    return out
+
+
+def mm(
+    input: Tensor, mat2: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
+) -> Tensor:
+    """Multiply two matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+    mat2 : Tensor
+        Shape ``(k, n)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m, n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMm (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, mat2=mat2)
+    out = empty(matrix_shape(input.shape, mat2.shape, 2), promote(input, mat2), device=input.device)
+    ops.mm(input, mat2, out, cube_math_type, stream=stream)
+    return out
+
+
+def bmm(
+    input: Tensor, mat2: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
+) -> Tensor:
+    """Multiply two batches of matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    mat2 : Tensor
+        Shape ``(b, k, n)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(b, m, n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnBatchMatMul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, mat2=mat2)
+    out = empty(matrix_shape(input.shape, mat2.shape, 3), promote(input, mat2), device=input.device)
+    ops.batch_mat_mul(input, mat2, out, cube_math_type, stream=stream)
+    return out
+
+
+def mv(
+    input: Tensor, vec: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
+) -> Tensor:
+    """Multiply a matrix by a vector.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float32 | float16.
+    vec : Tensor
+        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float32 | float16.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m,)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMv (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, vec=vec)
+    out = empty(matmul_shape(input.shape, vec.shape), promote(input, vec), device=input.device)
+    ops.mv(input, vec, out, cube_math_type, stream=stream)
+    return out
+
+
+def dot(input: Tensor, tensor: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the inner product of two vectors.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float16 | float32 | int8 | int32 | uint8.
+    tensor : Tensor
+        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float16 | float32 | int8 | int32 | uint8.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        A 0-d tensor of the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnDot (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, tensor=tensor)
+    out = empty(
+        matmul_shape(input.shape, tensor.shape), promote(input, tensor), device=input.device
+    )
+    ops.dot(input, tensor, out, stream=stream)
+    return out
+
+
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    cube_math_type: int = 0,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Add ``alpha`` times a product of matrices to ``beta`` times ``input``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Broadcast to ``(m, n)``. 1 to 2 dimensions; dtype bfloat16 | float16 | float32.
+    mat1 : Tensor
+        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+    mat2 : Tensor
+        Shape ``(k, n)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+    beta : number, default 1
+        Factor of ``input``.
+    alpha : number, default 1
+        Factor of the product.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m, n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnAddmm (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, mat1=mat1, mat2=mat2)
+    out = empty(
+        matrix_shape(mat1.shape, mat2.shape, 2), promote(input, mat1, mat2), device=input.device
+    )
+    ops.addmm(input, mat1, mat2, beta, alpha, out, cube_math_type, stream=stream)
+    return out
+
+
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+    cube_math_type: int = 0,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Add ``alpha`` times a product of batches of matrices to ``beta`` times ``input``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Broadcast to ``(b, m, n)``. Dtype bfloat16 | float16 | float32.
+    batch1 : Tensor
+        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    batch2 : Tensor
+        Shape ``(b, k, n)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    beta : number, default 1
+        Factor of ``input``.
+    alpha : number, default 1
+        Factor of the product.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(b, m, n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnBaddbmm (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, batch1=batch1, batch2=batch2)
+    out = empty(
+        matrix_shape(batch1.shape, batch2.shape, 3),
+        promote(input, batch1, batch2),
+        device=input.device,
+    )
+    ops.baddbmm(input, batch1, batch2, beta, alpha, out, cube_math_type, stream=stream)
+    return out
+
+
+def linear(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    *,
+    cube_math_type: int = 0,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply by the transposed weight and add the bias.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., k)``. 1 to 6 dimensions; dtype bfloat16 | float16 | float32.
+    weight : Tensor
+        Shape ``(n, k)``, as in checkpoints.
+    bias : Tensor, optional
+        Shape ``(n,)``.
+    cube_math_type : int, default 0
+        0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
+        HF32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMatmul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1; aclnnAddmm
+    (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, weight=weight)
+    expect_optional(bias=bias)
+    check_linear(weight, bias)
+    out = empty(
+        matmul_shape(input.shape, weight.T.shape), promote(input, weight), device=input.device
+    )
+    if bias is None:
+        ops.matmul(input, weight.T, out, cube_math_type, stream=stream)
+    else:
+        ops.addmm(
+            bias, rows(input, stream), weight.T, 1, 1, rows(out), cube_math_type, stream=stream
+        )
+    return out
+
+
+def weight_quant_batchmatmul(
+    x: Tensor,
+    weight: Tensor,
+    antiquant_scale: Tensor,
+    antiquant_offset: Tensor | None = None,
+    quant_scale: Tensor | None = None,
+    quant_offset: Tensor | None = None,
+    bias: Tensor | None = None,
+    antiquant_group_size: int = 0,
+    *,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply by a quantised weight.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(m, k)``. Dtype float16 | bfloat16.
+    weight : Tensor
+        Shape ``(k, n)``. Dtype int8 | int4 | float8_e4m3fn | hifloat8 | int32 | float32 |
+        float4_e2m1.
+    antiquant_scale : Tensor
+        Factors of the weight. Dtype float16 | bfloat16 | float8_e8m0 | uint64 | int64.
+    antiquant_offset : Tensor, optional
+        Terms added to the weight before it is scaled. Dtype float16 | bfloat16 | int32.
+    quant_scale : Tensor, optional
+        Factors of the result. Dtype uint64.
+    quant_offset : Tensor, optional
+        Terms added to the result. Dtype float32.
+    bias : Tensor, optional
+        Shape ``(n,)``. Dtype float16 | float32 | bfloat16.
+    antiquant_group_size : int, default 0
+        Number of weight rows that share a factor; 0 for all of them.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m, n)``; dtype of ``x``, or int8 with ``quant_scale``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnWeightQuantBatchMatmulV2 (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(x=x, weight=weight, antiquant_scale=antiquant_scale)
+    expect_optional(
+        antiquant_offset=antiquant_offset,
+        quant_scale=quant_scale,
+        quant_offset=quant_offset,
+        bias=bias,
+    )
+    out = empty(
+        matmul_shape(x.shape, weight.shape),
+        x.dtype_name if quant_scale is None else "int8",
+        device=x.device,
+    )
+    ops.weight_quant_batch_matmul_v2(
+        x,
+        weight,
+        antiquant_scale,
+        antiquant_offset,
+        quant_scale,
+        quant_offset,
+        bias,
+        antiquant_group_size,
+        out,
+        stream=stream,
+    )
+    return out
+
+
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    *,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Solve ``A x = input`` for a triangular matrix ``A``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n, k)``. 2 to 8 dimensions; dtype float32 | float64 | complex64 | complex128.
+    A : Tensor
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float64 | complex64 | complex128.
+    upper : bool, default True
+        Whether to read the upper or the lower triangle.
+    transpose : bool, default False
+        Whether to transpose ``A``.
+    unitriangular : bool, default False
+        Whether to take the diagonal as ones.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    x : Tensor
+        The solution, shape ``(..., n, k)``; batch dimensions are broadcast.
+    m : Tensor
+        A copy of ``A``, broadcast to the batch dimensions of ``x``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnTriangularSolve (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, A=A)
+    x = empty(matmul_shape(A.shape, input.shape), input.dtype_name, device=input.device)
+    m = empty(
+        (*matmul_shape(A.shape, input.shape)[:-1], A.shape[-1]), A.dtype_name, device=input.device
+    )
+    ops.triangular_solve(input, A, upper, transpose, unitriangular, x, m, stream=stream)
+    return x, m
+
+
+def qr(
+    input: Tensor, mode: str = "reduced", *, stream: Stream | None = None
+) -> tuple[Tensor, Tensor]:
+    """Factor a matrix into an orthogonal and an upper triangular matrix.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., m, n)``. 2 to 8 dimensions; dtype float32 | float16 | float64 | complex64 |
+        complex128.
+    mode : str, default 'reduced'
+        'reduced', 'complete' with a square ``q``, or 'r' for ``r`` alone.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    q : Tensor
+        Orthogonal matrix; without elements in mode 'r'.
+    r : Tensor
+        Upper triangular matrix.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLinalgQr (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    q_shape, r_shape = qr_shapes(input.shape, mode)
+    q = empty(q_shape, input.dtype_name, device=input.device)
+    r = empty(r_shape, input.dtype_name, device=input.device)
+    ops.linalg_qr(input, qr_mode(mode), q, r, stream=stream)
+    return q, r
+
+
+def svd(
+    input: Tensor, full_matrices: bool = True, *, stream: Stream | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute the singular value decomposition ``u @ diag(sigma) @ v.T``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., m, n)``. 2 to 8 dimensions; dtype float32 | float64 | complex64 | complex128.
+    full_matrices : bool, default True
+        Whether ``u`` and ``v`` are square.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    u : Tensor
+        Left singular vectors, in columns.
+    sigma : Tensor
+        Singular values, in descending order.
+    v : Tensor
+        Right singular vectors, in columns.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    The signs of the vectors are not specified. On the emulator a matrix with NaN or infinity gives
+    NaN everywhere.
+
+    Source
+    ------
+    aclnnSvd (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    *batch, m, n = input.shape
+    u = empty((*batch, m, m if full_matrices else min(m, n)), input.dtype_name, device=input.device)
+    sigma = empty((*batch, min(m, n)), input.dtype_name, device=input.device)
+    v = empty((*batch, n, n if full_matrices else min(m, n)), input.dtype_name, device=input.device)
+    ops.svd(input, full_matrices, True, sigma, u, v, stream=stream)
+    return u, sigma, v
+
+
+def slogdet(input: Tensor, *, stream: Stream | None = None) -> tuple[Tensor, Tensor]:
+    """Compute the sign and the logarithm of the absolute value of a determinant.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n, n)``. Dtype float32 | float64 | complex64 | complex128.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    sign : Tensor
+        1 or -1, or 0 for a singular matrix.
+    logabsdet : Tensor
+        Logarithm of the absolute value.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSlogdet (``include/aclnnop/math.h``), CANN >= 8.1.RC1; aclnnInplaceOne
+    (``include/aclnnop/math.h``), CANN >= 8.1.RC1; aclnnInplaceZero (``include/aclnnop/math.h``),
+    CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    sign = empty(input.shape[:-2], input.dtype_name, device=input.device)
+    logabsdet = empty(input.shape[:-2], input.dtype_name, device=input.device)
+    if 0 not in input.shape:
+        ops.slogdet(input, sign, logabsdet, stream=stream)
+    else:
+        ops.inplace_one(sign, stream=stream)
+        ops.inplace_zero(logabsdet, stream=stream)
+    return sign, logabsdet
+
+
+def inverse(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Invert square matrices.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float16 | float64.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    On the emulator the inverse of a singular matrix is NaN.
+
+    Source
+    ------
+    aclnnInverse (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.inverse(input, out, stream=stream)
+    return out
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Tensor:
+    """Compute the distance between each row of one matrix and each row of another.
+
+    Parameters
+    ----------
+    x1 : Tensor
+        Shape ``(..., m, k)``. 2 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    x2 : Tensor
+        Shape ``(..., n, k)``. 2 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    p : float, default 2.0
+        Order of the norm.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., m, n)``; the promoted dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnCdist (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(x1=x1, x2=x2)
+    out = empty(
+        matmul_shape(x1.shape, x2.transpose(-2, -1).shape), promote(x1, x2), device=x1.device
+    )
+    ops.cdist(x1, x2, p, 0, out, stream=stream)
+    return out

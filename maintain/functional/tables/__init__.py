@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of `functional`: one row per function, one module per family."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from maintain.functional.row import Row
+from maintain.functional.tables import (
+    activation,
+    arithmetic,
+    attention,
+    comparison,
+    conversion,
+    creation,
+    in_place,
+    indexing,
+    matrices,
+    normalization,
+    pointwise,
+    rearrangement,
+    reduction,
+    windows,
+)
+
+__all__ = ["FAMILIES", "ROWS", "WRITTEN"]
+
+FAMILIES: dict[str, ModuleType] = {
+    family.__name__.rpartition(".")[2]: family
+    for family in (
+        arithmetic,
+        comparison,
+        pointwise,
+        in_place,
+        activation,
+        reduction,
+        normalization,
+        matrices,
+        attention,
+        rearrangement,
+        indexing,
+        conversion,
+        creation,
+        windows,
+    )
+}
+ROWS: dict[str, Row] = {row.name: row for family in FAMILIES.values() for row in family.ROWS}
+
+# Functions written by hand, by the module that has them.
+WRITTEN = {
+    "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
+    "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "selection": ("count_nonzero", "masked_select", "nonzero"),
+}

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products, solutions and decompositions of matrices."""
+
+from __future__ import annotations
+
+from maintain.functional.row import Call, Output, Row
+from maintain.functional.tables.forms import SAME
+
+__all__ = ["ROWS"]
+
+_CUBE = ", *, cube_math_type: int = 0"
+_FACTORS = "*, beta: Number = 1, alpha: Number = 1, cube_math_type: int = 0"
+_SCALED = {"beta": "Factor of ``input``.", "alpha": "Factor of the product."}
+_MATRIX = "Shape ``(m, n)``; the promoted dtype."
+_BATCH_OF_MATRICES = "Shape ``(b, m, n)``; the promoted dtype."
+_SQUARE = {"input": "Shape ``(..., n, n)``."}
+
+ROWS = (
+    Row("matmul", f"input: Tensor, other: Tensor{_CUBE}",
+        "Multiply two matrices, or batches of them.",
+        (Output("Shape ``(..., m, n)``, without ``m`` or ``n`` where an operand is a vector; the "
+                "promoted dtype.",
+                "matmul_shape(input.shape, other.shape)", "promote(input, other)"),),
+        ("matmul(input, other, out, cube_math_type)",),
+        {"input": "Shape ``(..., m, k)`` or ``(k,)``.",
+         "other": "Shape ``(..., k, n)`` or ``(k,)``; batch dimensions are broadcast."}),
+    Row("mm", f"input: Tensor, mat2: Tensor{_CUBE}", "Multiply two matrices.",
+        (Output(_MATRIX, "matrix_shape(input.shape, mat2.shape, 2)", "promote(input, mat2)"),),
+        ("mm(input, mat2, out, cube_math_type)",),
+        {"input": "Shape ``(m, k)``.", "mat2": "Shape ``(k, n)``."}),
+    Row("bmm", f"input: Tensor, mat2: Tensor{_CUBE}", "Multiply two batches of matrices.",
+        (Output(_BATCH_OF_MATRICES, "matrix_shape(input.shape, mat2.shape, 3)",
+                "promote(input, mat2)"),),
+        ("batch_mat_mul(input, mat2, out, cube_math_type)",),
+        {"input": "Shape ``(b, m, k)``.", "mat2": "Shape ``(b, k, n)``."}),
+    Row("mv", f"input: Tensor, vec: Tensor{_CUBE}", "Multiply a matrix by a vector.",
+        (Output("Shape ``(m,)``; the promoted dtype.", "matmul_shape(input.shape, vec.shape)",
+                "promote(input, vec)"),),
+        ("mv(input, vec, out, cube_math_type)",),
+        {"input": "Shape ``(m, k)``.", "vec": "Shape ``(k,)``."}),
+    Row("dot", "input: Tensor, tensor: Tensor", "Compute the inner product of two vectors.",
+        (Output("A 0-d tensor of the promoted dtype.",
+                "matmul_shape(input.shape, tensor.shape)", "promote(input, tensor)"),),
+        ("dot(input, tensor, out)",),
+        {"input": "Shape ``(k,)``.", "tensor": "Shape ``(k,)``."}),
+    Row("addmm", f"input: Tensor, mat1: Tensor, mat2: Tensor, {_FACTORS}",
+        "Add ``alpha`` times a product of matrices to ``beta`` times ``input``.",
+        (Output(_MATRIX, "matrix_shape(mat1.shape, mat2.shape, 2)",
+                "promote(input, mat1, mat2)"),),
+        ("addmm(input, mat1, mat2, beta, alpha, out, cube_math_type)",),
+        {"input": "Broadcast to ``(m, n)``.", "mat1": "Shape ``(m, k)``.",
+         "mat2": "Shape ``(k, n)``.", **_SCALED}),
+    Row("baddbmm", f"input: Tensor, batch1: Tensor, batch2: Tensor, {_FACTORS}",
+        "Add ``alpha`` times a product of batches of matrices to ``beta`` times ``input``.",
+        (Output(_BATCH_OF_MATRICES, "matrix_shape(batch1.shape, batch2.shape, 3)",
+                "promote(input, batch1, batch2)"),),
+        ("baddbmm(input, batch1, batch2, beta, alpha, out, cube_math_type)",),
+        {"input": "Broadcast to ``(b, m, n)``.", "batch1": "Shape ``(b, m, k)``.",
+         "batch2": "Shape ``(b, k, n)``.", **_SCALED}),
+    Row("linear", f"input: Tensor, weight: Tensor, bias: Tensor | None = None{_CUBE}",
+        "Multiply by the transposed weight and add the bias.",
+        (Output("Shape ``(..., n)``; the promoted dtype.",
+                "matmul_shape(input.shape, weight.T.shape)", "promote(input, weight)"),),
+        (Call("bias is None", ("matmul(input, weight.T, out, cube_math_type)",)),
+         "addmm(bias, rows(input, stream), weight.T, 1, 1, rows(out), cube_math_type)"),
+        {"input": "Shape ``(..., k)``.", "weight": "Shape ``(n, k)``, as in checkpoints.",
+         "bias": "Shape ``(n,)``."},
+        steps=("check_linear(weight, bias)",)),
+    Row("weight_quant_batchmatmul", "x: Tensor, weight: Tensor, antiquant_scale: Tensor, "
+        "antiquant_offset: Tensor | None = None, quant_scale: Tensor | None = None, "
+        "quant_offset: Tensor | None = None, bias: Tensor | None = None, "
+        "antiquant_group_size: int = 0", "Multiply by a quantised weight.",
+        (Output("Shape ``(m, n)``; dtype of ``x``, or int8 with ``quant_scale``.",
+                "matmul_shape(x.shape, weight.shape)",
+                "x.dtype_name if quant_scale is None else 'int8'"),),
+        ("weight_quant_batch_matmul_v2(x, weight, antiquant_scale, antiquant_offset, "
+         "quant_scale, quant_offset, bias, antiquant_group_size, out)",),
+        {"x": "Shape ``(m, k)``.", "weight": "Shape ``(k, n)``.",
+         "antiquant_scale": "Factors of the weight.",
+         "antiquant_offset": "Terms added to the weight before it is scaled.",
+         "quant_scale": "Factors of the result.", "quant_offset": "Terms added to the result.",
+         "bias": "Shape ``(n,)``.",
+         "antiquant_group_size": "Number of weight rows that share a factor; 0 for all of them."}),
+    Row("triangular_solve", "input: Tensor, A: Tensor, upper: bool = True, "
+        "transpose: bool = False, unitriangular: bool = False",
+        "Solve ``A x = input`` for a triangular matrix ``A``.",
+        (Output("The solution, shape ``(..., n, k)``; batch dimensions are broadcast.",
+                "matmul_shape(A.shape, input.shape)", name="x"),
+         Output("A copy of ``A``, broadcast to the batch dimensions of ``x``.",
+                "(*matmul_shape(A.shape, input.shape)[:-1], A.shape[-1])", "A.dtype_name", "m")),
+        ("triangular_solve(input, A, upper, transpose, unitriangular, x, m)",),
+        {"input": "Shape ``(..., n, k)``.", "A": "Shape ``(..., n, n)``.",
+         "upper": "Whether to read the upper or the lower triangle.",
+         "transpose": "Whether to transpose ``A``.",
+         "unitriangular": "Whether to take the diagonal as ones."}),
+    Row("qr", "input: Tensor, mode: str = 'reduced'",
+        "Factor a matrix into an orthogonal and an upper triangular matrix.",
+        (Output("Orthogonal matrix; without elements in mode 'r'.", "q_shape", name="q"),
+         Output("Upper triangular matrix.", "r_shape", name="r")),
+        ("linalg_qr(input, qr_mode(mode), q, r)",),
+        {"input": "Shape ``(..., m, n)``.",
+         "mode": "'reduced', 'complete' with a square ``q``, or 'r' for ``r`` alone."},
+        steps=("check_matrix(input)", "q_shape, r_shape = qr_shapes(input.shape, mode)")),
+    Row("svd", "input: Tensor, full_matrices: bool = True",
+        "Compute the singular value decomposition ``u @ diag(sigma) @ v.T``.",
+        (Output("Left singular vectors, in columns.",
+                "(*batch, m, m if full_matrices else min(m, n))", name="u"),
+         Output("Singular values, in descending order.", "(*batch, min(m, n))", name="sigma"),
+         Output("Right singular vectors, in columns.",
+                "(*batch, n, n if full_matrices else min(m, n))", name="v")),
+        ("svd(input, full_matrices, True, sigma, u, v)",),
+        {"input": "Shape ``(..., m, n)``.",
+         "full_matrices": "Whether ``u`` and ``v`` are square."},
+        steps=("check_matrix(input)", "*batch, m, n = input.shape"),
+        notes="The signs of the vectors are not specified. On the emulator a matrix with NaN or "
+        "infinity gives NaN everywhere."),
+    Row("slogdet", "input: Tensor",
+        "Compute the sign and the logarithm of the absolute value of a determinant.",
+        (Output("1 or -1, or 0 for a singular matrix.", "input.shape[:-2]", name="sign"),
+         Output("Logarithm of the absolute value.", "input.shape[:-2]", name="logabsdet")),
+        # CANN does not write the results of matrices without elements.
+        (Call("0 not in input.shape", ("slogdet(input, sign, logabsdet)",)),
+         "inplace_one(sign)", "inplace_zero(logabsdet)"),
+        _SQUARE, steps=("check_matrix(input)",)),
+    Row("inverse", "input: Tensor", "Invert square matrices.", (SAME,), ("inverse(input, out)",),
+        _SQUARE, notes="On the emulator the inverse of a singular matrix is NaN."),
+    Row("cdist", "x1: Tensor, x2: Tensor, p: float = 2.0",
+        "Compute the distance between each row of one matrix and each row of another.",
+        (Output("Shape ``(..., m, n)``; the promoted dtype.",
+                "matmul_shape(x1.shape, x2.transpose(-2, -1).shape)", "promote(x1, x2)"),),
+        ("cdist(x1, x2, p, 0, out)",),
+        {"x1": "Shape ``(..., m, k)``.", "x2": "Shape ``(..., n, k)``.",
+         "p": "Order of the norm."}),
+)  # fmt: skip
