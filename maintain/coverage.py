@@ -39,6 +39,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " form with a table do, not by the sum of all scores.",
         "MoeComputeExpertTokens counts the rows of an expert and of those before it.",
     ),
+    "quant": (
+        "Everything is computed in float32; `round` goes to the nearest number, half to even."
+        " Results are limited to the range of their dtype. NaN becomes 0.",
+        "A row of zeros has scale 0 and becomes zeros; in asymmetric quantisation so does a row of"
+        " one value. NaN counts for nothing when the scale of a row is found.",
+        "DynamicQuantV2 is symmetric where offsetOut is null.",
+        "Rows behind the last group are not written; a group outside the rows is a fault.",
+    ),
 }
 _HEAD = """\
 # Operators of the emulator
