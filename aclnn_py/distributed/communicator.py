@@ -25,6 +25,9 @@ from aclnn_py.runtime.stream import Stream, resolve_stream
 __all__ = ["Communicator"]
 
 _WATCH_S = 0.25
+# The stream may fail before rank 0 has told the others which rank ended.
+_NEWS_S = 2.0
+_NEWS_PAUSE_S = 0.01
 _STREAM_SYNC_TIMEOUT = 507046
 
 
@@ -415,7 +418,7 @@ class Communicator(Handle):
                 return
             except StatusError as error:
                 if error.status != _STREAM_SYNC_TIMEOUT:
-                    self._raise_if_lost(error)
+                    self._raise_if_lost(error, patience_s=_NEWS_S)
                     raise
                 self._watch(queue)
                 if deadline is not None and left <= _WATCH_S:
@@ -437,7 +440,7 @@ class Communicator(Handle):
         ------
         HcclGetCommAsyncError (``include/hccl/hccl_comm.h``).
         """
-        self._raise_if_lost(None)
+        self._raise_if_lost(None, patience_s=0.0)
         out = ffi.new("HcclResult *")
         self._check(C.HcclGetCommAsyncError(self.raw, out), "HcclGetCommAsyncError")
         self._check(int(out[0]), "HcclGetCommAsyncError")
@@ -451,12 +454,17 @@ class Communicator(Handle):
                 queue.synchronize(_WATCH_S)
             except StatusError as error:
                 if error.status != _STREAM_SYNC_TIMEOUT:
+                    self._raise_if_lost(error, patience_s=_NEWS_S)
                     raise error from fault
             raise
 
-    def _raise_if_lost(self, cause: BaseException | None) -> None:
+    def _raise_if_lost(self, cause: BaseException | None, *, patience_s: float) -> None:
         state: native.OpenComm = super().raw
-        lost = () if state.meeting is None else state.meeting.lost_ranks()
+        if state.meeting is None:
+            return
+        give_up_at = time.monotonic() + patience_s
+        while not (lost := state.meeting.lost_ranks()) and time.monotonic() < give_up_at:
+            time.sleep(_NEWS_PAUSE_S)
         if lost:
             names = ", ".join(map(str, lost))
             raise RankLostError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -21,7 +22,10 @@ from helpers.recovery import assert_usable
 import aclnn_py as ap
 from aclnn_py import distributed as dist
 from aclnn_py.distributed import Communicator
+from aclnn_py.distributed.rendezvous.interface import Rendezvous
 from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
+from aclnn_py.errors.ranks import RankLostError
+from aclnn_py.runtime.handle import Handle
 
 BEGIN = """
 import os, signal, sys, time
@@ -92,6 +96,36 @@ def test_a_killed_rank_is_named_by_a_wait_of_the_communicator(tmp_path: Path) ->
     first, killed, third = start_ranks(tmp_path, 3, script)
     assert killed[0] == -signal.SIGKILL
     assert first == third == (0, "RankLostError True True")
+
+
+class LateNews(Rendezvous):
+    """A meeting that tells of a lost rank only when it is asked for the third time."""
+
+    rank, world_size, asked = 0, 2, 0
+
+    def gather(self, label: str, payload: dict[str, Any], *, timeout_s: float) -> list[Any]:
+        raise AssertionError("nobody gathers after bring-up")
+
+    def lost_ranks(self) -> tuple[int, ...]:
+        self.asked += 1
+        return (1,) if self.asked >= 3 else ()
+
+    def close(self) -> None:
+        return
+
+
+@pytest.mark.emulator_only(reason="an NPU may need a reset after a fault")
+def test_a_lost_rank_is_named_when_the_news_come_after_the_fault() -> None:
+    [comm] = Communicator.init_all(1)
+    Handle.raw.__get__(comm).meeting = LateNews()
+    with comm.device, comm.device.create_stream():
+        x, bad = ap.from_numpy(np.ones((4, 3), np.float32)), ap.from_numpy(np.array([7]))
+        ap.ops.index_select(x, 0, bad, ap.empty((1, 3), np.float32))
+        with pytest.raises(RankLostError, match="rank 1") as caught:
+            comm.synchronize()
+    assert isinstance(caught.value.__cause__, StatusError)
+    with contextlib.suppress(StatusError):  # the stream still reports its fault
+        comm.close()
 
 
 def test_a_killed_rank_is_named_by_any_other_wait(tmp_path: Path) -> None:
