@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Communicators of several ranks, their collectives, and how the ranks find each other.
 
-Names are loaded at their first use: the launcher and the rendezvous need no device library.
+Each name is loaded when it is first used, because the launcher and the rendezvous need no device
+library.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         RendezvousTimeoutError,
     )
 
-# Public name -> module of aclnn_py that defines it.
+# Public name -> the module of aclnn_py that defines it.
 _HOMES = {
     # Communicators
     "Communicator": "distributed.communicator",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the ranks tell and compare before HCCL is entered.
+"""What the ranks tell each other and compare before they call HCCL.
 
-HCCL itself reports a rank that never comes, or one that runs something else, as a timeout after
-minutes and without its number. So the ranks meet first, and every difference is named.
+HCCL reports a rank that never comes, or that runs something else, as a timeout after minutes, and
+does not say which rank it is. So the ranks meet first, and an error names every difference.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _ROOT_INFO = {"root_info": text(2 * ROOT_INFO_NBYTES)}
 
 
 def own_facts(device: int, device_kind: str) -> dict[str, Any]:
-    """Return what this rank tells the others about itself.
+    """Return the facts that this rank sends to the others.
 
     Parameters
     ----------
     device : int
-        Index of the device of this rank among those the process can see.
+        Index of this rank's device among those that the process sees.
     device_kind : str
         ``"npu"`` or ``"emulator"``.
 
@@ -68,12 +68,12 @@ def own_facts(device: int, device_kind: str) -> dict[str, Any]:
 
 
 def agree(meeting: Rendezvous, facts: dict[str, Any], *, timeout_s: float) -> None:
-    """Wait for all ranks and compare package version, kind of device and device numbers.
+    """Wait for all ranks; compare package versions, kinds of device and device numbers.
 
     Parameters
     ----------
     meeting : Rendezvous
-        Joined by all ranks.
+        All ranks have joined it.
     facts : dict
         Result of ``own_facts``.
     timeout_s : float
@@ -82,11 +82,11 @@ def agree(meeting: Rendezvous, facts: dict[str, Any], *, timeout_s: float) -> No
     Raises
     ------
     RendezvousTimeoutError
-        Names the ranks that did not come.
+        Some ranks did not come; the message names them.
     RendezvousMismatchError
-        Names what differs and where; raised on every rank.
+        The message says what differs on which ranks; every rank raises it.
     RendezvousError
-        A rank sent something else than its facts.
+        A rank sent something that is not a set of facts.
     """
     everyone = meeting.gather("arrival", facts, timeout_s=timeout_s)
     for rank, told in enumerate(everyone):
@@ -101,12 +101,12 @@ def agree(meeting: Rendezvous, facts: dict[str, Any], *, timeout_s: float) -> No
 
 
 def share_root_info(meeting: Rendezvous, create: Callable[[], bytes], *, timeout_s: float) -> bytes:
-    """Make HCCL's root info on rank 0 and return it on every rank.
+    """Create HCCL's root info on rank 0 and return it on every rank.
 
     Parameters
     ----------
     meeting : Rendezvous
-        Joined by all ranks.
+        All ranks have joined it.
     create : callable
         Returns the root info, 4,108 bytes; called on rank 0 only.
     timeout_s : float
@@ -120,7 +120,7 @@ def share_root_info(meeting: Rendezvous, create: Callable[[], bytes], *, timeout
     Raises
     ------
     RendezvousError
-        Rank 0 could not make it; its message is repeated on the other ranks.
+        Rank 0 could not create it; every rank gets the message of rank 0.
     """
     payload: dict[str, Any] = {}
     failure: AclnnPyError | None = None
@@ -169,11 +169,11 @@ def _differences(everyone: list[dict[str, Any]], fact: str, what: str) -> list[s
 def _shared_devices(everyone: list[dict[str, Any]]) -> list[str]:
     ranks_by_device: dict[tuple[str, str, str], list[int]] = {}
     for rank, facts in enumerate(everyone):
-        # Containers of one machine share the boot number and differ in the host name.
+        # Containers on one machine have the same boot id and different host names.
         place = (str(facts.get("host")), str(facts.get("boot")), str(facts.get("device")))
         ranks_by_device.setdefault(place, []).append(rank)
     return [
-        f"{_ranks(ranks)} use device {device} of {host} together: give every rank its own device"
+        f"{_ranks(ranks)} share device {device} of {host}: give every rank its own device"
         for (host, _, device), ranks in ranks_by_device.items()
         if len(ranks) > 1
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives that move the tensors of all ranks of a communicator."""
+"""Collectives that move tensors between all ranks of a communicator, and the barrier."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def all_gather_into_tensor(
 ) -> None:
     """Gather the tensors of all ranks into one tensor on every rank.
 
-    The elements of rank 0 come first, then those of rank 1, and so on; ``output_tensor`` reads this
-    sequence in its own shape. For inputs of shape ``(a, b)`` on ``R`` ranks, ``(R*a, b)`` is their
-    concatenation and ``(R, a, b)`` their stack.
+    The elements of rank 0 come first, then those of rank 1, and so on; they fill ``output_tensor``
+    in order, whatever its shape is. With inputs of shape ``(a, b)`` on ``R`` ranks an output of
+    shape ``(R*a, b)`` is their concatenation, one of shape ``(R, a, b)`` their stack.
 
     Parameters
     ----------
     output_tensor : Tensor
-        Any shape with ``R`` times the elements of the input; contiguous.
+        Result, with ``R`` times the elements of the input in any shape; contiguous.
     input_tensor : Tensor
-        The same shape and dtype on every rank; contiguous.
+        Operand; the same shape and dtype on every rank; contiguous.
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
@@ -98,7 +98,7 @@ def all_gather(
     *,
     stream: Stream | None = None,
 ) -> list[Tensor]:
-    """Gather tensors whose first dimension may differ between ranks.
+    """Gather tensors that may have different numbers of rows on different ranks.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def all_gather(
         Shape ``(n_r, ...)`` on rank ``r``; all but the first dimension and the dtype the same on
         every rank; contiguous.
     rows : Sequence[int], optional
-        ``n_r`` of every rank. Without it the ranks exchange them first, which waits for the device.
+        ``n_r`` of every rank. By default the ranks exchange them first, and wait for the device.
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
@@ -115,12 +115,12 @@ def all_gather(
     Returns
     -------
     list[Tensor]
-        Item ``r`` is the tensor of rank ``r``; views of one new buffer.
+        Item ``r`` is the tensor of rank ``r``. All items are views of one new buffer.
 
     Raises
     ------
     ValueError
-        ``rows`` does not fit, or the tensor has gaps or no dimension.
+        ``rows`` does not fit, or the tensor has gaps or no dimensions.
     HcclError
         HCCL refused the call; the message names the rank.
 
@@ -183,11 +183,11 @@ def all_to_all_single(
     Parameters
     ----------
     output : Tensor
-        Received parts in rank order, along the first dimension; contiguous; not the input's memory.
+        Received parts in rank order, along the first dimension; contiguous; in its own memory.
     input : Tensor
         Parts to send in rank order, along the first dimension; contiguous; same dtype.
     output_split_sizes, input_split_sizes : Sequence[int], optional
-        Rows of each part, one number per rank. Default: equal parts.
+        Number of rows of each part, one per rank; by default the parts are equal.
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
@@ -196,7 +196,7 @@ def all_to_all_single(
     Raises
     ------
     ValueError
-        The split sizes do not add up to the rows, or equal parts are not possible.
+        The split sizes do not add up to the number of rows, or the parts cannot be equal.
     TypeError
         The dtypes differ.
     HcclError
@@ -204,8 +204,8 @@ def all_to_all_single(
 
     Notes
     -----
-    Collective: every rank of ``group`` calls it; what rank ``a`` sends to ``b`` has the size that
-    ``b`` expects from ``a``.
+    Collective: every rank of ``group`` calls it. What rank ``a`` sends to rank ``b`` must have the
+    size that ``b`` expects from ``a``.
 
     Source
     ------
@@ -253,7 +253,7 @@ def broadcast(
     Parameters
     ----------
     tensor : Tensor
-        Read on rank ``src``, written on the others; the same size and dtype on every rank.
+        Source on rank ``src``, target on the others; the same size and dtype on every rank.
     src : int
         Rank whose data is copied.
     group : Communicator or str, optional
@@ -296,16 +296,16 @@ def scatter(
     *,
     stream: Stream | None = None,
 ) -> None:
-    """Give each rank one of the equal parts of a tensor of one rank.
+    """Divide a tensor of one rank into equal parts and give each rank one of them.
 
     Parameters
     ----------
     output : Tensor
         This rank's part; contiguous.
     input : Tensor or None
-        On rank ``src``: ``R`` times the elements of the output. Elsewhere None.
+        On rank ``src`` a tensor with ``R`` times the elements of the output, elsewhere None.
     src : int
-        Rank whose data is handed out.
+        Rank whose tensor is divided.
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
@@ -332,9 +332,9 @@ def scatter(
     out = operand(output, "output", comm, moved=True)
     root = rank_in(comm, src, "src")
     if comm.rank != root:
-        whole = out  # not read there, and HCCL refuses a null pointer on every rank
+        whole = out  # not read here, but HCCL refuses a null pointer on every rank
     elif input is None:
-        raise ValueError(f"input: required on rank {root}, whose data is handed out")
+        raise ValueError(f"input: required on rank {root}, whose tensor is divided")
     else:
         whole = operand(input, "input", comm, moved=True)
         same_type(whole, out, ("input", "output"))
@@ -357,16 +357,16 @@ def scatter(
 def barrier(
     group: Group = None, *, stream: Stream | None = None, timeout_s: float | None = None
 ) -> None:
-    """Wait until every rank has come here and this rank's work queued before is done.
+    """Wait until every rank has reached the barrier and earlier work of this rank is done.
 
     Parameters
     ----------
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     stream : Stream, optional
-        Ordering; default is the current stream.
+        Stream whose work is waited for; default is the current stream.
     timeout_s : float, optional
-        In seconds; default is HCCL's own limit, HCCL_EXEC_TIMEOUT.
+        Seconds to wait; default is HCCL's own limit, HCCL_EXEC_TIMEOUT.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A group of ranks that exchange data through HCCL."""
+"""The communicator: one rank's end of a group that exchanges data through HCCL."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _STREAM_SYNC_TIMEOUT = 507046
 
 
 class Communicator(Handle):
-    """A group of ranks that exchange data; this object is one rank's end of it.
+    """One rank's end of a group of ranks that exchange data.
 
-    Made by ``from_env``, ``from_root_info``, ``from_rank_table``, ``init_all`` or ``split``. Ranks
-    are processes, or threads of one process with a device each. All ranks call the same collectives
-    in the same order. Closing it waits for the collectives it has queued.
+    ``from_env``, ``from_root_info``, ``from_rank_table``, ``init_all`` and ``split`` create one. A
+    rank is a process, or a thread of one process with its own device. All ranks call the same
+    collectives in the same order. Closing it waits for the collectives it has queued.
 
     Source
     ------
@@ -77,27 +77,27 @@ class Communicator(Handle):
         timeout_s: float = 120.0,
         environ: Mapping[str, str] | None = None,
     ) -> Communicator:
-        """Join the job that the launcher describes; collective over all ranks.
+        """Join the job that the launcher describes; all ranks have to call it.
 
-        The ranks meet first and compare package version, kind of device and device numbers, so that
-        a missing or different rank is named before HCCL is entered. The device becomes the current
-        one of this thread.
+        Before they call HCCL the ranks meet and compare package versions, kinds of device and
+        device numbers, so that an error can name a rank that is missing or different. The device
+        becomes the current device of this thread.
 
         Parameters
         ----------
         device : Device or int, optional
-            Device of this rank; default is the one with the number of the local rank.
+            Device of this rank; default is the device whose index is the local rank.
         config : CommunicatorConfig, optional
             Options; the same on every rank.
         timeout_s : float, default 120
-            Seconds to wait for the other ranks at each of three steps.
+            Seconds to wait for the other ranks, in each of three steps.
         environ : Mapping[str, str], optional
             Variables to read; default is ``os.environ``. See ``detect_environment``.
 
         Returns
         -------
         Communicator
-            Of all ranks. When another rank's process ends, ``check`` and ``synchronize`` name it.
+            It has all ranks. When a rank's process ends, ``check`` and ``synchronize`` name it.
 
         Raises
         ------
@@ -106,9 +106,9 @@ class Communicator(Handle):
         RendezvousTimeoutError
             Some ranks did not come; ``missing`` holds their numbers.
         RendezvousMismatchError
-            The ranks differ; the text says where.
+            The ranks differ; the message says where.
         HcclError
-            HCCL refused.
+            HCCL refused the call.
 
         Source
         ------
@@ -130,12 +130,12 @@ class Communicator(Handle):
 
     @staticmethod
     def root_info() -> bytes:
-        """Return a new root info on the current device, for one rank to hand to all others.
+        """Create a root info on the current device; one rank does so and sends it to all others.
 
         Returns
         -------
         bytes
-            4,108 bytes. ``from_root_info`` must follow on all ranks within HCCL_CONNECT_TIMEOUT.
+            4,108 bytes. All ranks have to call ``from_root_info`` within HCCL_CONNECT_TIMEOUT.
 
         Raises
         ------
@@ -158,12 +158,12 @@ class Communicator(Handle):
         device: Device | int | None = None,
         config: CommunicatorConfig | None = None,
     ) -> Communicator:
-        """Join a communicator whose root info one rank has made; collective over all ranks.
+        """Join a communicator whose root info one rank has created; all ranks have to call it.
 
         Parameters
         ----------
         root_info : bytes
-            Result of ``root_info`` on one rank, 4,108 bytes.
+            What ``root_info`` returned on one rank, 4,108 bytes.
         world_size : int
             Number of ranks.
         rank : int
@@ -176,12 +176,12 @@ class Communicator(Handle):
         Returns
         -------
         Communicator
-            Returns when all ranks have come.
+            The call returns when all ranks have come.
 
         Raises
         ------
         HcclError
-            A rank did not come within HCCL_CONNECT_TIMEOUT, or an argument is refused.
+            HCCL refused an argument, or a rank did not come within HCCL_CONNECT_TIMEOUT.
 
         Source
         ------
@@ -199,7 +199,7 @@ class Communicator(Handle):
         device: Device | int | None = None,
         config: CommunicatorConfig | None = None,
     ) -> Communicator:
-        """Join the communicator of a rank table file; collective over all its ranks.
+        """Join the communicator of a rank table file; all its ranks have to call it.
 
         Parameters
         ----------
@@ -215,12 +215,12 @@ class Communicator(Handle):
         Returns
         -------
         Communicator
-            Returns when all ranks have come.
+            The call returns when all ranks have come.
 
         Raises
         ------
         HcclError
-            The table is refused, or a rank did not come within HCCL_CONNECT_TIMEOUT.
+            HCCL refused the table, or a rank did not come within HCCL_CONNECT_TIMEOUT.
 
         Source
         ------
@@ -231,17 +231,17 @@ class Communicator(Handle):
 
     @classmethod
     def init_all(cls, devices: int | Sequence[Device | int]) -> list[Communicator]:
-        """Make the communicators of several devices of this process, for one thread each.
+        """Create communicators for several devices of this process, one for each thread.
 
         Parameters
         ----------
         devices : int or Sequence[Device | int]
-            Number of devices, from device 0; or the devices, item ``r`` for rank ``r``.
+            Number of devices, counted from device 0, or the devices: item ``r`` for rank ``r``.
 
         Returns
         -------
         list[Communicator]
-            One per device. Use each in a thread of its own, with its device current there.
+            One per device. Use each in its own thread, with its device as current device.
 
         Raises
         ------
@@ -255,14 +255,14 @@ class Communicator(Handle):
         wanted = range(devices) if isinstance(devices, int) else devices
         places = [_as_device(item) for item in wanted]
         if not places:
-            raise ValueError("devices: at least one is needed")
+            raise ValueError("devices: expected at least one, got none")
         raws = native.init_all(places)
         return [cls._adopt(raw, place) for raw, place in zip(raws, places, strict=True)]
 
     def split(
         self, ranks: Sequence[int], *, config: CommunicatorConfig | None = None
     ) -> Communicator | None:
-        """Make a communicator of some of the ranks; collective over all ranks of this one.
+        """Create a communicator of some of the ranks; all ranks of this one have to call it.
 
         Parameters
         ----------
@@ -274,14 +274,14 @@ class Communicator(Handle):
         Returns
         -------
         Communicator or None
-            None on ranks that are not members. Member ``i`` of ``ranks`` has rank ``i`` in it.
+            None on ranks that are not members. The rank ``ranks[i]`` has rank ``i`` in it.
 
         Raises
         ------
         ValueError
             ``ranks`` is empty, not ascending or out of range.
         HcclError
-            HCCL refused; for example this one is itself the result of ``split``.
+            HCCL refused the call, for example because this one is itself the result of ``split``.
 
         Source
         ------
@@ -293,7 +293,7 @@ class Communicator(Handle):
         if members[0] < 0 or members[-1] >= self._world_size:
             raise ValueError(f"ranks: {members} is not within 0..{self._world_size - 1}")
         raw = self.raw
-        # All ranks make the same calls in the same order, so they count alike.
+        # All ranks make the same calls in the same order, so they count the same number.
         self._splits += 1
         child = native.create_sub(raw, self._device, self._rank, members, self._splits, config)
         if child is None:
@@ -318,7 +318,7 @@ class Communicator(Handle):
 
     @property
     def name(self) -> str:
-        """Name that fused operators take as ``group``; from HcclGetCommName."""
+        """Name of the communicator, from HcclGetCommName; fused operators take it as ``group``."""
         return self._name
 
     @property
@@ -327,7 +327,7 @@ class Communicator(Handle):
         return self._device
 
     def stream(self, stream: Stream | None = None) -> Stream:
-        """Return the stream that a collective of this communicator is queued on.
+        """Return the stream on which a collective of this communicator is queued.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class Communicator(Handle):
         Raises
         ------
         DeviceMismatchError
-            The stream is of another device.
+            The stream belongs to another device.
         """
         state: native.OpenComm = super().raw
         if stream is None and Device.current() is not self._device:
@@ -351,21 +351,21 @@ class Communicator(Handle):
             found = resolve_stream(stream)
         if found.device is not self._device:
             raise DeviceMismatchError(
-                f"stream: of device {found.device.index}, but the communicator's rank {self._rank}"
-                f" is on device {self._device.index}"
+                f"stream: belongs to device {found.device.index}, but rank {self._rank} of the"
+                f" communicator is on device {self._device.index}"
             )
         state.streams.add(found)
         return found
 
     def barrier(self, *, stream: Stream | None = None, timeout_s: float | None = None) -> None:
-        """Wait until every rank has come here and this rank's work queued before is done.
+        """Wait until every rank has reached the barrier and earlier work of this rank is done.
 
         Parameters
         ----------
         stream : Stream, optional
-            Ordering; default is the current stream.
+            Stream whose work is waited for; default is the current stream.
         timeout_s : float, optional
-            In seconds; default is HCCL's own limit, HCCL_EXEC_TIMEOUT.
+            Seconds to wait; default is HCCL's own limit, HCCL_EXEC_TIMEOUT.
 
         Raises
         ------
@@ -384,16 +384,16 @@ class Communicator(Handle):
         self.synchronize(queue, timeout_s=timeout_s)
 
     def synchronize(self, stream: Stream | None = None, *, timeout_s: float | None = None) -> None:
-        """Wait for the work of a stream, and watch the other ranks meanwhile.
+        """Wait for the work of a stream and watch the other ranks meanwhile.
 
-        ``Stream.synchronize`` waits as well; this one also notices a rank that ended, and names it.
+        Unlike ``Stream.synchronize`` it notices when a rank has ended, and names it.
 
         Parameters
         ----------
         stream : Stream, optional
-            Default is the current stream.
+            Stream to wait for; default is the current stream.
         timeout_s : float, optional
-            In seconds; forever by default.
+            Seconds to wait; by default there is no limit.
 
         Raises
         ------
@@ -425,16 +425,16 @@ class Communicator(Handle):
                     raise
 
     def check(self) -> None:
-        """Raise when HCCL reports a fault of this communicator, or a rank of the job has ended.
+        """Raise an error when HCCL reports a fault or a rank of the job has ended.
 
-        Never waits.
+        It never waits.
 
         Raises
         ------
         RankLostError
-            A rank of the job has ended; known only for communicators of ``from_env`` over TCP.
+            A rank of the job has ended. Only communicators that ``from_env`` made over TCP know it.
         HcclError
-            HCCL has noticed a fault.
+            HCCL reports a fault.
 
         Source
         ------
@@ -449,7 +449,7 @@ class Communicator(Handle):
         try:
             self.check()
         except HcclError as fault:
-            # HCCL's own report has no details; the stream tells them where it still can.
+            # HCCL's report has no details; the stream may still have them.
             try:
                 queue.synchronize(_WATCH_S)
             except StatusError as error:
@@ -497,7 +497,7 @@ def _device_of(place: RankEnvironment) -> Device:
     if number < count:
         return Device(number)
     if count == 1:
-        return Device(0)  # the launcher shows every process its own device only
+        return Device(0)  # the launcher shows each process only its own device
     raise RankEnvironmentError(
         f"local rank {number} has no device: this process sees {count}. Start fewer ranks per host"
         " or pass device=."

@@ -20,19 +20,19 @@ _NAME_LIMIT = 127
 
 @dataclass(frozen=True, kw_only=True)
 class CommunicatorConfig:
-    """Options of a communicator; a field left ``None`` is the library's choice.
+    """Options of a communicator; the library chooses a value for each field that is ``None``.
 
     Source
     ------
-    HcclCommConfig (``include/hccl/hccl_types.h``), version 5; older libraries take fewer fields.
+    HcclCommConfig (``include/hccl/hccl_types.h``), version 5; older libraries read fewer fields.
     """
 
     buffer_mib: int | None = None
     """Size of each of the two exchange buffers, in MiB, at least 1; unset: HCCL_BUFFSIZE or 200."""
     deterministic: int | None = None
-    """0 off, 1 on, 2 strict (same order of additions in every run); unset: HCCL_DETERMINISTIC."""
+    """0 off, 1 on, 2 strict: same order of additions in every run; unset: HCCL_DETERMINISTIC."""
     name: str | None = None
-    """Name of the communicator, at most 127 bytes; unset: the library makes one."""
+    """Name of the communicator, at most 127 bytes; unset: the library makes up a name."""
     udi: str | None = None
     """Free text that the library repeats in its logs, at most 127 bytes; unset: empty."""
     expansion_mode: int | None = None
@@ -54,7 +54,7 @@ def fill(config: CommunicatorConfig) -> Any:
     Returns
     -------
     cdata
-        Owned by the caller; version and size are those the library knows, up to 5.
+        The caller owns it. Its version is the newest that the library knows, at most 5.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def fill(config: CommunicatorConfig) -> Any:
     out.hcclDeterministic = _number(config.deterministic)
     out.hcclCommName = _text(config.name, "name")
     out.hcclUdi = _text(config.udi, "udi")
-    # Not "not set": every release reads 0 as its default here, and 8.1 refuses other numbers.
+    # Not _NOT_SET: every release reads 0 as its default here, and 8.1 refuses other numbers.
     out.hcclOpExpansionMode = 0 if config.expansion_mode is None else config.expansion_mode
     out.hcclRdmaTrafficClass = _number(config.traffic_class)
     out.hcclRdmaServiceLevel = _number(config.service_level)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rank this process is, as its launcher says it."""
+"""Read from the launcher's environment variables which rank this process is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_WORLD_SIZE = 65536
 
 @dataclass(frozen=True, kw_only=True)
 class RankEnvironment:
-    """Place of this process in a job, and where the job meets.
+    """The rank of this process in its job, and where the ranks of the job meet.
 
     Source
     ------
@@ -32,7 +32,7 @@ class RankEnvironment:
     world_size: int
     """Number of processes in the job."""
     local_rank: int | None
-    """Number of this process on its host; None when the launcher does not say it."""
+    """Number of this process on its host; None when the launcher does not tell it."""
     address: str | None
     """Host name or IP address that rank 0 listens on; None for a file rendezvous."""
     port: int | None
@@ -46,8 +46,8 @@ class RankEnvironment:
 def detect_environment(environ: Mapping[str, str] | None = None) -> RankEnvironment:
     """Read rank, world size and meeting place from the launcher's environment variables.
 
-    ``RANK`` and ``WORLD_SIZE`` (``aclnn-py run``, torchrun) come first, then msrun, Open MPI and
-    SLURM.
+    ``RANK`` and ``WORLD_SIZE`` (``aclnn-py run``, torchrun) are tried first, then the variables of
+    msrun, Open MPI and SLURM.
     ``ACLNN_PY_RENDEZVOUS`` (``tcp://host:port`` or ``file:///directory``) overrides the meeting
     place, ``ACLNN_PY_JOB_TOKEN`` the secret.
 
@@ -86,7 +86,7 @@ def _from_torchrun(env: Mapping[str, str]) -> RankEnvironment:
     rank, world_size = _place(env, "RANK", "WORLD_SIZE")
     port = None
     if "MASTER_PORT" in env:
-        # torchrun's agent keeps its own store listening on MASTER_PORT, so the next one is ours.
+        # torchrun's agent listens on MASTER_PORT itself, so we take the next port.
         port = _port(env, "MASTER_PORT", env.get("TORCHELASTIC_USE_AGENT_STORE") == "True")
     token = env.get("TORCHELASTIC_RUN_ID", "")
     return _finish(
@@ -97,7 +97,7 @@ def _from_torchrun(env: Mapping[str, str]) -> RankEnvironment:
         local_rank=_optional_number(env, "LOCAL_RANK"),
         address=env.get("MASTER_ADDR"),
         port=port,
-        # "none" is torchrun's word for a job without an identity: known to everybody, so no secret.
+        # "none" is what torchrun gives a job without an id: everybody knows it, so it is no secret.
         token="" if token == "none" else token,
         needed="MASTER_ADDR and MASTER_PORT",
     )
@@ -114,7 +114,7 @@ def _from_msrun(env: Mapping[str, str]) -> RankEnvironment:
             "msrun left the rank open (MS_NODE_ID is not set): start it with --node_rank."
         )
     rank, world_size = _place(env, "MS_NODE_ID", "MS_WORKER_NUM")
-    # MS_SCHED_PORT belongs to msrun's scheduler, so the next one is ours.
+    # MS_SCHED_PORT belongs to msrun's scheduler, so we take the next port.
     port = _port(env, "MS_SCHED_PORT", True) if "MS_SCHED_PORT" in env else None
     return _finish(
         env,
@@ -268,6 +268,6 @@ def _checked_port(name: str, port: int) -> int:
 
 
 def _port_of_job(job: str | None) -> int | None:
-    # Every rank computes the same port; two jobs on one host rarely share it, and then the job
-    # token or the world size tells them apart and MASTER_PORT settles it.
+    # Every rank computes the same port. Two jobs on one host rarely share it; when they do, the job
+    # token or the world size shows it, and the user can set MASTER_PORT.
     return None if job is None else 20000 + zlib.crc32(job.encode()) % 20000

@@ -13,7 +13,7 @@ Group = Communicator | str | None
 
 
 def resolve(group: Group) -> Communicator:
-    """Return the communicator that a ``group`` argument means on this thread's current device.
+    """Return the communicator that a ``group`` argument of this thread means.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _CLOSE_TIMEOUT_S = 10.0
 
 
 class OpenComm:
-    """What outlives the Python object until HCCL has let go of the communicator."""
+    """What has to live until HCCL has destroyed the communicator, longer than the Python object."""
 
     def __init__(self, raw: Any, device: Device, meeting: Rendezvous | None) -> None:
         self.raw = raw
@@ -43,7 +43,7 @@ class OpenComm:
 
 
 def destroy(opened: OpenComm) -> None:
-    """Wait for queued collectives, destroy, leave the job; the first failure is raised."""
+    """Wait for queued collectives, destroy the communicator, leave; raise the first failure."""
     failure: AclnnPyError | None = None
     for stream in list(opened.streams):
         if not stream.closed:
@@ -75,7 +75,7 @@ def identity(raw: Any, device: Device) -> tuple[int, int, str]:
 
 
 def root_info(device: Device) -> bytes:
-    """Return a new root info of a device, 4,108 bytes."""
+    """Create a root info on a device and return its 4,108 bytes."""
     out = ffi.new("HcclRootInfo *")
     with device.as_active():
         check_hccl(C.HcclGetRootInfo(out), "HcclGetRootInfo", device=device.index)
@@ -85,7 +85,7 @@ def root_info(device: Device) -> bytes:
 def init_root_info(
     data: bytes, world_size: int, rank: int, device: Device, config: CommunicatorConfig | None
 ) -> Any:
-    """Return the HcclComm of one rank, when all ranks have come."""
+    """Wait for all ranks and return the HcclComm of this one."""
     if len(data) != ROOT_INFO_NBYTES:
         raise ValueError(f"root_info: expected {ROOT_INFO_NBYTES} bytes, got {len(data)}")
     root = ffi.new("HcclRootInfo *")
@@ -105,7 +105,7 @@ def init_root_info(
 def init_rank_table(
     path: bytes, rank: int, device: Device, config: CommunicatorConfig | None
 ) -> Any:
-    """Return the HcclComm of one rank of a rank table, when all ranks have come."""
+    """Wait for all ranks of a rank table and return the HcclComm of this one."""
     out = ffi.new("HcclComm *")
     with device.as_active():
         if config is None:
@@ -123,7 +123,7 @@ def init_all(devices: Sequence[Device]) -> list[Any]:
     numbers = ffi.new("int32_t[]", [device.index for device in devices])
     out = ffi.new("HcclComm[]", len(devices))
     for device in devices:
-        device.activate()  # opens it; HCCL itself takes only numbers
+        device.activate()  # opens it; HCCL itself takes numbers only
     with devices[0].as_active():
         check_hccl(C.HcclCommInitAll(len(devices), numbers, out), "HcclCommInitAll")
     return list(out)
@@ -137,7 +137,7 @@ def create_sub(
     number: int,
     config: CommunicatorConfig | None,
 ) -> Any:
-    """Return the HcclComm of some ranks of another one, or None where this rank is not a member."""
+    """Return the HcclComm of some ranks of ``raw``, or None when this rank is not among them."""
     parent, out = ffi.new("HcclComm *", raw), ffi.new("HcclComm *")
     options = fill(config or CommunicatorConfig())
     member = rank in members

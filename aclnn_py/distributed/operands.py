@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors as HCCL takes them: an address, a count of elements and an HcclDataType."""
+"""Operands of collectives as HCCL takes them, and the one call that queues a collective."""
 
 from __future__ import annotations
 
@@ -47,29 +47,29 @@ class Operand:
     """Items of ``hccl_type``."""
     hccl_type: int
     items_per_element: int
-    """More than 1 where HCCL has no such type and the bytes are moved instead."""
+    """More than 1 when HCCL does not know the dtype and moves its bytes instead."""
 
 
 def operand(value: object, argument: str, communicator: Communicator, *, moved: bool) -> Operand:
-    """Check a tensor and return what HCCL needs of it.
+    """Check a tensor and return what HCCL needs to know about it.
 
     Parameters
     ----------
     value : object
-        The argument; has to be a contiguous Tensor on the communicator's device.
+        The argument: a contiguous Tensor on the communicator's device.
     argument : str
-        Its name, for errors.
+        Name of the argument, for errors.
     communicator : Communicator
         The communicator of the call.
     moved : bool
-        Whether the elements are only moved, so that types unknown to HCCL can travel as bytes.
+        Whether the elements are only moved: then HCCL may move dtypes it does not know as bytes.
 
     Raises
     ------
     TypeError
-        Not a tensor, or HCCL cannot reduce its dtype.
+        It is no tensor, or HCCL cannot reduce its dtype.
     DeviceMismatchError
-        On another device.
+        It is on another device.
     ValueError
         Its elements have gaps, or share bytes with other elements.
     """
@@ -99,7 +99,7 @@ def operand(value: object, argument: str, communicator: Communicator, *, moved: 
 
 
 def same_type(first: Operand, second: Operand, names: tuple[str, str]) -> None:
-    """Raise TypeError unless two operands have one element type."""
+    """Raise TypeError unless two operands have the same dtype."""
     if first.tensor.dtype_name != second.tensor.dtype_name:
         raise TypeError(
             f"{names[1]}: dtype {second.tensor.dtype_name}, but {names[0]} has"
@@ -132,25 +132,25 @@ def queue(
     tensors: Iterable[Tensor],
     call: Callable[[Any, Any, Any], int],
 ) -> None:
-    """Queue one collective and note that its tensors are in use.
+    """Queue a collective, and keep its tensors until it has run.
 
     Parameters
     ----------
     communicator : Communicator
         Open.
     routine : str
-        The C function, for errors and for lookup.
+        Name of the C function.
     stream : Stream, optional
-        Ordering; default is the current stream.
+        Stream to queue on; default is the current one.
     tensors : Iterable[Tensor]
         All tensors the collective reads or writes.
     call : callable
-        Gets the C function, the HcclComm and the aclrtStream; returns the status.
+        Called with the C function, the HcclComm and the aclrtStream; returns the status.
 
     Raises
     ------
     HcclError
-        The call is refused; the text names the rank.
+        HCCL refused the call; the message names the rank.
     """
     where = communicator.stream(stream)
     capture_rules.before_queue(routine, where)

@@ -27,7 +27,7 @@ def send(tensor: Tensor, dst: int, group: Group = None, *, stream: Stream | None
     Parameters
     ----------
     tensor : Tensor
-        Contiguous.
+        What is sent; contiguous.
     dst : int
         Rank that receives; not this one.
     group : Communicator or str, optional
@@ -64,7 +64,7 @@ def recv(tensor: Tensor, src: int, group: Group = None, *, stream: Stream | None
     Parameters
     ----------
     tensor : Tensor
-        Overwritten; as many elements and the dtype of the sent one; contiguous.
+        Where it is received: number of elements and dtype of the sent tensor; contiguous.
     src : int
         Rank that sends; not this one.
     group : Communicator or str, optional
@@ -102,9 +102,9 @@ def batch_send_recv(
     *,
     stream: Stream | None = None,
 ) -> None:
-    """Send and receive several tensors at once, in whatever order they become possible.
+    """Send and receive several tensors at once, each as soon as it is possible.
 
-    Between two ranks the n-th send meets the n-th receive.
+    Between two ranks the n-th send belongs to the n-th receive.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def all_reduce(
     output: Tensor | None = None,
     stream: Stream | None = None,
 ) -> None:
-    """Reduce the tensors of all ranks element by element, with the result on every rank.
+    """Combine the tensors of all ranks element by element, with the result on every rank.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def all_reduce(
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     output : Tensor, optional
-        Result; as many elements and the dtype of ``tensor``. Default is ``tensor`` itself.
+        Result, with the number of elements and the dtype of ``tensor``; default is ``tensor``.
     stream : Stream, optional
         Stream to queue on; default is the current one. Returns before the device finishes.
 
@@ -53,7 +53,8 @@ def all_reduce(
     TypeError
         The dtypes differ, or HCCL does not know the dtype.
     HcclError
-        HCCL refused; for example ``prod`` of int16 or bfloat16. The text names the rank.
+        HCCL refused the call, for example ``prod`` of int16 or bfloat16. The message names the
+        rank.
 
     Notes
     -----
@@ -90,13 +91,13 @@ def reduce(
     output: Tensor | None = None,
     stream: Stream | None = None,
 ) -> None:
-    """Reduce the tensors of all ranks element by element, with the result on one rank.
+    """Combine the tensors of all ranks element by element, with the result on one rank.
 
     Parameters
     ----------
     tensor : Tensor
-        Operand, and on rank ``dst`` the result unless ``output`` is given; undefined afterwards
-        on other ranks.
+        Operand, and on rank ``dst`` the result unless ``output`` is given. Its values are undefined
+        afterwards on the other ranks.
     dst : int
         Rank that gets the result.
     op : {"sum", "prod", "max", "min"}, default "sum"
@@ -104,7 +105,7 @@ def reduce(
     group : Communicator or str, optional
         A communicator or its name; default is the first one made on the current device.
     output : Tensor, optional
-        Result; as many elements and the dtype of ``tensor``. Default is ``tensor`` itself.
+        Result, with the number of elements and the dtype of ``tensor``; default is ``tensor``.
     stream : Stream, optional
         Stream to queue on; default is the current one. Returns before the device finishes.
 
@@ -152,9 +153,9 @@ def reduce_scatter_tensor(
     *,
     stream: Stream | None = None,
 ) -> None:
-    """Reduce the tensors of all ranks and leave one part of the result on each rank.
+    """Combine the tensors of all ranks element by element, and give each rank a part of the result.
 
-    Rank ``r`` gets part ``r`` of ``R`` equal parts of the flat result.
+    The flat result has ``R`` equal parts; rank ``r`` gets part ``r``.
 
     Parameters
     ----------

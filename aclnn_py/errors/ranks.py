@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of bring-up and of ranks that stop answering."""
+"""Errors of ranks: at bring-up, and when a rank ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = [
 
 
 class RankEnvironmentError(AclnnPyError, ValueError):
-    """The environment does not say which rank this process is, or contradicts itself."""
+    """The environment does not say which rank this process is, or is contradictory."""
 
 
 class RendezvousError(AclnnPyError, ConnectionError):
-    """The ranks could not meet before the communicator was made."""
+    """The ranks could not meet before they created the communicator."""
 
 
 class RendezvousTimeoutError(RendezvousError, TimeoutError):
@@ -33,11 +33,11 @@ class RendezvousTimeoutError(RendezvousError, TimeoutError):
 
 
 class RendezvousMismatchError(RendezvousError, ValueError):
-    """The ranks met and disagree: world size, package version, device or a duplicate rank."""
+    """The ranks met but do not fit together: world size, version, device or a duplicate rank."""
 
 
 class RankLostError(CommunicationError):
-    """A rank of the job ended while others still needed it; ``ranks`` holds its number."""
+    """A rank of the job ended while other ranks needed it; ``ranks`` holds its number."""
 
     def __init__(self, message: str, ranks: Iterable[int] = ()) -> None:
         super().__init__(message)

@@ -148,7 +148,7 @@ def _on_device_zero(rank: int, ranks: int, place: dict[str, str]) -> str:
 
 def test_ranks_on_one_device_are_named_before_hccl_is_entered(place: dict[str, str]) -> None:
     for text in run_ranks(3, _on_device_zero, place):
-        assert "ranks 0, 1, 2 use device 0" in text
+        assert "ranks 0, 1, 2 share device 0" in text
 
 
 def _without_rank_one(rank: int, ranks: int, place: dict[str, str]) -> tuple[Any, ...]:

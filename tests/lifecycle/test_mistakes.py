@@ -303,7 +303,7 @@ RANK_MISTAKES = [
         "stream of another device",
         lambda at: dist.all_reduce(at.x, stream=at.far_stream),
         DEVICE,
-        ("stream: of device 1", "rank 0"),
+        ("stream: belongs to device 1", "rank 0"),
     ),
 ]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The connections of rank 0's rendezvous: slots, deadlines and buffers, each of them bounded.
+"""The connections of rank 0's rendezvous, with limits for slots, times and buffers.
 
-Whoever connects is a stranger until ``admit`` says otherwise. All strangers together have
-``STRANGERS`` slots, each has one short time, and a newcomer takes the slot of the oldest. So a
-crowd of them costs a real rank another attempt, and nothing more.
+Anybody who connects is a stranger until ``admit``. All strangers share ``STRANGERS`` slots, each
+has little time, and a newcomer takes the slot of the oldest. So a crowd of strangers can only force
+a real rank to try again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Connections", "Peer"]
 STRANGERS = 64
 """Connections that may be open without having shown that they belong to the job."""
 GREETING_TIMEOUT_S = 5.0
-"""Seconds a connection may take to show it, or to read its last message."""
+"""Seconds a connection has to show that, or to read its last message."""
 MAX_UNSENT = 64
 """Messages that may wait for a rank that does not read."""
 _REST_S = 0.1
@@ -35,11 +35,11 @@ _NO_ROOM = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 @dataclass(eq=False)
 class Peer:
-    """One connection, and what its owner knows about it."""
+    """A connection, and what the server knows about it."""
 
     connection: socket.socket
     give_up_at: float | None
-    """When it is closed whatever happens; None for a rank of the job."""
+    """When it is closed in any case; None for a rank of the job."""
     reads: Place = HELLO
     nonce: str = ""
     rank: int | None = None
@@ -47,24 +47,24 @@ class Peer:
     received: bytearray = field(default_factory=bytearray)
     unsent: deque[memoryview] = field(default_factory=deque)
     closing: bool = False
-    """Closed as soon as the last message is sent; what it says is not read any more."""
+    """It is closed as soon as the last message is sent, and no longer read."""
 
 
 class Connections:
-    """Accepts, reads and writes; tells its owner what was said and who ended.
+    """Accepts, reads and writes connections; reports messages and ends to its owner.
 
     Parameters
     ----------
     listener : socket.socket
-        Listening socket; taken over.
+        Listening socket; this object closes it.
     greet : callable
         Called with each new peer.
     hear : callable
         Called with a peer and its message.
     refuse : callable
-        Called with a peer and the error, when it sent what is no message; drops it.
+        Called with a peer and the error when it sent something that is no message.
     lose : callable
-        Called with the peers that have ended or were dropped, never from within another call.
+        Called with the peers that ended or were dropped; never from inside another callback.
     """
 
     def __init__(
@@ -90,11 +90,11 @@ class Connections:
         self._selector.register(self._wake_out, selectors.EVENT_READ)
 
     def wake(self) -> None:
-        """Let ``turn`` return False; for other threads."""
+        """Make ``turn`` return False; other threads may call it."""
         self._wake_in.send(b"x")
 
     def turn(self, deadline: float | None) -> bool:
-        """Wait for the next event or ``deadline`` and deal with it; False after ``wake``."""
+        """Wait for the next event or ``deadline`` and handle it; return False after ``wake``."""
         for key, mask in self._selector.select(self._wait_s(deadline)):
             if key.fileobj is self._wake_out:
                 return False
@@ -109,15 +109,15 @@ class Connections:
         return True
 
     def admit(self, peer: Peer) -> None:
-        """Take a stranger for a rank of the job: no slot, no short time."""
+        """Make a stranger a rank of the job, which needs no slot and has no time limit."""
         peer.give_up_at, peer.reads = None, REQUESTS
 
     def send(self, peer: Peer, message: Message, place: Place, *, last: bool = False) -> None:
-        """Send a message when the peer reads it; close after the ``last`` one."""
+        """Send a message as the peer reads it; close the connection after the ``last`` one."""
         self.send_frame(peer, frame(message, place), last=last)
 
     def send_frame(self, peer: Peer, data: bytes, *, last: bool = False) -> None:
-        """Send a frame, which may be shared by many peers."""
+        """Send a frame; many peers may share its bytes."""
         if peer not in self._peers or peer.closing:
             return
         if len(peer.unsent) >= MAX_UNSENT:
@@ -129,7 +129,7 @@ class Connections:
         self._flush(peer)
 
     def drop(self, peer: Peer) -> None:
-        """Close the connection of a peer; ``lose`` is told soon."""
+        """Close the connection of a peer; ``lose`` is called soon after."""
         if peer not in self._peers:
             return
         del self._peers[peer]
@@ -140,19 +140,19 @@ class Connections:
         self._ended.append(peer)
 
     def send_last_to_all(self, data: bytes) -> None:
-        """Send a frame to every peer that can take it now, strangers too."""
+        """Send a last frame to every peer that can take it now, also to strangers."""
         for peer in list(self._peers):
             self.send_frame(peer, data, last=True)
 
     def close_sockets(self) -> None:
-        """Close the listener and all connections; for the thread that serves."""
+        """Close the listener and all connections; the serving thread calls it."""
         for peer in self._peers:
             peer.connection.close()
         self._peers.clear()
         self._listener.close()
 
     def close(self) -> None:
-        """Close everything, once the thread that serves has ended."""
+        """Close everything after the serving thread has ended."""
         self.close_sockets()
         self._wake_out.close()
         self._wake_in.close()
@@ -167,10 +167,10 @@ class Connections:
         try:
             connection, _ = self._listener.accept()
         except BlockingIOError:
-            return  # the caller went away between the event and this call
+            return  # the client disconnected between the event and this call
         except OSError as error:
             if error.errno not in _NO_ROOM or not self._evict():
-                # The event stays, so without a rest this thread would spin on it.
+                # The event remains, so without a rest this thread would spin.
                 self._selector.unregister(self._listener)
                 self._rest_until = time.monotonic() + _REST_S
             return
@@ -180,7 +180,7 @@ class Connections:
             keep_alive(connection)
             self._selector.register(connection, selectors.EVENT_READ, peer)
         except OSError:
-            connection.close()  # it ended already
+            connection.close()  # the client has disconnected already
             return
         if sum(1 for other in self._peers if other.give_up_at is not None) >= STRANGERS:
             self._evict()
@@ -188,7 +188,7 @@ class Connections:
         self._greet(peer)
 
     def _evict(self) -> bool:
-        """Drop the stranger that is here longest."""
+        """Drop the stranger that has been connected longest."""
         for peer in self._peers:
             if peer.give_up_at is not None:
                 self.drop(peer)

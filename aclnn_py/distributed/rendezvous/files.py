@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendezvous through a directory that all ranks share, for hosts without a route to rank 0.
 
-What an earlier job left behind is told apart by nonces: rank 0 publishes a session that lists the
-nonce of every rank, and a rank takes part only in a session that lists the nonce it has just drawn.
+Nonces distinguish this job from what an earlier one left behind: rank 0 publishes a session with
+the nonce of every rank, and a rank joins only a session that lists the nonce it has just drawn.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ __all__ = ["FileRendezvous"]
 
 POLL_S = 0.02
 GRACE_S = 2.0
-"""Seconds past a timeout in which rank 0 still tells which ranks are missing."""
+"""Seconds after a timeout in which rank 0 can still tell which ranks are missing."""
 
 _T = TypeVar("_T")
 
 
 class FileRendezvous(Rendezvous):
-    """A meeting in a shared directory.
+    """A rendezvous in a shared directory.
 
-    It does not notice a rank that ends after bring-up.
+    It does not notice when a rank ends after bring-up.
 
     Parameters
     ----------
     directory : str
-        Absolute path that every rank reaches; made if absent, readable by its owner only.
+        Absolute path that every rank can reach. It is created if absent, for its owner only.
     rank : int
         Number of this process.
     world_size : int
         Number of processes.
     token : str
-        Secret of the job; files without its proof are ignored. When it is empty, all ranks have to
-        run as one user.
+        Secret of the job; files without proof of it are ignored. When it is empty, all ranks have
+        to run as the same user.
     timeout_s : float
-        Seconds until the ranks that have not come are reported.
+        Seconds after which the missing ranks are reported.
 
     Raises
     ------
     RendezvousError
-        The directory cannot be used, or holds what is not of a rendezvous.
+        The directory cannot be used, or has files that are not of a rendezvous.
     RendezvousTimeoutError
-        Names the ranks that did not come.
+        Some ranks did not come; the message names them.
     RendezvousMismatchError
-        World sizes differ.
+        The ranks have different world sizes.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class FileRendezvous(Rendezvous):
     def gather(
         self, label: str, payload: dict[str, Any], *, timeout_s: float
     ) -> list[dict[str, Any]]:
-        """Give a payload, wait for those of all ranks and return them in rank order."""
+        """Hand in a payload, wait for those of all ranks and return them in rank order."""
         deadline = time.monotonic() + checked_timeout(timeout_s)
         stem = f"{self._session}.{label}"
         self._files.write(f"{stem}.{self.rank}", "payload", payload=payload)
@@ -94,8 +94,8 @@ class FileRendezvous(Rendezvous):
 
     def close(self) -> None:
         """Remove what this rank wrote; a second call does nothing."""
-        # Another rank may still be about to read the newest file, so it stays; it is found stale by
-        # the next job and removed or ignored.
+        # The newest file stays, because another rank may not have read it yet. The next job sees
+        # that it is stale and removes or ignores it.
         self._files.remove_all_but_newest()
 
     def _lead(self, deadline: float) -> str:
@@ -114,7 +114,7 @@ class FileRendezvous(Rendezvous):
                     continue
                 arrived.add(number)
                 if hello["world_size"] != self.world_size:
-                    # May be a file of an earlier job: publish the refusal for that nonce only.
+                    # It may be a file of an earlier job, so the refusal is for this nonce only.
                     self._files.write(
                         f"refused.{number}",
                         "refused",
@@ -137,8 +137,8 @@ class FileRendezvous(Rendezvous):
         result = _poll(confirmed, deadline)
         if result is None:
             ready = {0} | {n for n in arrived if session and self._is_ready(session, n)}
-            # Without a session the ranks that have written are those that came; with one, a rank
-            # that never confirmed left only a stale file.
+            # Without a session, the ranks that wrote a file have come. With one, a rank that did
+            # not confirm it left only a stale file.
             failure = self._timeout("arrival", ready if session else arrived)
             self._files.write("missing", "missing", nonces=seen, ranks=list(failure.missing))
             raise failure

@@ -24,42 +24,42 @@ class Rendezvous(ABC):
     def gather(
         self, label: str, payload: dict[str, Any], *, timeout_s: float
     ) -> list[dict[str, Any]]:
-        """Give a payload, wait for those of all ranks and return them in rank order.
+        """Hand in a payload, wait for those of all ranks and return them in rank order.
 
         Parameters
         ----------
         label : str
-            Name of this exchange; equal on all ranks, used once.
+            Name of this exchange; the same on all ranks, and used once.
         payload : dict
             JSON values; at most 32 KiB when encoded.
         timeout_s : float
-            Seconds until the ranks that have not come are reported.
+            Seconds after which the missing ranks are reported.
 
         Returns
         -------
         list[dict]
-            ``world_size`` payloads; item ``r`` is that of rank ``r``.
+            ``world_size`` payloads; item ``r`` is from rank ``r``.
 
         Raises
         ------
         RendezvousTimeoutError
-            Names the ranks that did not come.
+            Some ranks did not come; the message names them.
         RankLostError
-            Names a rank that came and ended.
+            A rank came and then ended; the message names it.
         RendezvousMismatchError
-            The ranks do not belong together.
+            The ranks do not belong to one job.
         """
 
     @abstractmethod
     def lost_ranks(self) -> tuple[int, ...]:
-        """Return the ranks known to have ended without leaving; never waits.
+        """Return the ranks that are known to have ended without leaving; never wait.
 
         Returns
         -------
         tuple[int, ...]
-            Empty when none is known. A file rendezvous knows of none.
+            Empty when none is known; a file rendezvous never knows one.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the job in good order; a second call does nothing."""
+        """Leave the job properly; a second call does nothing."""

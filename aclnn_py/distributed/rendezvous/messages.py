@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every message of a rendezvous, field by field, and the one reader and writer of them.
+"""All messages of a rendezvous with their fields, and the functions that read and write them.
 
-What arrives may come from anybody: another program, another version, somebody who means harm. So a
-message is read only where it is expected, within a size and a depth, and each of its fields has to
-hold what is written here. Whoever uses a message that was read need not ask again.
+A message may come from anybody: another program, another version, an attacker. So it is read only
+where it is expected and only up to a limit of size and depth, and each field is checked against the
+schemas below. Code that uses a message need not check it again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 PROTOCOL_VERSION = 2
 MAX_TIMEOUT_S = 7 * 24 * 3600.0
-"""Longest wait that a rank may ask for."""
+"""Longest wait that a rank may request."""
 MAX_REPLY_NBYTES = 16 * 1024 * 1024
 """Longest message rank 0 may send: the payloads of all ranks."""
 MAX_PAYLOAD_DEPTH = 16
@@ -58,7 +58,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Field:
-    """What a field may hold: in words for the one who reads the error, and as a test."""
+    """What a field may hold: as text for error messages, and as a function that checks it."""
 
     allowed: str
     holds: Callable[[Any], bool]
@@ -69,7 +69,7 @@ Schema = Mapping[str, Field]
 
 @dataclass(frozen=True)
 class Place:
-    """A place where messages arrive, and all that may arrive there."""
+    """A place where messages arrive, and the messages that may arrive there."""
 
     name: str
     messages: Mapping[str, Schema]
@@ -78,7 +78,7 @@ class Place:
 
 
 def text(limit: int) -> Field:
-    """Return the field of one line of printable text."""
+    """Return a field for one line of printable text."""
     return Field(
         f"printable text of at most {limit} characters",
         lambda value: isinstance(value, str) and len(value) <= limit and value.isprintable(),
@@ -86,7 +86,7 @@ def text(limit: int) -> Field:
 
 
 def lines(limit: int) -> Field:
-    """Return the field of printable text that may have several lines."""
+    """Return a field for printable text that may have several lines."""
     return Field(
         f"printable lines of at most {limit} characters",
         lambda value: (
@@ -98,18 +98,18 @@ def lines(limit: int) -> Field:
 
 
 def whole(low: int, high: int) -> Field:
-    """Return the field of a whole number from ``low`` to ``high``."""
-    # A bool is an int to isinstance.
+    """Return a field for a whole number from ``low`` to ``high``."""
+    # isinstance would accept a bool as an int.
     return Field(f"a whole number in {low}..{high}", lambda v: type(v) is int and low <= v <= high)
 
 
 def one_line(words: str, limit: int = 200) -> str:
-    """Return text that ``text(limit)`` accepts, whatever is in ``words``."""
+    """Return ``words`` changed so that ``text(limit)`` accepts them."""
     return "".join(mark if mark.isprintable() else "?" for mark in words[:limit])
 
 
 def printable_lines(words: str, limit: int) -> str:
-    """Return text that ``lines(limit)`` accepts, whatever is in ``words``."""
+    """Return ``words`` changed so that ``lines(limit)`` accepts them."""
     return "".join(
         mark if mark.isprintable() or ord(mark) in _LINE_MARKS else "?" for mark in words[:limit]
     )
@@ -228,12 +228,12 @@ FILE_BODIES = Place(
 
 
 def encode(message: Message, place: Place) -> bytes:
-    """Return the bytes of a message that is going to arrive at ``place``.
+    """Return the bytes of a message for ``place``.
 
     Raises
     ------
     RendezvousError
-        The message is not one that ``place`` takes, or is too long.
+        ``place`` does not accept the message, or the message is too long.
     """
     _check(message, place)
     try:
@@ -254,7 +254,7 @@ def decode(body: bytes, place: Place) -> Message:
     Raises
     ------
     RendezvousError
-        Whatever the bytes are, when they are not a message that ``place`` takes.
+        The bytes are not a message that ``place`` accepts.
     """
     if len(body) > place.max_nbytes:
         raise RendezvousError(
@@ -277,7 +277,7 @@ def decode(body: bytes, place: Place) -> Message:
 
 
 def require(values: Any, schema: Schema, what: str) -> None:
-    """Raise RendezvousError unless ``values`` is an object with just the fields of ``schema``."""
+    """Raise RendezvousError unless ``values`` has exactly the fields of ``schema``."""
     if not isinstance(values, dict):
         raise RendezvousError(f"{what} is {_shown(values)}, not an object.")
     for name in values.keys() - schema.keys() - {"type"}:
@@ -292,23 +292,23 @@ def require(values: Any, schema: Schema, what: str) -> None:
 
 
 def proof(token: str, *parts: object) -> str:
-    """Return the keyed digest that shows knowledge of the job token without sending it."""
+    """Return a keyed digest that proves knowledge of the token without revealing it."""
     words = json.dumps([str(part) for part in parts])
     return hmac.new(_token_bytes(token), words.encode(), hashlib.sha256).hexdigest()
 
 
 def proves(given: str, token: str, *parts: object) -> bool:
-    """Return whether ``given`` is the proof of these parts, in a time that tells nothing."""
+    """Return whether ``given`` is the proof of these parts; compare in constant time."""
     return hmac.compare_digest(given.encode(), proof(token, *parts).encode())
 
 
 def _token_bytes(token: str) -> bytes:
-    """Return the bytes of a token as the environment held them."""
+    """Return the bytes of a token as they are in the environment."""
     return token.encode("utf-8", "surrogateescape")
 
 
 def checked_timeout(timeout_s: float) -> float:
-    """Return the seconds; raise ValueError unless they are a number that can be waited for."""
+    """Return the seconds; raise ValueError unless they are a number within the limits."""
     if not _SECONDS.holds(timeout_s):
         raise ValueError(f"timeout_s is {timeout_s!r}; allowed are {_SECONDS.allowed}.")
     return float(timeout_s)
@@ -338,7 +338,7 @@ _STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL
 
 
 def _check_depth(words: str, limit: int) -> None:
-    # Before the parser: how deep that may go is a setting of the program, and beyond it is a crash.
+    # Checked before parsing: the parser's limit is a setting, and beyond it the process crashes.
     if words.count("[") + words.count("{") <= limit:
         return
     depth = 0
@@ -355,7 +355,7 @@ def _check_depth(words: str, limit: int) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice in an object")
+        raise ValueError("an object has the same name twice")
     return found
 
 

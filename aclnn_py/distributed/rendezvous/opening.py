@@ -17,24 +17,24 @@ _launcher: LauncherPort | None = None
 
 
 def open_rendezvous(environment: RankEnvironment, *, timeout_s: float) -> Rendezvous:
-    """Join the meeting place that the environment names.
+    """Join the rendezvous that the environment names.
 
     Parameters
     ----------
     environment : RankEnvironment
-        Result of ``detect_environment``.
+        What ``detect_environment`` returned.
     timeout_s : float
         Seconds to wait for rank 0.
 
     Returns
     -------
     Rendezvous
-        Joined; closed by the caller.
+        This rank has joined it; the caller closes it.
 
     Raises
     ------
     RendezvousError
-        The place cannot be used, or belongs to another job.
+        The address or directory cannot be used, or belongs to another job.
     RendezvousTimeoutError
         Rank 0 did not come.
     """
@@ -63,6 +63,6 @@ def open_rendezvous(environment: RankEnvironment, *, timeout_s: float) -> Rendez
 
 
 def _port_of_launcher() -> LauncherPort | None:
-    # Taken out, so that a program which this one starts does not take it for its own.
+    # Removed from the environment, because it is not meant for programs that this one starts.
     descriptor = os.environ.pop("ACLNN_PY_RENDEZVOUS_FD", None)
     return None if descriptor is None else LauncherPort(descriptor)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rank 0's side of the TCP rendezvous: one thread that collects and answers."""
+"""Rank 0's side of the TCP rendezvous: a thread that collects payloads and answers."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class _Exchange:
 
 
 class RendezvousServer:
-    """Collects the payloads of all ranks and tells everyone who is missing, lost or different.
+    """Collects the payloads of all ranks and tells all of them who is missing, lost or different.
 
-    It serves one session: the ranks join, exchange and leave. A rank that has left and comes again
-    belongs to the next session of the job; it is asked to wait, and told when this one is over.
+    It serves one session: the ranks join, exchange payloads and leave. A rank that has left and
+    comes again belongs to the next session of the job. It has to wait until this one is over.
 
     Parameters
     ----------
     listener : socket.socket
-        Listening socket; taken over.
+        Listening socket; this object closes it.
     world_size : int
-        Number of ranks expected.
+        Number of ranks of the job.
     token : str
         Secret of the job.
     """
@@ -68,16 +68,16 @@ class RendezvousServer:
         self._thread = threading.Thread(target=self._serve, name="aclnn_py-rendezvous", daemon=True)
 
     def start(self) -> None:
-        """Begin to serve."""
+        """Start the thread."""
         self._thread.start()
 
     @property
     def running(self) -> bool:
-        """Whether ranks are being served."""
+        """Whether the thread runs."""
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """Tell the ranks that rank 0 leaves in good order, then end the thread."""
+        """Tell the ranks that rank 0 leaves properly, then end the thread."""
         if self._thread.is_alive():
             self._connections.wake()
         self._thread.join(timeout=5.0)
@@ -95,7 +95,7 @@ class RendezvousServer:
         except Exception as error:
             self._failure = error
         finally:
-            # Whatever happened, nobody waits for a thread that has ended.
+            # Without connections no rank waits for a thread that has ended.
             self._connections.close_sockets()
 
     def _deadline(self) -> float | None:
@@ -163,7 +163,7 @@ class RendezvousServer:
     def _turn_away(self, peer: Peer, reason: str) -> None:
         if not self._complete:
             self._fail(reason)
-        # A job whose ranks have all met goes on without whoever comes too much.
+        # When all ranks of a job have met, a rank too many does not stop it.
         self._connections.send(peer, {"type": "mismatch", "reason": reason}, GREETINGS, last=True)
 
     def _refuse(self, peer: Peer, error: RendezvousError) -> None:
@@ -218,7 +218,7 @@ class RendezvousServer:
             )
 
     def _fail(self, reason: str) -> None:
-        """Nobody can go on: tell everyone why, and whoever comes later too."""
+        """End the session with an error: tell every rank why, also those that come later."""
         self._exchange = None
         self._verdict = {"type": "mismatch", "reason": one_line(reason, 2000)}
         self._tell_all(self._verdict)
@@ -226,7 +226,7 @@ class RendezvousServer:
     def _announce_lost(self, *ranks: int) -> None:
         self._exchange = None
         if self._verdict is not None and self._verdict["type"] == "mismatch":
-            return  # the job has failed already; ranks that end now are a consequence
+            return  # the job has failed already; that is why ranks end now
         self._lost += ranks
         self._verdict = {"type": "lost", "ranks": self._lost}
         self._tell_all(self._verdict)

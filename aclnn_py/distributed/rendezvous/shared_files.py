@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that ranks leave for each other in a shared directory, signed and read with suspicion."""
+"""Files that ranks exchange in a shared directory: signed, and checked before they are used."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _ABSENT = {errno.ENOENT, errno.ESTALE}
 class SharedFiles:
     """The files of a job in one directory.
 
-    Every file is written whole and renamed into place, so a reader never sees half of one. Whoever
-    can write to the directory can put anything there: a name may stand for a pipe, a link, a device
-    or a file without end. So a name is opened without waiting and without following a link, and
-    only a regular file of bounded size is read.
+    Every file is written completely and then renamed, so a reader never sees half of one. Anybody
+    who can write to the directory can put anything there: a pipe, a link, a device or an endless
+    file. So a file is opened without waiting and without following links, and it is read only when
+    it is a regular file of limited size.
 
     Parameters
     ----------
     directory : str
-        Absolute path; made if absent, for its owner only.
+        Absolute path; created if absent, for its owner only.
     token : str
-        Secret of the job. When empty, only files of this process's user are of the job.
+        Secret of the job. When it is empty, only files of this user belong to the job.
 
     Raises
     ------
     RendezvousError
-        The directory cannot be made.
+        The directory cannot be created.
     """
 
     def __init__(self, directory: str, token: str) -> None:
@@ -63,12 +63,12 @@ class SharedFiles:
             ) from error
 
     def write(self, name: str, kind: str, **fields: Any) -> None:
-        """Write a file of this job, in place of an earlier one.
+        """Write a file of this job, replacing an earlier one.
 
         Raises
         ------
         RendezvousError
-            The file cannot be written, or its name is taken by something that is not a file.
+            The file cannot be written, or something that is not a file has its name.
         """
         body = encode({"type": kind, **fields}, FILE_BODIES).decode()
         envelope: Message = {
@@ -98,12 +98,12 @@ class SharedFiles:
             self._written.append(path)
 
     def read(self, name: str, kind: str) -> Message | None:
-        """Return the message of a file, or None when it is absent or not of this job.
+        """Return the message of a file, or None when it is absent or belongs to another job.
 
         Raises
         ------
         RendezvousError
-            What has this name is not a rendezvous file.
+            What has this name is no rendezvous file.
         """
         data = self._bytes_of(name)
         if data is None:
@@ -125,16 +125,16 @@ class SharedFiles:
     def remove_all_but_newest(self) -> None:
         """Remove what this object wrote, except the last file, which others may still read."""
         while len(self._written) > 1:
-            # One that stays is stale for whoever comes later, and known as that.
+            # A file that stays does no harm: later jobs see that it is stale.
             with contextlib.suppress(OSError):
                 self._written.pop(0).unlink()
 
     def remove_other_sessions(self, session: str) -> None:
-        """Remove this user's files of sessions that are over."""
+        """Remove this user's files of earlier sessions."""
         for entry in list(os.scandir(self.directory)):
             match = _OF_A_SESSION.fullmatch(entry.name)
             if match is not None and match[1] != session:
-                # Another rank may have been faster, and a stranger's file is not ours to remove.
+                # Another rank may have removed it first, and other users' files are not ours.
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
                         os.unlink(entry.path)
@@ -172,7 +172,7 @@ class SharedFiles:
         limit = FILE_ENVELOPE.max_nbytes
         if about.st_size > limit:
             raise self._foreign(name, f"it has {about.st_size} bytes; {limit} are allowed")
-        # One byte more than is allowed shows a file that has grown since.
+        # Reading one byte more than is allowed shows whether the file has grown.
         parts = []
         while limit >= 0 and (part := os.read(descriptor, limit + 1)):
             parts.append(part)

@@ -19,7 +19,7 @@ __all__ = ["LauncherPort", "connect", "keep_alive", "listen", "pauses", "resolve
 Target = tuple[Any, ...]
 
 _BIND_RETRY_S = 1.0
-"""Seconds for which a port in use may be one that a connection attempt holds in passing."""
+"""Seconds for which another connection attempt may hold a port before we call it in use."""
 _FIRST_PAUSE_S = 0.002
 _LONGEST_PAUSE_S = 0.1
 
@@ -30,10 +30,10 @@ class _User(Protocol):
 
 
 class LauncherPort:
-    """The port that ``aclnn-py run`` bound for rank 0 and handed over as a descriptor.
+    """The port that ``aclnn-py run`` bound for rank 0 and passed on as a descriptor.
 
-    It stays bound for the life of the process. Between two communicators nobody else can take it,
-    and ranks that are ahead of rank 0 wait in its queue.
+    It stays bound until the process ends. So no other program can take it between two
+    communicators, and ranks that are faster than rank 0 wait in its queue.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class LauncherPort:
     Raises
     ------
     RankEnvironmentError
-        It is not the number of a bound TCP socket.
+        It is not the descriptor of a bound TCP socket.
     """
 
     def __init__(self, descriptor: str) -> None:
@@ -70,12 +70,12 @@ class LauncherPort:
         return bool(self._name[:2] == target[:2])
 
     def lend(self, user: _User) -> None:
-        """Give the port to one meeting, until that is closed.
+        """Give the port to one rendezvous until that is closed.
 
         Raises
         ------
         RendezvousError
-            An earlier meeting is still open: both would take ranks from one queue.
+            An earlier rendezvous is still open; both would take ranks from one queue.
         """
         earlier = None if self._user is None else self._user()
         if earlier is not None and not earlier.closed:
@@ -96,12 +96,12 @@ class LauncherPort:
 
 
 def resolve(address: str, port: int) -> tuple[socket.AddressFamily, Target]:
-    """Return family and socket address of rank 0; the same on every rank."""
+    """Return the address family and socket address of rank 0, the same on every rank."""
     try:
         found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise RendezvousError(f"the address {address!r} of rank 0 cannot be resolved.") from error
-    # Every rank must take the same answer whatever the order its resolver gives.
+    # Every rank must choose the same answer, in whatever order its resolver lists them.
     family, _, _, _, target = min(found, key=lambda item: (item[0] != socket.AF_INET, item[4]))
     return family, target
 
@@ -109,7 +109,7 @@ def resolve(address: str, port: int) -> tuple[socket.AddressFamily, Target]:
 def listen(
     family: socket.AddressFamily, target: Target, launcher: LauncherPort | None
 ) -> socket.socket:
-    """Return the socket that rank 0 listens on."""
+    """Return the socket on which rank 0 listens."""
     give_up_at = time.monotonic() + _BIND_RETRY_S
     for pause in pauses():
         listener = None
@@ -131,7 +131,7 @@ def listen(
 
 
 def connect(family: socket.AddressFamily, target: Target, deadline: float) -> socket.socket | None:
-    """Try once to reach rank 0; None when nobody answers there."""
+    """Try once to connect to rank 0; return None when nobody answers."""
     remaining = deadline - time.monotonic()
     if remaining <= 0:
         return None
@@ -153,7 +153,7 @@ def connect(family: socket.AddressFamily, target: Target, deadline: float) -> so
 
 
 def pauses() -> Iterator[float]:
-    """Yield the seconds between attempts: short at first, then growing, never in step."""
+    """Yield the seconds between attempts: short at first, then longer, with random variation."""
     pause = _FIRST_PAUSE_S
     while True:
         yield pause * random.uniform(0.5, 1.0)
@@ -161,7 +161,7 @@ def pauses() -> Iterator[float]:
 
 
 def keep_alive(connection: socket.socket) -> None:
-    """Let a host that vanished be noticed within half a minute."""
+    """Make the system notice within half a minute that the other host has vanished."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rendezvous over TCP: rank 0 listens on one address, every rank (0 too) connects to it."""
+"""Rendezvous over TCP: rank 0 listens on one address, and every rank (0 too) connects to it."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from aclnn_py.errors.ranks import (
 __all__ = ["TcpRendezvous"]
 
 GRACE_S = 2.0
-"""Seconds past a timeout in which rank 0 still tells which ranks are missing."""
+"""Seconds after a timeout in which rank 0 can still tell which ranks are missing."""
 _CLOSED = "rank 0 closed the job's previous communicator and has not opened the next one"
 
 
 class _NotYetError(Exception):
-    """Rank 0 cannot take this rank now; the text says why."""
+    """Rank 0 cannot accept this rank yet; the message says why."""
 
 
 class TcpRendezvous(Rendezvous):
-    """A meeting at ``address:port``; rank 0's process serves it from one thread.
+    """A rendezvous at ``address:port``; a thread of rank 0's process serves it.
 
-    The connections stay open: when a process ends without leaving, the others learn its rank.
+    The connections stay open, so that the other ranks learn when a process ends without leaving.
 
     Parameters
     ----------
     address : str
-        Host name or IP address; rank 0 listens on it and on no other.
+        Host name or IP address; rank 0 listens on this address only.
     port : int
         TCP port, 1..65535.
     rank : int
@@ -68,16 +68,16 @@ class TcpRendezvous(Rendezvous):
     world_size : int
         Number of processes.
     token : str
-        Secret of the job. May be empty only when ``address`` is a loopback address.
+        Secret of the job. It may be empty only when ``address`` is a loopback address.
     timeout_s : float
-        Seconds to wait for rank 0, also while it closes an earlier communicator of the job.
+        Seconds to wait for rank 0, including the time it needs to close an earlier communicator.
     launcher : LauncherPort, optional
-        The port of the launcher; rank 0 listens there when it is the one of ``address:port``.
+        Port that the launcher bound; rank 0 listens on it when it is ``address:port``.
 
     Raises
     ------
     RendezvousError
-        The address cannot be listened on, the job token differs, or another program answers.
+        Rank 0 cannot listen on the address, the job token differs, or another program answers.
     RendezvousTimeoutError
         Rank 0 does not answer.
     """
@@ -128,7 +128,7 @@ class TcpRendezvous(Rendezvous):
     def gather(
         self, label: str, payload: dict[str, Any], *, timeout_s: float
     ) -> list[dict[str, Any]]:
-        """Give a payload, wait for those of all ranks and return them in rank order."""
+        """Hand in a payload, wait for those of all ranks and return them in rank order."""
         if self._channel is None:
             raise RendezvousError("the rendezvous is closed.")
         deadline = time.monotonic() + checked_timeout(timeout_s) + GRACE_S
@@ -159,7 +159,7 @@ class TcpRendezvous(Rendezvous):
         return self._payloads(reply)
 
     def lost_ranks(self) -> tuple[int, ...]:
-        """Return the ranks known to have ended without leaving; never waits."""
+        """Return the ranks that are known to have ended without leaving; never wait."""
         if self._channel is not None:
             self._absorb(self._channel.pending(REPLIES))
             if self._channel.ended and not self._left:
@@ -167,15 +167,15 @@ class TcpRendezvous(Rendezvous):
         return tuple(sorted(self._lost))
 
     def close(self) -> None:
-        """Leave the job in good order; a second call does nothing."""
+        """Leave the job properly; a second call does nothing."""
         channel, self._channel = self._channel, None
         if channel is not None:
             deadline = time.monotonic() + GRACE_S
-            # A rank 0 that is gone already needs no word of ours.
+            # When rank 0 has ended already, there is nobody to tell.
             with contextlib.suppress(OSError, EOFError, RendezvousError):
                 channel.send({"type": "leave"}, REQUESTS, deadline)
-                # Rank 0 closes when it has taken note: a rank that comes again is then known to
-                # have left.
+                # Rank 0 closes the connection when it has noted this. So it knows that this rank
+                # has left before the rank comes again.
                 while True:
                     channel.receive(REPLIES, deadline)
             channel.close()
@@ -184,8 +184,8 @@ class TcpRendezvous(Rendezvous):
             server.stop()
 
     def _join(self, family: socket.AddressFamily, target: Target, deadline: float) -> Channel:
-        """Try until rank 0 takes this rank or the deadline passes."""
-        reason = "rank 0 did not come"  # or what it said the last time
+        """Try until rank 0 accepts this rank or the deadline passes."""
+        reason = "rank 0 did not come"  # replaced by what rank 0 answers
         for pause in pauses():
             connection = connect(family, target, deadline)
             if connection is not None:
@@ -253,7 +253,7 @@ class TcpRendezvous(Rendezvous):
             raise _NotYetError("the connection was closed before rank 0 had answered") from error
 
     def _check_protocol(self, greeting: Message) -> None:
-        # Fields and place of a greeting are the same in every version, so that this can be said.
+        # A greeting has the same fields in every version, so that this message is possible.
         if greeting["type"] == "closing":
             raise _NotYetError(_CLOSED)
         if greeting["type"] != "greeting":

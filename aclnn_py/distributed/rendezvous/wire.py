@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of the rendezvous over TCP: a length, then one message; bounded in size and in time."""
+"""Frames of the TCP rendezvous: a length, then one message, with limits of size and time."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["LENGTH_NBYTES", "Channel", "frame", "take_message"]
 _LENGTH = struct.Struct("!I")
 LENGTH_NBYTES = _LENGTH.size
 _MAX_READS = 64
-"""Reads of 64 KiB in a row, so that a flood cannot keep a rank from its own deadline."""
+"""Limit of reads of 64 KiB in a row, so that a flood of data cannot delay a rank's deadline."""
 
 
 def frame(message: Message, place: Place) -> bytes:
-    """Return the bytes that bring a message to ``place``."""
+    """Return the bytes to send a message to ``place``."""
     body = encode(message, place)
     return _LENGTH.pack(len(body)) + body
 
 
 def take_message(buffer: bytearray, place: Place) -> Message | None:
-    """Remove the first whole frame from ``buffer`` and return its message, or None.
+    """Remove the first complete frame from ``buffer`` and return its message, or None.
 
     Raises
     ------
     RendezvousError
-        What stands there is not a frame for ``place``.
+        The buffer does not begin with a frame for ``place``.
     """
     if len(buffer) < LENGTH_NBYTES:
         return None
@@ -95,7 +95,7 @@ class Channel:
         try:
             return take_message(self._buffer, place)
         except RendezvousError:
-            # Where the next frame begins is unknown from here on.
+            # From here on nobody knows where the next frame begins.
             self._buffer.clear()
             self.ended = True
             raise
