@@ -29,6 +29,7 @@ TOLERANCE_TEXT = {
 }
 
 # How the emulator decides what the documents of a family leave open.
+# How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
@@ -38,6 +39,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "MoeGatingTopK divides by the sum of the chosen scores, as its backward operator and its"
         " form with a table do, not by the sum of all scores.",
         "MoeComputeExpertTokens counts the rows of an expert and of those before it.",
+        "Routing sorts stably. A token that finds no place gets the index -1; places without a"
+        " token hold zeros, also as their scale. Experts are counted before tokens are dropped.",
+        "Static quantisation is round(x * scale + offset) in every version, dynamic quantisation"
+        " divides x * scale by its own scale, also in MoeInitRoutingV3; INT4 ends at 7 instead of"
+        " 127, and a row of zeros has the scale 0.",
+        "MoeInitRoutingV3 names experts by their absolute numbers in pairs and fills the list with"
+        " zeros. Quantisation modes from 2 on, which are for the 950, are refused.",
     ),
     "quant": (
         "Everything is computed in float32; `round` goes to the nearest number, half to even."

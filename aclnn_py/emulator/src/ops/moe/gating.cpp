@@ -262,26 +262,14 @@ EMU_OPERATOR(MoeGatingTopK,
               aclTensor *expertIdxOut, aclTensor *outOut)) {
   using namespace emu;
   Check check("aclnnMoeGatingTopK");
-  const GroupGateArguments arguments{check.op(),
-                                     x,
-                                     biasOptional,
-                                     nullptr,
-                                     nullptr,
-                                     k,
-                                     kGroup,
-                                     groupCount,
-                                     groupSelectMode,
-                                     renorm,
-                                     normType,
-                                     outFlag,
-                                     routedScalingFactor,
-                                     eps,
-                                     yOut,
-                                     expertIdxOut,
-                                     outOut,
-                                     false};
-  if (!check_gate(check, arguments).ok()) return check.status();
-  return plan_gate(arguments, workspaceSize, executor);
+  GroupGateArguments a{};
+  a.op = check.op(), a.x = x, a.bias = biasOptional;
+  a.k = k, a.best_groups = kGroup, a.groups = groupCount, a.select = groupSelectMode;
+  a.renorm = renorm, a.norm = normType, a.keeps_scores = outFlag;
+  a.factor = routedScalingFactor, a.epsilon = eps;
+  a.values = yOut, a.experts = expertIdxOut, a.scores = outOut;
+  if (!check_gate(check, a).ok()) return check.status();
+  return plan_gate(a, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -293,25 +281,14 @@ EMU_OPERATOR(MoeGatingTopKV2,
               aclTensor *outOut)) {
   using namespace emu;
   Check check("aclnnMoeGatingTopKV2");
-  const GroupGateArguments arguments{check.op(),
-                                     x,
-                                     biasOptional,
-                                     inputIdsOptional,
-                                     tid2eidOptional,
-                                     k,
-                                     kGroup,
-                                     groupCount,
-                                     groupSelectMode,
-                                     renorm,
-                                     normType,
-                                     outFlag,
-                                     routedScalingFactor,
-                                     eps,
-                                     yOut,
-                                     expertIdxOut,
-                                     outOut,
-                                     true};
-  if (!check_gate(check, arguments).ok()) return check.status();
-  return plan_gate(arguments, workspaceSize, executor);
+  GroupGateArguments a{};
+  a.op = check.op(), a.x = x, a.bias = biasOptional;
+  a.second_version = true, a.ids = inputIdsOptional, a.table = tid2eidOptional;
+  a.k = k, a.best_groups = kGroup, a.groups = groupCount, a.select = groupSelectMode;
+  a.renorm = renorm, a.norm = normType, a.keeps_scores = outFlag;
+  a.factor = routedScalingFactor, a.epsilon = eps;
+  a.values = yOut, a.experts = expertIdxOut, a.scores = outOut;
+  if (!check_gate(check, a).ok()) return check.status();
+  return plan_gate(a, workspaceSize, executor);
 }
 EMU_CATCH
