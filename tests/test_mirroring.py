@@ -51,3 +51,10 @@ def test_a_test_file_has_the_name_of_a_module(folder: Path) -> None:
         if not any(name == module or name.startswith(f"{module}_") for module in modules)
     ]
     assert not strangers, f"no module of {folder} has this name"
+
+
+def test_the_negative_control_lists_files_that_exist() -> None:
+    lines = (TESTS.parent / ".ci" / "negative_control.txt").read_text().splitlines()
+    listed = {line.split()[1].split("::")[0] for line in lines if line and line[0] != "#"}
+    assert listed
+    assert [name for name in sorted(listed) if not (TESTS.parent / name).is_file()] == []
