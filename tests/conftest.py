@@ -39,6 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="emulator",
         help="kind of device the tests run on; 'all' runs the suite once per kind",
     )
+    parser.addoption(
+        "--every-allocation",
+        action="store_true",
+        help="let each allocation of the native programs fail, not a sample of them",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

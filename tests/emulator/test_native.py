@@ -4,18 +4,12 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from helpers.native import NATIVE, compiled
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-NATIVE = Path(__file__).resolve().parent / "native"
-LIB = ROOT / "aclnn_py" / "lib"
-LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
-SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
 TIMEOUT_S = 240.0
 MOST_ALLOCATIONS = 1000  # of a small program from its first call to its last
 
@@ -77,20 +71,7 @@ def build(tmp_path_factory: pytest.TempPathFactory):
     def compile_once(program: str) -> Path:
         if program in built:
             return built[program]
-        source = NATIVE / program
-        variable, default, standard = LANGUAGE[source.suffix]
-        compiler = shlex.split(os.environ.get(variable, default))
-        if shutil.which(compiler[0]) is None:
-            pytest.skip(f"no {compiler[0]}")
-        target = directory / source.stem
-        command = [*compiler, standard, "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror"]
-        command += [f"-fsanitize={','.join(SANITIZERS)}"] if SANITIZERS else []
-        command += [f"-I{ROOT / 'include'}", f"-I{NATIVE}", str(source), "-o", str(target)]
-        command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-lascendcl", "-lnnopbase", "-lopapi"]
-        command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lms_tools_ext"]
-        command += ["-lpthread"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+        target = compiled(NATIVE / program, directory / Path(program).stem)
         built[program] = target
         return target
 

@@ -8,7 +8,7 @@ dtype wherever it stands leaves a call that fits together, and gets as far as th
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -239,9 +239,12 @@ def _dtype(tensor: TensorSpec, rng: random.Random, call: Call) -> tuple[Any, str
 def reshaped(tensor: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
     """Return the tensor with another shape, dense."""
     strides = contiguous_strides(shape)
-    # Of extents beyond 64 bits the strides wrap, as those of a C program would.
-    strides = tuple((step + 2**63) % 2**64 - 2**63 for step in strides)
-    return replace(tensor, shape=shape, strides=strides, storage_shape=shape)
+    return replace(tensor, shape=shape, strides=_wrapped(strides), storage_shape=shape)
+
+
+def _wrapped(strides: Iterable[int]) -> tuple[int, ...]:
+    """Strides beyond 64 bits wrap, as those of a C program would."""
+    return tuple((step + 2**63) % 2**64 - 2**63 for step in strides)
 
 
 def _extent(tensor: TensorSpec, rng: random.Random, call: Call) -> tuple[Any, str]:
@@ -300,7 +303,8 @@ def _strides(tensor: TensorSpec, rng: random.Random, call: Call) -> tuple[Any, s
         strides = [step * rng.choice((2, 3)) for step in strides]
     else:
         rng.shuffle(strides)
-    return replace(tensor, strides=tuple(strides)), f"strides {tuple(strides)}"
+    wrapped = _wrapped(strides)
+    return replace(tensor, strides=wrapped), f"strides {wrapped}"
 
 
 def _transposed(tensor: TensorSpec, rng: random.Random, call: Call) -> tuple[Any, str]:
@@ -433,7 +437,7 @@ def _one_layout_everywhere(case: Case, rng: random.Random) -> Case:
 
     def other(tensor: TensorSpec) -> TensorSpec:
         if spread:
-            strides = tuple(2 * step for step in contiguous_strides(tensor.shape))
+            strides = _wrapped(2 * step for step in contiguous_strides(tensor.shape))
             storage = tuple(2 * dim for dim in tensor.shape[:1]) + tensor.shape[1:]
             return replace(tensor, strides=strides, storage_shape=storage)
         reverse = contiguous_strides(tuple(reversed(tensor.shape)))

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -48,6 +49,7 @@ SLOT = (
     64 << 10
 )  # the most that one tensor gets; what reaches further is a fault, or lies over others
 WORKSPACE = 8 << 20
+FRACTAL_NZ = 29
 # They change the format of a tensor in place, which takes its storage and not its view.
 REFORMATTING = frozenset({"aclnnTransMatmulWeight"})
 # A kernel that runs long has nothing wrong with it.
@@ -62,13 +64,26 @@ _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 class Result:
     """How a case ended.
 
-    ``outcome`` counts it. ``defect`` is the kind of what is wrong, "" when nothing is, ``what`` its
-    description.
+    ``outcome`` counts it, or ``counts`` where the case was made more than once. ``defect`` is the
+    kind of what is wrong, "" when nothing is, ``what`` its description.
     """
 
     outcome: str
     defect: str = ""
     what: str = ""
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Prepared:
+    """A case whose C objects exist, for a caller that makes both phases itself: addresses."""
+
+    phase_one: int
+    op: int
+    words: int
+    phase_two: int
+    workspace: int
+    stream: int
 
 
 @functools.cache
@@ -115,7 +130,9 @@ def reach(tensor: TensorSpec, storage: bool = False) -> tuple[int, int]:
     bits = _bits(tensor.dtype)
     low = high = 0
     if storage or not _plain_format(tensor.format):
-        high = (prod(max(dim, 0) for dim in tensor.storage_shape) * bits + 7) // 8
+        elements = prod(max(dim, 0) for dim in tensor.storage_shape)
+        elements = max(elements, tensor.offset + _fractal_elements(tensor))
+        high = (elements * bits + 7) // 8
     if any(dim <= 0 for dim in tensor.shape):
         return low, high
     first = last = tensor.offset
@@ -124,6 +141,17 @@ def reach(tensor: TensorSpec, storage: bool = False) -> tuple[int, int]:
         first, last = (first + span, last) if span < 0 else (first, last + span)
     first, last = first * bits // 8, ((last + 1) * bits + 7) // 8
     return (first, last) if low == high else (min(first, low), max(last, high))
+
+
+def _fractal_elements(tensor: TensorSpec) -> int:
+    """Elements of a stack of matrices in FRACTAL_NZ, whatever storage it claims; 0 for others."""
+    if tensor.format not in ("FRACTAL_NZ", FRACTAL_NZ) or len(tensor.shape) < 2:
+        return 0
+    *stack, rows, cols = tensor.shape
+    if tensor.strides[-2:] == (1, rows) and rows > 1 and cols > 1:
+        rows, cols = cols, rows  # a transposing view lies over the blocks
+    width = 256 // _bits(tensor.dtype)
+    return prod(stack) * (-(-rows // 16) * 16) * (-(-cols // width) * width)
 
 
 @functools.cache
@@ -141,10 +169,10 @@ def _allocate(nbytes: int) -> int:
 
 
 class Machine:
-    """Makes cases on device 0, which is current; one per process."""
+    """Makes cases on a device, which is current; one per process and device."""
 
-    def __init__(self) -> None:
-        self._stream = ap.Device(0).create_stream()
+    def __init__(self, device: int = 0) -> None:
+        self._stream = ap.Device(device).create_stream()
         # Of the device itself: the package's allocator would put them into one block.
         self._freed = _allocate(1 << 16)
         self._block = _allocate(POOL + PAGE)
@@ -158,7 +186,7 @@ class Machine:
         self._image = paint.copy()
         self._memory[:] = paint
         self._used = POOL
-        self._groups: dict[int, bytes] = {}
+        self.groups: dict[int, bytes] = {}
         self._keep: list[Any] = []
         self._objects: list[tuple[str, Any]] = []
         self._size = ffi.new("uint64_t *")
@@ -180,6 +208,28 @@ class Machine:
             return self._call(case, words, placed, note or (lambda step: None))
         finally:
             self._destroy()
+
+    def prepared(self, case: Case) -> Prepared:
+        """Place the tensors of a case and create its objects; `finished` must follow."""
+        self._reformatting = case.call.operator in REFORMATTING
+        placed = self._place(case)
+        self._keep.clear()
+        words = None if placed is None else self._words(case)
+        if placed is None or words is None:
+            raise ValueError(f"{case.call.operator}: the case cannot be made")
+        self._prepared = case, placed
+        self._behind[:] = PAINT
+        op = _op(case.call.operator)
+        pointers = (op._raw.invoke, op._raw, words, op._raw.phase_two)
+        addresses = [int(ffi.cast("uintptr_t", pointer)) for pointer in pointers]
+        stream = int(ffi.cast("uintptr_t", self._stream.raw))
+        return Prepared(*addresses, self._workspace, stream)
+
+    def finished(self, nbytes: int) -> Result:
+        """Destroy what `prepared` made; compare the block after calls with so large a workspace."""
+        case, placed = self._prepared
+        self._destroy()
+        return self._unchanged(Result("ran"), placed, case, nbytes)
 
     # ----------------------------------------------------------------- memory
 
@@ -322,14 +372,14 @@ class Machine:
         return text
 
     def _group(self, ranks: int) -> bytes:
-        if ranks not in self._groups:
+        if ranks not in self.groups:
             from aclnn_py.distributed import Communicator
 
             comms = Communicator.init_all(ranks)
-            self._groups[ranks] = comms[0].name.encode()
+            self.groups[ranks] = comms[0].name.encode()
             self._communicators = comms
             self._stream.activate()  # the thread was on the last rank's device
-        return self._groups[ranks]
+        return self.groups[ranks]
 
     def _object(self, kind: str, argument: Any) -> Any:
         """Create an object; None when the library refuses to."""

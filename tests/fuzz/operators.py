@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from . import sanitizer
 from .budget import Budget
 from .cases import Case, read_case
 from .progress import STARTING, STEPS, Page
-from .worker import case_of, names_of
+from .worker import case_of, names_of, walked
 
 HANG_CPU_S = 15.0  # of the processor: a machine that is busy elsewhere makes nothing hang
 HANG_WAIT_S = 120.0  # without any use of the processor
@@ -32,6 +33,7 @@ ADDRESS_SPACE = 2 << 30
 POLL_S = 0.02
 CASES_OF_A_KIND = 2
 ENDLESS = 1 << 60
+ERRORS = 3000  # characters from each end
 
 
 @dataclass
@@ -77,6 +79,39 @@ def fuzz(budget: Budget, *, before: str = "", workers_at_most: int = 100_000) ->
     return len(budget.defects)
 
 
+def walk(budget: Budget, name: str, settings: Mapping[str, str] | None = None) -> int:
+    """Make the cases of a walk, each once; return the number of defects.
+
+    Parameters
+    ----------
+    budget : Budget
+        Its number of calls is a number of cases, spread over all operators.
+    name : str
+        The module that lists the cases and has what makes them.
+    settings : mapping
+        Further environment of the processes that make them.
+    """
+    most, budget.calls = budget.calls, None
+    cases = walked(name, budget.pattern, most)
+    known: Counter[tuple[str, str]] = Counter()
+    first = 0
+    while first < len(cases) and budget.left():
+        end = _work(budget, first=first, walk=name, most=most, settings=settings)
+        rows = end.defects
+        if end.kind:
+            rows = [*rows, {"number": end.number, "defect": end.kind, "what": end.what}]
+        for row in rows:
+            case, kind = cases[row["number"]], row["defect"]
+            known[case.call.operator, kind] += 1
+            if known[case.call.operator, kind] <= CASES_OF_A_KIND:
+                what = f"{case.call.operator}: {'; '.join(case.mutations)}: {row['what']}"
+                budget.found(kind, what, {**case.written(), "errors": end.errors})
+        if not end.kind:
+            break
+        first = end.number + 1
+    return len(budget.defects)
+
+
 def repeat(path: Path) -> int:
     """Make one case again in a process of its own; return 1 when it is still a defect."""
     case = read_case(path)
@@ -110,7 +145,7 @@ def _report(
     case, alone = _smallest(budget, names, number, case, kind, before)
     where = "" if alone else " (only after other calls)"
     what = f"{case.call.operator}: {'; '.join(case.mutations) or 'as it is'}: {row['what']}{where}"
-    written = {**case.written(), "number": number, "errors": errors[-3000:]}
+    written = {**case.written(), "number": number, "errors": errors}
     budget.found(kind, what, written)
 
 
@@ -142,6 +177,9 @@ def _work(
     kept: tuple[int, ...] | None = None,
     case: Path | None = None,
     before: str = "",
+    walk: str = "",
+    most: int | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> End:
     """Run one worker to its end, its death, or the end of the budget."""
     with tempfile.TemporaryDirectory(prefix="aclnn-fuzz-") as folder:
@@ -153,11 +191,14 @@ def _work(
             "calls": calls,
             "pattern": budget.pattern,
             "page": str(path),
-            # The shadow of the sanitizer alone takes terabytes of address space.
-            "address_space": 0 if sanitizer.sanitized() else ADDRESS_SPACE,
+            # The shadow of the sanitizer alone takes terabytes of address space; a walk opens more
+            # devices, each with a window of its own.
+            "address_space": 0 if walk or sanitizer.sanitized() else ADDRESS_SPACE,
             "kept": kept,
             "case": None if case is None else str(case),
             "before": before,
+            "walk": walk,
+            "most": most,
         }
         with (
             (Path(folder) / "out").open("w+", encoding="utf-8") as out,
@@ -169,7 +210,7 @@ def _work(
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=errors,
-                env=_environment(),
+                env={**_environment(), **(settings or {})},
             )
             try:
                 end = _watch(budget, child, page)
@@ -181,11 +222,16 @@ def _work(
             out.seek(0)
             end.defects = [json.loads(line) for line in out if line.endswith("}\n")]
             errors.seek(0)
-            end.errors = errors.read()
+            end.errors = _ends(errors.read())
         if child.returncode == 1:  # Python's own: no call of the library ends a process so
             raise RuntimeError(f"the worker failed at call {end.number}:\n{end.errors}")
         end.counts = counts
         return end
+
+
+def _ends(text: str) -> str:
+    """Head and tail of what a process wrote: a sanitizer says first what is wrong."""
+    return text if len(text) <= 2 * ERRORS else f"{text[:ERRORS]}\n...\n{text[-ERRORS:]}"
 
 
 def _watch(budget: Budget, child: subprocess.Popen[bytes], page: Page) -> End:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 BYTES = 1 << 16
@@ -46,15 +47,19 @@ class Page:
         """Say what is being done, as a position in STEPS."""
         self._words[_STEP] = step
 
-    def done(self, outcome: str) -> None:
-        """Count a call."""
+    def done(self, outcomes: Mapping[str, int]) -> None:
+        """Count the calls of a case by how they ended."""
+        for outcome, count in outcomes.items():
+            self._count(outcome, count)
+        self._words[_DONE] += 1
+
+    def _count(self, outcome: str, count: int) -> None:
         at = self._rows.get(outcome)
         if at is None:
             at = self._rows[outcome] = _ROWS + len(self._rows) * _ROW_WORDS
             name = outcome.encode()[: 8 * _NAME_WORDS]
             self._map[8 * at : 8 * at + len(name)] = name
-        self._words[at + _NAME_WORDS] += 1
-        self._words[_DONE] += 1
+        self._words[at + _NAME_WORDS] += count
 
     def position(self) -> tuple[int, int, int]:
         """Return the number of the call, its step, and how many calls were done."""

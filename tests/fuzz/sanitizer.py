@@ -11,12 +11,14 @@ from pathlib import Path
 
 import aclnn_py
 
+SUPPRESSIONS = Path(__file__).with_name("suppressions.txt")
 LIBRARY = Path(aclnn_py.__file__).parent / "lib" / "libaclnn_py_emulator.so"
 OPTIONS = {
     # A failed allocation is the caller's business; so is what lives until the process ends.
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
     ":max_allocation_size_mb=1024:soft_rss_limit_mb=3072",
-    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1"
+    f":suppressions={SUPPRESSIONS}",
 }
 
 

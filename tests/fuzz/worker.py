@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that makes the calls; its parent (`operators`) sees to it when it dies or hangs.
 
-Arguments are one JSON object: seed, first, calls, pattern, page, address_space, and for a single
-case ``case`` (a file) instead of a range. Defects go to standard output, a line each.
+Arguments are one JSON object: seed, first, calls, pattern, page, address_space, for a single case
+``case`` (a file) instead of a range, and for a walk over listed cases its name. Defects go to
+standard output, a line each.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import resource
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # `helpers`
@@ -59,6 +61,24 @@ def _calls(name: str) -> list[Call]:
     return _known[name]
 
 
+def walked(walk: str, pattern: str, calls: int | None = None) -> list[Case]:
+    """Return the cases of a walk, or so many of them, spread over all operators.
+
+    Parameters
+    ----------
+    walk : str
+        The module of the walk: its ``cases(names)`` are what is made, ``maker(machine)`` makes it.
+    """
+    found: list[Case] = _module(walk).cases(names_of(pattern))
+    if calls is None or calls >= len(found):
+        return found
+    return [found[i * len(found) // calls] for i in range(calls)]
+
+
+def _module(walk: str) -> ModuleType:
+    return importlib.import_module(f"{__package__}.{walk}")
+
+
 def main(asked: dict[str, Any]) -> None:
     """Make the calls that are asked for."""
     page = Page(Path(asked["page"]))
@@ -76,6 +96,15 @@ def main(asked: dict[str, Any]) -> None:
             page.begin(0)
             _make(machine, page, 0, read_case(Path(asked["case"])))
             return
+        if asked.get("walk"):
+            cases = walked(asked["walk"], asked["pattern"], asked["most"])
+            maker = _module(asked["walk"]).maker(machine)
+            for number in range(asked["first"], len(cases)):
+                if page.stopping:
+                    break
+                page.begin(number)
+                _make(maker, page, number, cases[number])
+            return
         names = names_of(asked["pattern"])
         kept = tuple(asked["kept"]) if asked.get("kept") is not None else None
         for number in range(asked["first"], asked["first"] + asked["calls"]):
@@ -90,7 +119,7 @@ def _make(machine: Any, page: Page, number: int, case: Case) -> None:
     if result.defect:
         row = {"number": number, "defect": result.defect, "what": result.what}
         print(json.dumps(row), flush=True)
-    page.done(result.outcome)
+    page.done(result.counts or {result.outcome: 1})
 
 
 def _mapped() -> int:

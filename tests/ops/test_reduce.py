@@ -23,6 +23,9 @@ from helpers.operators import (
     wide,
 )
 
+import aclnn_py as ap
+from aclnn_py.operators.describe.scalar import Scalar
+
 pytestmark = pytest.mark.usefixtures("device")
 
 
@@ -396,3 +399,10 @@ def test_reductions_of_lists(operator: str, function: Callable[..., Any]) -> Non
     assert refusal(operator, [x, hollow((4, 6), np.float32)], x) == 161002
     assert refusal(operator, [x], hollow((5, 4), np.float32)) == 161002
     assert refusal(operator, [hollow((4, 5), np.complex64)], x) == 161002
+
+
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn"])
+def test_a_scalar_of_eight_bits_has_its_value(name: str) -> None:
+    x, out = place(np.array([3.0, -4.0], np.float32)), hollow((), np.float32)
+    ap.ops.norm(x, Scalar(1.0, name), [0], False, out)
+    assert out.numpy() == 7

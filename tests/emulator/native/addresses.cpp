@@ -344,6 +344,75 @@ void positions_of_a_family() {
   EXPECT_OK(aclDestroyIntArray(dim));
 }
 
+// aclSetRawTensorAddr: an executor of several kernels reads the address when it runs.
+void moved_tensors() {
+  Memory a({1, 2}), b({10, 20}), y({0, 0}), a2({3, 4}), a3({5, 6}), y2({0, 0});
+  aclTensor *x = tensor_at(a.data, {2}), *other = tensor_at(b.data, {2}),
+            *out = tensor_at(y.data, {2}), *spare = tensor_at(a3.data, {2});
+  uint64_t size = 0;
+  aclOpExecutor *executor = add(x, other, out, &size);
+  EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
+  const auto run = [&] {
+    EXPECT_OK(aclnnAdd(nullptr, size, executor, nullptr));
+    EXPECT_OK(aclrtSynchronizeStream(nullptr));
+  };
+  run();
+  EXPECT((y.read() == Values{11, 22}));
+  EXPECT_OK(aclSetRawTensorAddr(x, a2.data));
+  EXPECT_OK(aclSetRawTensorAddr(out, y2.data));
+  run();
+  EXPECT((y2.read() == Values{13, 24}) && (y.read() == Values{11, 22}));
+  run();  // and stays so
+  // The last word counts, whichever call says it.
+  EXPECT_OK(aclSetTensorAddr(executor, 0, x, a.data));
+  run();
+  EXPECT((y2.read() == Values{11, 22}));
+  EXPECT_OK(aclSetRawTensorAddr(x, a2.data));
+  EXPECT_OK(aclSetInputTensorAddr(executor, 0, spare, a3.data));
+  run();
+  EXPECT((y2.read() == Values{15, 26}));
+  // A tensor that is gone, and one that came in its place, move nothing.
+  EXPECT_OK(aclDestroyTensor(x));
+  x = tensor_at(a.data, {2});
+  EXPECT_OK(aclSetRawTensorAddr(x, a2.data));
+  run();
+  EXPECT((y2.read() == Values{15, 26}));
+  EXPECT_OK(aclDestroyAclOpExecutor(executor));
+
+  // Between the phases of an executor that runs once.
+  executor = add(x, other, out, &size);
+  EXPECT_OK(aclSetRawTensorAddr(x, a.data));
+  run();
+  EXPECT((y2.read() == Values{11, 22}));
+  for (aclTensor *tensor : {x, other, out, spare}) EXPECT_OK(aclDestroyTensor(tensor));
+}
+
+// One whose interface is generated has read the addresses in phase one.
+void moved_tensors_of_a_generated_interface() {
+  Memory a({0.0f, 1.0f / 0.0f}), b({1.0f / 0.0f, 0.0f});
+  void *y = nullptr;
+  EXPECT_OK(aclrtMalloc(&y, 2, ACL_MEM_MALLOC_HUGE_FIRST));
+  const int64_t two = 2;
+  aclTensor *x = tensor_at(a.data, {2});
+  aclTensor *out = aclCreateTensor(&two, 1, ACL_BOOL, nullptr, 0, ACL_FORMAT_ND, &two, 1, y);
+  uint64_t size = 0;
+  aclOpExecutor *executor = nullptr;
+  EXPECT_OK(aclnnIsInfGetWorkspaceSize(x, out, &size, &executor));
+  EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
+  EXPECT_OK(aclSetRawTensorAddr(x, b.data));
+  EXPECT_REFUSED(aclnnIsInf(nullptr, size, executor, nullptr), "x", "aclSetRawTensorAddr",
+                 "aclSetTensorAddr");
+  EXPECT_OK(aclSetTensorAddr(executor, 0, x, b.data));
+  EXPECT_OK(aclnnIsInf(nullptr, size, executor, nullptr));
+  EXPECT_OK(aclrtSynchronizeStream(nullptr));
+  bool found[2] = {};
+  EXPECT_OK(aclrtMemcpy(found, 2, y, 2, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT(found[0] && !found[1]);
+  EXPECT_OK(aclDestroyAclOpExecutor(executor));
+  for (aclTensor *tensor : {x, out}) EXPECT_OK(aclDestroyTensor(tensor));
+  EXPECT_OK(aclrtFree(y));
+}
+
 }  // namespace
 
 int main() {
@@ -357,6 +426,8 @@ int main() {
   references();
   convolution_without_bias();
   positions_of_a_family();
+  moved_tensors();
+  moved_tensors_of_a_generated_interface();
   EXPECT_OK(aclrtResetDevice(0));
   return 0;
 }

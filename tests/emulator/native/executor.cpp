@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two phases: single use, repeatable, deep copies, wrong use.
+#include "aclnnop/matmul.h"
 #include "gate.h"
 #include "operands.h"
 
@@ -161,6 +162,33 @@ void wrong_memory_is_a_device_fault() {
   EXPECT_OK(aclrtSetDevice(0));
 }
 
+// What lies behind a matrix in FRACTAL_NZ must not be multiplied in place of its last blocks.
+void blocks_belong_to_a_matrix() {
+  const int64_t left[] = {5, 37}, right[] = {37, 29}, product[] = {5, 29};
+  const auto tensor = [](const int64_t *shape, aclFormat format, size_t bytes, void **data) {
+    EXPECT_OK(aclrtMalloc(data, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    EXPECT_OK(aclrtMemset(*data, bytes, 0, bytes));
+    aclTensor *made = aclCreateTensor(shape, 2, ACL_FLOAT, nullptr, 0, format, shape, 2, *data);
+    EXPECT(made != nullptr);
+    return made;
+  };
+  constexpr size_t kBlocks = size_t{4} * 3 * 16 * 8 * 4, kElements = size_t{37} * 29 * 4;
+  void *data[4] = {};
+  aclTensor *x = tensor(left, ACL_FORMAT_ND, 5 * 37 * 4, &data[0]),
+            *whole = tensor(right, ACL_FORMAT_FRACTAL_NZ, kBlocks, &data[1]),
+            *cut = tensor(right, ACL_FORMAT_FRACTAL_NZ, kElements, &data[2]),
+            *out = tensor(product, ACL_FORMAT_ND, 5 * 29 * 4, &data[3]);
+  for (const aclTensor *y : {whole, cut}) {
+    uint64_t size = 0;
+    aclOpExecutor *executor = nullptr;
+    EXPECT_OK(aclnnMmGetWorkspaceSize(x, y, out, 0, &size, &executor));
+    EXPECT_OK(aclnnMm(nullptr, size, executor, nullptr));
+    EXPECT_CODE(y == whole ? 0 : ACL_ERROR_RT_AICORE_EXCEPTION, aclrtSynchronizeStream(nullptr));
+  }
+  for (aclTensor *one : {x, whole, cut, out}) EXPECT_OK(aclDestroyTensor(one));
+  for (void *block : data) EXPECT_OK(aclrtFree(block));
+}
+
 uint32_t g_code, g_device;
 
 void the_exception_callback_hears_of_it() {
@@ -189,6 +217,7 @@ int main() {
   repeatable();
   captured();
   wrong_memory_is_a_device_fault();
+  blocks_belong_to_a_matrix();
   the_exception_callback_hears_of_it();
   EXPECT_OK(aclrtResetDevice(0));
   return 0;

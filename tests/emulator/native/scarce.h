@@ -6,7 +6,9 @@
 #define TESTS_NATIVE_SCARCE_H
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "expect.h"
 
@@ -31,7 +34,34 @@ inline std::atomic<long> g_left{0};  // allocations until one fails; 0: none doe
 inline std::atomic<bool> g_failed{false};
 inline std::atomic<long> g_live{0};  // blocks that nobody has freed
 
-inline bool refused() {
+// Whether the loader asks. It ends the process when it gets no memory, for the thread-local
+// variables of a library that was opened late, say: nobody can answer for that.
+inline bool by_loader(const void *caller) {
+  static const auto range = [] {
+    const auto base = static_cast<uintptr_t>(getauxval(AT_BASE));
+    std::pair<uintptr_t, uintptr_t> found(base, base);
+    if (base == 0) return found;  // a static program has none
+    const auto *header = reinterpret_cast<const ElfW(Ehdr) *>(base);
+    const auto *segment = reinterpret_cast<const ElfW(Phdr) *>(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; ++i) {
+      if (segment[i].p_type == PT_LOAD)
+        found.second = base + segment[i].p_vaddr + segment[i].p_memsz;
+    }
+    return found;
+  }();
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  return address >= range.first && address < range.second;
+}
+
+// The thread is one of the library's, or in a call of it; only with SCARCE_ONLY_LIBRARY does it
+// matter.
+inline thread_local bool t_library __attribute__((tls_model("initial-exec"))) = false;
+
+inline bool refused(const void *caller = nullptr) {
+  if (g_left == 0 || (caller != nullptr && by_loader(caller))) return false;
+#ifdef SCARCE_ONLY_LIBRARY
+  if (!t_library) return false;
+#endif
   long left = g_left.load();
   while (left > 0 && !g_left.compare_exchange_weak(left, left - 1)) {
   }
@@ -63,10 +93,16 @@ inline PthreadCreate real_pthread_create() {
   return real;
 }
 
+struct Work {
+  void *(*body)(void *);
+  void *argument;
+};
+
 // What a call may answer when the host has no memory: the runtime's own code, the operators', the
-// stream that took no work or got no thread, and HCCL's for memory, the system and the runtime.
+// stream that took no work, got no thread or could not be made, and HCCL's for memory, the system
+// and the runtime.
 inline bool documented(int code) {
-  for (const int known : {200000, 207001, 207005, 361001, 3, 8, 15}) {
+  for (const int known : {200000, 207001, 207005, 207008, 361001, 3, 8, 15}) {
     if (code == known) return true;
   }
   return false;
@@ -141,18 +177,22 @@ inline long every_allocation(const std::string &what, const std::function<int()>
 
 extern "C" {
 void *malloc(size_t size) {
-  return scarce::refused() ? nullptr : scarce::counted(__libc_malloc(size));
+  return scarce::refused(__builtin_return_address(0)) ? nullptr
+                                                      : scarce::counted(__libc_malloc(size));
 }
 void *calloc(size_t count, size_t size) {
-  return scarce::refused() ? nullptr : scarce::counted(__libc_calloc(count, size));
+  return scarce::refused(__builtin_return_address(0)) ? nullptr
+                                                      : scarce::counted(__libc_calloc(count, size));
 }
 void *realloc(void *block, size_t size) {
-  if (scarce::refused()) return nullptr;
+  if (scarce::refused(__builtin_return_address(0))) return nullptr;
   void *grown = __libc_realloc(block, size);
   return block == nullptr ? scarce::counted(grown) : grown;
 }
 void *memalign(size_t unit, size_t size) {
-  return scarce::refused() ? nullptr : scarce::counted(__libc_memalign(unit, size));
+  return scarce::refused(__builtin_return_address(0))
+             ? nullptr
+             : scarce::counted(__libc_memalign(unit, size));
 }
 void *aligned_alloc(size_t unit, size_t size) { return memalign(unit, size); }
 int posix_memalign(void **block, size_t unit, size_t size) {
@@ -166,7 +206,18 @@ void free(void *block) {
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
                    void *argument) {
   if (scarce::refused()) return EAGAIN;
-  return scarce::real_pthread_create()(thread, attributes, body, argument);
+  if (!scarce::t_library) return scarce::real_pthread_create()(thread, attributes, body, argument);
+  const auto own = [](void *given) -> void * {
+    const auto work = *static_cast<scarce::Work *>(given);
+    __libc_free(given);
+    scarce::t_library = true;  // what the library starts is the library's
+    return work.body(work.argument);
+  };
+  auto *work = static_cast<scarce::Work *>(__libc_malloc(sizeof(scarce::Work)));
+  *work = {body, argument};
+  const int code = scarce::real_pthread_create()(thread, attributes, own, work);
+  if (code != 0) __libc_free(work);
+  return code;
 }
 }
 

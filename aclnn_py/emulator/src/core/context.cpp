@@ -15,8 +15,8 @@ thread_local Context *t_context = nullptr;
 
 // Held while a context is added or removed, and during every walk over the table.
 std::mutex &table_mutex() {
-  static auto *const mutex = new std::mutex;
-  return *mutex;
+  static std::mutex mutex;  // not on the heap: a context ends without memory
+  return mutex;
 }
 
 Context *usable(Context *context) {

@@ -14,6 +14,7 @@
 #include "core/device.h"
 #include "core/graph.h"
 #include "core/process.h"
+#include "core/undo.h"
 
 namespace emu {
 namespace {
@@ -153,6 +154,13 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
     });
   }
   const uint64_t number = state->cell->recorded.fetch_add(1) + 1;
+  // A record that is refused is none; where another came behind it, it counts as done.
+  Undo refused([&] {
+    uint64_t last = number;
+    if (!state->cell->recorded.compare_exchange_strong(last, number - 1)) {
+      state->cell->reach(number);
+    }
+  });
   const Status s = enqueue_on(
       stream, "aclrtRecordEvent",
       [state, number]() -> Status {
@@ -160,7 +168,7 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
         return 0;
       },
       RunBy::anyone_in_haste);
-  if (s != 0) state->cell->reach(number);
+  if (s == 0) refused.keep();
   return s;
 }
 

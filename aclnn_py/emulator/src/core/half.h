@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of floats and the values of the 16-bit formats. The conversions are branch-free so that
-// loops over them vectorise. Each is defined only here: units for several instruction set levels
-// include this header.
+// The bits of floats and the values of the 16-bit and 8-bit formats. The conversions are
+// branch-free so that loops over them vectorise. Each is defined only here: units for several
+// instruction set levels include this header.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,16 @@ inline float float16_to_float(uint16_t half) {
 
 inline float bfloat16_to_float(uint16_t bits) {
   return float_of(static_cast<uint32_t>(bits) << 16);
+}
+
+inline float e5m2_to_float(uint8_t bits) {
+  return float16_to_float(static_cast<uint16_t>(bits << 8));
+}
+
+inline float e4m3_to_float(uint8_t bits) {
+  const float magnitude = float_of(static_cast<uint32_t>(bits & 0x7f) << 20) * 0x1p120f;
+  const uint32_t nan = (bits & 0x7f) == 0x7f ? 0x7fc00000u : 0u;
+  return float_of(bits_of(magnitude) | nan | (static_cast<uint32_t>(bits & 0x80) << 24));
 }
 
 }  // namespace emu

@@ -42,7 +42,9 @@ struct EndListeners {
 };
 
 EndListeners &end_listeners() {
-  static auto *const instance = new EndListeners;
+  // Not on the heap, so that contexts and devices end without memory; never destroyed.
+  alignas(EndListeners) static unsigned char room[sizeof(EndListeners)];
+  static auto *const instance = ::new (room) EndListeners;
   return *instance;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/launch.h"
 
-#include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -51,6 +50,12 @@ Status still_there(Communicator &communicator, const Call &call, const std::vect
 
 }  // namespace
 
+Status out_of_memory(Communicator &communicator, const char *routine) {
+  return communicator.abandon("EI0007", ACL_ERROR_RT_MEMORY_ALLOCATION,
+                              "%s: the host of rank %u has no memory left", routine,
+                              communicator.rank());
+}
+
 Status usable(const char *routine, HcclComm handle, std::shared_ptr<Communicator> *communicator) {
   if (forked()) {
     refuse_forked(routine);
@@ -89,17 +94,12 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
   const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
   Task task = [place = Place(communicator, ticket), call = std::move(call),
                spans = std::move(spans), body = std::move(body)]() mutable -> Status {
-    try {
+    return together(place.communicator(), call.text, [&]() -> Status {
       Session session(place.communicator(), call, place.use());
       if (const Status status = session.begin()) return status;
       if (const Status status = still_there(place.communicator(), call, spans)) return status;
       return body(session);
-    } catch (const std::bad_alloc &) {
-      // The other ranks wait for what this one cannot do.
-      return place.communicator().abandon("EI0007", ACL_ERROR_RT_MEMORY_ALLOCATION,
-                                          "%s: the host of rank %u has no memory left", call.text,
-                                          place.communicator().rank());
-    }
+    });
   };
   const Status status = enqueue_on(*stream, routine, std::move(task), RunBy::anyone);
   return status == 0 ? 0 : HCCL_E_RUNTIME;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 
 #include "acl/acl_rt.h"
 #include "hccl/session.h"
@@ -27,5 +28,18 @@ struct Span {
 // Runs `body` in a session of the communicator as the stream's next task. `routine` is a literal.
 Status launch(const char *routine, const std::shared_ptr<Communicator> &communicator,
               aclrtStream stream, Call call, std::vector<Span> spans, Body body);
+
+// Tells all ranks that this one has no memory for the call they make together.
+Status out_of_memory(Communicator &communicator, const char *routine);
+
+// Runs what the other ranks wait for: they hear of it when the host has no memory for it.
+template <class F>
+Status together(Communicator &communicator, const char *routine, F &&body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return out_of_memory(communicator, routine);
+  }
+}
 
 }  // namespace emu::hccl

@@ -193,6 +193,7 @@ size_t PlanBuilder::add(const aclTensor *tensor, Use use, int32_t argument, int3
   entry.member = member;
   if (tensor != nullptr) {
     entry.tensor = *tensor;
+    entry.source = tensor;
     entry.present = use != Use::none;
     countable_ = countable_ && tensor->countable;
   }
@@ -250,6 +251,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   }
   PlanState &plan = *executor_->plan;
   plan.op = op_;
+  plan.moves = moves();
   plan.kernel = std::move(kernel);
   plan.arguments = arguments_;
   plan.workspace = workspace_;
@@ -287,6 +289,9 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   if (std::strcmp(plan->op, op) != 0) {
     return finish(
         fail(kInvalid, "%s: this executor was made by %sGetWorkspaceSize.", op, plan->op));
+  }
+  if (plan->moves != moves()) {
+    if (const Status s = follow_moves(*plan, repeatable ? bound : plan->tensors)) return finish(s);
   }
   if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0))
     return 0;

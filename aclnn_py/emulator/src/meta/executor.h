@@ -34,8 +34,9 @@ struct PlanTensor {
   bool present = false;
   bool input = false;
   bool output = false;
-  int32_t list = -1;    // the argument's position among all tensor and list arguments
-  int32_t member = -1;  // its position in a list, -1 for a tensor of its own
+  int32_t list = -1;                  // the argument's position among all tensor and list arguments
+  int32_t member = -1;                // its position in a list, -1 for a tensor of its own
+  const aclTensor *source = nullptr;  // the program's, while it lives
 };
 
 // What a kernel sees when it runs on the worker of a stream.

@@ -119,11 +119,22 @@ class Places {
   const TensorParameters parameters_;
 };
 
-ExecutorKind kind_of(PlanState &plan) {
-  if (!plan.kind)
-    plan.kind =
-        plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
-  return *plan.kind;
+ExecutorKind kind_of(const PlanState &plan) {
+  if (plan.kind) return *plan.kind;
+  return plan.rule == WorkspaceRule::kComposite ? executor_kind(plan.op) : ExecutorKind::wrapped;
+}
+
+// Whether the tensor that an entry was made from has had another address since.
+bool has_moved(const PlanTensor &entry) {
+  return entry.source != nullptr && live(entry.source) &&
+         entry.source->identity == entry.tensor.identity &&
+         entry.source->moved != entry.tensor.moved;
+}
+
+// The address counts that the executor was given last: a move before it does not any more.
+void settle(PlanTensor &entry, void *address) {
+  if (has_moved(entry)) entry.tensor.moved = entry.source->moved;
+  entry.tensor.data = address;
 }
 
 bool looks_like(const aclTensor &one, const aclTensor &other) {
@@ -144,7 +155,7 @@ size_t uses_of(const PlanState &plan, const aclTensor &tensor) {
 // Runs already queued carry their own copy of the tensors: the plan itself is free to change.
 Status bind_uses(PlanState &plan, aclTensor &tensor, void *address) {
   for (PlanTensor &entry : plan.tensors) {
-    if (entry.tensor.identity == tensor.identity) entry.tensor.data = address;
+    if (entry.tensor.identity == tensor.identity) settle(entry, address);
   }
   tensor.data = address;
   return 0;
@@ -160,7 +171,7 @@ Status bind_place(const char *routine, const Place &place, aclTensor &tensor, vo
         "%s: %s is read and written at one address; set it as an input, and its output follows.",
         routine, place.parameter->name);
   }
-  bound.data = start;
+  settle(*place.entry, start);
   tensor.data = address;
   return 0;
 }
@@ -220,7 +231,8 @@ Status set_address(const char *routine, aclOpExecutor *executor, size_t index, a
     return fail(kInvalid, "%s: %p is not a live tensor.", routine, static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
-  const ExecutorKind kind = kind_of(plan);
+  if (!plan.kind) plan.kind = kind_of(plan);
+  const ExecutorKind kind = *plan.kind;
   const size_t uses = uses_of(plan, *tensor);
   if (uses > 0 && kind == ExecutorKind::composed) return bind_uses(plan, *tensor, address);
   if (uses == 1 && kind == ExecutorKind::wrapped) return bind_uses(plan, *tensor, address);
@@ -272,7 +284,8 @@ Status set_list_address(const char *routine, aclOpExecutor *executor, size_t arg
                 static_cast<void *>(tensor));
   }
   PlanState &plan = *executor->plan;
-  const ExecutorKind kind = kind_of(plan);
+  if (!plan.kind) plan.kind = kind_of(plan);
+  const ExecutorKind kind = *plan.kind;
   const size_t uses = uses_of(plan, *tensor);
   if (uses > 0 && kind == ExecutorKind::composed) return bind_uses(plan, *tensor, address);
   if (uses == 1 && kind == ExecutorKind::wrapped) return bind_uses(plan, *tensor, address);
@@ -291,6 +304,26 @@ Status set_list_address(const char *routine, aclOpExecutor *executor, size_t arg
 }
 
 }  // namespace
+
+Status follow_moves(const PlanState &plan, std::vector<PlanTensor> &tensors) {
+  for (PlanTensor &entry : tensors) {
+    if (!has_moved(entry)) continue;
+    if (kind_of(plan) != ExecutorKind::composed) {
+      const TensorParameters parameters = find_tensor_parameters(plan.op);
+      const bool known = parameters.count == plan.arguments && entry.list >= 0;
+      return fail(
+          ACLNN_ERR_PARAM_INVALID,
+          "%s: aclSetRawTensorAddr gave %s another address, but this executor keeps those of "
+          "phase one. Give it the address with aclSetTensorAddr, or call %sGetWorkspaceSize "
+          "again.",
+          plan.op, known ? parameters.first[entry.list].name : "a tensor", plan.op);
+    }
+    entry.tensor.data = entry.source->data;
+    entry.tensor.moved = entry.source->moved;
+  }
+  return 0;
+}
+
 }  // namespace emu
 
 using emu::set_address;

@@ -19,6 +19,7 @@ struct PlanState {
   Kernel kernel;
   std::vector<PlanTensor> tensors;
   uint64_t workspace = 0;
+  uint64_t moves = 0;     // of all tensors, at phase one
   int32_t arguments = 0;  // tensors and lists in the call, null ones too
   WorkspaceRule rule = WorkspaceRule::kComposite;
   bool repeatable_allowed = true;
@@ -39,4 +40,8 @@ Slots<aclOpExecutor> &executors();
 
 // 561103 for null, 161002 for a handle that is not a live executor.
 Status check_executor(const char *routine, aclOpExecutor *executor);
+
+// Takes the addresses that aclSetRawTensorAddr gave to tensors of the plan, as executors do that
+// are composed of several kernels. The others have read their addresses in phase one: 161002.
+Status follow_moves(const PlanState &plan, std::vector<PlanTensor> &tensors);
 }  // namespace emu

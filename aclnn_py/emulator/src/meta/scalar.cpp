@@ -39,6 +39,8 @@ auto visit(const aclScalar &s, F f) {
     case ACL_COMPLEX128: return f(read<double>(s));
     case ACL_FLOAT16:
     case ACL_COMPLEX32: return f(float16_to_float(read<uint16_t>(s)));
+    case ACL_FLOAT8_E5M2: return f(e5m2_to_float(read<uint8_t>(s)));
+    case ACL_FLOAT8_E4M3FN: return f(e4m3_to_float(read<uint8_t>(s)));
     case ACL_BF16: return f(bfloat16_to_float(read<uint16_t>(s)));
     case ACL_INT8: return f(read<int8_t>(s));
     case ACL_INT16: return f(read<int16_t>(s));

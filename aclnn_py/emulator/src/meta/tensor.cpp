@@ -26,12 +26,47 @@ bool aclTensor::reach(int64_t *low, int64_t *high) const {
     (span < 0 ? first : last) += span;
   }
   const int64_t bits = emu::dtype_bits(dtype);
+  if (emu::is_fractal(*this) && shape.size() >= 2) {
+    const size_t rank = shape.size();
+    const bool flipped = emu::fractal_flipped(*this);
+    emu::Checked bytes = emu::fractal_elements(dtype, shape[rank - (flipped ? 1 : 2)],
+                                               shape[rank - (flipped ? 2 : 1)]);
+    for (size_t i = 0; i + 2 < rank; ++i) bytes *= shape[i];
+    bytes = bytes * bits + offset * bits;
+    *low = offset * bits / 8;
+    *high = bytes.fits() ? bytes.value() / 8 : INT64_MAX;
+    return true;
+  }
   *low = first * bits / 8;
   *high = ((last + 1) * bits + 7) / 8;
   return true;
 }
 
 namespace emu {
+
+int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols) {
+  const int64_t width = fractal_columns(dtype);
+  const Checked tall = (rows - 1) / kFractalRows + 1, wide = (cols - 1) / width + 1;
+  const Checked elements = tall * kFractalRows * wide * width;
+  return elements.fits() ? elements.value() : kUncountable;
+}
+
+bool is_fractal(const aclTensor &tensor) { return tensor.format == ACL_FORMAT_FRACTAL_NZ; }
+
+bool fractal_flipped(const aclTensor &tensor) {
+  const size_t rank = tensor.rank();
+  const int64_t rows = tensor.shape[rank - 2], cols = tensor.shape[rank - 1];
+  return tensor.strides[rank - 2] == 1 && tensor.strides[rank - 1] == rows && cols > 1 && rows > 1;
+}
+
+static std::atomic<uint64_t> g_moves{0};
+
+uint64_t moves() { return g_moves.load(std::memory_order_relaxed); }
+
+void move(aclTensor &tensor, void *address) {
+  tensor.data = address;
+  tensor.moved = g_moves.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 Slots<aclTensor> &tensors() {
   static auto *const all = new Slots<aclTensor>(size_t{1} << 20);
@@ -256,7 +291,7 @@ EMU_CATCH
 EMU_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) try {
   EMU_ENTER();
   if (const emu::Status s = check_getter(__func__, tensor, true)) return s;
-  tensor->data = addr;
+  emu::move(*tensor, addr);
   return 0;
 }
 EMU_CATCH

@@ -71,6 +71,17 @@ Dims contiguous_strides(const Dims &shape);
 // Bits of one element (4 for the packed kinds); 0 for a type without a size.
 int dtype_bits(aclDataType dtype);
 const char *dtype_name(aclDataType dtype);
+
+// FRACTAL_NZ keeps a matrix in blocks of 16 rows and 32 bytes.
+constexpr int64_t kFractalRows = 16;
+constexpr int64_t kFractalBits = 32 * 8;
+inline int64_t fractal_columns(aclDataType dtype) {
+  return dtype_bits(dtype) != 0 ? kFractalBits / dtype_bits(dtype) : 32;
+}
+// Elements of the blocked form of a (rows, cols) matrix; kUncountable when 64 bits cannot count
+// them.
+int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols);
+
 const char *format_name(aclFormat format);
 
 }  // namespace emu
@@ -83,6 +94,7 @@ struct aclTensor {
   int64_t offset = 0;     // in elements, to be added to data
   void *data = nullptr;   // start of the storage
   uint64_t identity = 0;  // of the handle: no two have the same, copies keep it
+  uint64_t moved = 0;     // the count of moves when aclSetRawTensorAddr gave it its address
   // Whether its elements, and the bytes a view reaches, can be counted in 64 bits; an extent of 0
   // counts as 1, so that no part of the shape wraps either. Operators refuse any other tensor.
   bool countable = true;
@@ -92,9 +104,11 @@ struct aclTensor {
   bool contiguous() const;
   // First byte of the view. Only for types of whole bytes.
   void *view_data() const {
+    if (data == nullptr) return nullptr;
     return static_cast<char *>(data) + offset * (emu::dtype_bits(dtype) / 8);
   }
-  // The bytes of the storage a view can reach: [*low, *high) relative to data. False for an empty
+  // The bytes of the storage a view can reach: [*low, *high) relative to data; all blocks of one in
+  // FRACTAL_NZ. False for an empty
   // view. Only for a countable tensor.
   bool reach(int64_t *low, int64_t *high) const;
 };
@@ -128,6 +142,15 @@ struct aclScalarList {
 };
 
 namespace emu {
+
+bool is_fractal(const aclTensor &tensor);
+// Whether the blocks of a matrix in FRACTAL_NZ hold it as it was before a transposing view was laid
+// over it. Only for 2 dimensions or more.
+bool fractal_flipped(const aclTensor &tensor);
+
+// Gives a tensor another address, as aclSetRawTensorAddr does, and counts that.
+void move(aclTensor &tensor, void *address);
+uint64_t moves();
 
 Slots<aclTensor> &tensors();
 Slots<aclScalar> &scalars();

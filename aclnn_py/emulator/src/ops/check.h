@@ -9,6 +9,7 @@
 #include "core/checked.h"
 #include "core/statuses.h"
 #include "meta/tensor.h"
+#include "ops/dtype.h"
 #include "ops/facts.h"
 #include "ops/layout.h"
 
@@ -79,6 +80,12 @@ class Check {
   Check &countable(const char *parameter, const Handle *given) {
     if constexpr (std::is_same_v<Handle, aclTensor>) {
       if (!given->countable) return uncountable(parameter, *given);
+    } else if constexpr (std::is_same_v<Handle, aclScalar>) {
+      return readable(parameter, *given);
+    } else if constexpr (std::is_same_v<Handle, aclScalarList>) {
+      for (const aclScalar *member : given->members) {
+        if (member != nullptr && live(member) && ok()) readable(parameter, *member);
+      }
     } else if constexpr (std::is_same_v<Handle, aclTensorList>) {
       for (const aclTensor *member : given->members) {
         if (member != nullptr && live(member) && !member->countable)
@@ -88,6 +95,10 @@ class Check {
     return *this;
   }
   Check &uncountable(const char *parameter, const aclTensor &given);
+  // Scalars of half a byte, and of dtypes without a number, cannot be read.
+  Check &readable(const char *parameter, const aclScalar &given) {
+    return dtype_in(parameter, given.dtype, dt::kComputable);
+  }
 
   const char *op_;
   OperatorFacts facts_;

@@ -40,10 +40,6 @@ inline uint16_t float_to_bfloat16(float value) {
   return static_cast<uint16_t>(nan ? (bits >> 16) | 0x40u : rounded);
 }
 
-inline float e5m2_to_float(uint8_t bits) {
-  return float16_to_float(static_cast<uint16_t>(bits << 8));
-}
-
 inline uint8_t float_to_e5m2(float value) {
   const uint32_t bits = bits_of(value);
   const uint32_t magnitude = bits & 0x7fffffffu;
@@ -51,12 +47,6 @@ inline uint8_t float_to_e5m2(float value) {
   const uint32_t rounded = round_magnitude<15, 2>(magnitude);
   return static_cast<uint8_t>((magnitude >= (143u << 23) ? special : rounded) |
                               ((bits >> 24) & 0x80u));
-}
-
-inline float e4m3_to_float(uint8_t bits) {
-  const float magnitude = float_of(static_cast<uint32_t>(bits & 0x7f) << 20) * 0x1p120f;
-  const uint32_t nan = (bits & 0x7f) == 0x7f ? 0x7fc00000u : 0u;
-  return float_of(bits_of(magnitude) | nan | (static_cast<uint32_t>(bits & 0x80) << 24));
 }
 
 inline uint8_t float_to_e4m3(float value) {

@@ -15,7 +15,10 @@ Layout layout_of(const aclTensor &tensor) {
 
 View view_of(const aclTensor &tensor) {
   View view;
-  view.data = static_cast<char *>(tensor.data) + tensor.offset * item_size(tensor.dtype);
+  // A tensor without data has no elements, or is refused when the kernel runs.
+  if (tensor.data != nullptr) {
+    view.data = static_cast<char *>(tensor.data) + tensor.offset * item_size(tensor.dtype);
+  }
   view.dtype = tensor.dtype;
   view.layout = layout_of(tensor);
   return view;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/configuration.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cctype>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include "acl/acl_base.h"
 
@@ -116,22 +117,36 @@ class Parser {
   bool ok_ = true;
 };
 
+// A stream of the standard library cannot tell a file that is not there from memory that is not.
+bool read_file(const char *path, std::string *text) {
+  struct File {
+    const int descriptor;
+    ~File() {
+      if (descriptor >= 0) close(descriptor);
+    }
+  } const file{open(path, O_RDONLY | O_CLOEXEC)};
+  if (file.descriptor < 0) return false;
+  char part[4096];
+  ssize_t size;
+  while ((size = read(file.descriptor, part, sizeof part)) > 0)
+    text->append(part, static_cast<size_t>(size));
+  return size == 0;
+}
+
 }  // namespace
 
 Status read_configuration(const char *path, const char *routine, Configuration *configuration,
                           std::string *whole) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file.is_open() || file.bad()) {
+  std::string text;
+  if (!read_file(path, &text)) {
     return fail(ACL_ERROR_INVALID_FILE, "%s: the configuration file %s cannot be read.", routine,
                 path);
   }
-  if (!Parser(text.str(), configuration).run()) {
+  if (!Parser(text, configuration).run()) {
     return fail(ACL_ERROR_PARSE_FILE, "%s: %s is not JSON of at most %d levels.", routine, path,
                 kMaxNesting);
   }
-  if (whole != nullptr) *whole = text.str();
+  if (whole != nullptr) *whole = text;
   return 0;
 }
 

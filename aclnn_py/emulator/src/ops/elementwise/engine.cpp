@@ -262,9 +262,6 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
       set_number(&task, scalars++, a.number);
       continue;
     }
-    check.that(is_computable(a.scalar->dtype), "%s has dtype %s, which is not supported",
-               walk.name(i), dtype_name(a.scalar->dtype));
-    if (!check.ok()) return check.status();
     // A scale that the computation cannot express would silently lose its fraction. Integers scale
     // BOOL: frameworks pass their default of 1 as INT64.
     if (a.kind == Argument::kAttribute && (row.rule & kCastScalars) == 0 &&

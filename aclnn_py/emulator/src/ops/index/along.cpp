@@ -52,9 +52,6 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
   }
   if (!check.ok()) return check.status();
   check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
-  // The documents name no dtypes for the number, which is converted; one of half a byte cannot be.
-  if (a.value != nullptr)
-    check.dtype_in(deed == Deed::kAdd ? "alpha" : "value", a.value->dtype, dt::kComputable);
   check.shape(a.out_name, a.out, layout_of(*a.self));
   int axis = 0;
   dimension(check, "dim", a.dim, a.self_name, a.self->rank(), &axis);

@@ -37,7 +37,6 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
   if (!check.ok()) return check.status();
   check.same_dtype(a.out_name, a.out->dtype, a.self_name, a.self->dtype);
   if (a.src != nullptr) check.same_dtype("src", a.src->dtype, a.self_name, a.self->dtype);
-  if (scalar) check.dtype_in("value", a.value->dtype, dt::kComputable);  // it is converted
   int axis = 0;
   dimension(check, "dim", a.dim, a.self_name, a.self->rank(), &axis);
   check.shape(a.out_name, a.out, layout_of(*a.self));

@@ -5,10 +5,6 @@
 namespace emu {
 namespace {
 
-int64_t round_up(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 Matrix plain_matrix(const View &view) {
   const Layout &l = view.layout;
   Matrix m;
@@ -29,16 +25,6 @@ Layout leading(const Layout &layout) {
 
 }  // namespace
 
-int64_t fractal_columns(aclDataType dtype) {
-  return 32 * 8 / (dtype_bits(dtype) ? dtype_bits(dtype) : 8);
-}
-
-bool is_fractal(const aclTensor &tensor) { return tensor.format == ACL_FORMAT_FRACTAL_NZ; }
-
-int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols) {
-  return round_up(rows, kFractalRows) * round_up(cols, fractal_columns(dtype));
-}
-
 Matrix MatrixStack::at(int64_t offset) const {
   Matrix m = first;
   m.data = static_cast<const char *>(m.data) + offset * item_size(m.dtype);
@@ -52,10 +38,10 @@ MatrixStack matrix_stack(const aclTensor &tensor) {
   if (!is_fractal(tensor)) return matrix_stack(view);
   MatrixStack stack{plain_matrix(view), leading(view.layout)};
   Matrix &m = stack.first;
-  // The blocks hold the matrix as it was before a transposing view was laid over it.
-  const bool flipped = m.row.stride == 1 && m.col.stride == m.rows && m.cols > 1 && m.rows > 1;
+  const bool flipped = fractal_flipped(tensor);
   const int64_t rows = flipped ? m.cols : m.rows, cols = flipped ? m.rows : m.cols;
-  const int64_t width = fractal_columns(m.dtype), tall = round_up(rows, kFractalRows);
+  const int64_t width = fractal_columns(m.dtype);
+  const int64_t tall = fractal_elements(m.dtype, rows, 1) / width;
   const GemmAxis across{1, width, tall * width}, down{width, 0, 0};
   m.row = flipped ? across : down;
   m.col = flipped ? down : across;

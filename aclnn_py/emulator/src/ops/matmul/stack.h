@@ -36,11 +36,4 @@ struct StackProduct {
 };
 void multiply(const StackProduct &product);
 
-// Blocks of 16 rows and 32 bytes.
-constexpr int64_t kFractalRows = 16;
-int64_t fractal_columns(aclDataType dtype);
-bool is_fractal(const aclTensor &tensor);
-// Elements of the blocked form of a (rows, cols) matrix.
-int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols);
-
 }  // namespace emu

@@ -112,7 +112,10 @@ EMU_OPERATOR(AllGatherMatmul,
       check.size("x1", Checked(problem.m) * problem.communicator->size() * problem.k * 2);
   if (!check.ok()) return check.status();
   plan.workspace(static_cast<uint64_t>(gathered));
-  return plan.finish([problem](PlanContext &context) { return run(problem, context); },
-                     workspaceSize, executor);
+  return plan.finish(
+      [problem](PlanContext &context) {
+        return hccl::together(*problem.communicator, kOp, [&] { return run(problem, context); });
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH

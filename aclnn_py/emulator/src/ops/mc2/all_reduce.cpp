@@ -144,8 +144,11 @@ Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpEx
         p.sum_bytes() + p.weight_bytes() + low_bit_workspace(p.m * p.n, p.communicator->size());
   }
   plan.workspace(workspace);
-  return plan.finish([p](PlanContext &context) { return run(p, context); }, workspace_size,
-                     executor);
+  return plan.finish(
+      [p](PlanContext &context) {
+        return hccl::together(*p.communicator, p.op, [&] { return run(p, context); });
+      },
+      workspace_size, executor);
 }
 
 }  // namespace emu

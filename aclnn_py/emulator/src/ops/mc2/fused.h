@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/statuses.h"
+#include "hccl/launch.h"
 #include "hccl/registry.h"
 #include "hccl/session.h"
 #include "ops/check.h"

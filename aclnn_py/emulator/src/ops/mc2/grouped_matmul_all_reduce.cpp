@@ -304,7 +304,10 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
   p.call = describe_groups(c, p.groups) + (p.travelling != p.dtype ? " summed in FLOAT" : "");
   plan.workspace(static_cast<uint64_t>(p.count() * item_size(p.travelling)));
   auto shared = std::make_shared<const Problem>(std::move(p));
-  return plan.finish([shared](PlanContext &context) { return run(*shared, context); },
-                     workspaceSize, executor);
+  return plan.finish(
+      [shared](PlanContext &context) {
+        return hccl::together(*shared->communicator, kOp, [&] { return run(*shared, context); });
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH

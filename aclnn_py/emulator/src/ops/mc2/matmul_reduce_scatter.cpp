@@ -102,7 +102,10 @@ EMU_OPERATOR(MatmulReduceScatter,
   const auto share =
       static_cast<uint64_t>(problem.m / ranks * problem.n * item_size(problem.travelling));
   plan.workspace(problem.product_bytes() + share);
-  return plan.finish([problem](PlanContext &context) { return run(problem, context); },
-                     workspaceSize, executor);
+  return plan.finish(
+      [problem](PlanContext &context) {
+        return hccl::together(*problem.communicator, kOp, [&] { return run(problem, context); });
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator with scalars of every dtype, and with each of its allocations refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from . import sanitizer, scalars, scarce
+from .budget import Budget
+from .worker import names_of, walked
+
+pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the machine with it")
+
+SCALARS = 8_000  # of the cases: all of them take half a minute
+
+
+def test_scalars_of_any_dtype_are_read_or_refused() -> None:
+    budget = Budget(calls=SCALARS)
+    assert scalars.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
+    assert budget.spent == SCALARS
+    assert min(budget.tally["ran"], budget.tally["refused 161002"]) > SCALARS // 5, budget.table()
+
+
+@pytest.mark.skipif(sanitizer.sanitized(), reason="the sanitizer has an allocator of its own")
+def test_every_operator_bears_the_failure_of_each_allocation() -> None:
+    budget = Budget(seconds=250)
+    assert scarce.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
+    assert set(budget.tally) <= {"refused", "succeeded", "phase one alone"}, budget.table()
+    assert budget.tally["refused"] > 10_000, budget.table()
+
+
+@pytest.mark.parametrize(
+    ("fields", "defect"),
+    [
+        ({}, ""),
+        ({"failed": 1}, ""),
+        ({"code": 161002}, "refused"),
+        ({"failed": 1, "undocumented": 507018}, "unknown status"),
+        ({"failed": 1, "silent": 207001}, "no message"),
+    ],
+)
+def test_an_attempt_is_judged_by_what_it_answered(fields: dict[str, int], defect: str) -> None:
+    assert scarce.judged(scarce.Outcome(**fields)).defect == defect
+
+
+def test_a_sample_of_a_walk_reaches_over_all_operators() -> None:
+    names = names_of("")
+    some = walked("scarce", "", len(names) // 4)
+    assert len(some) == len(names) // 4
+    assert len({case.call.operator for case in some}) > len(some) * 3 // 4

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""C and C++ programs of the tests, compiled against `include/` and the emulator's library."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NATIVE = ROOT / "tests" / "emulator" / "native"
+LIB = ROOT / "aclnn_py" / "lib"
+LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
+SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
+
+
+def compiled(source: Path, target: Path, *options: str) -> Path:
+    """Compile a program against the emulator's library; skip where there is no compiler."""
+    variable, default, standard = LANGUAGE[source.suffix]
+    compiler = shlex.split(os.environ.get(variable, default))
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"no {compiler[0]}")
+    command = [*compiler, standard, "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *options]
+    command += [f"-fsanitize={','.join(SANITIZERS)}"] if SANITIZERS else []
+    command += [f"-I{ROOT / 'include'}", f"-I{NATIVE}", str(source), "-o", str(target)]
+    command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-lascendcl", "-lnnopbase", "-lopapi", "-lhccl"]
+    command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lms_tools_ext"]
+    done = subprocess.run([*command, "-lpthread"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    return target
