@@ -54,6 +54,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " one value. NaN counts for nothing when the scale of a row is found.",
         "DynamicQuantV2 is symmetric where offsetOut is null.",
         "Rows behind the last group are not written; a group outside the rows is a fault.",
+        "scaleOut of SwiGluQuant is the largest value divided by that of the dtype, which products"
+        " and DynamicQuant mean by a scale. Static quantisation does not write it, and adds 0 where"
+        " offsetsOptional is null.",
+    ),
+    "norm": (
+        "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
+        " quantised, before it is rounded to the dtype of its own result.",
+        "A second quantised result that is not asked for may have any shape; it is not written.",
     ),
 }
 _HEAD = """\

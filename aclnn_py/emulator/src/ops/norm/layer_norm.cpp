@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Normalisation of the trailing dimensions: LayerNorm, RmsNorm and AddRmsNorm. Statistics are taken
-// in float64 and rounded once.
+// Normalisation of the trailing dimensions by mean and variance. Statistics are taken in float64
+// and rounded once.
 #include "aclnnop/norm.h"
 #include "ops/norm/rows.h"
 
@@ -100,94 +100,6 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
       workspace_size, executor);
 }
 
-// x (or x1 + x2) normalised over the dimensions of gamma, which are the last ones.
-struct RmsNormArguments {
-  const char *op;
-  const aclTensor *x1, *x2;  // x2 null: plain RmsNorm
-  const aclTensor *gamma;
-  double epsilon;
-  const aclTensor *y, *rstd, *x;
-  const char *x1_name = "x1", *rstd_name, *x_name;
-};
-
-Status plan_rms_norm(const RmsNormArguments &a, bool add, uint64_t *workspace_size,
-                     aclOpExecutor **executor) {
-  Check check(a.op);
-  check.required(a.x1_name, a.x1);
-  if (add) check.required("x2", a.x2);
-  check.required("gamma", a.gamma).required("yOut", a.y).required(a.rstd_name, a.rstd);
-  if (add) check.required(a.x_name, a.x);
-  check.dtype(a.x1_name, a.x1).dtype("x2", a.x2).dtype("gamma", a.gamma);
-  check.dtype("yOut", a.y).dtype(a.rstd_name, a.rstd).dtype(a.x_name, a.x);
-  check.rank(a.x1_name, a.x1, 1, 8).rank("gamma", a.gamma, 1, 8);
-  if (!check.ok()) return check.status();
-  check.same_dtype("yOut", a.y->dtype, a.x1_name, a.x1->dtype);
-  if (add)
-    check.same_dtype("x2", a.x2->dtype, a.x1_name, a.x1->dtype)
-        .same_dtype(a.x_name, a.x->dtype, a.x1_name, a.x1->dtype);
-  // The kernel of the sum has no column with a gamma of its own dtype.
-  check.that(a.gamma->dtype == a.x1->dtype || (!add && a.gamma->dtype == ACL_FLOAT),
-             add ? "gamma has dtype %s; it must be that of %s, %s"
-                 : "gamma has dtype %s; it must be FLOAT or that of %s, %s",
-             dtype_name(a.gamma->dtype), a.x1_name, dtype_name(a.x1->dtype));
-  const size_t rank = a.x1->rank(), inner_rank = a.gamma->rank();
-  check.that(inner_rank <= rank, "gamma has %zu dimensions, more than %s with %zu", inner_rank,
-             a.x1_name, rank);
-  for (size_t d = 0; check.ok() && d < inner_rank; ++d) {
-    check.that(a.gamma->shape[d] == a.x1->shape[rank - inner_rank + d],
-               "gamma %s is not the trailing shape of %s %s",
-               shape_text(layout_of(*a.gamma)).c_str(), a.x1_name,
-               shape_text(layout_of(*a.x1)).c_str());
-  }
-  if (!check.ok()) return check.status();
-  const Layout whole = layout_of(*a.x1);
-  int64_t rows = 1;
-  for (size_t d = 0; d < rank - inner_rank; ++d) rows *= a.x1->shape[d];
-  const int64_t width = a.gamma->numel();
-  check.shape("x2", a.x2, whole).shape("yOut", a.y, whole).shape(a.x_name, a.x, whole);
-  // Programs leave the unit dimensions of rstd away.
-  check.that(a.rstd->numel() == rows, "%s has shape %s; expected one value per row, %lld",
-             a.rstd_name, shape_text(layout_of(*a.rstd)).c_str(), static_cast<long long>(rows));
-  if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
-  const size_t first = plan.input(a.x1), second = add ? plan.input(a.x2) : first,
-               gamma = plan.input(a.gamma);
-  const size_t y = plan.output(a.y), rstd = plan.output(a.rstd), sum = add ? plan.output(a.x) : y;
-  const double epsilon = a.epsilon;
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const View result = view_of(c.tensor(y));
-        const View sum_view = add ? view_of(c.tensor(sum)) : View();
-        const View left = view_of(c.tensor(first));
-        const RowSource<float> x1(operands.safe(left, {result, sum_view}));
-        const RowSource<float> x2(add ? operands.safe(view_of(c.tensor(second)), {result, sum_view})
-                                      : left);
-        const RowTarget<float> to(result);
-        const RowTarget<float> sum_to(add ? sum_view : result);
-        const auto scale = read_all<float>(c, gamma, width, 1.0f);
-        std::vector<float> inverses(static_cast<size_t>(rows));
-        for_each_row<float>(rows, width, 2, [&](int64_t row, float *x) {
-          x1.read(row * width, width, x);
-          if (add) {
-            float *other = x + width;
-            x2.read(row * width, width, other);
-            for (int64_t i = 0; i < width; ++i) x[i] += other[i];
-            sum_to.write(row * width, width, x);
-          }
-          const double inverse =
-              1.0 / std::sqrt(square_sum(x, width, 0.0) / static_cast<double>(width) + epsilon);
-          const auto factor = static_cast<float>(inverse);
-          for (int64_t i = 0; i < width; ++i) x[i] = x[i] * factor * scale[static_cast<size_t>(i)];
-          to.write(row * width, width, x);
-          inverses[static_cast<size_t>(row)] = factor;
-        });
-        RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
-        return Status{0};
-      },
-      workspace_size, executor);
-}
-
 }  // namespace
 }  // namespace emu
 
@@ -228,38 +140,5 @@ EMU_OPERATOR(LayerNormWithImplMode, (const aclTensor *input, const aclIntArray *
   call.mean = meanOutOptional;
   call.rstd = rstdOutOptional;
   return emu::plan_layer_norm(call, workspaceSize, executor);
-}
-EMU_CATCH
-
-EMU_OPERATOR(RmsNorm, (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,
-                       aclTensor *rstdOut)) {
-  emu::RmsNormArguments call{};
-  call.op = "aclnnRmsNorm";
-  call.x1 = x;
-  call.gamma = gamma;
-  call.epsilon = epsilon;
-  call.y = yOut;
-  call.rstd = rstdOut;
-  call.x1_name = "x";
-  call.rstd_name = "rstdOut";
-  call.x_name = "xOut";
-  return emu::plan_rms_norm(call, false, workspaceSize, executor);
-}
-EMU_CATCH
-
-EMU_OPERATOR(AddRmsNorm, (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
-                          double epsilon, aclTensor *yOut, aclTensor *rstdOut, aclTensor *xOut)) {
-  emu::RmsNormArguments call{};
-  call.op = "aclnnAddRmsNorm";
-  call.x1 = x1;
-  call.x2 = x2;
-  call.gamma = gamma;
-  call.epsilon = epsilon;
-  call.y = yOut;
-  call.rstd = rstdOut;
-  call.x = xOut;
-  call.rstd_name = "rstdOutOptional";
-  call.x_name = "xOutOptional";
-  return emu::plan_rms_norm(call, true, workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Normalisation by the root mean square, of a sum or of one tensor, and quantisation of its result
+// with given scales: y / scale + offset, or y * scale + offset.
+#include "aclnnop/norm.h"
+#include "core/device.h"
+#include "ops/norm/rms.h"
+#include "ops/quant/quantised.h"
+
+namespace emu {
+namespace {
+
+Status plan_add_rms_norm_quant(const char *op, const aclTensor *x1, const aclTensor *x2,
+                               const aclTensor *gamma, const aclTensor *const scales[2],
+                               const aclTensor *const zeros[2], double epsilon, bool divide,
+                               const aclTensor *const ys[2], const aclTensor *x,
+                               uint64_t *workspace_size, aclOpExecutor **executor) {
+  constexpr const char *kScales[] = {"scales1", "scales2Optional"};
+  constexpr const char *kZeros[] = {"zeroPoints1Optional", "zeroPoints2Optional"};
+  constexpr const char *kYs[] = {"y1Out", "y2Out"};
+  Check check(op);
+  check.required("x1", x1).required("x2", x2).required("gamma", gamma);
+  check.required(kScales[0], scales[0]).optional(kScales[1], scales[1]);
+  check.optional(kZeros[0], zeros[0]).optional(kZeros[1], zeros[1]);
+  check.required(kYs[0], ys[0]).required(kYs[1], ys[1]).required("xOut", x);
+  check.dtype("x1", x1).dtype("x2", x2).dtype("gamma", gamma).dtype("xOut", x);
+  for (int i = 0; i < 2; ++i) {
+    check.dtype(kScales[i], scales[i]).dtype(kZeros[i], zeros[i]);
+    check.dtype(kYs[i], ys[i], dtype_set(ACL_HIFLOAT8));
+  }
+  check.rank("x1", x1, 1, 8).rank("gamma", gamma, 1, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype("x2", x2->dtype, "x1", x1->dtype);
+  check.same_dtype("gamma", gamma->dtype, "x1", x1->dtype);
+  check.same_dtype("xOut", x->dtype, "x1", x1->dtype);
+  check.same_dtype(kYs[1], ys[1]->dtype, kYs[0], ys[0]->dtype);
+  check.that(scales[1] != nullptr || zeros[1] == nullptr,
+             "zeroPoints2Optional is given; then scales2Optional must be given too");
+  check.that(divide || chip_is_950(), "divMode is false; this chip takes true only");
+  const Layout whole = layout_of(*x1), inner = layout_of(*gamma);
+  bool trails = inner.rank <= whole.rank;
+  for (int d = 0; trails && d < inner.rank; ++d)
+    trails = inner.shape[d] == whole.shape[whole.rank - inner.rank + d];
+  check.that(trails, "gamma %s is not the trailing shape of x1 %s", shape_text(inner).c_str(),
+             shape_text(whole).c_str());
+  for (int i = 0; i < 2; ++i) {
+    // Floating scales come with integer offsets, halves with halves.
+    const aclDataType zero = scales[0]->dtype == ACL_FLOAT ? ACL_INT32 : scales[0]->dtype;
+    if (check.ok() && !chip_is_950()) {
+      check.that(scales[0]->dtype == ACL_FLOAT || scales[0]->dtype == x1->dtype,
+                 "scales1 has dtype %s; it must be FLOAT or that of x1, %s",
+                 dtype_name(scales[0]->dtype), dtype_name(x1->dtype));
+      check.that(zeros[i] == nullptr || zeros[i]->dtype == zero,
+                 "%s has dtype %s; beside scales1 of %s it must be %s", kZeros[i],
+                 zeros[i] ? dtype_name(zeros[i]->dtype) : "", dtype_name(scales[0]->dtype),
+                 dtype_name(zero));
+    }
+    if (scales[i]) check.same_dtype(kScales[i], scales[i]->dtype, kScales[0], scales[0]->dtype);
+    check.shape(kScales[i], scales[i], inner).shape(kZeros[i], zeros[i], inner);
+  }
+  check.shape("x2", x2, whole).shape(kYs[0], ys[0], whole).shape("xOut", x, whole);
+  // Without scales nothing is written to the second result, and programs give a small one.
+  if (scales[1]) check.shape(kYs[1], ys[1], whole);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t first = plan.input(x1), second = plan.input(x2), weight = plan.input(gamma);
+  const size_t scale[] = {plan.input(scales[0]), plan.input(scales[1])};
+  const size_t zero[] = {plan.input(zeros[0]), plan.input(zeros[1])};
+  const size_t y[] = {plan.output(ys[0]), plan.output(ys[1])}, sum = plan.output(x);
+  const int64_t width = gamma->numel(), rows = width == 0 ? 0 : outer_count(*x1, gamma->rank());
+  const bool twice = scales[1] != nullptr;
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const aclTensor &last = c.tensor(y[twice ? 1 : 0]);
+        const View sum_view = view_of(c.tensor(sum)), near = shared_view(c.tensor(y[0])),
+                   far = shared_view(last);
+        const RowSource<float> left(operands.safe(view_of(c.tensor(first)), {sum_view, near, far}));
+        const RowSource<float> right(
+            operands.safe(view_of(c.tensor(second)), {sum_view, near, far}));
+        const RowTarget<float> sum_to(sum_view);
+        const QuantTarget to[] = {QuantTarget(c.tensor(y[0])), QuantTarget(last)};
+        const auto factors = read_all<float>(c, weight, width, 1.0f);
+        const std::vector<float> scale_of[] = {read_all<float>(c, scale[0], width, 1.0f),
+                                               read_all<float>(c, scale[1], width, 1.0f)};
+        const std::vector<float> zero_of[] = {read_all<float>(c, zero[0], width, 0.0f),
+                                              read_all<float>(c, zero[1], width, 0.0f)};
+        for_each_row<float>(rows, width, 2, [&](int64_t row, float *values) {
+          float *other = values + width;
+          left.read(row * width, width, values);
+          right.read(row * width, width, other);
+          for (int64_t i = 0; i < width; ++i) values[i] += other[i];
+          sum_to.write(row * width, width, values);
+          rms_normalise(values, width, epsilon, factors.data());
+          for (int n = 0; n < (twice ? 2 : 1); ++n) {
+            const float *s = scale_of[n].data(), *z = zero_of[n].data();
+            if (divide)
+              for (int64_t i = 0; i < width; ++i) other[i] = values[i] / s[i] + z[i];
+            else
+              for (int64_t i = 0; i < width; ++i) other[i] = values[i] * s[i] + z[i];
+            to[n].write(row * width, width, other);
+          }
+        });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(AddRmsNormQuant,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *scales1, const aclTensor *scales2Optional,
+              const aclTensor *zeroPoints1Optional, const aclTensor *zeroPoints2Optional,
+              [[maybe_unused]] int64_t axis, double epsilon, bool divMode, aclTensor *y1Out,
+              aclTensor *y2Out, aclTensor *xOut)) {
+  const aclTensor *const scales[] = {scales1, scales2Optional};
+  const aclTensor *const zeros[] = {zeroPoints1Optional, zeroPoints2Optional};
+  const aclTensor *const ys[] = {y1Out, y2Out};
+  return emu::plan_add_rms_norm_quant("aclnnAddRmsNormQuant", x1, x2, gamma, scales, zeros, epsilon,
+                                      divMode, ys, xOut, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(RmsNormQuant,
+             (const aclTensor *x, const aclTensor *gamma, const aclTensor *beta,
+              const aclTensor *scale, const aclTensor *offset, double epsilon, aclTensor *y)) {
+  using namespace emu;
+  constexpr const char *op = "aclnnRmsNormQuant";
+  Check check(op);
+  check.required("x", x).required("gamma", gamma).required("beta", beta);
+  check.required("scale", scale).required("offset", offset).required("y", y);
+  check.dtype("x", x).dtype("gamma", gamma).dtype("beta", beta);
+  check.dtype("scale", scale).dtype("offset", offset).dtype("y", y);
+  check.rank("x", x, 1, 8).rank("gamma", gamma, 1, 2).rank("beta", beta, 1, 2);
+  if (!check.ok()) return check.status();
+  check.same_dtype("gamma", gamma->dtype, "x", x->dtype);
+  check.same_dtype("beta", beta->dtype, "x", x->dtype);
+  check.same_dtype("scale", scale->dtype, "x", x->dtype);
+  const Layout whole = layout_of(*x);
+  const int64_t width = whole.shape[whole.rank - 1], one = 1;
+  const int64_t row[] = {1, width};
+  check.shape("gamma", gamma, gamma->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
+  check.shape("beta", beta, layout_of(*gamma));
+  check.shape("scale", scale, dense_layout(&one, 1)).shape("offset", offset, layout_of(*scale));
+  check_packing(check, "y", y, whole, "x");
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(x), weight = plan.input(gamma), bias = plan.input(beta);
+  const size_t factor = plan.input(scale), shift = plan.input(offset), to = plan.output(y);
+  const int64_t rows = width == 0 ? 0 : outer_count(*x, 1);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const aclTensor &result = c.tensor(to);
+        const RowSource<float> source(
+            operands.safe(view_of(c.tensor(from)), {shared_view(result)}));
+        const QuantTarget target(result);
+        const auto weights = read_all<float>(c, weight, width, 1.0f),
+                   biases = read_all<float>(c, bias, width, 0.0f);
+        const float divisor = read_all<float>(c, factor, 1, 1.0f)[0],
+                    added = read_all<float>(c, shift, 1, 0.0f)[0];
+        for_each_row<float>(rows, width, 1, [&](int64_t r, float *values) {
+          source.read(r * width, width, values);
+          rms_normalise(values, width, epsilon, weights.data());
+          for (int64_t i = 0; i < width; ++i)
+            values[i] = (values[i] + biases[static_cast<size_t>(i)]) / divisor + added;
+          target.write(r * width, width, values);
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
