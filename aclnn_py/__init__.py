@@ -11,6 +11,8 @@ import os as _os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aclnn_py.late import lead as _lead
+
 if TYPE_CHECKING:
     from aclnn_py import distributed, errors, functional, ops, tools
     from aclnn_py._ffi import library_info, use
@@ -90,6 +92,19 @@ _HOMES = {
     "library_info": "_ffi",
     "use": "_ffi",
 }
+# Where the calls go that lower modules make to higher ones; see `late`.
+_lead(
+    {
+        "array": "aclnn_py.array",
+        "dlpack": "aclnn_py.tensor.dlpack",
+        "doctor": "aclnn_py.tools.doctor",
+        "event": "aclnn_py.runtime.event",
+        "explanation": "aclnn_py.errors.explanation",
+        "functional": "aclnn_py.functional",
+        "stream": "aclnn_py.runtime.stream",
+        "workspace": "aclnn_py.memory.workspace",
+    }
+)
 _MODULES = ("distributed", "errors", "functional", "ops", "tools")
 
 __all__ = [

@@ -1,134 +1,277 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Imports go down or sideways, never up."""
+"""Imports go down, never up, wherever they stand; what goes up is a hook of `late`."""
 
 from __future__ import annotations
 
-import ast
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.sources import Source, circles
 
-ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "aclnn_py"
-# Folder -> layer. What stands above may import what stands below or beside it.
-LAYERS = {
-    name: layer
-    for layer, names in enumerate(
-        [
-            ["facts"],
-            ["errors", "_ffi", "emulator"],
-            ["runtime", "memory", "tensor", "random"],
-            ["operators", "graphs", "ops", "checking", "functional", "array"],
-            ["distributed"],
-            ["tools"],
-        ]
-    )
-    for name in names
-}
-# `from aclnn_py import Name` loads a name of any layer, so only the package's users may write it.
-PUBLIC = {"__version__"}
-# NumPy is imported where arrays are converted or made, and nowhere else.
-NUMPY = {
-    "array",
-    "checking/launches",
+PACKAGE = Path(__file__).parent.parent / "aclnn_py"
+# From low to high, one folder (or module at the top) per layer. A module may import its own folder
+# and those before it.
+LAYERS = (
+    "late",
+    "facts",
+    "errors",
+    "emulator",
+    "_ffi",
+    "runtime",
+    "memory",
+    "tensor",
+    "random",
+    "operators",
+    "operators.describe",
+    "operators.rules",
+    "operators.record",
+    "operators.launch",
+    "graphs",
+    "ops",
+    "checking",
     "functional",
-    "memory/buffer",
+    "array",
+    "distributed",
+    "tools",
+)
+AT_THE_TOP = 6
+LARGEST_CIRCLE = 3
+PRIVATE_READS = 30
+# `from aclnn_py import Name` loads a name of any layer, so only the package's users may write it.
+PUBLIC = {"aclnn_py.__version__"}
+# Modules that import inside functions, each for its reason.
+IN_FUNCTIONS = {
+    "aclnn_py.tools.cli": "a command loads what it needs, and nothing else",
+    "aclnn_py.tools.doctor.trial": "runs in a child process, whose imports are what is tried",
+}
+# Modules that import by a text, or run one; an `__init__.py` may as well.
+BY_TEXT = {
+    "aclnn_py.late": "leads upwards",
+    "aclnn_py.operators.launch.generate": "compiles the launch functions of `ops`",
+}
+# Names that begin with an underscore and are read outside the module that defines them.
+STEPS = "a sequence is made of plans, and users of a plan have no use for the name"
+STRUCTURE = "a launch reads it of whatever it is given, and only a Tensor has this name"
+BASE = "a Buffer is a Memory, and this is the part of it that Memory defines"
+PRIVATE = {
+    ("aclnn_py.memory.buffer", "_nbytes"): (1, BASE),
+    ("aclnn_py.memory.buffer", "_slice"): (1, BASE),
+    ("aclnn_py.operators.launch.op", "_desc"): (3, STRUCTURE),
+    ("aclnn_py.operators.launch.plans", "_desc"): (1, STRUCTURE),
+    ("aclnn_py.operators.launch.rebinding", "_desc"): (2, STRUCTURE),
+    ("aclnn_py.operators.launch.sequence_steps", "_desc"): (1, STRUCTURE),
+    ("aclnn_py.operators.launch.sequence", "_values"): (4, STEPS),
+    ("aclnn_py.operators.launch.sequence", "_exchange"): (2, STEPS),
+    ("aclnn_py.operators.launch.sequence", "_prepare_again"): (1, STEPS),
+    ("aclnn_py.operators.launch.sequence", "_renew"): (1, STEPS),
+    ("aclnn_py.operators.launch.sequence", "_tensors"): (1, STEPS),
+}
+# NumPy is imported where arrays are converted or made, and nowhere else.
+NUMPY = (
+    "array",
+    "checking.launches",
+    "functional",
+    "memory.buffer",
     "operators",
     "tensor",
-    "distributed/collectives",
-    "tools/doctor/trial",
-    "tools/records/difference",
-}
+    "distributed.collectives",
+    "tools.doctor.trial",
+    "tools.records.difference",
+)
 FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "paddle", "oneflow"}
 
 
-def modules() -> list[Path]:
-    apart = {"lib", "include"}
-    return sorted(p for p in PACKAGE.rglob("*.py") if p.parent.name not in apart)
+def read_package() -> dict[str, Source]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if parts[1] in ("lib", "include"):
+            continue
+        is_face = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_face else parts)
+        found[name] = Source.read(name, path.read_text(), is_face=is_face)
+    return found
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Absolute names a module imports when it runs, so without those for type checkers only."""
-
-    def visit(node: ast.AST) -> Iterator[str]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-                for other in child.orelse:
-                    yield from visit(other)
-            elif isinstance(child, ast.Import):
-                yield from (alias.name for alias in child.names)
-            elif isinstance(child, ast.ImportFrom):
-                assert child.level == 0, f"{path.name}: imports are absolute inside the package"
-                module = child.module or ""
-                yield module
-                yield from (f"{module}.{alias.name}" for alias in child.names)
-            else:
-                yield from visit(child)
-
-    yield from visit(ast.parse(path.read_text()))
+SOURCES = read_package()
+INSIDE = sorted(SOURCES.keys() - {"aclnn_py"})
 
 
-def unit(dotted: str) -> str | None:
-    parts = dotted.split(".")
-    return parts[1] if parts[0] == "aclnn_py" and len(parts) > 1 else None
+def layer_of(module: str) -> int:
+    """The number of the layer of a module; the longest name of a folder counts."""
+    name = module.removeprefix("aclnn_py.")
+    while name not in LAYERS:
+        assert "." in name, f"{module} lies in no layer; add its folder to LAYERS"
+        name = name.rpartition(".")[0]
+    return LAYERS.index(name)
 
 
-def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).with_suffix("").as_posix()
+def judge(source: Source, modules: set[str]) -> list[str]:
+    """What a module does that no module may do."""
+    faults = []
+    for target, item in source.targets(modules).items():
+        if layer_of(target) > layer_of(source.name):
+            faults.append(f"line {item.line}: imports {target}, which lies above")
+        if item.in_function and source.name not in IN_FUNCTIONS:
+            faults.append(f"line {item.line}: imports {target} inside a function")
+    for item in source.imports:
+        outside = item.target == "aclnn_py" or (
+            item.target.rpartition(".")[0] == "aclnn_py" and item.target not in modules | PUBLIC
+        )
+        if outside:
+            faults.append(f"line {item.line}: imports {item.target}, which leads anywhere")
+    if not source.is_face and source.name not in BY_TEXT:
+        faults += [f"line {line}: imports by a text" for line in source.dynamic]
+    return faults
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_imports_never_go_up(path: Path) -> None:
-    own = name_of(path).split("/")[0]
-    if own in ("__init__", "__main__"):
-        return
-    if own == "emulator":
-        assert not [name for name in imported(path) if unit(name)], "the emulator stands alone"
-        return
-    for name in imported(path):
-        other = unit(name)
-        if other is not None and other not in PUBLIC:
-            above = LAYERS[other] > LAYERS[own]
-            assert not above, f"imports {name}, which is a layer above"
+@pytest.mark.parametrize("name", INSIDE)
+def test_imports_go_down_and_stand_at_the_top(name: str) -> None:
+    assert judge(SOURCES[name], set(SOURCES)) == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_only_discovery_knows_the_emulator(path: Path) -> None:
-    users = {name for name in imported(path) if unit(name) == "emulator"}
-    assert not users or name_of(path).startswith("_ffi/")
+def test_no_exception_has_lost_its_reason() -> None:
+    found = {name: SOURCES[name].targets(SOURCES).values() for name in INSIDE}
+    inner = {name for name, items in found.items() if any(item.in_function for item in items)}
+    assert inner == set(IN_FUNCTIONS)
+    assert {n for n in INSIDE if SOURCES[n].dynamic and not SOURCES[n].is_face} == set(BY_TEXT)
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_numpy_only_where_arrays_are(path: Path) -> None:
-    name = name_of(path)
-    if not {"numpy", "ml_dtypes"} & {module.split(".")[0] for module in imported(path)}:
-        return
-    assert name in NUMPY or name.split("/")[0] in NUMPY
+def test_no_circle_has_more_than_three_modules() -> None:
+    graph = {name: set(SOURCES[name].targets(SOURCES)) for name in INSIDE}
+    assert [circle for circle in circles(graph) if len(circle) > LARGEST_CIRCLE] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_no_framework_is_imported(path: Path) -> None:
-    roots = {name.split(".")[0] for name in imported(path)}
+def test_few_modules_stand_at_the_top() -> None:
+    at_the_top = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert at_the_top <= set(LAYERS)
+    assert len(at_the_top) <= AT_THE_TOP
+
+
+def test_private_names_are_read_where_they_are_defined() -> None:
+    found: dict[tuple[str, str], list[int]] = {}
+    for name in INSIDE:
+        for attribute, line in SOURCES[name].private:
+            found.setdefault((name, attribute), []).append(line)
+    assert {place: lines for place, lines in found.items() if place not in PRIVATE} == {}
+    counts = {place: len(lines) for place, lines in found.items()}
+    assert counts == {place: count for place, (count, _reason) in PRIVATE.items()}
+    assert sum(counts.values()) < PRIVATE_READS
+
+
+def test_late_imports_nothing_of_the_package() -> None:
+    assert SOURCES["aclnn_py.late"].targets(SOURCES) == {}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_only_the_door_to_c_knows_the_emulator(name: str) -> None:
+    users = name.startswith(("aclnn_py._ffi", "aclnn_py.emulator"))
+    assert users or "aclnn_py.emulator" not in SOURCES[name].targets(SOURCES)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_what_is_imported_from_outside(name: str) -> None:
+    roots = {item.target.split(".")[0] for item in SOURCES[name].imports}
     assert not roots & FRAMEWORKS
-    allowed = {"aclnn_py", "cffi", "numpy", "ml_dtypes", ""}
-    assert roots <= allowed | set(sys.stdlib_module_names), "an undeclared dependency"
+    allowed = {"aclnn_py", "numpy", "ml_dtypes"}
+    assert roots <= allowed | sys.stdlib_module_names, "an undeclared dependency"
+    place = name.removeprefix("aclnn_py.")
+    arrays = any(place == part or place.startswith(f"{part}.") for part in NUMPY)
+    assert arrays or not {"numpy", "ml_dtypes"} & roots
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_cffi_has_one_door(path: Path) -> None:
-    names = set(imported(path))
-    assert "cffi" not in {name.split(".")[0] for name in names}
-    if not name_of(path).startswith("_ffi/"):
-        assert not any(name.startswith("aclnn_py._ffi._binding") for name in names)
+@pytest.mark.parametrize("name", INSIDE)
+def test_the_extension_module_has_one_door(name: str) -> None:
+    if not name.startswith("aclnn_py._ffi"):
+        targets = [item.target for item in SOURCES[name].imports]
+        assert not [t for t in targets if t.startswith("aclnn_py._ffi._binding")]
 
 
-@pytest.mark.parametrize("part", ["errors", "facts"])
-def test_errors_and_what_explains_them_need_the_standard_library_only(part: str) -> None:
+@pytest.mark.parametrize("folder", ["errors", "facts", "late"])
+def test_errors_and_what_explains_them_need_the_standard_library_only(folder: str) -> None:
     # A process that cannot load the C library still has to unpickle and explain an exception.
-    place = PACKAGE / part
-    for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-        for name in imported(path):
-            own = unit(name) in ("errors", "facts") or name in ("", "aclnn_py")
-            assert own or name.split(".")[0] in sys.stdlib_module_names, f"{path.name}: {name}"
+    below = ("aclnn_py.errors", "aclnn_py.facts", "aclnn_py.late")
+    for name in INSIDE:
+        if name.startswith(f"aclnn_py.{folder}"):
+            for item in SOURCES[name].imports:
+                own = item.target.startswith(below)
+                assert own or item.target.split(".")[0] in sys.stdlib_module_names, item
+
+
+# The check itself: none of these ways past it is overlooked.
+
+LOW = "aclnn_py.memory.planted"
+WAYS_UP = {
+    "statement": "from aclnn_py.functional.row import build",
+    "module": "import aclnn_py.functional.row",
+    "from the package": "from aclnn_py import functional",
+    "relative": "from ..functional import row",
+    "in a function": "def f():\n    from aclnn_py.functional import row",
+    "in a lambda's class": "class A:\n    async def f(self):\n        import aclnn_py.tools",
+    "for typing": "if TYPE_CHECKING:\n    from aclnn_py.graphs.capture import Capture",
+    "for typing, by another name": "if typing.TYPE_CHECKING:\n    import aclnn_py.graphs.graph",
+    "where it may fail": "try:\n    import aclnn_py.tools\nexcept ImportError:\n    pass",
+    "through the package": "import aclnn_py\naclnn_py.functional.cast",
+    "a public name": "from aclnn_py import Tensor",
+    "by text": 'from importlib import import_module\nimport_module("aclnn_py.tools")',
+    "by another name": "from importlib import import_module as load\nload(name)",
+    "by a text put together": 'import importlib\nimportlib.import_module(f"aclnn_py.{name}")',
+    "by running a text": 'exec("import aclnn_py.tools")',
+    "by the builtin": '__import__("aclnn_py.tools")',
+    "by the builtin's name": 'getattr(builtins, "__import__")("aclnn_py.tools")',
+    "out of the table of modules": 'sys.modules["aclnn_py.tools"]',
+}
+
+
+@pytest.mark.parametrize("way", WAYS_UP)
+def test_a_way_up_is_seen(way: str) -> None:
+    assert judge(Source.read(LOW, WAYS_UP[way]), set(SOURCES)) != []
+
+
+def test_a_face_may_import_by_text_but_not_upwards() -> None:
+    text = 'from importlib import import_module\n_HOMES = {"x": "%s"}\n'
+    modules = set(SOURCES)
+    own = Source.read("aclnn_py.tensor", text % "tensor.layout", is_face=True)
+    up = Source.read("aclnn_py.tensor", text % "tools.doctor", is_face=True)
+    assert judge(own, modules) == []
+    assert judge(up, modules) == ["line 1: imports aclnn_py.tools.doctor, which lies above"]
+
+
+def test_imports_below_and_beside_are_allowed() -> None:
+    text = "from aclnn_py import late\nfrom aclnn_py.runtime.device import Device\nimport numpy"
+    assert judge(Source.read(LOW, text), set(SOURCES)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(stream):\n    return stream._queue",
+        "tensor.buffer._block.use",
+        'getattr(tensor, "_layout")',
+        "from aclnn_py.memory.buffer import _copy",
+        "Tensor._of(memory, layout)",
+        "x = lambda tensor: tensor._layout",
+        "def _desc(): ...\ndef f(tensor):\n    return tensor._desc",
+    ],
+)
+def test_a_private_read_is_seen(text: str) -> None:
+    assert len(Source.read(LOW, text).private) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A:\n    __slots__ = ('_at',)\ndef f(a):\n    return a._at",
+        "class A:\n    def _g(self): ...\n    def f(self, other):\n        return other._g()",
+        "import os\nos._exit(1)",
+        "class A:\n    def f(self):\n        return self._inherited",
+    ],
+)
+def test_what_a_module_defines_is_its_own(text: str) -> None:
+    assert Source.read(LOW, text).private == []
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
+    assert circles(graph) == [["a", "b", "c"], ["d", "e"]]

@@ -153,11 +153,11 @@ def real_type(kind: DType) -> DType:
 def part(tensor: Tensor, number: int) -> Tensor:
     """A view of the real (0) or the imaginary (1) parts of complex numbers."""
     if not tensor.count:
-        return empty(tensor.shape, real_type(tensor._layout.dtype), device=tensor.device)
+        return empty(tensor.shape, real_type(tensor.layout.dtype), device=tensor.device)
     return Tensor.wrap(
         tensor.buffer,
         tensor.shape,
-        real_type(tensor._layout.dtype),
+        real_type(tensor.layout.dtype),
         strides=tuple(2 * stride for stride in tensor.strides),
         offset=2 * tensor.offset + number,
     )
@@ -276,7 +276,7 @@ def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
         isinstance(operand, Tensor) and overlaps(out, operand) for operand in operands
     ):
         result = _evaluate(known, operands, None)
-        _check_out(out, result.shape, result._layout.dtype, name)
+        _check_out(out, result.shape, result.layout.dtype, name)
         ops.inplace_copy(out, result)
         return out
     return _evaluate(known, operands, out)
@@ -293,7 +293,7 @@ def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
     """Evaluate a function of one tensor."""
     device = expect_operands(name, operand)
     row = UNARY[name]
-    given = operand._layout.dtype
+    given = operand.layout.dtype
     if name in _EXACT_INTEGERS and given.numpy.kind in "biu":
         row = UNARY["positive"]
     compute, kind = row.types(name, given)
@@ -351,7 +351,7 @@ def _check_exponent(kind: DType, exponent: Any) -> None:
     if isinstance(exponent, Tensor):
         if exponent.dtype.kind != "i" or not exponent.count:
             return
-        low = empty((), exponent._layout.dtype, device=exponent.device)
+        low = empty((), exponent.layout.dtype, device=exponent.device)
         ops.amin(exponent, tuple(range(exponent.ndim)), False, low)
         exponent = low.item()
     if exponent < 0:
@@ -365,7 +365,7 @@ def _place(
     if out is not None:
         _check_out(out, shape, kind, name)
     written = kind if kind is _BOOL or compute.numpy.kind == "c" else compute
-    if out is not None and out._layout.dtype is written and out.shape == shape:
+    if out is not None and out.layout.dtype is written and out.shape == shape:
         return out
     return empty(shape, written, device=device)
 
@@ -379,7 +379,7 @@ def _check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> N
 def _check_kind(out: object, kind: DType, name: str) -> Tensor:
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}: out must be a Tensor, got {type(out).__name__}")
-    if not same_kind(kind, out._layout.dtype):
+    if not same_kind(kind, out.layout.dtype):
         raise TypeError(
             f"{name}: cannot store {kind} in {out.dtype_name} with the rule 'same_kind'; "
             "write the result to a tensor of its own"
@@ -404,13 +404,13 @@ def shares_memory(a: Tensor, b: Tensor) -> bool:
 
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
-    layout = tensor._layout
+    layout = tensor.layout
     return tensor.address, tensor.address + layout.dtype.nbytes(layout.span)
 
 
 def overlaps(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors are different views of the same memory."""
-    same = a.address == b.address and a._layout.strides == b._layout.strides
+    same = a.address == b.address and a.layout.strides == b.layout.strides
     return not (same and a.shape == b.shape) and shares_memory(a, b)
 
 

@@ -63,7 +63,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     if plain and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
         # aclnnInplaceMaskedFillScalar lacks float64 and some integers, which aclnnSWhere has.
-        filled = tensor_of(value, tensor._layout.dtype, tensor.device)
+        filled = tensor_of(value, tensor.layout.dtype, tensor.device)
         ops.inplace_copy(tensor, functional.where(key, filled, tensor))
         return
     view, flipped, indices = _select(tensor, key)
@@ -100,7 +100,7 @@ def _write(view: Tensor, value: Any, flipped: tuple[int, ...]) -> None:
 
 def _source(value: Any, view: Tensor) -> Tensor:
     """The value on the device, in the dtype of the view."""
-    kind = view._layout.dtype
+    kind = view.layout.dtype
     if isinstance(value, Tensor):
         _same_device(view, value)
         return cast(value, kind)

@@ -119,7 +119,7 @@ def same_kind(source: DType, target: DType) -> bool:
 
 def cast(tensor: Tensor, kind: DType) -> Tensor:
     """The tensor itself, or a copy in another dtype."""
-    if tensor._layout.dtype is kind:
+    if tensor.layout.dtype is kind:
         return tensor
     return functional.cast(tensor, kind)
 

@@ -100,14 +100,14 @@ def reduce(
     axes = axes_of(axis, x.ndim)
     if not has_identity and not prod(x.shape[i] for i in axes):
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-    given = x._layout.dtype
+    given = x.layout.dtype
     kind = dtype_of(dtype) if dtype is not None else type_rule(given)
     # The operators add up in int64; the bits of a sum in uint64 are the same.
     compute = dtype_of("int64") if kind.name == "uint64" else kind
     if name in ("sum", "prod", "mean"):
         x = cast(x, compute)
     if not axes:
-        return functional.contiguous(x if x._layout.dtype is kind else cast(x, kind))
+        return functional.contiguous(x if x.layout.dtype is kind else cast(x, kind))
     out = empty(reduced_shape(x.shape, axes, keepdims), compute, device=x.device)
     run(x, axes, keepdims, compute, out)
     return cast(out, kind)
@@ -117,7 +117,7 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
     """Evaluate argmax or argmin; without an axis the tensor counts as one row."""
     if not (x.count if axis is None else x.shape[axes_of(axis, x.ndim)[0]]):
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    kind = x._layout.dtype
+    kind = x.layout.dtype
     values = cast(x, dtype_of("uint8")) if kind.name == "bool" else x
     shape = reduced_shape(x.shape, () if axis is None else axes_of(axis, x.ndim), keepdims)
     out = empty(shape, "int64", device=x.device)
@@ -136,7 +136,7 @@ def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None)
     if axis is None:
         x, axis = x.reshape(-1), 0
     (at,) = axes_of(axis, x.ndim)
-    kind = dtype_of(dtype) if dtype is not None else _sum_type(x._layout.dtype)
+    kind = dtype_of(dtype) if dtype is not None else _sum_type(x.layout.dtype)
     compute = dtype_of("int64") if kind.name == "uint64" else kind
     out = empty(x.shape, compute, device=x.device)
     queue = ops.cumsum if name == "cumsum" else ops.cumprod
@@ -146,7 +146,7 @@ def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None)
 
 def variance(x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Evaluate var from two means: CANN's own operator has no float64."""
-    kind = _mean_type(x._layout.dtype)
+    kind = _mean_type(x.layout.dtype)
     # As NumPy does, half precision is added up in float32.
     work = cast(x, dtype_of("float32") if kind.numpy.itemsize == 2 else kind)
     distances = apply("subtract", work, reduce("mean", work, axis, keepdims=True))

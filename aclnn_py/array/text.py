@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from aclnn_py.errors import AclnnPyError
 from aclnn_py.tensor.formats import is_blocked
-from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.tensor import Tensor, description
 
 __all__ = ["text_of"]
 
@@ -22,7 +22,7 @@ _EDGE = 3
 
 def text_of(tensor: Tensor) -> str:
     """What ``repr`` returns. It waits for the work on the tensor and never raises for its state."""
-    described = tensor._describe()
+    described = description(tensor)
     if tensor.closed:
         return f"<Tensor closed, {described}>"
     summarised = tensor.count > _THRESHOLD

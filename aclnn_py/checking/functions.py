@@ -13,6 +13,7 @@ from aclnn_py.checking.history import History, Life, stack_text
 from aclnn_py.checking.queued import Queued
 from aclnn_py.checking.reports import Reports
 from aclnn_py.errors import CheckClosedError, CheckError
+from aclnn_py.runtime.status import recent_message
 
 __all__ = ["Functions"]
 
@@ -183,8 +184,6 @@ class Functions:
         status = function(raw, *rest)
         ended = self._history.ended(address, "freed") if _was_freed(status) else None
         if status == _WRITTEN_OUTSIDE and ended is not None:
-            from aclnn_py.runtime.status import recent_message
-
             raise CheckError(
                 f"something wrote outside {_named(ended)}: {recent_message()}",
                 fault="write outside an allocation",

@@ -22,8 +22,7 @@ from aclnn_py.errors import (
     StatusError,
 )
 from aclnn_py.operators.launch.observers import Launch, Observer
-from aclnn_py.runtime.faults import watching
-from aclnn_py.runtime.stream_state import StreamState
+from aclnn_py.runtime.faults import QueuedWork, watching
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["Launches"]
@@ -96,7 +95,7 @@ class Launches(Observer):
             self._runs[key] = [*stacks[:1], stack]
             while len(self._runs) > _REMEMBERED_PLANS:
                 del self._runs[next(iter(self._runs))]
-        state = launch.stream._queue
+        state = launch.stream.state
         if launch.sequence is None or state.capturing():
             return  # a graph that is captured runs nothing yet
         self._queued.add(
@@ -110,7 +109,7 @@ class Launches(Observer):
             )
         )
 
-    def faulted(self, error: StatusError, state: StreamState, sequence: int) -> None:
+    def faulted(self, error: StatusError, state: QueuedWork, sequence: int) -> None:
         """Add both stacks to the error of a wait for work that failed on the device."""
         work = self._queued.launched(int(state.context.id), sequence)
         launched = stack_text(None if work is None else work.stack)
@@ -202,7 +201,7 @@ def _ranges(launch: Launch) -> Iterator[_Argument]:
     for name, tensor, written in _tensors(launch):
         if tensor.closed or not tensor.address:
             continue
-        layout = tensor._layout
+        layout = tensor.layout
         if 0 in layout.shape:
             continue
         if tensor.is_contiguous or len(layout.storage_shape) > len(layout.shape):
@@ -221,7 +220,7 @@ def _hazard(a: _Argument, b: _Argument) -> bool:
     one, other = a.tensor, b.tensor
     same_place = a.start == b.start and a.end == b.end
     same_order = one.strides == other.strides or (one.is_contiguous and other.is_contiguous)
-    if same_place and same_order and one._layout.dtype.bits == other._layout.dtype.bits:
+    if same_place and same_order and one.layout.dtype.bits == other.layout.dtype.bits:
         return False  # each element is read where it is written
     mine, theirs = _bytes_of(one), _bytes_of(other)
     if mine is None or theirs is None:
@@ -245,7 +244,7 @@ class _Interface:
 
 def _bytes_of(tensor: Tensor) -> np.ndarray[Any, Any] | None:
     """An array over the addresses of a tensor, for arithmetic only; None below a byte."""
-    nbytes, rest = divmod(tensor._layout.dtype.bits, 8)
+    nbytes, rest = divmod(tensor.layout.dtype.bits, 8)
     return None if rest else np.asarray(_Interface(tensor, nbytes))
 
 
@@ -258,7 +257,7 @@ def _on_host(address: int) -> bool:
     return int(out[0].location.type) == _UNREGISTERED
 
 
-def _task(state: StreamState) -> tuple[int, int]:
+def _task(state: QueuedWork) -> tuple[int, int]:
     if not (C.has("aclrtStreamGetId") and C.has("aclrtGetThreadLastTaskId")):
         return (-1, -1)
     number, task = ffi.new("int32_t *"), ffi.new("uint32_t *")

@@ -154,15 +154,15 @@ def queue(
     """
     where = communicator.stream(stream)
     capture_rules.before_queue(routine, where)
-    uses = [tensor._memory._block.use for tensor in tensors]
+    uses = [tensor.buffer.block.use for tensor in tensors]
     order(where, uses)
     with communicator.device.as_active():
         status = call(getattr(C, routine), communicator.raw, where.raw)
         check_hccl(status, routine, rank=communicator.rank, device=communicator.device.index)
     line = calling_line() if observers() else ""
-    note_collective(where._queue, mark(where, uses), routine, line)
-    if where._queue.capture is not None:
-        where._queue.capture.depend(communicator)
+    note_collective(where.state, mark(where, uses), routine, line)
+    if where.state.capture is not None:
+        where.state.capture.depend(communicator)
 
 
 def same_count(expected: int, found: int, argument: str) -> None:

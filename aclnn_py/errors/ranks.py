@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aclnn_py.errors import AclnnPyError, CommunicationError
+from aclnn_py.errors.base import AclnnPyError
+from aclnn_py.errors.kinds import CommunicationError
 
 __all__ = [
     "RankEnvironmentError",

@@ -56,7 +56,7 @@ def next_place(
             f"generator: {source!r} is not of {target.device!r}, where the tensor is"
         )
     queue = resolve_stream(stream)
-    capture, recorded = queue._queue.capture, thread.recording
+    capture, recorded = queue.state.capture, thread.recording
     if capture is None and recorded is None:
         return Fixed(*source.take(target.count))
     if capture is None:
@@ -67,7 +67,7 @@ def next_place(
             "come from the replays of both; record and capture one after the other, or pass seed=",
             call="Sequence.record",
         )
-    draws = capture.graph.draws
+    draws = capture.draws
     assert draws is not None
     return _replayed(draws.place(source, target.count, queue))
 

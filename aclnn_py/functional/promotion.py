@@ -30,7 +30,7 @@ def promote(*operands: Any) -> DType:
     A higher kind wins with its own width: int64 with float16 gives float16. A number matters only
     if its kind is higher than that of every tensor.
     """
-    tensors = [item._layout.dtype for item in operands if isinstance(item, Tensor)]
+    tensors = [item.layout.dtype for item in operands if isinstance(item, Tensor)]
     result = tensors[0]
     for kind in tensors[1:]:
         result = _promote_two(result, kind)

@@ -12,7 +12,7 @@ from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.formats import Format
 from aclnn_py.tensor.layout import layout_of
-from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = ["pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"]
@@ -185,11 +185,11 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     rows = layout_of(
         weight.shape,
         contiguous_strides(weight.shape),
-        blocked._layout.dtype,
+        blocked.layout.dtype,
         Format.ND,
         blocked.storage_shape,
     )
-    plain = Tensor._of(blocked.buffer, rows)
+    plain = tensor_over(blocked.buffer, rows)
     ops.inplace_copy(plain, weight, stream=stream)
     ops.trans_matmul_weight(plain, stream=stream)
     return blocked

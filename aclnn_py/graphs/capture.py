@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The capture of a graph, and what keeps alive what the graph refers to.
 
-While a stream is captured, a ``CaptureState`` of the graph stands in for its own state. Captured
-work leaves its marks (see ``block``) under the number of that state, which is not passed before the
+While a stream is captured, the state of a ``Recording`` stands in for its own. Captured work leaves
+its marks (see ``memory.block``) under the number of that state, which is not passed before the
 graph is released: memory that captured work touches is not freed before that, whoever lets go of
-it. What is allocated during the capture belongs to the graph's memory (see ``graph_memory``), as
-does the workspace of captured launches.
+it. What is allocated during the capture belongs to the graph's memory (see
+``memory.graph_memory``), as does the workspace of captured launches.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import (
@@ -24,16 +24,15 @@ from aclnn_py.errors import (
 )
 from aclnn_py.memory.allocator import give_to
 from aclnn_py.memory.graph_memory import GraphMemory, Moment, pending
+from aclnn_py.random.draws import Draws
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.faults import Note
 from aclnn_py.runtime.status import check_acl, recent_message
 from aclnn_py.runtime.stream import Stream, follow
 from aclnn_py.runtime.stream_state import NEVER, StreamState, leave, pending_streams
 
-if TYPE_CHECKING:
-    from aclnn_py.random.draws import Draws
-
-__all__ = ["MODES", "Capture", "CaptureState", "CapturedGraph", "Point", "address_of"]
+__all__ = ["MODES", "Capture", "CapturedGraph", "Point", "Recording", "address_of"]
 
 MODES = {
     "global": capture_rules.GLOBAL,
@@ -45,45 +44,45 @@ _INSTEAD = (
 )
 
 
-class CaptureState(StreamState):
-    """The state of a captured stream: all its work counts as going on until the graph is released.
+class Recording:
+    """One captured stream: the state that stands in for its own, and what its work touches.
 
-    ``uses`` are the ap_use structures of the memory that captured work touches, by address: the
-    cdata that own them, since the buffers may go before the graph does;
-    ``copied`` are the addresses of those that copies and collectives touch;
-    ``arenas`` are all buffers that launches use as workspace; ``place`` is the number of the stream
-    among those of the capture.
+    It is the ``Recorder`` of that state. ``uses`` are the ap_use structures of the memory that
+    captured work touches, by address: the cdata that own them, since the buffers may go before the
+    graph does; ``copied`` are the addresses of those that copies and collectives touch; ``arenas``
+    are all buffers that launches use as workspace; ``place`` is the number of the stream among
+    those of the capture.
     """
 
-    __slots__ = ("arenas", "capture", "copied", "graph", "place", "uses")
+    __slots__ = ("arenas", "capture", "copied", "graph", "place", "state", "uses")
 
     def __init__(self, raw: Any, capture: Capture, place: int) -> None:
-        super().__init__(raw, capture.device, True)
-        self.capture: Capture | None = capture
+        self.capture = capture
         self.graph = capture.graph
         self.place = place
         self.uses: dict[int, Any] = {}
         self.copied: set[int] = set()
         self.arenas: list[Any] = []
+        self.state = StreamState(raw, capture.device, True)
+        self.state.recorder = self
         # All of them, for the errors of replays.
-        self.notes = deque()
+        self.state.notes = deque()
 
     def kept_arena(self, nbytes: int) -> Any:
         """The workspace of the graphs that share memory: their replays do not overlap."""
         arena = self.graph.memory.arenas.get(self.place)
         return arena if arena is not None and arena.nbytes >= nbytes else None
 
-    def replace_arena(self, arena: Any, sequence: int) -> None:
-        """Hold one more buffer as workspace: earlier launches run again with the ones before."""
-        del sequence
+    def keep_arena(self, arena: Any) -> None:
+        """Keep one more buffer as workspace: earlier launches run again with the ones before."""
         if arena is None:
             self.graph.memory.arenas.pop(self.place, None)
             return
         self.graph.memory.arenas[self.place] = arena
         self.arenas.append(arena)
-        use = arena._block.use
+        use = arena.block.use
         self.uses[address_of(use)] = use
-        lib.ap_mark_use(self.context, ffi.new("ap_use *[]", [use]), 1)
+        lib.ap_mark_use(self.state.context, ffi.new("ap_use *[]", [use]), 1)
 
     def launched(self, uses: Iterable[Any]) -> None:
         """Remember memory that a captured operator touches."""
@@ -96,33 +95,30 @@ class CaptureState(StreamState):
             self.uses[address_of(use)] = use
             self.copied.add(address_of(use))
 
+    def touches(self, use: Any) -> bool:
+        """Whether captured work touches a piece of memory."""
+        return address_of(use) in self.uses
+
     def forget(self, use: Any) -> None:
         """Drop the marks of the graph from memory that it does not need any more."""
         self.uses.pop(address_of(use), None)
-        lib.ap_forget_stream(use, self.context.id)
+        lib.ap_forget_stream(use, self.state.context.id)
 
-    def may_use(self, use: Any) -> bool:
-        return address_of(use) in self.uses
-
-    def passed(self, sequence: int) -> None:
-        """Do nothing: a wait for the device says nothing about replays that are still to come."""
-
-    def poll(self) -> None:
-        """Do nothing: captured work has no place in the time of the device."""
-
-    def synchronize(self, timeout_s: float | None = None) -> None:
+    def settle(self, timeout_s: float | None) -> None:
         """Wait for the replays queued so far."""
         self.graph.settle(timeout_s)
 
     def end(self) -> None:
         """Let go of everything; no replay is queued."""
-        self.context.closed = lib.AP_STREAM_ENDED
+        state = self.state
+        state.context.closed = lib.AP_STREAM_ENDED
         for use in list(self.uses.values()):
             self.forget(use)
-        leave(self)
+        leave(state)
         self.arenas.clear()
-        super().passed(NEVER)
-        lib.ap_pools_forget(self.context)
+        state.recorder = None
+        state.passed(NEVER)
+        lib.ap_pools_forget(state.context)
 
 
 def address_of(use: Any) -> int:
@@ -141,7 +137,7 @@ class CapturedGraph:
         What the graph keeps, alone or with others, and where one of them was used last.
     last : Moment or None
         Where this graph was used last: others may go on when it is released.
-    states : list of CaptureState
+    recordings : list of Recording
         One per captured stream.
     queue : Stream or None
         A stream of the graph's own.
@@ -162,7 +158,7 @@ class CapturedGraph:
         "model",
         "prior",
         "queue",
-        "states",
+        "recordings",
     )
 
     def __init__(self, device: Device, memory: GraphMemory) -> None:
@@ -170,11 +166,16 @@ class CapturedGraph:
         self.memory = memory
         self.last: Moment | None = None
         self.model: Any = None
-        self.states: list[CaptureState] = []
+        self.recordings: list[Recording] = []
         self.queue: Stream | None = None
         self.communicators: list[Any] = []
         self.prior: list[StreamState] = []
         self.draws: Draws | None = None
+
+    @property
+    def notes(self) -> list[Note]:
+        """The captured launches, for the errors of replays."""
+        return [note for recording in self.recordings for note in recording.state.notes]
 
     def own_queue(self) -> Stream:
         """Return the stream of the graph's own; it lives as long as the graph."""
@@ -218,9 +219,9 @@ class CapturedGraph:
 
     def drop(self) -> None:
         """Let go of all that the graph kept alive."""
-        states, self.states = self.states, []
-        for state in states:
-            state.end()
+        recordings, self.recordings = self.recordings, []
+        for recording in recordings:
+            recording.end()
         self.memory.leave(self)
         self.communicators, self.prior, self.draws = [], [], None
         queue, self.queue = self.queue, None
@@ -229,7 +230,7 @@ class CapturedGraph:
 
 
 def _follow(stream: Stream, before: StreamState) -> None:
-    if before is stream._queue or before.context.closed == lib.AP_STREAM_ENDED:
+    if before is stream.state or before.context.closed == lib.AP_STREAM_ENDED:
         return
     if before.context.closed == lib.AP_STREAM_CAPTURED:
         raise CaptureError(
@@ -264,8 +265,8 @@ class Capture:
         self._main: Stream | None = main
         self.mode = mode
         self.active = False
-        # (stream, its own state, the state that stands in for it), the main one first.
-        self._members: list[tuple[Stream, StreamState, CaptureState]] = []
+        # (stream, its own state, what stands in for it), the main one first.
+        self._members: list[tuple[Stream, StreamState, Recording]] = []
         # What of the work of every stream is known to be done, by the number of the stream.
         self._known: dict[int, dict[int, int]] = {}
         # The ap_use structures of memory that several streams have used, and that was released.
@@ -277,6 +278,20 @@ class Capture:
         assert self._main is not None
         return self._main
 
+    @property
+    def keeper(self) -> Any:
+        """The ap_stream under whose number the allocator keeps the memory of the graph."""
+        return self.graph.memory.context
+
+    @property
+    def draws(self) -> Draws | None:
+        """The random numbers of the captured launches."""
+        return self.graph.draws
+
+    def wait_before_replay(self, state: StreamState) -> None:
+        """Let the next replay wait for the work of another stream."""
+        self.graph.prior.append(state)
+
     def depend(self, communicator: Any) -> None:
         """Note that replays need a communicator."""
         if communicator not in self.graph.communicators:
@@ -287,7 +302,7 @@ class Capture:
 
         In the mode "relaxed" the host may write it meanwhile, and what it writes has to last.
         """
-        return stream._queue.capture is self and self.mode != capture_rules.RELAXED
+        return stream.state.capture is self and self.mode != capture_rules.RELAXED
 
     def take_over(self, use: Any) -> bool:
         """Keep memory that was allocated in the capture and released in it, for more of its work.
@@ -328,23 +343,23 @@ class Capture:
         self._lend(self.main)
 
     def _lend(self, stream: Stream) -> None:
-        state = CaptureState(stream.raw, self, len(self._members))
-        self.graph.states.append(state)
-        self._members.append((stream, stream.lend(state), state))
-        self._known[state.context.id] = {}
+        recording = Recording(stream.raw, self, len(self._members))
+        self.graph.recordings.append(recording)
+        self._members.append((stream, stream.lend(recording.state), recording))
+        self._known[recording.state.context.id] = {}
 
     def record(self, stream: Stream) -> Point:
         """Return the point of an event that was just recorded on a captured stream."""
-        number = stream._queue.context.id
+        number = stream.state.context.id
         reached = dict(self._known[number])
-        reached[number] = int(stream._queue.context.sequence)
+        reached[number] = int(stream.state.context.sequence)
         return Point(self, reached)
 
     def wait(self, stream: Stream, point: Point) -> None:
         """Note that a stream waits for a point; one that was outside joins by that."""
-        if stream._queue.capture is None:
+        if stream.state.capture is None:
             self._lend(stream)
-        known = self._known[stream._queue.context.id]
+        known = self._known[stream.state.context.id]
         for number, sequence in point.reached.items():
             known[number] = max(known.get(number, 0), sequence)
 
@@ -391,22 +406,22 @@ class Capture:
 
     def _close(self) -> None:
         self.active = False
-        for stream, own, state in self._members:
+        for stream, own, recording in self._members:
             stream.take_back(own)
-            lib.ap_pools_keep(state.context, self.graph.memory.context)
+            lib.ap_pools_keep(recording.state.context, self.keeper)
         # The graph refers to this object, and must not keep the streams of others open.
         self._members.clear()
         self._main = None
         capture_rules.leave(self)
         while self._left:
-            give_to(self._left.pop(), self.graph.memory.context, 1)
+            give_to(self._left.pop(), self.keeper, 1)
 
     def _unjoined(self) -> list[Stream]:
-        known = self._known[self._members[0][2].context.id]
+        known = self._known[self._members[0][2].state.context.id]
         return [
             stream
-            for stream, _own, state in self._members[1:]
-            if known.get(state.context.id, 0) < int(state.context.sequence)
+            for stream, _own, recording in self._members[1:]
+            if known.get(recording.state.context.id, 0) < int(recording.state.context.sequence)
         ]
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import CaptureError, ClosedError, DeviceMismatchError
-from aclnn_py.graphs.capture import MODES, Capture, CapturedGraph
+from aclnn_py.graphs.capture import MODES, Capture, CapturedGraph, Recording
 from aclnn_py.graphs.inputs import GraphInputs, tensors_of
 from aclnn_py.memory.graph_memory import GraphMemory
 from aclnn_py.operators.launch.observers import Launch, Observer, observe, observing, timed
@@ -21,9 +21,7 @@ from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.runtime.handle import Handle
 from aclnn_py.runtime.status import error_of
 from aclnn_py.runtime.stream import Stream, current_stream, mark, order, resolve_stream
-
-if TYPE_CHECKING:
-    from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["Graph"]
 
@@ -223,10 +221,10 @@ class Graph(Handle):
         if lists.watched:
             lists.check_unchanged()
         where = current_stream() if stream is None else resolve_stream(stream)
-        queue = where._queue
-        if where._device is not self._device:
+        queue = where.state
+        if where.device is not self._device:
             raise DeviceMismatchError(f"stream: {where!r} is not of {self._device!r}")
-        if queue.capture is not None or thread.capture is not None:
+        if queue.recorder is not None or thread.capture is not None:
             raise CaptureError(
                 "Graph.replay: a capture is going on, and a graph cannot become part of another; "
                 "replay it after the capture",
@@ -250,7 +248,7 @@ class Graph(Handle):
 
     def _settle(self, status: int, state: CapturedGraph, stream: Stream) -> None:
         """Deal with a replay that did not go through at once."""
-        inputs, context = self._inputs, stream._queue.context
+        inputs, context = self._inputs, stream.state.context
         while status:
             if status == lib.AP_NO_STREAM:
                 stream.activate()
@@ -265,7 +263,7 @@ class Graph(Handle):
             status = lib.ap_replay(context, state.model, inputs.cells, inputs.count)
 
     def _replay_observed(self, seen: Launch, state: CapturedGraph) -> None:
-        inputs, context = self._inputs, seen.stream._queue.context
+        inputs, context = self._inputs, seen.stream.state.context
         call = functools.partial(lib.ap_replay, context, state.model, inputs.cells, inputs.count)
         seen.executor = int(ffi.cast("uintptr_t", state.model))
         status, seen.phase_two_begun_ns, seen.phase_two_ns = timed(call)
@@ -346,7 +344,7 @@ class Graph(Handle):
                 self._failure = error
                 raise
             finally:
-                state.used(queue._queue, mark(queue, ()))
+                state.used(queue.state, mark(queue, ()))
 
     def close(self) -> None:
         """Release the graph and what only it kept alive, once the device has done its replays."""
@@ -408,8 +406,9 @@ class _Recorder(Observer):
             return  # phase one alone records nothing
         if thread.capture is self._capture:
             capture_rules.before_queue(launch.name, launch.stream)
-        if launch.stream._queue.capture is self._capture:
-            launch.stream._queue.launched(t._memory._block.use for t in tensors_of(launch.values))
+        recording = launch.stream.state.recorder
+        if isinstance(recording, Recording) and recording.capture is self._capture:
+            recording.launched(t.buffer.block.use for t in tensors_of(launch.values))
             self._inputs.begin(launch)
 
     def after(self, launch: Launch) -> None:

@@ -20,20 +20,20 @@ from aclnn_py.errors import (
     NotSupportedError,
     StatusError,
 )
-from aclnn_py.graphs.capture import CapturedGraph, CaptureState, address_of
+from aclnn_py.graphs.capture import CapturedGraph, Recording, address_of
 from aclnn_py.graphs.lists import GraphList, GraphLists, Listed
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.operators.describe.argument_errors import not_a_tensor
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.launch.host_lists import frozen
 from aclnn_py.operators.launch.observers import Launch, unobserved
-from aclnn_py.operators.launch.op import Op
 from aclnn_py.operators.launch.phases import prepare
 from aclnn_py.operators.launch.rebinding import overlap, reach
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.formats import is_blocked
 from aclnn_py.tensor.layout import Layout, layout_of
-from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.tensor import Tensor, tensor_over
 
 __all__ = ["GraphInputs", "tensors_of"]
 
@@ -62,29 +62,29 @@ class _Place:
     def view(self, tensor: Tensor) -> Tensor:
         """The view at the same place of another tensor."""
         own = self.layout
-        storage = tensor._layout.storage_shape
+        storage = tensor.layout.storage_shape
         layout = layout_of(own.shape, own.strides, own.dtype, own.format, storage)
-        return Tensor._of(tensor._memory, layout, tensor.offset + self.distance)
+        return tensor_over(tensor.buffer, layout, tensor.offset + self.distance)
 
 
 class _Group:
     """A captured launch that touches inputs: its task group and what it was called with."""
 
-    __slots__ = ("handle", "names", "op", "state", "values")
+    __slots__ = ("handle", "names", "op", "recording", "values")
 
     def __init__(
         self,
         handle: Any,
-        op: Op,
+        op: Operator,
         values: tuple[object, ...],
         names: frozenset[str],
-        state: CaptureState,
+        recording: Recording,
     ) -> None:
         self.handle = handle
         self.op = op
         self.values = values
         self.names = names
-        self.state = state
+        self.recording = recording
 
 
 class GraphInputs:
@@ -118,7 +118,7 @@ class GraphInputs:
             _require_groups()
         self.lists = GraphLists(lists)
         self._bind(tensors)
-        self._layouts = {name: tensor._layout for name, tensor in tensors.items()}
+        self._layouts = {name: tensor.layout for name, tensor in tensors.items()}
         self._groups: list[_Group] = []
         self._open: tuple[Launch, frozenset[str]] | None = None
         # Memory that the graph touches outside of its inputs as well.
@@ -128,7 +128,7 @@ class GraphInputs:
         self.bound = tensors
         self.count = len(tensors)
         # For the C call of a replay.
-        self.uses = [tensor._desc.use for tensor in tensors.values()]
+        self.uses = [tensor.buffer.block.use for tensor in tensors.values()]
         self.cells = ffi.new("ap_use *[]", self.uses) if tensors else ffi.NULL
 
     # While the graph is captured.
@@ -166,8 +166,8 @@ class GraphInputs:
 
     def end(self, launch: Launch) -> None:
         """Note the lists that a launch has read, and close its task group."""
-        state = launch.stream._queue
-        if launch.error is None and isinstance(state, CaptureState):
+        recording = launch.stream.state.recorder
+        if launch.error is None and isinstance(recording, Recording):
             self.lists.note(launch)
         if self._open is None or self._open[0] is not launch:
             return
@@ -177,7 +177,7 @@ class GraphInputs:
         with stream.device.as_active():
             status = C.aclmdlRICaptureTaskGrpEnd(stream.raw, out)
             _check(status, "aclmdlRICaptureTaskGrpEnd", stream)
-        if launch.error is None and launch.op is not None and isinstance(state, CaptureState):
+        if launch.error is None and launch.op is not None and isinstance(recording, Recording):
             values = tuple(
                 self._template(now if name is None else Listed(name))
                 for now, name in zip(
@@ -186,7 +186,7 @@ class GraphInputs:
                     strict=True,
                 )
             )
-            self._groups.append(_Group(out[0], launch.op, values, names, state))
+            self._groups.append(_Group(out[0], launch.op, values, names, recording))
 
     def _template(self, value: object) -> object:
         if isinstance(value, (list, tuple)):
@@ -195,18 +195,18 @@ class GraphInputs:
             return value
         for name, held in self.bound.items():
             if overlap(value, held):
-                return _Place(name, value._layout, value.offset - held.offset)
+                return _Place(name, value.layout, value.offset - held.offset)
         # The graph keeps the memory, whatever becomes of the tensor.
-        memory = value._memory
+        memory = value.buffer
         alias = Buffer.from_address(memory.address, memory.nbytes, device=memory.device)
-        return Tensor._of(alias, value._layout, value.offset)
+        return tensor_over(alias, value.layout, value.offset)
 
     def finish(self, graph: CapturedGraph) -> None:
         """Hand the memory of the inputs back to their owners, at the end of the capture."""
         for name, tensor in self.bound.items():
             if tensor.closed:
                 raise ClosedError(f"inputs[{name!r}] was closed during the capture")
-            if any(_use(tensor) in state.copied for state in graph.states):
+            if any(_use(tensor) in recording.copied for recording in graph.recordings):
                 raise CaptureError(
                     f"Graph.capture: a copy or a collective uses the input {name!r}, and only "
                     "operators can be given another address; capture without inputs=",
@@ -218,8 +218,8 @@ class GraphInputs:
 
     def _hand_back(self, tensor: Tensor, graph: CapturedGraph) -> None:
         if _use(tensor) not in self._fixed:
-            for state in graph.states:
-                state.forget(tensor._desc.use)
+            for recording in graph.recordings:
+                recording.forget(tensor.buffer.block.use)
 
     # Afterwards.
 
@@ -252,9 +252,9 @@ class GraphInputs:
         device, layout = self.bound[name].device, self._layouts[name]
         if tensor.device is not device:
             raise DeviceMismatchError(f"{name}: on {tensor.device!r}, the graph is of {device!r}")
-        if not _same_elements(tensor._layout, layout):
+        if not _same_elements(tensor.layout, layout):
             raise ValueError(
-                f"{name}: {tensor._layout}, but the graph was captured with {layout}; copy "
+                f"{name}: {tensor.layout}, but the graph was captured with {layout}; copy "
                 "into the captured layout, or capture again"
             )
         return tensor
@@ -301,8 +301,9 @@ class GraphInputs:
         with queue.device.as_active():
             status = C.aclmdlRICaptureTaskUpdateBegin(queue.raw, group.handle)
             _check(status, "aclmdlRICaptureTaskUpdateBegin", queue)
-        group.state.context.raw = queue.raw
-        own = queue.lend(group.state)
+        state = group.recording.state
+        state.context.raw = queue.raw
+        own = queue.lend(state)
         try:
             with unobserved():
                 group.op(*values, stream=queue)
@@ -349,7 +350,7 @@ def _check(status: int, routine: str, stream: Stream) -> None:
 
 
 def _use(tensor: Tensor) -> int:
-    return address_of(tensor._desc.use)
+    return address_of(tensor.buffer.block.use)
 
 
 def _same_elements(one: Layout, other: Layout) -> bool:
@@ -368,8 +369,8 @@ def _is_view(view: Tensor, whole: Tensor) -> bool:
     """Whether all elements of a tensor are elements of another one, at a distance in elements."""
     (low, high), (start, end) = reach(view), reach(whole)
     return (
-        view._memory is whole._memory
-        and view._layout.dtype.bits == whole._layout.dtype.bits
+        view.buffer is whole.buffer
+        and view.layout.dtype.bits == whole.layout.dtype.bits
         and start <= low
         and high <= end
     )

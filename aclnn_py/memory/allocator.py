@@ -18,7 +18,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py._ffi.settings import chosen, enabled
@@ -27,12 +27,10 @@ from aclnn_py.memory.block import Block, release_when_idle
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.roles import Capture
 from aclnn_py.runtime.status import check_acl, error_of
 from aclnn_py.runtime.stream import Stream, current_stream
 from aclnn_py.runtime.stream_state import open_streams, pending_streams
-
-if TYPE_CHECKING:
-    from aclnn_py.graphs.capture import Capture
 
 __all__ = [
     "Allocator",
@@ -123,7 +121,7 @@ class PooledBlock(Block):
             pending = pending_streams(self.use)
             if not pending:
                 give_to(self.use, ffi.NULL, 0)
-            elif len(pending) > 1 or pending[0][0].capture is not None:
+            elif len(pending) > 1 or pending[0][0].recorder is not None:
                 # What a graph only refers to must not be used again for its temporaries.
                 state, sequence = pending[0]
                 state.defer(sequence, self.free)
@@ -242,7 +240,7 @@ class Allocator:
         if stream is None and not for_host:
             address = _take_current(pool, nbytes, block.use)
         else:
-            context = ffi.NULL if for_host or stream is None else stream._ctx
+            context = ffi.NULL if for_host or stream is None else stream.context
             address = lib.ap_pool_take(pool, nbytes, context, block.use)
         block.address = address or self._grow(nbytes, stream, for_host, block.use)
         return block
@@ -251,7 +249,7 @@ class Allocator:
         self, capture: Capture, nbytes: int, stream: Stream | None, for_host: bool
     ) -> PooledBlock:
         queue = current_stream() if stream is None else stream
-        if for_host or queue._device is not self.device or not capture.lends(queue):
+        if for_host or queue.device is not self.device or not capture.lends(queue):
             # Whatever this is for, a replay must not write what somebody else still works on.
             block = PooledBlock(self.device)
             address = lib.ap_pool_take(self.pool, nbytes, ffi.NULL, block.use)
@@ -259,11 +257,11 @@ class Allocator:
             return block
         kept = CapturedBlock(self.device)
         kept.capture = capture
-        keeper = capture.graph.memory.context
-        address = lib.ap_pool_take_captured(self.pool, nbytes, queue._ctx, keeper, kept.use)
+        keeper = capture.keeper
+        address = lib.ap_pool_take_captured(self.pool, nbytes, queue.context, keeper, kept.use)
         if not address:
             address = self._grow(nbytes, None, True, kept.use)
-            lib.ap_pool_keep(kept.use, queue._ctx, keeper)
+            lib.ap_pool_keep(kept.use, queue.context, keeper)
         kept.address = address
         return kept
 
@@ -272,7 +270,7 @@ class Allocator:
         if stream is None and not for_host:
             context = lib.ap_current_stream()
         else:
-            context = ffi.NULL if for_host or stream is None else stream._ctx
+            context = ffi.NULL if for_host or stream is None else stream.context
         wanted = int(lib.ap_block_nbytes(nbytes))
         for attempt in (self._look_at_streams, self._drain):
             attempt()
@@ -422,8 +420,8 @@ def caching_wanted() -> bool:
     return chosen("ACLNN_PY_ALLOCATOR", usual, other) == "caching"
 
 
-_device: dict[int, Allocator] = {}
-_pinned: dict[int, Allocator] = {}
+_device: dict[Device, Allocator] = {}
+_pinned: dict[Device, Allocator] = {}
 # Reentrant: the collector may run code of the user that allocates while one of the two is made.
 _lock = threading.RLock()
 
@@ -441,19 +439,19 @@ os.register_at_fork(after_in_child=_note_fork)
 
 def device_allocator(device: Device) -> Allocator:
     """Return the allocator of a device's memory."""
-    return _device.get(device._index) or _make(_device, device, DEVICE_MEMORY)
+    return _device.get(device) or _make(_device, device, DEVICE_MEMORY)
 
 
 def pinned_allocator(device: Device) -> Allocator:
     """Return the allocator of host memory pinned for a device."""
-    return _pinned.get(device._index) or _make(_pinned, device, PINNED_MEMORY)
+    return _pinned.get(device) or _make(_pinned, device, PINNED_MEMORY)
 
 
-def _make(allocators: dict[int, Allocator], device: Device, raw: Raw) -> Allocator:
+def _make(allocators: dict[Device, Allocator], device: Device, raw: Raw) -> Allocator:
     with _lock:
-        found = allocators.get(device.index)
+        found = allocators.get(device)
         if found is None:
-            found = allocators[device.index] = Allocator(device, raw)
+            found = allocators[device] = Allocator(device, raw)
         return found
 
 

@@ -36,7 +36,7 @@ class Block:
         self.owner = owner
         self.views: Sequence[weakref.ref[object]] = ()
         self.use = ffi.new("ap_use *")
-        self.use.device = device._index
+        self.use.device = device.index
 
     def release(self) -> None:
         """Free the memory, or leave that to those that still use it."""
@@ -81,10 +81,16 @@ def byte_count(value: object, argument: str) -> int:
 class Memory(Handle):
     """What device and host buffers have in common."""
 
-    __slots__ = ("_block", "_nbytes")
+    __slots__ = {
+        "_nbytes": None,
+        "block": "The piece of memory that the finalizer frees; for modules of this package.",
+    }
+
+    block: Block
+    _nbytes: int
 
     def _adopt(self, block: Block, nbytes: int, *owners: object) -> None:
-        self._block = block
+        self.block = block
         self._nbytes = nbytes
         Handle.__init__(self, block, type(block).release, *owners)
 
@@ -107,7 +113,7 @@ class Memory(Handle):
     @property
     def device(self) -> Device:
         """The device the memory belongs to, or was pinned for."""
-        return self._block.device
+        return self.block.device
 
     def settle(self, timeout_s: float | None = None) -> None:
         """Wait for the streams that still have work on this memory.
@@ -118,7 +124,7 @@ class Memory(Handle):
             For each stream, in seconds; forever by default.
         """
         _ = self.raw
-        for state, _sequence in pending_streams(self._block.use):
+        for state, _sequence in pending_streams(self.block.use):
             state.synchronize(timeout_s)
 
     def _slice(self, offset: object, nbytes: object, argument: str) -> tuple[int, int]:
@@ -131,5 +137,5 @@ class Memory(Handle):
         return self.raw + start, length
 
     def __repr__(self) -> str:
-        state = "closed" if self.closed else hex(self._block.address)
+        state = "closed" if self.closed else hex(self.block.address)
         return f"<{type(self).__name__} {state}, {self._nbytes} bytes, {self.device!r}>"

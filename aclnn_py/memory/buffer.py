@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Buffer", "HostBuffer", "memory_info"]
+__all__ = ["Buffer", "HostBuffer", "buffer_for_host", "memory_info"]
 
 _new = object.__new__
 _own = Handle.__init__
@@ -56,7 +56,7 @@ class Buffer(Memory):
 
         It may be memory that was released while ``stream`` still had work on it. That stream needs
         no wait, because it executes in order. Work of other streams and copies by the host wait for
-        it by themselves; who passes the address to other code orders it after ``stream``.
+        it by themselves; if you pass the address on, order that code after ``stream`` yourself.
 
         Parameters
         ----------
@@ -87,11 +87,6 @@ class Buffer(Memory):
         if where is not queue.device:
             raise DeviceMismatchError(f"stream: {queue!r} is not of {where!r}")
         return cls._of(device_allocator(where).block(length, queue), length)
-
-    @classmethod
-    def _for_host(cls, nbytes: int, device: Device) -> Buffer:
-        """Allocate memory that the host writes first, which then waits for nobody."""
-        return cls._of(device_allocator(device).block(nbytes, for_host=True), nbytes)
 
     @classmethod
     def wrap(
@@ -136,7 +131,7 @@ class Buffer(Memory):
     @classmethod
     def _of(cls, block: Block, nbytes: int) -> Buffer:
         buffer = _new(cls)
-        buffer._block = block
+        buffer.block = block
         buffer._nbytes = nbytes
         _own(buffer, block, type(block).release)
         return buffer
@@ -263,11 +258,16 @@ class Buffer(Memory):
             return
         where = _stream_for(stream, self)
         capture_rules.before_queue("Buffer.fill", where)
-        order(where, [self._block.use])
+        order(where, [self.block.use])
         with where.device.as_active():
             status = C.aclrtMemsetAsync(pointer, self._nbytes, byte, self._nbytes, where.raw)
             check_acl(status, "aclrtMemsetAsync", device=self.device.index, stream=where.id)
-        mark(where, [self._block.use])
+        mark(where, [self.block.use])
+
+
+def buffer_for_host(nbytes: int, device: Device) -> Buffer:
+    """Allocate device memory that the host writes first: no stream still works on it."""
+    return Buffer._of(device_allocator(device).block(nbytes, for_host=True), nbytes)
 
 
 class HostBuffer(Memory):
@@ -298,8 +298,8 @@ class HostBuffer(Memory):
         import numpy as np
 
         view = _View(self.raw, self._nbytes)
-        alive = [ref for ref in self._block.views if ref() is not None]
-        self._block.views = [*alive, weakref.ref(view)]
+        alive = [ref for ref in self.block.views if ref() is not None]
+        self.block.views = [*alive, weakref.ref(view)]
         return np.asarray(view)
 
 
@@ -388,14 +388,14 @@ def _copy(
     capture_rules.before_queue(call, queue)
     if len(used) == 1:
         capture_rules.before_pageable_copy(call, queue)
-    uses = [buffer._block.use for buffer in used]
+    uses = [buffer.block.use for buffer in used]
     order(queue, uses)
     with queue.device.as_active():
         status = C.aclrtMemcpyAsync(to, nbytes, origin, nbytes, kind, queue.raw)
         check_acl(status, "aclrtMemcpyAsync", device=queue.device.index, stream=queue.id)
     sequence = mark(queue, uses)
     if keep is not None:
-        queue._queue.defer(sequence, None, keep)
+        queue.state.defer(sequence, None, keep)
 
 
 def memory_info(device: Device | int | None = None) -> MemoryInfo:

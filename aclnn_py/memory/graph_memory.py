@@ -10,14 +10,11 @@ can keep the same: one after the other, they need as much as the largest.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from aclnn_py._ffi import lib
+from aclnn_py.memory.buffer import Buffer
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream_state import StreamState, new_context
-
-if TYPE_CHECKING:
-    from aclnn_py.memory.buffer import Buffer
 
 __all__ = ["GraphMemory", "Moment", "pending"]
 
@@ -26,7 +23,7 @@ Moment = tuple[StreamState, int]
 
 
 class GraphMemory:
-    """Memory of one graph or of several, whose replays are put one after the other.
+    """Memory of one graph or of several, whose replays run one after the other.
 
     Attributes
     ----------

@@ -4,30 +4,18 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.runtime.stream import Stream
-from aclnn_py.runtime.stream_state import StreamState
+from aclnn_py.runtime.stream_state import NEVER, StreamState
 
-__all__ = ["WorkspaceStats", "grow_workspace", "release_workspace", "workspace_stats"]
+__all__ = ["grow_workspace", "release_workspace"]
 
 _GRANULE = 2 << 20
 # Threads that launch on one stream may find its arena too small at the same time.
 _exchange = threading.RLock()
-
-
-class WorkspaceStats(NamedTuple):
-    """What a stream lends its launches.
-
-    ``nbytes`` is the arena now, ``peak_nbytes`` the most a launch has used so far, ``exchanges``
-    how often the arena was replaced.
-    """
-
-    nbytes: int
-    peak_nbytes: int
-    exchanges: int
 
 
 def grow_workspace(stream: Stream, nbytes: int) -> None:
@@ -37,18 +25,19 @@ def grow_workspace(stream: Stream, nbytes: int) -> None:
     the device has passed the last launch that may use it.
     """
     with _exchange:
-        current = int(stream._ctx.workspace_nbytes)
+        current = int(stream.context.workspace_nbytes)
         if nbytes <= current:
             return
-        fresh = stream._queue.kept_arena(nbytes)
+        recorder = stream.state.recorder
+        fresh = None if recorder is None else recorder.kept_arena(nbytes)
         if fresh is None:
             # Doubling bounds the number of exchanges, and with it the memory that waits for its
             # release.
             wanted = max(nbytes, 2 * current)
             fresh = Buffer.allocate(-(-wanted // _GRANULE) * _GRANULE, stream=stream)
         address = ffi.cast("void *", fresh.address)
-        sequence = lib.ap_set_workspace(stream._ctx, address, fresh.nbytes)
-        stream._queue.replace_arena(fresh, int(sequence))
+        sequence = lib.ap_set_workspace(stream.context, address, fresh.nbytes)
+        _replace_arena(stream.state, fresh, int(sequence))
 
 
 def release_workspace(state: StreamState) -> int:
@@ -61,15 +50,22 @@ def release_workspace(state: StreamState) -> int:
         nbytes = int(state.context.workspace_nbytes)
         if nbytes:
             sequence = lib.ap_set_workspace(state.context, ffi.NULL, 0)
-            state.replace_arena(None, int(sequence))
+            _replace_arena(state, None, int(sequence))
         return nbytes
 
 
-def workspace_stats(stream: Stream) -> WorkspaceStats:
-    """Return what the stream lends its launches."""
-    context = stream._ctx
-    return WorkspaceStats(
-        int(context.workspace_nbytes),
-        int(context.workspace_peak),
-        int(context.workspace_exchanges),
-    )
+def _replace_arena(state: StreamState, arena: Any, sequence: int) -> None:
+    """Hold the buffer that launches use as workspace; ``sequence`` is the last one on the old.
+
+    Launches leave no marks on it, so it carries one that only the end of the stream reaches: at
+    exit it may be asked to go before the stream has been waited for.
+    """
+    if state.recorder is not None:
+        state.recorder.keep_arena(arena)
+        return
+    if arena is not None:
+        entry = arena.block.use.marks[0]
+        entry.stream_id, entry.sequence = state.context.id, NEVER
+    old, state.arena = state.arena, arena
+    if old is not None:
+        old.block.use.marks[0].sequence = sequence

@@ -114,7 +114,7 @@ class Draws:
         """Make the work that is queued in the ``with`` block one run, after those before it."""
         with self._lock:
             before = pending(self._last)
-            if before is not None and before[0] is not stream._queue:
+            if before is not None and before[0] is not stream.state:
                 if before[0].context.closed == lib.AP_STREAM_CAPTURED:
                     raise CaptureError(
                         "Sequence.run: the stream of the run before is being captured, and this "
@@ -130,4 +130,4 @@ class Draws:
 
     def used(self, stream: Stream) -> None:
         """Note that what was queued on ``stream`` so far reads the tensors."""
-        self._last = stream._queue, int(stream._ctx.sequence)
+        self._last = stream.state, int(stream.context.sequence)

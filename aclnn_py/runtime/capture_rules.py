@@ -9,15 +9,10 @@ they are refused here before it is asked, which leaves the capture as it is.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from aclnn_py.errors import CaptureError
 from aclnn_py.runtime.current import thread
-
-if TYPE_CHECKING:
-    from aclnn_py.graphs.capture import Capture, Point
-    from aclnn_py.runtime.device import Device
-    from aclnn_py.runtime.stream import Stream
+from aclnn_py.runtime.roles import ActiveDevice, Capture, Point, RecordableStream
 
 __all__ = [
     "before_close",
@@ -74,7 +69,7 @@ def before_wait(call: str, captured: Capture | None = None) -> None:
         _refuse(call, "this thread captures a graph, and nothing may be waited for meanwhile")
 
 
-def before_device_wait(call: str, device: Device) -> None:
+def before_device_wait(call: str, device: ActiveDevice) -> None:
     """Refuse a wait for a whole device on which a capture is going on."""
     if not _going_on:
         return
@@ -97,18 +92,18 @@ def before_copy(call: str, instead: str = "") -> None:
         _refuse(call, why, 'Capture in the mode "thread", or copy when the capture is over.')
 
 
-def before_pageable_copy(call: str, stream: Stream) -> None:
+def before_pageable_copy(call: str, stream: RecordableStream) -> None:
     """Refuse to record a copy from or to host memory that is not pinned."""
-    if stream._queue.capture is not None:
+    if stream.state.capture is not None:
         why = "the host memory is pageable: it would be copied now, and not by a replay"
         _refuse(call, why, "Pass a HostBuffer, which is pinned.")
     before_copy(call)
 
 
-def before_queue(call: str, stream: Stream) -> None:
+def before_queue(call: str, stream: RecordableStream) -> None:
     """Refuse work that the thread of a capture gives to a stream which does not take part in it."""
     own = thread.capture
-    if own is not None and stream._queue.capture is None:
+    if own is not None and stream.state.capture is None:
         _refuse(
             call,
             f"this thread captures a graph and {stream!r} takes no part in it",
@@ -117,9 +112,9 @@ def before_queue(call: str, stream: Stream) -> None:
         )
 
 
-def before_event_wait(stream: Stream, point: Point | None) -> None:
+def before_event_wait(stream: RecordableStream, point: Point | None) -> None:
     """Refuse to tie a captured stream to an event that its capture did not record."""
-    capture = stream._queue.capture
+    capture = stream.state.capture
     if capture is not None and (point is None or point.capture is not capture):
         _refuse(
             "Event.wait",
@@ -139,7 +134,7 @@ def waits_are_safe() -> bool:
     return thread.capture is None
 
 
-def device_waits_are_safe(device: Device) -> bool:
+def device_waits_are_safe(device: ActiveDevice) -> bool:
     """Whether a whole device may be waited for."""
     return thread.capture is None and device.index not in _going_on
 

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from aclnn_py._ffi import ffi, lib
+from aclnn_py.runtime.roles import ActiveDevice, Capture, Draws
 
-if TYPE_CHECKING:
-    from aclnn_py.graphs.capture import Capture
-    from aclnn_py.random.draws import Draws
-    from aclnn_py.runtime.device import Device
-    from aclnn_py.runtime.stream import Stream
+__all__ = ["CurrentStream", "Thread", "thread"]
+
+
+class CurrentStream(Protocol):
+    """A stream, for the thread on which it is current."""
+
+    @property
+    def context(self) -> Any:
+        """The ap_stream of the launcher."""
 
 
 class Thread(threading.local):
@@ -24,16 +29,16 @@ class Thread(threading.local):
     that it records.
     """
 
-    device: Device | None = None
-    active: Device | None = None
-    stream: Stream | None = None
+    device: ActiveDevice | None = None
+    active: ActiveDevice | None = None
+    stream: CurrentStream | None = None
     capture: Capture | None = None
     recording: Draws | None = None
 
     def __init__(self) -> None:
-        self._saved: list[tuple[Device | None, Stream | None]] = []
+        self._saved: list[tuple[ActiveDevice | None, CurrentStream | None]] = []
 
-    def push(self, device: Device, stream: Stream | None) -> None:
+    def push(self, device: ActiveDevice, stream: CurrentStream | None) -> None:
         """Enter a ``with`` block of a device or a stream."""
         self._saved.append((self.device, self.stream))
         self.set(device, stream)
@@ -42,15 +47,15 @@ class Thread(threading.local):
         """Leave the innermost ``with`` block."""
         self.set(*self._saved.pop())
 
-    def set(self, device: Device | None, stream: Stream | None) -> None:
+    def set(self, device: ActiveDevice | None, stream: CurrentStream | None) -> None:
         """Choose; the stream is ``None`` until a call needs one."""
         self.device = device
         self.set_stream(stream)
 
-    def set_stream(self, stream: Stream | None) -> None:
+    def set_stream(self, stream: CurrentStream | None) -> None:
         """Choose the stream, also for launches, which look it up in C."""
         self.stream = stream
-        lib.ap_set_current_stream(ffi.NULL if stream is None else stream._ctx)
+        lib.ap_set_current_stream(ffi.NULL if stream is None else stream.context)
 
 
 thread = Thread()

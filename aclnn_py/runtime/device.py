@@ -7,12 +7,14 @@ import operator
 import os
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.status import check_acl, error_of, recent_message
+from aclnn_py.runtime.stream_state import completing
 from aclnn_py.runtime.waiting import wait
 
 if TYPE_CHECKING:
@@ -61,8 +63,7 @@ class Device:
     """One device, by its index among the devices this process can see.
 
     Naming a device costs nothing; it is opened at its first use. There is one object per index. In
-    a
-    ``with`` block the device is current on this thread, and the previous one is again after it.
+    a ``with`` block the device is current on this thread; after it the previous one is again.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class Device:
         another library made current here; else the one the main thread chose with ``use()``; else
         device 0.
         """
-        chosen = thread.device
+        chosen = cast("Device | None", thread.device)
         return _first_choice() if chosen is None else chosen
 
     def use(self) -> Device:
@@ -185,20 +186,17 @@ class Device:
         """The stream of calls that name none. It is never closed before exit."""
         found = self._default_stream
         if found is None:
-            from aclnn_py.runtime.stream import DefaultStream
-
             self.activate()
             with _devices_lock:
                 if self._default_stream is None:
-                    self._default_stream = DefaultStream(self)
+                    self._default_stream = late.stream.DefaultStream(self)
                 found = self._default_stream
         return found
 
     def create_stream(self) -> Stream:
         """Return a new stream of this device."""
-        from aclnn_py.runtime.stream import Stream
-
-        return Stream(self)
+        made: Stream = late.stream.Stream(self)
+        return made
 
     def synchronize(self, timeout_s: float | None = None) -> None:
         """Wait until all work of all streams of this device is done.
@@ -219,8 +217,6 @@ class Device:
         ------
         aclrtSynchronizeDeviceWithTimeout, aclrtSynchronizeDevice (``include/acl/acl_rt.h``).
         """
-        from aclnn_py.runtime.stream_state import completing
-
         capture_rules.before_device_wait("Device.synchronize", self)
         with completing(self), self.as_active():
             if C.has("aclrtSynchronizeDeviceWithTimeout"):
@@ -340,7 +336,7 @@ def resolve(device: object, argument: str = "device") -> Device:
         The value is neither a Device, an int nor None.
     """
     if device is None:
-        return thread.device or _first_choice()
+        return cast("Device | None", thread.device) or _first_choice()
     if isinstance(device, Device):
         return device
     if isinstance(device, int) and not isinstance(device, bool):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import StatusError
@@ -11,13 +11,11 @@ from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.handle import Handle
+from aclnn_py.runtime.roles import Point
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.stream import Stream, mark, resolve_stream
 from aclnn_py.runtime.stream_state import StreamState, streams_of
 from aclnn_py.runtime.waiting import wait
-
-if TYPE_CHECKING:
-    from aclnn_py.graphs.capture import Point
 
 __all__ = ["Event"]
 
@@ -94,8 +92,8 @@ class Event(Handle):
         aclrtRecordEvent (``include/acl/acl_rt.h``).
         """
         where = resolve_stream(stream)
-        self.record_state(where._queue)
-        capture = where._queue.capture
+        self.record_state(where.state)
+        capture = where.state.capture
         self._point = None if capture is None else capture.record(where)
 
     def record_state(self, state: StreamState) -> None:
@@ -128,7 +126,7 @@ class Event(Handle):
             check_acl(status, "aclrtStreamWaitEvent", device=where.device.index, stream=where.id)
         if point is not None:
             point.capture.wait(where, point)
-        where._queue.defer(mark(where, ()), None, self)
+        where.state.defer(mark(where, ()), None, self)
 
     def _captured_point(self) -> Point | None:
         """What the event stands for in a capture that is going on."""

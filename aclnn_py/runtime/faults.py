@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import StatusError
-
-if TYPE_CHECKING:
-    from aclnn_py.runtime.stream_state import StreamState
+from aclnn_py.runtime.roles import ActiveDevice, Capture
 
 __all__ = [
     "Note",
+    "QueuedWork",
+    "Replayed",
     "is_fault",
     "name_launches",
     "note_collective",
@@ -42,7 +43,7 @@ _GETTERS = tuple(f"aclrtGet{part}FromExceptionInfo" for part in (
 
 _lock = threading.Lock()
 _watched: bool | None = None
-_on_fault: Callable[[StatusError, StreamState, int], None] | None = None
+_on_fault: Callable[[StatusError, QueuedWork, int], None] | None = None
 
 
 class Note(NamedTuple):
@@ -54,18 +55,44 @@ class Note(NamedTuple):
     task: int | None
 
 
+class Replayed(Protocol):
+    """A captured graph that a stream has replayed."""
+
+    @property
+    def notes(self) -> Iterable[Note]:
+        """Its captured launches."""
+
+
+class QueuedWork(Protocol):
+    """The work of a stream, for the search for the launch that failed."""
+
+    raw: Any
+    context: Any
+    checked: int
+    notes: deque[Note]
+    replays: deque[tuple[int, Replayed]]
+
+    @property
+    def device(self) -> ActiveDevice:
+        """The device of the stream."""
+
+    @property
+    def capture(self) -> Capture | None:
+        """The capture that records the work, None while it runs."""
+
+
 def is_fault(error: StatusError) -> bool:
     """Whether an error is the device's report about work that was queued before."""
     return error.library == "acl" and error.status // 1000 == 507 and error.status not in _EXPIRED
 
 
-def on_fault(listener: Callable[[StatusError, StreamState, int], None] | None) -> None:
+def on_fault(listener: Callable[[StatusError, QueuedWork, int], None] | None) -> None:
     """Tell one listener of each fault whose launch is known by its number, or nobody."""
     global _on_fault
     _on_fault = listener
 
 
-def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None:
+def note_launch(state: QueuedWork, sequence: int, name: str, line: str) -> None:
     """Remember the line that queued the work with this number, on the thread that did it."""
     task: int | None = None
     if watching():
@@ -76,7 +103,7 @@ def note_launch(state: StreamState, sequence: int, name: str, line: str) -> None
     state.notes.append(Note(sequence, name, line, task))
 
 
-def note_collective(state: StreamState, sequence: int, name: str, line: str) -> None:
+def note_collective(state: QueuedWork, sequence: int, name: str, line: str) -> None:
     """Remember the collective with this number: the launcher's own ring knows operators only.
 
     It is not told apart by its tasks, which HCCL queues on streams of its own as well.
@@ -108,13 +135,13 @@ def watching() -> bool:
     return _watched
 
 
-def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
+def name_launches(error: StatusError, states: Iterable[QueuedWork]) -> None:
     """Add to the error of a wait the launches that may have caused it, newest last."""
     if not is_fault(error) or error.launches:
         return
     lines: list[str] = []
     replayed: list[str] = []
-    culprits: list[tuple[StreamState, int]] = []
+    culprits: list[tuple[QueuedWork, int]] = []
     exact = lined = False
     for state in states:
         if state.capture is not None:
@@ -137,7 +164,7 @@ def name_launches(error: StatusError, states: Iterable[StreamState]) -> None:
     error.launches += (f"to find it: {'; '.join(ways)}",)
 
 
-def _candidates(state: StreamState) -> tuple[list[str], int | None, bool]:
+def _candidates(state: QueuedWork) -> tuple[list[str], int | None, bool]:
     """The launches of a stream since its last good wait; which one is named; are lines known."""
     context = state.context
     last, done = int(context.sequence), state.checked
@@ -163,7 +190,7 @@ def _candidates(state: StreamState) -> tuple[list[str], int | None, bool]:
     return lines, culprit, lined
 
 
-def _replayed(state: StreamState, text: str) -> list[str]:
+def _replayed(state: QueuedWork, text: str) -> list[str]:
     """The graphs a stream has replayed since its last good wait, and what they captured.
 
     An error of a replay says which operator failed, at least to those who have the emulator: then
@@ -173,7 +200,7 @@ def _replayed(state: StreamState, text: str) -> list[str]:
     lines = []
     graphs = dict.fromkeys(graph for at, graph in tuple(state.replays) if at > state.checked)
     for graph in graphs:
-        notes = [note for captured in graph.states for note in captured.notes]
+        notes = list(graph.notes)
         chosen = [note for note in notes if note.name in named] or notes
         lines.append(f"  a graph of {len(notes)} launches, among them")
         lines += [
@@ -187,7 +214,7 @@ def _replayed(state: StreamState, text: str) -> list[str]:
     return lines
 
 
-def _culprit(state: StreamState, notes: list[Note]) -> int | None:
+def _culprit(state: QueuedWork, notes: list[Note]) -> int | None:
     """The number of the launch whose tasks include the one that the device reported."""
     known = any(note.task is not None for note in notes)
     tasks = set(_reported_tasks(state)) if known and watching() else set()
@@ -204,7 +231,7 @@ def _culprit(state: StreamState, notes: list[Note]) -> int | None:
     return None
 
 
-def _reported_tasks(state: StreamState) -> Iterator[int]:
+def _reported_tasks(state: QueuedWork) -> Iterator[int]:
     if not C.has("aclrtStreamGetId"):
         return
     number = ffi.new("int32_t *")

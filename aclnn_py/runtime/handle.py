@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One way to own a C object: destroyed exactly once, after which its owners may go."""
+"""How C objects are owned: each is destroyed exactly once, and its owners live until then."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
+from aclnn_py._ffi import ffi
 from aclnn_py.errors import ClosedError, ForkError, ReleaseWarning
 
-__all__ = ["Handle", "Watcher", "check_process", "live_handles", "misused", "watch"]
+__all__ = ["Handle", "Watcher", "check_owner", "check_process", "live_handles", "misused", "watch"]
 
 _Self = TypeVar("_Self", bound="Handle")
 
@@ -82,6 +83,11 @@ def check_process(generation: int, what: str) -> None:
             f"{what} belongs to the parent process: the runtime does not survive fork(). "
             "Start workers with the 'spawn' start method, or fork before the first call."
         )
+
+
+def check_owner(handle: Handle, what: str) -> None:
+    """Raise ``ForkError`` when a handle was made before this process was forked off."""
+    check_process(handle._generation, what)
 
 
 class _Reference(weakref.ref):  # type: ignore[type-arg]
@@ -208,11 +214,9 @@ class Handle:
 def _address(raw: Any) -> int:
     if isinstance(raw, int):
         return raw
-    from aclnn_py._ffi import ffi
-
     return int(ffi.cast("uintptr_t", raw))
 
 
-# In the place of this module among the finalizers of the process: those that were made later run
-# before, while everything is still there.
+# Finalizers run in reverse order at exit: those that are made after this one still find everything
+# in place.
 weakref.finalize(Handle, _release_all)

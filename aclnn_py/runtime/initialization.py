@@ -10,7 +10,7 @@ from functools import partial
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import AclnnPyError
-from aclnn_py.runtime.handle import Handle, check_process
+from aclnn_py.runtime.handle import Handle, check_owner
 from aclnn_py.runtime.status import check_acl, recent_message
 
 __all__ = ["Runtime", "ensure"]
@@ -125,7 +125,7 @@ def ensure(config_path: str | None = None) -> Runtime:
             if _runtime is None:
                 _runtime = Runtime(config_path)
             runtime = _runtime
-    check_process(runtime._generation, "the runtime")
+    check_owner(runtime, "the runtime")
     return runtime
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from aclnn_py import facts
 from aclnn_py._ffi import C, ffi, library_info
-from aclnn_py.errors import Argument, BrokenRule, StatusError, status_error, verdict_on
+from aclnn_py.errors import Argument, BrokenRule, StatusError, status_error
+from aclnn_py.errors.base import verdict_on
 
 __all__ = ["check_acl", "check_aclnn", "check_hccl", "error_of", "recent_message", "status_name"]
 
@@ -48,9 +49,9 @@ def error_of(
     device: int | None = None,
     stream: int | None = None,
 ) -> StatusError:
-    """Build the exception of a failed call; the pending message is read when none is given.
+    """Build the exception of a failed call, by default with the text that the library left.
 
-    It has to be called on the thread of the failed call, before anything else is called there.
+    Call it on the thread of the failed call, before any other C call.
     """
     if detail is None:
         detail = recent_message()

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import ClosedError
 from aclnn_py.runtime import capture_rules
@@ -18,12 +19,23 @@ from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.stream_state import StreamState, destroy, pending_streams
 
 if TYPE_CHECKING:
-    from aclnn_py.memory.workspace import WorkspaceStats
     from aclnn_py.runtime.event import Event
 
-__all__ = ["Stream", "current_stream", "synchronize"]
+__all__ = ["Stream", "WorkspaceStats", "current_stream", "synchronize"]
 
 _COMPLETE = 0
+
+
+class WorkspaceStats(NamedTuple):
+    """The workspace that a stream lends its launches.
+
+    ``nbytes`` is the size of the arena now, ``peak_nbytes`` the most that a launch has used so far,
+    ``exchanges`` how often the arena was replaced.
+    """
+
+    nbytes: int
+    peak_nbytes: int
+    exchanges: int
 
 
 class Stream(Handle):
@@ -42,7 +54,17 @@ class Stream(Handle):
     aclrtCreateStream, aclrtDestroyStream (``include/acl/acl_rt.h``).
     """
 
-    __slots__ = ("_ctx", "_device", "_id", "_queue")
+    __slots__ = {
+        "_device": "",
+        "_id": "",
+        "context": "The ap_stream that the launcher reads; for modules of this package.",
+        "state": "What the device still has to do; for modules of this package.",
+    }
+
+    context: Any
+    state: StreamState
+    _device: Device
+    _id: int
 
     def __init__(self, device: Device | int | None = None) -> None:
         where = resolve(device)
@@ -53,8 +75,8 @@ class Stream(Handle):
 
     def _adopt(self, raw: Any, device: Device, owner: object, borrowed: bool = False) -> None:
         state = StreamState(raw, device, borrowed)
-        self._queue = state
-        self._ctx = state.context
+        self.state = state
+        self.context = state.context
         self._id = int(state.context.id)
         self._device = device
         super().__init__(state, destroy, owner)
@@ -106,7 +128,7 @@ class Stream(Handle):
     @property
     def pending(self) -> int:
         """How many objects wait for the device to pass this stream."""
-        return len(self._queue.deferred)
+        return len(self.state.deferred)
 
     def synchronize(self, timeout_s: float | None = None) -> None:
         """Wait until the work queued so far is done.
@@ -130,7 +152,7 @@ class Stream(Handle):
         aclrtSynchronizeStreamWithTimeout, aclrtSynchronizeStream (``include/acl/acl_rt.h``).
         """
         state: StreamState = super().raw
-        capture_rules.before_wait("Stream.synchronize", self._queue.capture)
+        capture_rules.before_wait("Stream.synchronize", self.state.capture)
         state.synchronize(timeout_s)
 
     def query(self) -> bool:
@@ -141,8 +163,8 @@ class Stream(Handle):
         aclrtStreamQuery (``include/acl/acl_rt.h``).
         """
         state: StreamState = super().raw
-        capture_rules.before_wait("Stream.query", self._queue.capture)
-        target = int(self._ctx.sequence)
+        capture_rules.before_wait("Stream.query", self.state.capture)
+        target = int(self.context.sequence)
         out = ffi.new("aclrtStreamStatus *")
         with self._device.as_active():
             status = C.aclrtStreamQuery(state.raw, out)
@@ -154,9 +176,7 @@ class Stream(Handle):
 
     def record(self) -> Event:
         """Return a new event that happens when the work queued so far is done."""
-        from aclnn_py.runtime.event import Event
-
-        event = Event(self._device)
+        event: Event = late.event.Event(self._device)
         event.record(self)
         return event
 
@@ -170,10 +190,13 @@ class Stream(Handle):
 
     def workspace_stats(self) -> WorkspaceStats:
         """Return the size of the arena that launches on this stream share, and its history."""
-        from aclnn_py.memory.workspace import workspace_stats
-
         _ = self.raw
-        return workspace_stats(self)
+        context = self.context
+        return WorkspaceStats(
+            int(context.workspace_nbytes),
+            int(context.workspace_peak),
+            int(context.workspace_exchanges),
+        )
 
     def trim_workspace(self) -> int:
         """Give up the arena that launches on this stream share; the next one makes a new one.
@@ -185,19 +208,18 @@ class Stream(Handle):
         int
             How many bytes it had.
         """
-        from aclnn_py.memory.workspace import release_workspace
-
         state: StreamState = super().raw
-        return release_workspace(state)
+        nbytes: int = late.workspace.release_workspace(state)
+        return nbytes
 
     def retain(self, *objects: object) -> None:
         """Keep objects alive until the device has passed the work queued so far."""
         _ = self.raw
-        self._queue.defer(mark(self, ()), None, objects)
+        self.state.defer(mark(self, ()), None, objects)
 
     def lend(self, state: StreamState) -> StreamState:
         """Let a state of a graph stand in for the stream's own, which is returned."""
-        own = self._queue
+        own = self.state
         own.context.closed = lib.AP_STREAM_CAPTURED
         self._exchange(state)
         return own
@@ -208,13 +230,13 @@ class Stream(Handle):
         self._exchange(own)
 
     def _exchange(self, state: StreamState) -> None:
-        self._queue, self._ctx = state, state.context
+        self.state, self.context = state, state.context
         if thread.stream is self:
             thread.set_stream(self)
 
     def close(self) -> None:
         """Wait for the work queued so far and destroy the stream; a second call does nothing."""
-        capture_rules.before_close("Stream.close", self._queue.capture)
+        capture_rules.before_close("Stream.close", self.state.capture)
         super().close()
 
     def activate(self) -> None:
@@ -264,26 +286,27 @@ class DefaultStream(Stream):
 
 
 def mark(stream: Stream, uses: Iterable[Any]) -> int:
-    """Note that ``stream`` was given work outside a launch, on the buffers of these ap_use
-    structures.
+    """Mark memory (ap_use structures) as used by work that ``stream`` was given outside a launch.
 
-    Returns the sequence number of that work. Whoever queues work by a plain C call (a copy, a
-    collective) calls this right after it.
+    Call it right after a plain C call that queues work, such as a copy or a collective. It returns
+    the sequence number of that work.
     """
     array = list(uses)
-    stream._queue.note(array)
+    recorder = stream.state.recorder
+    if recorder is not None:
+        recorder.note(array)
     cell = ffi.new("ap_use *[]", array) if array else ffi.NULL
-    return int(lib.ap_mark_use(stream._ctx, cell, len(array)))
+    return int(lib.ap_mark_use(stream.context, cell, len(array)))
 
 
 def order(stream: Stream, uses: Iterable[Any]) -> None:
-    """Let ``stream`` wait for work on the memory of these ap_use structures that another stream was
-    given before the memory was released and allocated again.
+    """Let ``stream`` wait for the earlier users of memory (ap_use structures) that was reallocated.
 
-    Whoever queues work by a plain C call calls this right before it.
+    Memory may be allocated again while another stream still works on it. Call this right before a
+    plain C call that queues work on the memory.
     """
     for use in uses:
-        if use.guard and use.guard != stream._ctx.id:
+        if use.guard and use.guard != stream.context.id:
             _await_guard(stream, use)
 
 
@@ -292,15 +315,15 @@ def _await_guard(stream: Stream, use: Any) -> None:
     if not before:
         use.guard = 0
         return
-    capture = stream._queue.capture
+    capture = stream.state.capture
     if capture is not None and not use.overflow:
         # Recorded work runs with the replays: the first of them waits.
-        capture.graph.prior.append(before[0])
-        lib.ap_mark_use(stream._ctx, ffi.new("ap_use *[]", [use]), 1)
+        capture.wait_before_replay(before[0])
+        lib.ap_mark_use(stream.context, ffi.new("ap_use *[]", [use]), 1)
         return
     capture_rules.before_wait("Stream.synchronize", capture)
     if use.overflow:
-        # There is no room for the mark that says this stream has waited.
+        # The structure has no room for a mark which says that this stream has waited.
         before[0].synchronize()
         use.guard = 0
         return
@@ -309,10 +332,8 @@ def _await_guard(stream: Stream, use: Any) -> None:
 
 
 def follow(stream: Stream, before: StreamState) -> None:
-    """Let ``stream`` wait for what another one has been given, on whatever thread that may end."""
-    from aclnn_py.runtime.event import Event
-
-    event = Event(stream.device, timing=False)
+    """Let ``stream`` wait for the work of another one, which any thread may close meanwhile."""
+    event: Event = late.event.Event(stream.device, timing=False)
     if not before.enter():
         return  # the device is done with all of it
     try:
@@ -332,7 +353,7 @@ def current_stream() -> Stream:
     ClosedError
         The stream of the ``with`` block was closed inside it.
     """
-    stream = thread.stream
+    stream = cast("Stream | None", thread.stream)
     if stream is None:
         device = Device.current()
         stream = device.default_stream

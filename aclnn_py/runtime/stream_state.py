@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What streams still have to do, and what they keep alive until it is done."""
+"""How far each stream is, and what it keeps alive until the device has done its work."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
 from aclnn_py.runtime import capture_rules
-from aclnn_py.runtime.device import Device
-from aclnn_py.runtime.faults import Note, name_launches
+from aclnn_py.runtime.faults import Note, Replayed, name_launches
+from aclnn_py.runtime.roles import ActiveDevice, Capture
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.waiting import wait
 
-if TYPE_CHECKING:
-    from aclnn_py.graphs.capture import Capture, CapturedGraph
-
 __all__ = [
     "NEVER",
+    "Recorder",
     "StreamState",
     "completing",
     "destroy",
@@ -37,7 +35,7 @@ _SYNC_TIMEOUT = 507046
 _EVENT_COMPLETE = 1
 _EVENT_SYNC = 0x1
 _CAPTURE_NONE = 0
-# Entries a stream holds back before it asks the device how far it is.
+# So many deferred entries make a stream ask the device how far it is.
 _PRUNE_AT = 64
 # Beyond every sequence number.
 NEVER = (1 << 64) - 1
@@ -50,7 +48,7 @@ _ids = itertools.count(1)
 _open: dict[int, StreamState] = {}
 
 
-def new_context(device: Device) -> Any:
+def new_context(device: ActiveDevice) -> Any:
     """Return an ap_stream with a number of its own."""
     context = ffi.new("ap_stream *")
     context.id = next(_ids)
@@ -58,11 +56,35 @@ def new_context(device: Device) -> Any:
     return context
 
 
+class Recorder(Protocol):
+    """What becomes of work that a stream is given while a graph captures it: the capture's part."""
+
+    @property
+    def capture(self) -> Capture:
+        """The capture."""
+
+    def note(self, uses: Iterable[Any]) -> None:
+        """Remember the memory (ap_use structures) that recorded copies and collectives touch."""
+
+    def touches(self, use: Any) -> bool:
+        """Whether recorded work touches a piece of memory."""
+
+    def kept_arena(self, nbytes: int) -> Any:
+        """Return a buffer of at least so many bytes that serves as workspace already, or None."""
+
+    def keep_arena(self, arena: Any) -> None:
+        """Keep a buffer, or None, that launches use as workspace from now on."""
+
+    def settle(self, timeout_s: float | None) -> None:
+        """Wait for the replays queued so far."""
+
+
 class StreamState:
     """The part of a stream that its finalizer needs: the C structure and what waits for the device.
 
     ``context`` is the ap_stream of the launcher: it numbers the work that is queued (``sequence``)
-    and knows how much of it is done (``completed``).
+    and knows how much of it is done (``completed``). While a ``recorder`` is set, the work is part
+    of a graph: it counts as going on until the graph is released, whatever the device has done.
     """
 
     __slots__ = (
@@ -78,58 +100,47 @@ class StreamState:
         "fence_at",
         "notes",
         "raw",
+        "recorder",
         "replays",
         "visitors",
     )
 
-    # The capture that records the work of the stream.
-    capture: Capture | None = None
-
-    def __init__(self, raw: Any, device: Device, borrowed: bool) -> None:
+    def __init__(self, raw: Any, device: ActiveDevice, borrowed: bool) -> None:
         self.raw = raw
         self.device = device
         self.borrowed = borrowed
+        self.recorder: Recorder | None = None
         self.context = new_context(device)
         self.context.raw = raw
-        # Threads that use the C stream now, and what the last of them has to do if it was ended
-        # meanwhile. The lock is reentrant: the collector may end a stream in between.
+        # How many threads use the C stream now, and what the last of them does if the stream was
+        # ended meanwhile. The lock is reentrant, because the collector may end a stream inside it.
         self.ending = threading.RLock()
         self.visitors = 0
         self.epilogue: Callable[[], None] | None = None
-        # (sequence, callable or None, objects): a deque because appending and popping cannot be
-        # torn by a finalizer that runs in between, and a lock would deadlock there.
+        # (sequence, callable or None, objects). A finalizer may run between any two steps here: a
+        # lock could deadlock, while appending to a deque and popping from it are single steps.
         self.deferred: deque[tuple[int, Callable[[], None] | None, object]] = deque()
         self.fence: Any = None
-        # Workspace of launches; it goes with the stream, after the device has passed all of them.
+        # The workspace of launches. It is freed with the stream, when all launches are done.
         self.arena: Any = None
         self.fence_at = 0
-        # The last work that a wait found without fault. An event is passed by failed work too.
+        # The last work that a wait found without fault; an event happens after failed work too.
         self.checked = 0
         # As long as the launcher's own ring of operators.
         self.notes: deque[Note] = deque(maxlen=lib.AP_RECENT)
         # The last graphs, with the number of their replay.
-        self.replays: deque[tuple[int, CapturedGraph]] = deque(maxlen=lib.AP_RECENT)
+        self.replays: deque[tuple[int, Replayed]] = deque(maxlen=lib.AP_RECENT)
         _open[self.context.id] = self
 
-    def kept_arena(self, nbytes: int) -> Any:
-        """Return a buffer of at least so many bytes that serves as workspace already, or None."""
-        del nbytes
-
-    def replace_arena(self, arena: Any, sequence: int) -> None:
-        """Hold the buffer that launches use as workspace; ``sequence`` is the last one on the old.
-
-        Launches leave no marks on it, so it carries one that only the end of the stream reaches: at
-        exit it may be asked to go before the stream has been waited for.
-        """
-        if arena is not None:
-            entry = arena._block.use.marks[0]
-            entry.stream_id, entry.sequence = self.context.id, NEVER
-        old, self.arena = self.arena, arena
-        if old is not None:
-            old._block.use.marks[0].sequence = sequence
+    @property
+    def capture(self) -> Capture | None:
+        """The capture that records the work of the stream, None while the work runs."""
+        return None if self.recorder is None else self.recorder.capture
 
     def passed(self, sequence: int) -> None:
         """Note that the device is done with everything up to ``sequence``, and let go of it."""
+        if self.recorder is not None:
+            return  # replays are still to come
         if sequence > self.context.completed:
             self.context.completed = sequence
         self.drain()
@@ -153,10 +164,9 @@ class StreamState:
             self.poll()
 
     def enter(self) -> bool:
-        """Whether the C stream is there; if so, it is until ``exit``, whoever closes it.
+        """Keep the C stream until ``exit``; return False if it has ended already.
 
-        Whatever waits for the work of a stream, or asks about it, may do so on another thread than
-        the one that owns and ends it.
+        A thread may wait for a stream, or ask about it, while another one closes it.
         """
         with self.ending:
             if self.context.closed == lib.AP_STREAM_ENDED:
@@ -176,6 +186,8 @@ class StreamState:
 
     def poll(self) -> None:
         """Ask the device how far it is, without waiting."""
+        if self.recorder is not None:
+            return  # recorded work does not run by itself
         if self.context.sequence == self.context.completed:
             return
         if self.context.closed or not C.has("aclrtQueryEventStatus"):
@@ -207,17 +219,6 @@ class StreamState:
             check_acl(C.aclrtRecordEvent(self.fence, self.raw), "aclrtRecordEvent")
             self.fence_at = at
 
-    def launched(self, uses: Iterable[Any]) -> None:
-        """Do nothing, as ``note``."""
-
-    def note(self, uses: Iterable[Any]) -> None:
-        """Do nothing: the marks say which memory the work of a stream touches."""
-
-    def may_use(self, use: Any) -> bool:
-        """Whether the stream may work on a buffer that more streams use than leave marks on it."""
-        del use
-        return True
-
     def capturing(self) -> bool:
         """Whether work that is queued now becomes part of a graph."""
         if not C.has("aclmdlRICaptureGetInfo"):
@@ -229,7 +230,10 @@ class StreamState:
         )
 
     def synchronize(self, timeout_s: float | None = None) -> None:
-        """Wait for the work queued so far."""
+        """Wait for the work queued so far, or for the replays of the graph that records it."""
+        if self.recorder is not None:
+            self.recorder.settle(timeout_s)
+            return
         target = int(self.context.sequence)
         if not self.enter():
             return  # whoever ended it has waited for its work
@@ -259,7 +263,7 @@ class StreamState:
 
 
 def destroy(state: StreamState) -> None:
-    """Wait for the stream, destroy it, and let go of all it held; the first failure is raised."""
+    """Wait for the stream, destroy it and release what it held; raise the first failure."""
     failures: list[AclnnPyError] = []
 
     def attempt(call: Callable[[], None]) -> None:
@@ -275,7 +279,7 @@ def destroy(state: StreamState) -> None:
     try:
         attempt(lambda: state.synchronize(_CLOSE_TIMEOUT_S))
     finally:
-        # Also when the wait was interrupted: the finalizer runs once.
+        # Done even if the wait was interrupted, since the finalizer runs only once.
         with state.ending:
             state.context.closed = lib.AP_STREAM_ENDED
             visited = state.visitors > 0
@@ -304,7 +308,7 @@ def _destroy_raw(state: StreamState, failures: list[AclnnPyError]) -> None:
 
 
 def leave(state: StreamState) -> None:
-    """Take a stream from those that may have work to do."""
+    """Forget a stream: it has no work any more."""
     _open.pop(state.context.id, None)
 
 
@@ -313,7 +317,7 @@ def open_streams() -> list[StreamState]:
     return list(_open.values())
 
 
-def streams_of(device: Device) -> list[StreamState]:
+def streams_of(device: ActiveDevice) -> list[StreamState]:
     """Return the open streams of a device."""
     return [state for state in open_streams() if state.device is device]
 
@@ -327,7 +331,7 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
         found = [
             (state, int(state.context.sequence))
             for state in list(_open.values())
-            if state.may_use(use)
+            if state.recorder is None or state.recorder.touches(use)
         ]
     else:
         found = []
@@ -339,8 +343,8 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
 
 
 @contextmanager
-def completing(device: Device) -> Iterator[None]:
-    """Around a wait for a whole device: what its streams had queued before is done after it."""
+def completing(device: ActiveDevice) -> Iterator[None]:
+    """Wait for a device in the ``with`` block; what was queued before is done afterwards."""
     targets = [(state, int(state.context.sequence)) for state in streams_of(device)]
     try:
         yield

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators and methods of an array, which ``Tensor`` inherits.
 
-Operators stand above tensors, so each method leads to a function of ``aclnn_py.array``, which is
-loaded when the first of them is called.
+Operators stand above tensors, so each method calls a function of ``aclnn_py.array`` through the
+hook ``late.array``, which loads that package when the first of them is called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from aclnn_py import late
 
 if TYPE_CHECKING:
     from aclnn_py.tensor.tensor import Tensor
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["ArrayMethods"]
 
 Axis = int | tuple[int, ...] | None
-
-
-def _array() -> Any:
-    return import_module("aclnn_py.array")
 
 
 class ArrayMethods:
@@ -32,10 +29,10 @@ class ArrayMethods:
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return _array().array_ufunc(ufunc, method, inputs, kwargs)
+        return late.array.array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _array().array_function(function, args, kwargs)
+        return late.array.array_function(function, args, kwargs)
 
     def __add__(self, other: Any) -> Tensor:
         return _binary("add", self, other)
@@ -152,7 +149,7 @@ class ArrayMethods:
         return _binary("matmul", other, self)
 
     def __imatmul__(self, other: Any) -> Tensor:
-        self[...] = _array().matmul(self, other)
+        self[...] = late.array.matmul(self, other)
         return self  # type: ignore[return-value]
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
@@ -171,7 +168,7 @@ class ArrayMethods:
         return _unary("invert", self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        _array().assign(self, key, value)
+        late.array.assign(self, key, value)
 
     def __iter__(self) -> Iterator[Tensor]:
         tensor = _tensor(self)
@@ -180,24 +177,25 @@ class ArrayMethods:
         return (tensor[i] for i in range(len(tensor)))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(_array().reduce("any", self == value))
+        return bool(late.array.reduce("any", self == value))
 
     def __bool__(self) -> bool:
-        return bool(
-            _only_element(self, "the truth value of a tensor is ambiguous; use any() or all()")
-        )
+        tensor = _tensor(self)
+        if tensor.count != 1:
+            raise ValueError("the truth value of a tensor is ambiguous; use any() or all()")
+        return bool(tensor.item())
 
     def __int__(self) -> int:
-        return int(_only_element(self, "only a tensor of one element converts to a number"))
+        return int(_only_element(self))
 
     def __float__(self) -> float:
-        return float(_only_element(self, "only a tensor of one element converts to a number"))
+        return float(_only_element(self))
 
     def __complex__(self) -> complex:
-        return complex(_only_element(self, "only a tensor of one element converts to a number"))
+        return complex(_only_element(self))
 
     def __repr__(self) -> str:
-        text: str = _array().text_of(self)
+        text: str = late.array.text_of(self)
         return text
 
     # Reductions. Arguments are NumPy's.
@@ -268,9 +266,8 @@ class ArrayMethods:
 
     def softmax(self, axis: int = -1) -> Tensor:
         """Divide exponentials by their sum along one dimension."""
-        import aclnn_py
-
-        return aclnn_py.functional.softmax(_tensor(self), axis)
+        result: Tensor = late.functional.softmax(_tensor(self), axis)
+        return result
 
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
         """Limit the elements to a range."""
@@ -286,7 +283,7 @@ class ArrayMethods:
 
     def nonzero(self) -> tuple[Tensor, ...]:
         """Indices of the elements that are not zero, one tensor for each dimension."""
-        found: tuple[Tensor, ...] = _array().nonzero(self)
+        found: tuple[Tensor, ...] = late.array.nonzero(self)
         return found
 
     def take(self, indices: Any, axis: int | None = None) -> Tensor:
@@ -311,9 +308,8 @@ class ArrayMethods:
 
     def copy(self) -> Tensor:
         """Return a new row-major tensor of the same elements."""
-        import aclnn_py
-
-        return aclnn_py.functional.contiguous(_tensor(self))
+        result: Tensor = late.functional.contiguous(_tensor(self))
+        return result
 
     def flatten(self) -> Tensor:
         """Return a new tensor of one dimension with the same elements."""
@@ -322,10 +318,6 @@ class ArrayMethods:
     def ravel(self) -> Tensor:
         """Return the elements in one dimension; a view where the strides allow it."""
         return _tensor(self).reshape(-1)
-
-    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
-        """Return a view with two dimensions exchanged."""
-        return _tensor(self)._swapped(axis1, axis2)
 
     def tolist(self) -> Any:
         """Wait for the work on this tensor and return its elements as nested lists."""
@@ -343,7 +335,7 @@ def _tensor(value: Any) -> Tensor:
 
 
 def _call(name: str, *args: Any) -> Tensor:
-    result: Tensor = getattr(_array(), name)(*args)
+    result: Tensor = getattr(late.array, name)(*args)
     return result
 
 
@@ -356,7 +348,7 @@ def _binary(name: str, a: Any, b: Any) -> Tensor:
 
 
 def _inplace(name: str, target: Any, other: Any) -> Tensor:
-    result: Tensor = _array().apply(name, target, other, out=target)
+    result: Tensor = late.array.apply(name, target, other, out=target)
     return result
 
 
@@ -364,8 +356,8 @@ def _reduce(name: str, tensor: Any, axis: Axis, dtype: Any, keepdims: bool) -> T
     return _call("reduce", name, tensor, axis, dtype, keepdims)
 
 
-def _only_element(value: Any, refusal: str) -> Any:
+def _only_element(value: Any) -> Any:
     tensor = _tensor(value)
     if tensor.count != 1:
-        raise (ValueError if "ambiguous" in refusal else TypeError)(refusal)
+        raise TypeError("only a tensor of one element converts to a number")
     return tensor.item()

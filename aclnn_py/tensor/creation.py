@@ -149,11 +149,11 @@ def full(
 
 def empty_like(tensor: Tensor, *, dtype: Any = None) -> Tensor:
     """Return an ``empty`` tensor of the shape, dtype, format and device of another."""
-    kind = tensor._layout.dtype if dtype is None else dtype_of(dtype)
+    kind = tensor.layout.dtype if dtype is None else dtype_of(dtype)
     return fresh(tensor.shape, kind, tensor.format, tensor.device)
 
 
 def zeros_like(tensor: Tensor, *, dtype: Any = None) -> Tensor:
     """Return a tensor of ``zeros`` of the shape, dtype, format and device of another."""
-    kind = tensor._layout.dtype if dtype is None else dtype_of(dtype)
+    kind = tensor.layout.dtype if dtype is None else dtype_of(dtype)
     return zeros(tensor.shape, kind, format=tensor.format, device=tensor.device)

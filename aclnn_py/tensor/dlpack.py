@@ -172,7 +172,7 @@ def export(
     here = device_of(tensor)
     if dl_device is not None and tuple(dl_device) != here:
         raise BufferError(f"dl_device: the tensor is on {here}, not on {tuple(dl_device)}")
-    code, bits = _code_of(tensor._layout.dtype)
+    code, bits = _code_of(tensor.layout.dtype)
     versioned = max_version is not None and tuple(max_version) >= _VERSION
     if copy:
         tensor = from_numpy(tensor.numpy(), device=tensor.device)

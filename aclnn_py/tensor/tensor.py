@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
-from aclnn_py.memory.buffer import Buffer
+from aclnn_py.memory.buffer import Buffer, buffer_for_host
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import transfer, views
@@ -21,7 +21,7 @@ from aclnn_py.tensor.formats import Format, format_of, is_blocked
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.views import View, shape_of
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "description", "fresh", "tensor_over"]
 
 _blank = object.__new__
 _describe = lib.ap_describe
@@ -59,7 +59,7 @@ class Tensor(ArrayMethods):
         tensor._layout = layout
         tensor._offset = offset
         desc = _new(_TENSOR)
-        block = memory._block
+        block = memory.block
         tensor._at = _describe(desc, layout.cdata, block.address, offset, block.use)
         tensor._desc = desc
         return tensor
@@ -120,6 +120,11 @@ class Tensor(ArrayMethods):
         return cls._of(memory, layout, start)
 
     # What it is.
+
+    @property
+    def layout(self) -> Layout:
+        """Shape, strides, dtype and format as one object, which equal tensors share."""
+        return self._layout
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -223,7 +228,7 @@ class Tensor(ArrayMethods):
     def __getitem__(self, key: Any) -> Tensor:
         if views.is_basic(key):
             return self._viewed(views.index(self._view, key), "index")
-        selected: Tensor = import_module("aclnn_py.array").index(self, key)
+        selected: Tensor = late.array.index(self, key)
         return selected
 
     def __len__(self) -> int:
@@ -240,21 +245,21 @@ class Tensor(ArrayMethods):
         has.
         """
         if not axes and is_blocked(self._layout.format):
-            return self._swapped(-2, -1)
+            return self.swapaxes(-2, -1)
         if len(axes) != 2:
             order: Any = axes[0] if len(axes) == 1 else axes
             return self.T if not order else self.permute(order)
-        dim0, dim1 = axes
-        view = self._swapped(dim0, dim1)
+        pair: Any = axes
+        view = self.swapaxes(*pair)
         if self.ndim == 2 and view.strides == self.strides and view.shape == self.shape:
             # To NumPy these are all dimensions in their new order, so both have to be there.
             views.permute(self._view, axes)
         return view
 
-    def _swapped(self, dim0: Any, dim1: Any) -> Tensor:
-        """A view with two dimensions exchanged."""
-        view = views.swap(self._view, dim0, dim1)
-        last = {dim0 % self.ndim, dim1 % self.ndim} == {self.ndim - 2, self.ndim - 1}
+    def swapaxes(self, axis1: int, axis2: int) -> Tensor:
+        """Return a view with two dimensions exchanged."""
+        view = views.swap(self._view, axis1, axis2)
+        last = {axis1 % self.ndim, axis2 % self.ndim} == {self.ndim - 2, self.ndim - 1}
         if is_blocked(self._layout.format) and last:
             return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
         return self._viewed(view, "transpose")
@@ -340,7 +345,7 @@ class Tensor(ArrayMethods):
         """Return a view with a dimension of length 1 inserted."""
         return self._viewed(views.unsqueeze(self._view, axis), "unsqueeze")
 
-    # Copies on the device. Operators stand above this module: the package leads to them.
+    # Copies on the device.
 
     def contiguous(self, *, stream: Stream | None = None) -> Tensor:
         """Return this tensor if it is row-major, else a row-major copy.
@@ -358,9 +363,8 @@ class Tensor(ArrayMethods):
             return self
         if is_blocked(self._layout.format):
             raise ValueError(f"contiguous: not for the format {self._layout.format.name}")
-        import aclnn_py
-
-        return aclnn_py.functional.contiguous(self, stream=stream)
+        copied: Tensor = late.functional.contiguous(self, stream=stream)
+        return copied
 
     def astype(self, dtype: Any, *, stream: Stream | None = None) -> Tensor:
         """Return the values in another element type, in a new row-major tensor.
@@ -386,9 +390,8 @@ class Tensor(ArrayMethods):
         """
         kind = dtype_of(dtype)
         if C.has("aclnnCast"):
-            import aclnn_py
-
-            return aclnn_py.functional.cast(self, kind, stream=stream)
+            converted: Tensor = late.functional.cast(self, kind, stream=stream)
+            return converted
         if not (kind.exact and self._layout.dtype.exact):
             raise TypeError(f"dtype: {self.dtype_name} cannot be converted to {kind} on the host")
         result = fresh(self.shape, kind, Format.ND, self.device, for_host=True)
@@ -463,12 +466,13 @@ class Tensor(ArrayMethods):
             Shape or dtype differ, or the tensor has gaps between its elements: use
             ``ops.inplace_copy`` for those.
         """
+        if not isinstance(source, (np.ndarray, Tensor)):
+            raise TypeError(f"source: expected an array or a Tensor, got {type(source).__name__}")
         transfer.write(self, source, stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        from aclnn_py.tensor.dlpack import device_of
-
-        return device_of(self)
+        found: tuple[int, int] = late.dlpack.device_of(self)
+        return found
 
     def __dlpack__(
         self,
@@ -478,20 +482,23 @@ class Tensor(ArrayMethods):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        from aclnn_py.tensor.dlpack import export
+        return late.dlpack.export(self, stream, max_version, dl_device, copy)
 
-        return export(self, stream, max_version, dl_device, copy)
 
-    # Text.
+def description(tensor: Tensor) -> str:
+    """What ``repr`` says of a tensor beside its elements."""
+    layout = tensor.layout
+    text = f"shape={layout.shape}, dtype={layout.dtype}"
+    if not layout.contiguous:
+        text += f", strides={layout.strides}"
+    if layout.format is not Format.ND:
+        text += f", format={layout.format.name}"
+    return f"{text}, device={tensor.device.index}"
 
-    def _describe(self) -> str:
-        layout = self._layout
-        text = f"shape={layout.shape}, dtype={layout.dtype}"
-        if not layout.contiguous:
-            text += f", strides={layout.strides}"
-        if layout.format is not Format.ND:
-            text += f", format={layout.format.name}"
-        return f"{text}, device={self.device.index}"
+
+def tensor_over(memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
+    """Return a tensor of a layout over memory that is known to hold it."""
+    return Tensor._of(memory, layout, offset)
 
 
 def fresh(
@@ -506,5 +513,5 @@ def fresh(
     first."""
     layout = contiguous_layout(shape, kind, format)
     if for_host:
-        return Tensor._of(Buffer._for_host(layout.storage_nbytes, device), layout)
+        return Tensor._of(buffer_for_host(layout.storage_nbytes, device), layout)
     return Tensor._of(Buffer.allocate(layout.storage_nbytes, device=device), layout)

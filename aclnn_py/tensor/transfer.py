@@ -26,7 +26,7 @@ __all__ = ["fill", "read", "write"]
 
 def read(tensor: Tensor, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
     """Wait for the work on a tensor and return its elements; see ``Tensor.numpy``."""
-    layout, memory = tensor._layout, tensor._memory
+    layout, memory = tensor.layout, tensor.buffer
     _ = memory.raw
     capture_rules.before_copy("Tensor.numpy", "Read it when the graph has been replayed.")
     kind = layout.dtype
@@ -43,7 +43,7 @@ def read(tensor: Tensor, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
         return out
     if out is None:
         out = np.empty(layout.shape, kind.numpy)
-    at, size = tensor._offset * kind.numpy.itemsize, kind.numpy.itemsize
+    at, size = tensor.offset * kind.numpy.itemsize, kind.numpy.itemsize
     if layout.contiguous and out.flags.c_contiguous:
         # As bytes: not every type of ml_dtypes has a buffer.
         memory.read(out.reshape(-1).view(np.uint8), offset=at)
@@ -65,27 +65,23 @@ def _check_out(out: object, tensor: Tensor) -> None:
 
 def _read_storage(tensor: Tensor) -> npt.NDArray[Any]:
     """Read elements that the host has to unpack or rearrange."""
-    layout = tensor._layout
+    layout = tensor.layout
     # Elements narrower than a byte are read from the last one before that starts a byte.
-    start = tensor._offset % (8 // gcd(layout.dtype.bits, 8))
-    first = (tensor._offset - start) * layout.dtype.bits // 8
+    start = tensor.offset % (8 // gcd(layout.dtype.bits, 8))
+    first = (tensor.offset - start) * layout.dtype.bits // 8
     nbytes = layout.dtype.nbytes(start + layout.span)
     if is_blocked(layout.format):
         nbytes = layout.storage_nbytes
     raw = np.empty(nbytes, np.uint8)
-    tensor._memory.read(raw, offset=first)
+    tensor.buffer.read(raw, offset=first)
     return to_host(raw, layout.dtype, layout.format, layout.shape, layout.strides, start)
 
 
 def write(target: Tensor, source: npt.NDArray[Any] | Tensor, stream: Stream | None) -> None:
     """Overwrite the elements of a tensor; see ``Tensor.copy_from``."""
-    from aclnn_py.tensor.tensor import Tensor
-
-    if not isinstance(source, (np.ndarray, Tensor)):
-        raise TypeError(f"source: expected an array or a Tensor, got {type(source).__name__}")
     if tuple(source.shape) != target.shape:
         raise ValueError(f"source: shape {tuple(source.shape)}, expected {target.shape}")
-    layout = target._layout
+    layout = target.layout
     if not layout.contiguous:
         raise ValueError(f"the strides {layout.strides} have gaps; use ops.inplace_copy")
     if not _on_bytes(target):
@@ -93,8 +89,8 @@ def write(target: Tensor, source: npt.NDArray[Any] | Tensor, stream: Stream | No
     if stream is None:
         advice = "Pass stream= and a tensor, or copy before or after the capture."
         capture_rules.before_copy("Tensor.copy_from", advice)
-    at = target._offset * layout.dtype.bits // 8
-    if isinstance(source, Tensor):
+    at = target.offset * layout.dtype.bits // 8
+    if not isinstance(source, np.ndarray):
         _copy(target, source, at, stream)
         return
     if not _same_type(source.dtype, layout.dtype):
@@ -110,26 +106,26 @@ def write(target: Tensor, source: npt.NDArray[Any] | Tensor, stream: Stream | No
     # device copies on its own.
     pinned = HostBuffer(raw.nbytes, device=target.device)
     np.copyto(pinned.numpy(), raw)
-    target._memory.write(pinned, offset=at, stream=stream)
+    target.buffer.write(pinned, offset=at, stream=stream)
 
 
 def fill(target: Tensor, array: npt.NDArray[Any]) -> None:
     """Copy the bits of an array of a tensor's shape, in any strides and byte order, to it."""
-    layout, kind = target._layout, target._layout.dtype
+    layout, kind = target.layout, target.layout.dtype
     native = array.dtype.newbyteorder("=")
     if layout.count == 0:
         return
-    at = target._offset * kind.bits // 8
+    at = target.offset * kind.bits // 8
     plain = array.flags.c_contiguous and array.dtype.isnative
     if kind.packed or is_blocked(layout.format) or plain:
         values = array.astype(native, copy=False)
-        target._memory.write(to_storage(values, kind, layout.format), offset=at)
+        target.buffer.write(to_storage(values, kind, layout.format), offset=at)
     else:
-        gather(target._memory, at, array, native)
+        gather(target.buffer, at, array, native)
 
 
 def _copy(target: Tensor, source: Tensor, at: int, stream: Stream | None) -> None:
-    theirs, mine = source._layout, target._layout
+    theirs, mine = source.layout, target.layout
     if theirs.dtype is not mine.dtype or theirs.format is not mine.format:
         raise ValueError(f"source: {theirs}, expected {mine}")
     if not theirs.contiguous or not _on_bytes(source):
@@ -137,18 +133,18 @@ def _copy(target: Tensor, source: Tensor, at: int, stream: Stream | None) -> Non
     if source.device is not target.device:
         raise DeviceMismatchError(f"source: on {source.device!r}, expected {target.device!r}")
     nbytes = mine.storage_nbytes if is_blocked(mine.format) else mine.dtype.nbytes(mine.count)
-    offset = source._offset * theirs.dtype.bits // 8
-    target._memory.copy_from(
-        source._memory, offset=at, source_offset=offset, nbytes=nbytes, stream=stream
+    offset = source.offset * theirs.dtype.bits // 8
+    target.buffer.copy_from(
+        source.buffer, offset=at, source_offset=offset, nbytes=nbytes, stream=stream
     )
 
 
 def _on_bytes(tensor: Tensor) -> bool:
     """Whether the elements begin and end with whole bytes, or with the memory."""
-    layout, bits = tensor._layout, tensor._layout.dtype.bits
-    end = tensor._offset + layout.span
+    layout, bits = tensor.layout, tensor.layout.dtype.bits
+    end = tensor.offset + layout.span
     whole = end == prod(layout.storage_shape)
-    return tensor._offset * bits % 8 == 0 and (end * bits % 8 == 0 or whole)
+    return tensor.offset * bits % 8 == 0 and (end * bits % 8 == 0 or whole)
 
 
 def _same_type(given: np.dtype[Any], kind: DType) -> bool:

@@ -72,7 +72,7 @@ def test_the_workspace_of_captured_launches_is_the_graphs_own(run_threads: Any) 
             with graph.capture(stream):
                 out, gathered = all_gather_matmul(x, w, comm)
             # The stream has its own arena again, or none, whatever it did during the capture.
-            release_workspace(stream._queue)
+            release_workspace(stream.state)
             junk = [ap.from_numpy(np.full((1 << 19,), np.nan, np.float32)) for _ in range(4)]
             for _ in range(3):
                 graph.replay()
@@ -103,7 +103,7 @@ def test_graphs_that_share_memory_share_their_workspace(run_threads: Any) -> Non
                 results.append(
                     [all_gather_matmul(one, two, comm)[0] for one, two in zip(x, w, strict=True)]
                 )
-        arenas = [graph.raw.states[0].arenas for graph in graphs]
+        arenas = [graph.raw.recordings[0].arenas for graph in graphs]
         assert len(arenas[0]) == 2 and len(arenas[1]) == 1  # the larger one was there already
         assert arenas[0][1] is arenas[1][0]
         for closing in (None, first):

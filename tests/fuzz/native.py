@@ -95,7 +95,7 @@ def known_codes() -> frozenset[int]:
 @functools.cache
 def _op(operator: str) -> Op:
     op: Op = getattr(ops, operator_name(operator))
-    op._bind()
+    op.bind()
     return op
 
 

@@ -34,7 +34,7 @@ from aclnn_py.operators.launch.op import Op
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.formats import format_of, is_blocked
 from aclnn_py.tensor.layout import layout_of
-from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
 PATH = Path(__file__).with_suffix(".json")
@@ -189,7 +189,7 @@ def _tensor(spec: TensorSpec, buffer: Buffer) -> Tensor:
         format_of(spec.format),
         spec.storage_shape,
     )
-    return Tensor._of(buffer, layout, spec.offset)
+    return tensor_over(buffer, layout, spec.offset)
 
 
 def _number(spec: ScalarSpec) -> Any:

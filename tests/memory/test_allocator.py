@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py.memory.allocator import device_allocator, pinned_allocator
+from aclnn_py.memory.buffer import buffer_for_host
 
 MIB = 1 << 20
 
@@ -49,7 +50,7 @@ class Blocks(RuleBasedStateMachine):
     )
     def allocate(self, nbytes: int, who: int) -> None:
         if who == 2:
-            buffer = ap.Buffer._for_host(nbytes, self.device)
+            buffer = buffer_for_host(nbytes, self.device)
         else:
             buffer = ap.Buffer.allocate(nbytes, stream=self.streams[who])
         self.live.append(buffer)

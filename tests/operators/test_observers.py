@@ -56,7 +56,7 @@ def test_a_call_has_both_phases(x, out, stream):
     assert file == __file__ and "ops.add(x, x, 2.0" in linecache.getline(file, int(line))
     assert (launch.phase_one_status, launch.phase_two_status, launch.error) == (0, 0, None)
     assert launch.phase_one_ns > 0 and launch.phase_two_ns > 0
-    assert launch.sequence == int(stream._ctx.sequence) - 1
+    assert launch.sequence == int(stream.context.sequence) - 1
     np.testing.assert_array_equal(out.numpy(), 4 * x.numpy())
 
 

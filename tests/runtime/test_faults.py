@@ -110,7 +110,7 @@ def test_every_kind_of_wait_names_them(rows, stream, wait):
 def test_a_wait_that_expires_names_nothing(rows, stream):
     error = errors.status_error("acl", 507046)
     rows.add()
-    name_launches(error, [stream._queue])
+    name_launches(error, [stream.state])
     assert error.launches == ()
 
 

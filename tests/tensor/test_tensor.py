@@ -131,9 +131,9 @@ def test_a_view_keeps_the_memory_alive(device):
 
 def test_layouts_of_equal_tensors_are_one_object(device):
     a, b = ap.empty((4, 5), "float16"), ap.empty((4, 5), "float16")
-    assert a._layout is b._layout
-    assert a.T._layout is b.T._layout
-    assert a._layout is not a.T._layout
+    assert a.layout is b.layout
+    assert a.T.layout is b.T.layout
+    assert a.layout is not a.T.layout
     assert a._desc.layout == b._desc.layout
 
 

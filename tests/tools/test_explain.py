@@ -11,7 +11,7 @@ import pytest
 
 from aclnn_py import facts
 from aclnn_py.errors.code_lookup import explain_message, explain_status, find
-from aclnn_py.errors.explanation_text import render
+from aclnn_py.errors.explanation import render
 from aclnn_py.tools.explain import explain
 
 LOG = """\

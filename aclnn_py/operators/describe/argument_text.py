@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from aclnn_py.errors import Argument
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import TENSOR_LIST, Parameter
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["echo", "origin_of"]
 
@@ -24,7 +21,7 @@ def _unknown_origin(tensor: Tensor) -> str:
 origin_of: Callable[[Tensor], str] = _unknown_origin
 
 
-def echo(op: Op, values: Sequence[object]) -> tuple[Argument, ...]:
+def echo(op: Operator, values: Sequence[object]) -> tuple[Argument, ...]:
     """Arguments of a call in C order; a list of tensors is followed by its members."""
     return tuple(
         argument
@@ -45,7 +42,7 @@ def _arguments(parameter: Parameter, value: object) -> Iterator[Argument]:
 def _argument(name: str, value: object) -> Argument:
     if not isinstance(value, Tensor):
         return Argument(name=name, value=repr(value))
-    layout, block = value._layout, value.buffer._block
+    layout, block = value.layout, value.buffer.block
     start = block.address + layout.dtype.nbytes(value.offset) if block.address else 0
     return Argument(
         name=name,
@@ -69,9 +66,9 @@ def _owner(tensor: Tensor) -> str:
     buffer = tensor.buffer
     if buffer.closed:
         return "a closed buffer"
-    if buffer._block.owner is not None:
-        kind = type(buffer._block.owner)
+    if buffer.block.owner is not None:
+        kind = type(buffer.block.owner)
         return f"{buffer.nbytes} bytes of a {kind.__module__}.{kind.__qualname__}"
-    if buffer._block.owned:
+    if buffer.block.owned:
         return f"a buffer of {buffer.nbytes} bytes"
     return f"{buffer.nbytes} bytes at an address of the caller's"

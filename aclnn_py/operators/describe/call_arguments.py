@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from aclnn_py._ffi import ffi
+from aclnn_py.operators.describe.argument_errors import type_name
 from aclnn_py.operators.describe.parameter import Parameter
-from aclnn_py.operators.describe.scalar import _type_name, scalar_bytes
+from aclnn_py.operators.describe.scalar import scalar_bytes
 from aclnn_py.tensor.dtypes import dtype_of
 
 __all__ = ["INTEGER_RANGES", "CallBlock", "Token", "is_immutable", "token_of"]
@@ -136,7 +137,7 @@ def _one_int(parameter: Parameter, name: str, value: object, kind: str) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name}: expected an int, got {_type_name(value)}") from None
+        raise TypeError(f"{name}: expected an int, got {type_name(value)}") from None
     low, high, c_name = INTEGER_RANGES[kind]
     if not low <= number <= high:
         raise ValueError(f"{name}: {number} does not fit into {c_name}")
@@ -145,12 +146,12 @@ def _one_int(parameter: Parameter, name: str, value: object, kind: str) -> int:
 
 def _one_float(parameter: Parameter, name: str, value: object) -> bytes:
     if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-        raise TypeError(f"{name}: expected a float, got {_type_name(value)}")
+        raise TypeError(f"{name}: expected a float, got {type_name(value)}")
     try:
         # The bytes tell 0.0 from -0.0 and one NaN from another, which equality does not.
         return struct.pack("=d", float(value))
     except TypeError:
-        raise TypeError(f"{name}: expected a float, got {_type_name(value)}") from None
+        raise TypeError(f"{name}: expected a float, got {type_name(value)}") from None
 
 
 def _one_bool(parameter: Parameter, name: str, value: object) -> int:
@@ -158,11 +159,11 @@ def _one_bool(parameter: Parameter, name: str, value: object) -> int:
         return int(value)
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return int(bool(value))
-    raise TypeError(f"{name}: expected a bool, got {_type_name(value)}")
+    raise TypeError(f"{name}: expected a bool, got {type_name(value)}")
 
 
 def _wrong(parameter: Parameter, value: object) -> TypeError:
-    return TypeError(f"{parameter.name}: expected {parameter.annotation}, got {_type_name(value)}")
+    return TypeError(f"{parameter.name}: expected {parameter.annotation}, got {type_name(value)}")
 
 
 _CONVERSIONS: dict[str, Callable[[Parameter, object], Token]] = {

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py.facts import operator as operator_facts
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.describe.parameter import Parameter
-    from aclnn_py.operators.launch.op import Op
+from aclnn_py.operators.describe.operator import Operator
+from aclnn_py.operators.describe.parameter import Parameter
 
 __all__ = ["docstring", "signature", "since"]
 
@@ -23,7 +21,7 @@ def since(c_name: str) -> str:
     return "" if facts is None else str(facts["since"]).replace("later", "a release after 8.1.RC1")
 
 
-def signature(op: Op) -> inspect.Signature:
+def signature(op: Operator) -> inspect.Signature:
     """Signature with the annotations of the stubs."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(p.name, kind, annotation=p.annotation) for p in op.parameters]
@@ -35,7 +33,7 @@ def signature(op: Op) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation="None")
 
 
-def docstring(op: Op) -> str:
+def docstring(op: Operator) -> str:
     """The docstring in the package's template."""
     facts = operator_facts(op.c_name)
     known: list[Any] = [{}] * len(op.parameters) if facts is None else list(facts["params"])
@@ -79,7 +77,7 @@ def _meaning(parameter: Parameter, fact: Any) -> str:
     return "; ".join(parts) + "."
 
 
-def _source(op: Op, facts: Any) -> str:
+def _source(op: Operator, facts: Any) -> str:
     text = f"{op.c_name} (``include/aclnnop/{op.family}.h``)" if op.family else op.c_name
     if facts is None:
         return f"{text}, declared at run time."

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aclnn_py.operators.describe.argument_errors import type_name
 from aclnn_py.tensor.dtypes import DType, dtype_of
 
 __all__ = ["Number", "Scalar", "scalar_bytes"]
@@ -76,7 +77,7 @@ def scalar_bytes(value: object, documented: int, argument: str) -> tuple[int, by
     for kind, candidates in _CANDIDATES:
         if isinstance(value, kind):
             return _pack(value, _choose(candidates, documented), argument)
-    raise TypeError(f"{argument}: expected a number, got {_type_name(value)}")
+    raise TypeError(f"{argument}: expected a number, got {type_name(value)}")
 
 
 @functools.cache  # as many entries as operators have different lists of types
@@ -98,8 +99,3 @@ def _pack(value: Any, dtype: DType, argument: str) -> tuple[int, bytes]:
     except (OverflowError, ValueError, TypeError) as error:
         raise ValueError(f"{argument}: {value!r} does not fit into {dtype}: {error}") from None
     return dtype.acl, packed.tobytes()
-
-
-def _type_name(value: object) -> str:
-    kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

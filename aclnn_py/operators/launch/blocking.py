@@ -18,13 +18,13 @@ __all__ = ["blocking"]
 
 class _Waiter(Observer):
     def before(self, launch: Launch) -> None:
-        state = launch.stream._queue
+        state = launch.stream.state
         if int(state.context.sequence) > state.checked and not state.capturing():
             # Work from before the mode was on must not be laid at the door of this launch.
             launch.stream.synchronize()
 
     def after(self, launch: Launch) -> None:
-        state = launch.stream._queue
+        state = launch.stream.state
         if launch.sequence is None or launch.error is not None or state.capturing():
             return
         try:

@@ -74,6 +74,6 @@ def declare(prototype: str, *, library: str | os.PathLike[str] | None = None) ->
         held.append(cell)
     op = Op(row, provider)
     if provider is not None:
-        op._bind()
+        op.bind()
     _declared.append(held)
     return op

@@ -69,7 +69,7 @@ def call_function(
         if stream is None:
             _status = _run(_known[0], {arguments})
         else:
-            _status = _launch(stream._ctx, _known[0], {arguments})
+            _status = _launch(stream.context, _known[0], {arguments})
     except (AttributeError, TypeError):
         return _slow({everything}, stream)
     if _status:

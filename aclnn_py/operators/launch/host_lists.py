@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Iterable, Sequence, Sized
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py.errors import InvalidArgumentError
 from aclnn_py.operators.describe.argument_errors import type_name
 from aclnn_py.operators.describe.call_arguments import is_immutable, token_of
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["HostLists", "expect_numbers", "frozen", "items_of"]
 
@@ -53,7 +51,7 @@ def items_of(value: Any) -> tuple[Any, ...]:
     return tuple(found) if isinstance(found, Iterable) else (found,)
 
 
-def frozen(op: Op, values: Sequence[object]) -> tuple[object, ...]:
+def frozen(op: Operator, values: Sequence[object]) -> tuple[object, ...]:
     """The arguments of a launch, with lists that the caller may change copied."""
     return tuple(
         _copied(parameter, value) if _is_watched(parameter, value) else value
@@ -87,7 +85,7 @@ class _Read:
 
     __slots__ = ("launch", "op", "parameter", "position", "seen", "value")
 
-    def __init__(self, op: Op, position: int, value: Any, launch: int) -> None:
+    def __init__(self, op: Operator, position: int, value: Any, launch: int) -> None:
         self.op = op
         self.position = position
         self.parameter = op.parameters[position]
@@ -120,7 +118,7 @@ class HostLists:
         """Whether one of them can change."""
         return bool(self._distinct)
 
-    def note(self, op: Op, values: Sequence[object], launch: int = 0) -> None:
+    def note(self, op: Operator, values: Sequence[object], launch: int = 0) -> None:
         """Remember what a launch has just read; ``launch`` is its number for ``uses``."""
         for position, (parameter, value) in enumerate(zip(op.parameters, values, strict=True)):
             if (_is_list(parameter) and value is not None) or _is_watched(parameter, value):

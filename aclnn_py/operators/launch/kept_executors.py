@@ -24,21 +24,19 @@ so that observers see both. Nothing is replayed then, and ``verify`` has nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py._ffi.settings import chosen
 from aclnn_py.errors import DeviceError
+from aclnn_py.memory.buffer import Buffer
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.launch.observers import unobserved
 from aclnn_py.operators.launch.phases import execute, prepare, resume
 from aclnn_py.operators.launch.report import launch_error
+from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.memory.buffer import Buffer
-    from aclnn_py.operators.launch.op import Op
-    from aclnn_py.runtime.stream import Stream
 
 __all__ = ["ReuseCounts", "apply_reuse", "launch_verified", "may_be_kept", "reuse_counts"]
 
@@ -86,11 +84,11 @@ def may_be_kept(parameters: Sequence[Parameter]) -> bool:
     )
 
 
-def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
+def launch_verified(op: Operator, values: Sequence[object], stream: Stream) -> None:
     """Launch with a kept executor that has not proved itself, and with a fresh one beside it."""
     kept_nbytes = int(lib.ap_last_failure().workspace_nbytes)
     # A stream that was captured is lent once more when inputs are exchanged.
-    if stream._queue.capture is not None or stream._queue.capturing():
+    if stream.state.capture is not None or stream.state.capturing():
         _replay(op, values, stream)  # nobody may wait now, so nothing can be compared
         return
     written = _written(op, values)
@@ -105,7 +103,7 @@ def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
     stream.synchronize()
     if fresh_nbytes == kept_nbytes and expected == [buffer.read() for buffer in written]:
         return
-    op._raw.single_use = 1
+    op.keep_no_executor()
     lib.ap_reuse_clear()
     for buffer, data in zip(written, expected, strict=True):
         buffer.write(data)
@@ -121,7 +119,7 @@ def launch_verified(op: Op, values: Sequence[object], stream: Stream) -> None:
     )
 
 
-def _written(op: Op, values: Sequence[object]) -> list[Buffer]:
+def _written(op: Operator, values: Sequence[object]) -> list[Buffer]:
     """The memory that a launch writes to, each piece once."""
     found: dict[int, Buffer] = {}
     for parameter, value in zip(op.parameters, values, strict=True):
@@ -132,7 +130,7 @@ def _written(op: Op, values: Sequence[object]) -> list[Buffer]:
     return list(found.values())
 
 
-def _fresh(op: Op, values: Sequence[object], stream: Stream) -> int:
+def _fresh(op: Operator, values: Sequence[object], stream: Stream) -> int:
     """Both phases as if nothing were kept; return the workspace."""
     block, descs, _tensors = op.call_block(values)
     with unobserved():
@@ -145,11 +143,11 @@ def _fresh(op: Op, values: Sequence[object], stream: Stream) -> int:
     return nbytes
 
 
-def _replay(op: Op, values: Sequence[object], stream: Stream) -> None:
+def _replay(op: Operator, values: Sequence[object], stream: Stream) -> None:
     block, descs, _tensors = op.call_block(values)
     lib.ap_trust_kept(1)
     try:
-        status = lib.ap_launch(stream._ctx, block.cdata, descs)
+        status = lib.ap_launch(stream.context, block.cdata, descs)
         if status == lib.AP_NEED_WORKSPACE:
             status = resume(stream)
     finally:

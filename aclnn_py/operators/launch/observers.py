@@ -14,15 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import lib
 from aclnn_py._ffi.source_lines import calling_line
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.runtime.faults import note_launch, watching
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
-    from aclnn_py.runtime.stream import Stream
+from aclnn_py.runtime.stream import Stream
 
 __all__ = [
     "Launch",
@@ -45,7 +43,7 @@ class Launch:
     kind : str
         "call" is an operator with both phases, "plan" phase one alone, "run" phase two of a plan,
         "graph" the execution of a captured graph.
-    op : Op or None
+    op : Operator or None
         The operator; None for a graph.
     name : str
         The C name: of the operator, or of the routine that executes the graph.
@@ -100,7 +98,7 @@ class Launch:
     def __init__(
         self,
         kind: str,
-        op: Op | None,
+        op: Operator | None,
         values: Sequence[object],
         stream: Stream,
         *,
@@ -131,7 +129,7 @@ class Launch:
 
 
 class Observer:
-    """Is told of every launch of the process; a class of its own overrides what it needs.
+    """Is told of every launch of the process; subclasses override what they need.
 
     What an observer launches itself is not observed. An exception that ``before`` raises ends the
     launch before the library is asked, and the caller gets it; one that ``after`` raises reaches
@@ -207,7 +205,7 @@ def observe(launch: Launch, work: Callable[[Launch], Any]) -> Any:
         watching()  # before the device can fail: its report comes once
         result = work(launch)
         if launch.sequence is not None:
-            state = launch.stream._queue
+            state = launch.stream.state
             note_launch(state, launch.sequence, launch.name, launch.line)
         return result
     except BaseException as error:
@@ -221,7 +219,7 @@ def observe(launch: Launch, work: Callable[[Launch], Any]) -> Any:
 
 
 def _tell_after(told: tuple[Observer, ...], launch: Launch) -> None:
-    """The last first, and all of them, also when one raises."""
+    """Notify in reverse order; one failure does not stop the others."""
     if told:
         try:
             told[-1].after(launch)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
+from aclnn_py.errors import SymbolNotFoundError
 from aclnn_py.operators.describe import documentation
 from aclnn_py.operators.describe.argument_errors import not_a_tensor, type_name
 from aclnn_py.operators.describe.call_arguments import CallBlock, Token, is_immutable, token_of
@@ -106,7 +107,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
     def __reduce__(self) -> Any:
         if self._provider is not None:
             raise TypeError(f"{self!r} was declared at run time and cannot be pickled")
-        return _by_name, (self.name,)
+        return self.name  # pickle finds it by that name in ``ops``
 
     @property
     def since(self) -> str:
@@ -115,13 +116,28 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     def available(self) -> bool:
         """Whether the loaded libraries have the operator."""
-        from aclnn_py.errors import SymbolNotFoundError
-
         try:
-            self._bind()
+            self.bind()
         except SymbolNotFoundError:
             return False
         return True
+
+    def bind(self) -> None:
+        """Find the C functions now, which a launch otherwise does when it needs them.
+
+        Raises
+        ------
+        SymbolNotFoundError
+            The loaded libraries do not have the operator.
+        """
+        if not self.library:
+            if not may_be_kept(self.parameters):
+                self.keep_no_executor()
+            self.library = bind_operator(self._raw, self._provider, self.since)
+
+    def keep_no_executor(self) -> None:
+        """Let every launch from now on go through both phases."""
+        self._raw.single_use = 1
 
     def arguments(self, *args: object, **kwargs: object) -> tuple[object, ...]:
         """Return the arguments in C order."""
@@ -131,7 +147,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     def call_block(self, values: Sequence[object]) -> tuple[CallBlock, list[Any], list[object]]:
         """Check arguments in C order; return their call block, tensor structures and tensors."""
-        self._bind()
+        self.bind()
         descs: list[Any] = []
         tensors: list[object] = []
         lengths: list[int | None] = []
@@ -161,12 +177,6 @@ class Op(functools.partial):  # type: ignore[type-arg]
         tokens = tuple(token_of(p, v) for p, v in zip(parameters, attributes, strict=True))
         return self._block(tokens, lengths)
 
-    def _bind(self) -> None:
-        if not self.library:
-            if not may_be_kept(self.parameters):
-                self._raw.single_use = 1
-            self.library = bind_operator(self._raw, self._provider, self.since)
-
     def _block(self, tokens: tuple[Token, ...], lengths: tuple[int | None, ...]) -> CallBlock:
         key = (tokens, lengths)
         block = self._blocks.get(key)
@@ -179,13 +189,13 @@ class Op(functools.partial):  # type: ignore[type-arg]
         return block
 
     def _lookup(self, values: tuple[object, ...]) -> Any:
-        self._bind()
+        self.bind()
         return remember(self.func, self._block_for(values, ()), values)
 
     def _launch(self, values: tuple[object, ...], stream: object) -> None:
         block, descs, _tensors = self.call_block(values)
         queue = None if stream is None else resolve_stream(stream)
-        context = ffi.NULL if queue is None else queue._ctx
+        context = ffi.NULL if queue is None else queue.context
         status = lib.ap_launch(context, block.cdata, descs)
         if status:
             self._settle(status, values, queue)
@@ -198,7 +208,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
                 stream.activate()
             else:
                 order(stream, [desc.use for desc in descs if desc])
-            status = lib.ap_launch(stream._ctx, block.cdata, descs)
+            status = lib.ap_launch(stream.context, block.cdata, descs)
         if status == lib.AP_INTERCEPTED:
             launch_in_phases(self, values, resolve_stream(stream))
             return
@@ -231,13 +241,6 @@ def _desc(name: str, value: object) -> Any:
     if isinstance(value, Tensor):
         return value._desc
     raise not_a_tensor(name, value)
-
-
-def _by_name(name: str) -> Op:
-    from aclnn_py import ops
-
-    found: Op = getattr(ops, name)
-    return found
 
 
 apply_environment()

@@ -5,21 +5,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.memory.workspace import grow_workspace
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.launch.observers import Launch, observe, timed
 from aclnn_py.operators.launch.report import launch_error
 from aclnn_py.runtime.stream import Stream, order
 
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
-
 __all__ = ["execute", "launch_in_phases", "order_tensors", "prepare", "resume"]
 
 
-def launch_in_phases(op: Op, values: Sequence[object], stream: Stream) -> None:
+def launch_in_phases(op: Operator, values: Sequence[object], stream: Stream) -> None:
     """Launch an operator under the eyes of the observers."""
     observe(Launch("call", op, values, stream), _both)
 
@@ -34,7 +32,12 @@ def _both(launch: Launch) -> None:
 
 
 def prepare(
-    op: Op, values: Sequence[object], stream: Stream, block: Any, descs: list[Any], repeatable: bool
+    op: Operator,
+    values: Sequence[object],
+    stream: Stream,
+    block: Any,
+    descs: list[Any],
+    repeatable: bool,
 ) -> Any:
     """Run phase one; return the ap_plan, which the caller discards."""
     out = ffi.new("ap_plan *")
@@ -49,7 +52,7 @@ def prepare(
 
 
 def execute(
-    op: Op, values: Sequence[object], stream: Stream, plan: Any, address: Any, nbytes: int
+    op: Operator, values: Sequence[object], stream: Stream, plan: Any, address: Any, nbytes: int
 ) -> None:
     """Run phase two; without an address on the workspace that the stream lends."""
     status = _run(stream, plan, address, nbytes)
@@ -88,7 +91,7 @@ def _phase_two(launch: Launch, plan: Any, address: Any, nbytes: int) -> None:
         launch.workspace_nbytes = int(prepared.workspace_nbytes)
         launch.sequence = int(prepared.sequence) or None
         if launch.workspace_nbytes:
-            launch.workspace = _number(address or launch.stream._ctx.workspace)
+            launch.workspace = _number(address or launch.stream.context.workspace)
     if status:
         if lib.ap_last_failure().phase == lib.AP_PHASE_TWO:
             launch.phase_two_status = int(lib.ap_last_failure().status)
@@ -103,7 +106,7 @@ def _number(address: Any) -> int:
 def _ask(stream: Stream, block: Any, descs: list[Any], repeatable: bool, out: Any) -> int:
     array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
     while True:
-        status = int(lib.ap_prepare(stream._ctx, block.cdata, array, repeatable, out))
+        status = int(lib.ap_prepare(stream.context, block.cdata, array, repeatable, out))
         if status != lib.AP_NO_STREAM:
             return status
         stream.activate()
@@ -111,7 +114,7 @@ def _ask(stream: Stream, block: Any, descs: list[Any], repeatable: bool, out: An
 
 def _run(stream: Stream, plan: Any, address: Any, nbytes: int) -> int:
     while True:
-        status = int(lib.ap_execute(stream._ctx, plan, address, nbytes))
+        status = int(lib.ap_execute(stream.context, plan, address, nbytes))
         if status == lib.AP_NO_STREAM:
             stream.activate()
         elif status == lib.AP_GUARDED:
@@ -136,7 +139,7 @@ def resume(stream: Stream) -> int:
         # Another thread may have exchanged the arena in between.
         while True:
             grow_workspace(stream, nbytes)
-            status = int(lib.ap_resume(stream._ctx, pending))
+            status = int(lib.ap_resume(stream.context, pending))
             if status != lib.AP_NEED_WORKSPACE:
                 pending = ffi.NULL
                 return status

@@ -103,10 +103,10 @@ class Plan(Handle):
             raise launch_error(self.op, self._values, queue)
         address, nbytes = self._workspace(queue, workspace)
         if workspace is not None:
-            order(queue, [workspace._block.use])
+            order(queue, [workspace.block.use])
         execute(self.op, self._values, queue, raw, address, nbytes)
         if workspace is not None:
-            mark(queue, [workspace._block.use])
+            mark(queue, [workspace.block.use])
 
     def rebind(self, /, **tensors: Tensor) -> None:
         """Point a repeatable plan at other tensors of the same layout.

@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from aclnn_py.operators.describe.operator import Operator
+from aclnn_py.tensor.formats import is_blocked
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["exchanged", "overlap", "reach", "same_layout", "same_place"]
 
 
-def exchanged(op: Op, values: Sequence[object], index: int, tensor: Tensor) -> list[object]:
+def exchanged(op: Operator, values: Sequence[object], index: int, tensor: Tensor) -> list[object]:
     """Return the arguments with another tensor at ``index``, counted through all lists."""
     result = list(values)
     first = 0
@@ -36,7 +34,7 @@ def exchanged(op: Op, values: Sequence[object], index: int, tensor: Tensor) -> l
 
 def same_layout(one: Tensor, other: Tensor) -> bool:
     """Whether one can stand in for the other in a launch that is prepared."""
-    return one._layout is other._layout and one.offset == other.offset
+    return one.layout is other.layout and one.offset == other.offset
 
 
 def same_place(one: Tensor, other: Tensor) -> bool:
@@ -52,7 +50,7 @@ def overlap(one: Tensor, other: Tensor) -> bool:
 
 def reach(tensor: Tensor) -> tuple[int, int]:
     """The address of the first byte of the elements, and the one behind the last."""
-    layout = tensor._layout
+    layout = tensor.layout
     base = tensor.buffer.address
     start = base + layout.dtype.nbytes(tensor.offset)
     return start, max(start + layout.dtype.nbytes(layout.span), base + _blocked_nbytes(tensor))
@@ -60,6 +58,4 @@ def reach(tensor: Tensor) -> tuple[int, int]:
 
 def _blocked_nbytes(tensor: Tensor) -> int:
     """A blocked format covers its storage, whatever its shape says."""
-    from aclnn_py.tensor.formats import is_blocked
-
-    return tensor._layout.storage_nbytes if is_blocked(tensor.format) else 0
+    return tensor.layout.storage_nbytes if is_blocked(tensor.format) else 0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py._ffi import device_kind, ffi, lib
 from aclnn_py.errors import (
@@ -18,14 +18,12 @@ from aclnn_py.errors import (
     SymbolNotFoundError,
 )
 from aclnn_py.operators.describe.argument_text import echo
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.record.sketch import FailedCall
 from aclnn_py.operators.rules.parameters import advice, broken_rules
 from aclnn_py.operators.rules.terms import Call
 from aclnn_py.runtime.status import error_of
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
-    from aclnn_py.runtime.stream import Stream
+from aclnn_py.runtime.stream import Stream
 
 __all__ = ["launch_error"]
 
@@ -35,7 +33,7 @@ _PARAM_INVALID = 161002
 
 
 def launch_error(
-    op: Op, values: Sequence[object], stream: Stream | None, place: str = ""
+    op: Operator, values: Sequence[object], stream: Stream | None, place: str = ""
 ) -> Exception:
     """Build the exception of the launch that has just failed on this thread.
 
@@ -79,7 +77,9 @@ def launch_error(
     return error
 
 
-def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | None) -> AclnnPyError:
+def _refusal(
+    op: Operator, failure: Any, values: Sequence[object], stream: Stream | None
+) -> AclnnPyError:
     where = _where(op, failure)
     reason = int(failure.reason)
     if reason == lib.AP_REASON_CLOSED:
@@ -116,7 +116,7 @@ def _refusal(op: Op, failure: Any, values: Sequence[object], stream: Stream | No
 
 
 def _creation_error(
-    op: Op, routine: str, detail: str, where: str, values: Sequence[object]
+    op: Operator, routine: str, detail: str, where: str, values: Sequence[object]
 ) -> AclnnPyError:
     if lib.ap_slot_get(lib.ap_slot_find(routine.encode())) == ffi.NULL:
         return _missing(op, routine)
@@ -127,12 +127,12 @@ def _creation_error(
     return error
 
 
-def _missing(op: Op, routine: str) -> SymbolNotFoundError:
+def _missing(op: Operator, routine: str) -> SymbolNotFoundError:
     libraries = [op.library or "the loaded libraries"]
     return SymbolNotFoundError(routine, libraries=libraries, device=device_kind())
 
 
-def _where(op: Op, failure: Any) -> str:
+def _where(op: Operator, failure: Any) -> str:
     if failure.parameter < 0:
         return "an argument"
     name = op.parameters[failure.parameter].name

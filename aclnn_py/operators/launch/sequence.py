@@ -147,7 +147,8 @@ class Sequence(Handle):
         sequence = cls()
         recorder = Recorder(current_stream())
         outer = thread.recording
-        draws = thread.recording = Draws(running=True) if outer is None else outer
+        draws = outer if isinstance(outer, Draws) else Draws(running=True)
+        thread.recording = draws
         try:
             with observing(recorder):
                 yield sequence
@@ -199,7 +200,7 @@ class Sequence(Handle):
         if self._careful:
             self._run_carefully(resolve_stream(stream))
             return
-        context = ffi.NULL if stream is None else resolve_stream(stream)._ctx
+        context = ffi.NULL if stream is None else resolve_stream(stream).context
         status = lib.ap_sequence_run(context, raw, 0)
         if status:
             self._settle(status, resolve_stream(stream))
@@ -210,7 +211,7 @@ class Sequence(Handle):
         if self._draws is None:
             self._queue(stream)
             return
-        if stream._queue.capture is not None or thread.recording is not None:
+        if stream.state.capture is not None or thread.recording is not None:
             raise CaptureError(
                 "Sequence.run: the sequence draws random numbers, which would be the same at each "
                 "replay of what is captured or recorded now; launch the functions themselves",
@@ -220,7 +221,7 @@ class Sequence(Handle):
             self._queue(stream)
 
     def _queue(self, stream: Stream) -> None:
-        status = lib.ap_sequence_run(stream._ctx, self._raw, 0)
+        status = lib.ap_sequence_run(stream.context, self._raw, 0)
         if status:
             self._settle(status, stream)
 
@@ -246,7 +247,7 @@ class Sequence(Handle):
                 grow_workspace(stream, int(lib.ap_last_failure().workspace_nbytes))
             else:
                 raise self._failure(at, stream)
-            status = lib.ap_sequence_run(stream._ctx, raw, at)
+            status = lib.ap_sequence_run(stream.context, raw, at)
 
     def _run_apart(self, stream: Stream, start: int) -> None:
         """One launch at a time, for those who observe them."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.launch.op import Op
@@ -16,8 +17,9 @@ def operator_names() -> list[str]:
     return [ffi.string(lib.ap_op_at(i).name).decode() for i in range(lib.ap_op_count())]
 
 
+@functools.cache  # an operator is one object, whoever names it: it is pickled by its name
 def operator_named(name: str) -> Op:
-    """Make the operator of that name; AttributeError names close ones."""
+    """Return the operator of that name; AttributeError names close ones."""
     row = ffi.NULL if name.startswith("_") else lib.ap_op_find(name.encode())
     if row == ffi.NULL:
         close = difflib.get_close_matches(name, operator_names(), 3)

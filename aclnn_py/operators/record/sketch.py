@@ -8,25 +8,24 @@ import struct
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from aclnn_py import __version__
 from aclnn_py._ffi import device_kind, library_info
 from aclnn_py.errors import ClosedError
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.operators.describe.call_arguments import token_of
 from aclnn_py.operators.describe.groups import member
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.record.file import Memory, RecordedCall, RecordWriter, View
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.dtypes import dtype_of, from_acl
 from aclnn_py.tensor.formats import format_of
 from aclnn_py.tensor.layout import layout_of
-from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
+from aclnn_py.tensor.tensor import Tensor, tensor_over
 
 __all__ = ["CallSketch", "FailedCall", "about_this_process", "arguments_of", "memory_bytes"]
 
@@ -37,10 +36,8 @@ _ALIGNMENT = 64
 
 def about_this_process() -> dict[str, Any]:
     """Return what a record says about where it was made."""
-    import aclnn_py
-
     info = library_info()
-    return {"package": aclnn_py.__version__, "device": device_kind(), "cann": info.version}
+    return {"package": __version__, "device": device_kind(), "cann": info.version}
 
 
 def memory_bytes(buffer: Buffer, start: int = 0, nbytes: int | None = None) -> bytes:
@@ -64,7 +61,7 @@ class _Piece:
 class CallSketch:
     """A call on its way into a record: arguments written down, memory still where it is."""
 
-    def __init__(self, op: Op, values: Sequence[object]) -> None:
+    def __init__(self, op: Operator, values: Sequence[object]) -> None:
         self.op = op
         self._pieces: list[_Piece] = []
         self._views: list[View] = []
@@ -116,8 +113,8 @@ class CallSketch:
     def _tensor(self, parameter: Parameter, tensor: Tensor | None) -> int | None:
         if tensor is None:
             return None
-        buffer, layout = tensor.buffer, tensor._layout
-        same = [i for i, known in enumerate(self._pieces) if known.buffer._block is buffer._block]
+        buffer, layout = tensor.buffer, tensor.layout
+        same = [i for i, known in enumerate(self._pieces) if known.buffer.block is buffer.block]
         view = View(
             memory=same[0] if same else len(self._pieces),
             offset=tensor.offset,
@@ -182,7 +179,11 @@ def _number(dtype: str, data: str) -> Any:
 
 
 def arguments_of(
-    op: Op, call: RecordedCall, data: Callable[[str, int], bytes], device: Device, group: str = ""
+    op: Operator,
+    call: RecordedCall,
+    data: Callable[[str, int], bytes],
+    device: Device,
+    group: str = "",
 ) -> tuple[list[Any], list[Buffer], list[Tensor]]:
     """Put the tensors of a recorded call on a device.
 
@@ -229,7 +230,7 @@ def _tensor_over(buffer: Buffer, view: View) -> Tensor:
     layout = layout_of(
         view.shape, view.strides, dtype_of(view.dtype), format_of(view.format), view.storage_shape
     )
-    return Tensor._of(buffer, layout, view.offset)
+    return tensor_over(buffer, layout, view.offset)
 
 
 class FailedCall:
@@ -239,7 +240,7 @@ class FailedCall:
     its traceback is there, so are they.
     """
 
-    def __init__(self, op: Op, values: Sequence[object], stage: str) -> None:
+    def __init__(self, op: Operator, values: Sequence[object], stage: str) -> None:
         self._op = op
         self._stage = stage
         self._values = [_weak(value) for value in values]

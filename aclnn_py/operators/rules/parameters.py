@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from aclnn_py import facts
 from aclnn_py.errors import BrokenRule
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import TENSOR_LIST, Parameter
 from aclnn_py.operators.rules.relations import broken_relations, relations_of
 from aclnn_py.operators.rules.terms import Call, python_dtype
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["advice", "broken_rules", "documented_rules"]
 
@@ -33,7 +30,7 @@ _FIXES = {
 }
 
 
-def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
+def broken_rules(op: Operator, values: Sequence[object]) -> list[BrokenRule]:
     """What the documents say against the arguments, in the order in which libraries check.
 
     Null arguments first, then each parameter on its own, then what binds several of them.
@@ -63,7 +60,7 @@ def broken_rules(op: Op, values: Sequence[object]) -> list[BrokenRule]:
     return [*single, *broken_relations(call)]
 
 
-def advice(op: Op, rules: Sequence[BrokenRule]) -> str:
+def advice(op: Operator, rules: Sequence[BrokenRule]) -> str:
     """The next step after a refusal."""
     if _fact_of(op) is None:
         return "The operator was declared at run time: compare its prototype with the library's."
@@ -72,7 +69,7 @@ def advice(op: Op, rules: Sequence[BrokenRule]) -> str:
     return fix + documents
 
 
-def documented_rules(op: Op) -> list[str]:
+def documented_rules(op: Operator) -> list[str]:
     """The rules that `broken_rules` checks for an operator, one sentence part each."""
     fact = _fact_of(op)
     if fact is None:
@@ -86,7 +83,7 @@ def documented_rules(op: Op) -> list[str]:
     return rules + [str(relation) for relation in relations_of(op.c_name)]
 
 
-def _fact_of(op: Op) -> facts.OperatorFact | None:
+def _fact_of(op: Operator) -> facts.OperatorFact | None:
     """The facts of an operator, unless it was declared with other parameters than theirs."""
     fact = facts.operator(op.c_name)
     names = [parameter.c_name for parameter in op.parameters]

@@ -12,15 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aclnn_py import facts
 from aclnn_py.operators.describe import groups
+from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
-
-if TYPE_CHECKING:
-    from aclnn_py.operators.launch.op import Op
 
 __all__ = ["Call", "python_dtype"]
 
@@ -41,7 +39,7 @@ def python_dtype(name: str) -> str:
 class Call:
     """The arguments of one call by their names in C."""
 
-    def __init__(self, op: Op, values: Sequence[object]) -> None:
+    def __init__(self, op: Operator, values: Sequence[object]) -> None:
         self.op = op
         self._names = {p.c_name: p.name for p in op.parameters}
         self._values = {p.c_name: v for p, v in zip(op.parameters, values, strict=True)}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record operator calls, replay them, compare their results and minimize failing ones."""
+"""Record, replay, compare and reduce calls of operators."""

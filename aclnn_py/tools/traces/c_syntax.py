@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format arguments and results as C code: names, enumerators, tensors with shape and address."""
+"""Calls as a C programmer writes them: names, enumerators, tensors with shape and address."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def phase_one(launch: Launch) -> tuple[str, str]:
 
 def phase_two(launch: Launch) -> tuple[str, str]:
     """Return the arguments of phase two, or of the execution of a graph, and its status."""
-    stream = f"stream={_address(_number(launch.stream._queue.raw))}"
+    stream = f"stream={_address(_number(launch.stream.state.raw))}"
     if launch.op is None:
         text, library = f"modelRI={_address(launch.executor)}, {stream}", "acl"
     else:
@@ -162,7 +162,7 @@ def _value(value: object) -> str:
 
 
 def _tensor(tensor: Tensor) -> str:
-    before, after = _layout(tensor._layout)
+    before, after = _layout(tensor.layout)
     if tensor.closed:
         return f"{before}closed{after}"
     return f"{before}@0x{tensor.address:x}{after}"

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls that go up: from a module to one that stands above it.
+
+Imports go down. The few calls that go the other way are listed here, each as a hook with the names
+it may use; there are no others. ``aclnn_py/__init__.py`` says where each hook leads, and the module
+is imported when the hook is first used. This module imports nothing of the package, so that all
+others may import it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+__all__ = ["HOOKS", "Hook", "HookError", "lead"]
+
+
+class HookError(RuntimeError):
+    """A mistake in this package: a hook leads nowhere, or is asked for a name it does not list."""
+
+
+class Hook:
+    """A module above the caller: ``late.array.apply(...)`` calls ``apply`` of that module.
+
+    Parameters
+    ----------
+    name : str
+        What the hook is called here.
+    callees : str
+        The names that lower modules use of it, separated by spaces.
+    """
+
+    __slots__ = ("callees", "home", "module", "name")
+
+    def __init__(self, name: str, callees: str) -> None:
+        self.name = name
+        self.callees = frozenset(callees.split())
+        self.home = ""
+        self.module: ModuleType | None = None
+
+    def lead_to(self, home: str) -> None:
+        """Say which module the hook leads to, by its full name."""
+        self.home, self.module = home, None
+
+    # Called for every name that is no slot. The function is looked up at each call, as for any
+    # other attribute of a module.
+    def __getattr__(self, callee: str) -> Any:
+        if callee not in self.callees:
+            raise HookError(f"late.{self.name} does not list {callee!r}; add it in late.py")
+        module = self.module
+        if module is None:
+            if not self.home:
+                raise HookError(
+                    f"late.{self.name}.{callee} leads nowhere; aclnn_py/__init__.py has to say "
+                    f"where with late.lead({{{self.name!r}: ...}})"
+                )
+            module = self.module = import_module(self.home)
+        return getattr(module, callee)
+
+
+# An exception asks the doctor what is wrong with the installation, and its explanation for its
+# text.
+doctor = Hook("doctor", "findings_for")
+explanation = Hook("explanation", "explain_error explain_missing")
+# A device makes streams; a stream makes events and gives up its workspace.
+stream = Hook("stream", "DefaultStream Stream")
+event = Hook("event", "Event")
+workspace = Hook("workspace", "release_workspace")
+# The methods of a tensor that launch operators, or that other libraries call.
+array = Hook(
+    "array",
+    "accumulate apply arg_extreme argsort array_function array_ufunc assign clip dot index matmul "
+    "nonzero reduce repeat rounded sort standard_deviation take text_of variance",
+)
+functional = Hook("functional", "cast contiguous softmax")
+dlpack = Hook("dlpack", "device_of export")
+
+HOOKS = {
+    hook.name: hook
+    for hook in (doctor, explanation, stream, event, workspace, array, functional, dlpack)
+}
+
+
+def lead(homes: dict[str, str]) -> None:
+    """Say where hooks lead: the name of each to the full name of a module."""
+    for name, home in homes.items():
+        HOOKS[name].lead_to(home)
