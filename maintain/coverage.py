@@ -29,7 +29,6 @@ TOLERANCE_TEXT = {
 }
 
 # How the emulator decides what the documents of a family leave open.
-# How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
@@ -46,6 +45,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " 127, and a row of zeros has the scale 0.",
         "MoeInitRoutingV3 names experts by their absolute numbers in pairs and fills the list with"
         " zeros. Quantisation modes from 2 on, which are for the 950, are refused.",
+        "Sums over experts are added in float32 in the order shared experts, then the experts of"
+        " the token, and rounded once. A token that an expert dropped gets nothing from it, not"
+        " even its bias.",
+        "The range of MoeTokenPermuteWithEp and MoeTokenUnpermuteWithEp counts places from its"
+        " start; it must lie within the tokens that numOutTokens keeps.",
     ),
     "quant": (
         "Everything is computed in float32; `round` goes to the nearest number, half to even."

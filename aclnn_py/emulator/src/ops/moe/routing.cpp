@@ -31,8 +31,6 @@ void pack(const float *x, int64_t width, char *to) {
   }
 }
 
-// Whether the views share bytes. `clash` of ops/view.h lets the same elements in the same order
-// pass; rows that change their places do not stay in order.
 bool overlap(const View &a, const View &b) {
   if (a.data == nullptr || b.data == nullptr || a.count() == 0 || b.count() == 0) return false;
   const auto bounds = [](const View &view) {
@@ -120,6 +118,15 @@ void DenseTarget::finish() const {
   if (kept_ != nullptr) copy_view(kept_->view(), view_);
 }
 
+View Apart::from(const View &operand, std::initializer_list<View> results) {
+  for (const View &result : results) {
+    if (!overlap(operand, result)) continue;
+    kept_.push_back(std::make_unique<Snapshot>(operand));
+    return kept_.back()->view();
+  }
+  return operand;
+}
+
 std::vector<int64_t> order_by_expert(const std::vector<int64_t> &experts) {
   std::vector<int64_t> order(experts.size());
   if (experts.empty()) return order;
@@ -154,12 +161,8 @@ void move_rows(const View &x, const View &out, const View &scales,
                const std::vector<RowMove> &moves, const Quantisation &quantisation, bool clear) {
   int64_t width = 1;
   for (int d = 1; d < x.layout.rank; ++d) width *= x.layout.shape[d];
-  std::unique_ptr<Snapshot> kept;
-  View source = x;
-  if (overlap(x, out) || overlap(x, scales)) {
-    kept = std::make_unique<Snapshot>(x);
-    source = kept->view();
-  }
+  Apart apart;
+  const View source = apart.from(x, {out, scales});
   if (clear) {
     clear_all(out);
     clear_all(scales);

@@ -33,6 +33,16 @@ class DenseTarget {
   char *data_;
 };
 
+// Operands whose rows change their places on the way to a result: one that shares any byte with it
+// is copied. (`Operands` of ops/norm/rows.h lets the same elements in the same order pass.)
+class Apart {
+ public:
+  View from(const View &operand, std::initializer_list<View> results);
+
+ private:
+  std::vector<std::unique_ptr<Snapshot>> kept_;
+};
+
 // Positions of `experts` in ascending order of the experts; equal experts keep their order.
 std::vector<int64_t> order_by_expert(const std::vector<int64_t> &experts);
 
