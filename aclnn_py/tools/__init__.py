@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aclnn_py.tools.traces.writer import trace
 
 _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
-# What programs use in a `with` block -> module that defines it.
+# Public class or function -> the module that defines it.
 _HOMES = {
     "compare": "records.comparer",
     "record": "records.recorder",

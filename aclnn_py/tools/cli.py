@@ -18,18 +18,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : Sequence[str], optional
-        Words after the program's name; default is ``sys.argv[1:]``.
+        Words after the name of the program; default is ``sys.argv[1:]``.
 
     Returns
     -------
     int
-        Exit status: 0 for success, 1 for a negative answer or a failure, 2 for wrong usage; ``run``
-        returns that of the first rank that failed.
+        Exit status: 0 for success, 1 for a negative answer or a failure, 2 for wrong usage. ``run``
+        returns the status of the first rank that failed.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if words[:1] == ["headers"]:
-            # It has a parser of its own; argparse cannot hand over words that look like options.
+            # It has its own parser, and argparse cannot pass on words that look like options.
             status = _headers(words[1:])
         else:
             options = _parser().parse_args(words)
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader went away (`aclnn-py ops | head`). Python would complain again at exit.
+        # The reader has ended (`aclnn-py ops | head`). Python would complain again at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -66,26 +66,28 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = commands.add_parser(
         "run",
         help="start N ranks of a program on this host",
-        description="Start N ranks of a program on this host, with a meeting place for"
-        " Communicator.from_env(). Output is prefixed by rank; when one rank fails all end, and the"
-        " exit status is that of the first failure.",
+        description="Start N ranks of a program on this host, so that Communicator.from_env()"
+        " works in them. Each line of output begins with the rank. When a rank fails, the others"
+        " are ended, and the exit status is that of the first rank that failed.",
     )
     parser.add_argument("-n", "--ranks", type=_count, required=True, help="number of ranks")
     parser.add_argument(
         "--device",
         choices=("auto", "npu", "emulator"),
-        help="value of ACLNN_PY_DEVICE for the ranks",
+        help="set ACLNN_PY_DEVICE for the ranks",
     )
     parser.add_argument(
         "--grace",
         type=_seconds,
         default=5.0,
         metavar="S",
-        help="seconds between asking ranks to end and ending them by force (default 5)",
+        help="seconds between asking the ranks to end and killing them (default 5)",
     )
-    parser.add_argument("--no-prefix", action="store_true", help="do not prefix output by rank")
     parser.add_argument(
-        "-m", dest="module", action="store_true", help="the program is a Python module's name"
+        "--no-prefix", action="store_true", help="do not begin each line with the rank"
+    )
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="the program is the name of a Python module"
     )
     parser.add_argument("program", help="a Python file (.py), or an executable file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the program")
@@ -121,21 +123,21 @@ def _add_doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "doctor",
         help="report versions, libraries and devices",
-        description="Report what is installed, whether it fits together, and whether a device can"
-        " be used. Each finding says what was seen, why it matters and what to do. The exit status"
-        " is 1 when a finding is an error.",
+        description="Report what is installed, whether the parts fit together, and whether a device"
+        " can be used. Each finding says what was seen, why it matters and what to do. The exit"
+        " status is 1 when a finding is an error.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--smoke", action="store_true", help="also run one operator")
     parser.add_argument(
-        "--all-reduce", action="store_true", help="also run a sum over two ranks of this host"
+        "--all-reduce", action="store_true", help="also sum a tensor over two ranks of this host"
     )
     parser.add_argument(
         "--timeout",
         type=_seconds,
         default=120.0,
         metavar="S",
-        help="seconds after which each trial of the device is ended (default 120)",
+        help="seconds after which each trial of the device is killed (default 120)",
     )
     parser.set_defaults(command=_doctor)
 
@@ -156,14 +158,14 @@ def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "explain",
         help="say what a status code or a log means",
         description="Say what a code means, what usually causes it and what to check. The exit"
-        " status is 1 when nothing is found, or nothing that the tables have.",
+        " status is 1 when the text has no code that the tables know.",
     )
     parser.add_argument(
         "text",
         nargs="+",
         metavar="CODE|TEXT",
         help="a number (161002), a name (ACLNN_ERR_PARAM_INVALID), a message code (EZ1001), a text"
-        " with any of them, or - for standard input; HCCL's own numbers as 'hccl 9'",
+        " with any of them, or - for standard input; write a number of HCCL as 'hccl 9'",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.set_defaults(command=_explain)
@@ -179,12 +181,14 @@ def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "trace",
         help="sum up a trace by operator",
-        description="Print where the host time of a trace went, by operator. Traces are written by"
-        " aclnn_py.tools.trace(FILE) and by ACLNN_PY_TRACE=FILE.",
+        description="Print how much host time of a trace each operator took."
+        " aclnn_py.tools.trace(FILE) and ACLNN_PY_TRACE=FILE write traces.",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a trace, text or JSON")
     parser.add_argument(
-        "--functions", action="store_true", help="show the runtime and HCCL instead of operators"
+        "--functions",
+        action="store_true",
+        help="show functions of the runtime and of HCCL instead of operators",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.set_defaults(command=_trace)
@@ -200,34 +204,35 @@ def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = commands.add_parser(
         "replay",
         help="run recorded calls again and compare",
-        description="Run the calls of a record on either device; compare statuses and data, and"
-        " say where they part. Records are written by aclnn_py.tools.record(FILE) and by save(FILE)"
-        " of an exception. The exit status is 1 when a call is not as recorded.",
+        description="Run the calls of a record on either device, compare statuses and data, and"
+        " say where they differ. aclnn_py.tools.record(FILE) and the method save(FILE) of an"
+        " exception write records. The exit status is 1 when a call differs from the record.",
     )
     parser.add_argument("file", metavar="FILE", help="a record")
     parser.add_argument(
         "--device",
         choices=("auto", "npu", "emulator"),
-        help="where to run them, instead of ACLNN_PY_DEVICE",
+        help="device to run them on, instead of ACLNN_PY_DEVICE",
     )
-    parser.add_argument("--call", type=int, metavar="N", help="call number N only, from 0")
+    parser.add_argument("--call", type=int, metavar="N", help="only call number N, counted from 0")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--cpp",
         action="store_true",
-        help="print a C++ program of the first call that failed, or of --call; it needs CANN's"
-        " headers alone",
+        help="print a C++ program that makes the first call that failed, or --call; it needs only"
+        " CANN's headers",
     )
     parser.add_argument(
         "--minimize",
         metavar="OUT",
-        help="write a record of that call with the smallest shapes that fail with the same status",
+        help="write a record of that call with the smallest shapes that still fail the same way",
     )
     parser.add_argument(
         "--max-mib",
         type=_mebibytes,
         metavar="N",
-        help="read a file that unpacks to N MiB (default: 4096, and 300 times its size above 256)",
+        help="limit of what the file may unpack to (default: 4096, and above 256 at most 300 times"
+        " its size)",
     )
     parser.set_defaults(command=_replay)
 
@@ -251,8 +256,8 @@ def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ops",
         help="list operators",
         description="List operators: name, C function, first CANN release, where the prototype"
-        " comes from, and whether the device in use has it. The exit status is 1 when nothing"
-        " matches.",
+        " comes from, and whether the device in use has the operator. The exit status is 1 when"
+        " nothing matches.",
     )
     parser.add_argument(
         "pattern", nargs="?", default="", help="part of a name, or a shell pattern such as 'quant*'"
@@ -281,8 +286,8 @@ def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument(
         "--libs", action="store_true", help="library directory, run path, libraries"
     )
-    parser.add_argument("--include-dir", action="store_true", help="the include directory alone")
-    parser.add_argument("--lib-dir", action="store_true", help="the library directory alone")
+    parser.add_argument("--include-dir", action="store_true", help="only the include directory")
+    parser.add_argument("--lib-dir", action="store_true", help="only the library directory")
     parser.set_defaults(command=_config)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flags for C and C++ programs (``aclnn-py config``)."""
+"""``aclnn-py config``: flags for C and C++ programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["compiler_flags", "include_directory", "libraries_directory", "linker_flags", "run"]
 
-# As programs written for CANN link: runtime, operator meta, operators, communication.
+# What programs written for CANN link: runtime, operator meta, operators, communication.
 _LIBRARIES = ("ascendcl", "nnopbase", "opapi", "hccl")
 
 
@@ -24,7 +24,7 @@ def include_directory() -> Path:
     Raises
     ------
     FileNotFoundError
-        The package was not built.
+        The package has not been built.
     """
     return _built(_package() / "include", "acl/acl.h")
 
@@ -40,7 +40,7 @@ def libraries_directory() -> Path:
     Raises
     ------
     FileNotFoundError
-        The package was not built.
+        The package has not been built.
     """
     return _built(_package() / "lib", "libascendcl.so")
 
@@ -81,7 +81,7 @@ def run(*, cflags: bool, libs: bool, include_dir: bool, lib_dir: bool) -> int:
     Returns
     -------
     int
-        0; 1 when the package was not built; 2 when nothing was asked for.
+        0; 1 when the package has not been built; 2 when no flag was given.
     """
     words: list[str] = []
     if not (cflags or libs or include_dir or lib_dir):
@@ -112,7 +112,7 @@ def _package() -> Path:
 def _built(directory: Path, witness: str) -> Path:
     if not (directory / witness).exists():
         raise FileNotFoundError(
-            f"{directory / witness} is not there: install the package, or run `python build_ffi.py`"
-            " in the source tree"
+            f"{directory / witness} does not exist: install the package, or run"
+            " `python build_ffi.py` in the source tree"
         )
     return directory

@@ -28,7 +28,7 @@ def explain(text: str | int) -> list[Explanation]:
     Returns
     -------
     list of Explanation
-        Each code once, in the order of its first appearance; empty when there is none.
+        Each code once, in the order of first appearance; empty when the text has none.
     """
     return find(str(text))
 
@@ -46,11 +46,11 @@ def run(words: Sequence[str], *, as_json: bool) -> int:
     Returns
     -------
     int
-        0 when at least one code was found that the tables have, else 1.
+        0 when the text has at least one code that the tables know, else 1.
     """
     text = " ".join(words)
     if list(words) == ["-"]:
-        # A log may hold anything, of any length.
+        # A log may contain anything and have any length.
         raw = sys.stdin.buffer.read(MAX_NBYTES + 1)
         if len(raw) > MAX_NBYTES:
             print(

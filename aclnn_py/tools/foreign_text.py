@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text from a file that anybody may have written, on its way to a terminal."""
+"""Make text from a file that anybody may have written safe for a terminal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ __all__ = ["printable"]
 
 
 def printable(text: str, most: int = 500) -> str:
-    """Return text on one line, without what a terminal would obey.
+    """Return text on one line without characters that control a terminal.
 
-    Control characters, marks of writing direction and lone surrogates are written as Python
-    escapes; what is longer than ``most`` characters is cut.
+    Control characters, marks of writing direction and lone surrogates become Python escapes. Text
+    longer than ``most`` characters is cut.
     """
     if len(text) > most:
         text = f"{text[:most]}... ({len(text)} characters)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of operators (``aclnn-py ops``)."""
+"""``aclnn-py ops``: the list of operators."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def find(pattern: str = "") -> list[OperatorRow]:
     Parameters
     ----------
     pattern : str, default ""
-        Part of the Python or C name, case aside; with ``*``, ``?`` or ``[`` a shell pattern for the
-        whole of it. Empty matches all.
+        Part of the Python or C name, in upper or lower case. With ``*``, ``?`` or ``[`` it is a
+        shell pattern for the whole name. An empty pattern matches every operator.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:
     as_json : bool
         Whether to print one JSON array.
     with_parameters : bool
-        Whether the text shows parameters too.
+        Whether the table shows parameters too.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a name is meant by a pattern."""
+    """Return whether a pattern matches a name."""
     pattern, name = pattern.lower(), name.lower()
     if any(sign in pattern for sign in "*?["):
         return fnmatchcase(name, pattern)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start the ranks of a job on this host, and end them together (``aclnn-py run``)."""
+"""``aclnn-py run``: start the ranks of a job on this host, and end them together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["run_ranks"]
 
 ADDRESS = "127.0.0.1"
 MAX_LINE_NBYTES = 1024 * 1024
-"""A longer line is passed on in pieces, so that a rank cannot fill the launcher's memory."""
+"""Longer lines are passed on in pieces, so that a rank cannot fill the launcher's memory."""
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT)
 _PR_SET_PDEATHSIG = 1
@@ -52,9 +52,9 @@ def run_ranks(
 
     Each process gets ``RANK``, ``LOCAL_RANK``, ``WORLD_SIZE``, ``LOCAL_WORLD_SIZE``,
     ``MASTER_ADDR``, ``MASTER_PORT`` and ``ACLNN_PY_JOB_TOKEN``, and no standard input. SIGINT,
-    SIGTERM, SIGHUP and SIGQUIT are passed on to all ranks once. The first rank that fails ends
-    the others: SIGTERM, then SIGKILL after ``grace_s``. What a rank leaves running ends with it,
-    and the ranks end with the launcher. Call it from the main thread.
+    SIGTERM, SIGHUP and SIGQUIT are passed on to all ranks once. When a rank fails, the others get
+    SIGTERM, and SIGKILL after ``grace_s``. Processes that a rank leaves running are killed when it
+    ends, and the ranks are killed when the launcher ends. Call it from the main thread.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def run_ranks(
     count : int
         Number of ranks, at least 1.
     grace_s : float, default 5.0
-        Seconds between the request to end and the end by force.
+        Seconds between SIGTERM and SIGKILL.
     prefix : bool, default True
         Whether every line of output begins with ``[rank]``.
     environment : dict[str, str], optional
-        Variables of the ranks besides those above; default is ``os.environ``.
+        Other variables of the ranks; default is ``os.environ``.
 
     Returns
     -------
@@ -117,7 +117,7 @@ class _Job:
             # nohup and background shells ignore some signals on purpose
             if number == signal.SIGCHLD or signal.getsignal(number) is not signal.SIG_IGN
         ]
-        # The handlers do nothing: the numbers arrive through the descriptor, one after another.
+        # The handlers do nothing: the signal numbers arrive through the wakeup descriptor.
         before = {number: signal.signal(number, lambda *_: None) for number in caught}
         wakeup_before = signal.set_wakeup_fd(wake_in.fileno(), warn_on_full_buffer=False)
         try:
@@ -139,7 +139,7 @@ class _Job:
     def _start(self) -> None:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         with listener:
-            # Bound here and handed to rank 0, so that no other program can take the port between.
+            # Bound here and passed to rank 0, so that no other program can take it in between.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((ADDRESS, 0))
             shared = self._shared_environment(listener.getsockname()[1])
@@ -163,7 +163,7 @@ class _Job:
                 self._watch(number, process.stderr, sys.stderr.fileno())
 
     def _shared_environment(self, port: int) -> dict[str, str]:
-        # A job started inside another one must not inherit that one's meeting place.
+        # A job started inside another one must not inherit its rendezvous.
         dropped = ("TORCHELASTIC_", "ACLNN_PY_RENDEZVOUS")
         env = {k: v for k, v in self._environment.items() if not k.startswith(dropped)}
         cores = len(os.sched_getaffinity(0))
@@ -190,7 +190,7 @@ class _Job:
         while True:
             now = time.monotonic()
             if drain_until is None and all(rank.status is not None for rank in self._ranks):
-                # A process that left the rank's group may hold its pipes open for ever.
+                # A process that left the rank's group may hold the pipes open forever.
                 drain_until = now + 1.0
             if drain_until is not None and (
                 len(self._selector.get_map()) == 1 or now >= drain_until
@@ -223,7 +223,7 @@ class _Job:
     def _reap(self) -> None:
         for rank in self._ranks:
             if rank.status is None and _has_exited(rank.process.pid):
-                # Before the number is free for others: end what the rank left running.
+                # Kill what the rank left running before the system reuses the process number.
                 os.killpg(rank.process.pid, signal.SIGKILL)
                 code = rank.process.wait()
                 rank.status = 128 - code if code < 0 else code
@@ -248,7 +248,7 @@ class _Job:
 
     def _send_all(self, number: int) -> None:
         for rank in self._ranks:
-            if rank.status is None:  # not reaped, so the number still means this rank
+            if rank.status is None:  # not reaped, so the number still belongs to it
                 os.killpg(rank.process.pid, number)
 
     def _read(self, key: selectors.SelectorKey) -> None:
@@ -277,7 +277,7 @@ def _has_exited(pid: int) -> bool:
 
 
 def _write(descriptor: int, text: bytes) -> None:
-    # Not through sys.stdout: unbuffered, it drops the rest of a write that a signal cut short.
+    # Not with sys.stdout: when it is unbuffered, it loses the rest of an interrupted write.
     left = memoryview(text)
     while left:
         left = left[os.write(descriptor, left) :]
@@ -287,8 +287,8 @@ def _bind_to_launcher(launcher: int) -> Callable[[], None]:
     libc = ctypes.CDLL(None, use_errno=True)
 
     def prepare() -> None:
-        # Between fork and exec: a group of its own, so that Ctrl-C reaches the launcher alone and
-        # is passed on once, and the end of the launcher ends the rank.
+        # Runs between fork and exec. The rank gets its own process group, so that Ctrl-C reaches
+        # only the launcher, which passes it on once; and the rank is killed when the launcher ends.
         os.setpgid(0, 0)
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != launcher:

@@ -30,10 +30,15 @@ def tree(tmp_path: Path, libraries: Libraries) -> Tree:
     return Tree(tmp_path, libraries)
 
 
+# Rules that ask for something whatever the test builds: the libraries here lack most functions, and
+# other programs of this machine may use the ports of ranks.
+APART = {"operators-by-family", "hccl-ports"}
+
+
 def asking(tree: Tree) -> dict[str, Finding]:
-    """Findings that ask for something, by rule; the libraries here lack most functions."""
+    """Findings that ask for something, by rule."""
     report = examine(tree.host, device=False)
-    return {f.rule: f for f in report.worst() if f.rule != "operators-by-family"}
+    return {f.rule: f for f in report.worst() if f.rule not in APART}
 
 
 def good_8_0(tree: Tree) -> None:
@@ -349,7 +354,8 @@ def test_a_port_in_use_is_named(tree: Tree) -> None:
         if port > 65520:
             port = 65520
         tree.environ["HCCL_IF_BASE_PORT"] = str(port)
-        finding = asking(tree)["hccl-ports"]
+        worst = examine(tree.host, device=False).worst()
+    (finding,) = [f for f in worst if f.rule == "hccl-ports"]
     assert finding.level == "warning" and str(port) in finding.seen and "EJ0003" in finding.why
 
 
@@ -357,10 +363,8 @@ def test_nothing_installed_is_no_problem(tmp_path: Path) -> None:
     (tmp_path / "sys/bus/pci/devices").mkdir(parents=True)
     report = examine(Host(tmp_path, {}, {}), device=False)
     assert report.worst() == []
-    assert {f.rule for f in report.findings if f.level == "note"} == {
-        "cann-release",
-        "nothing-here",
-    }
+    notes = {f.rule for f in report.findings if f.level == "note"} - APART
+    assert notes == {"cann-release", "nothing-here"}
     assert any("usr/local/Ascend/cann" in place for place, _ in report.searched)
 
 

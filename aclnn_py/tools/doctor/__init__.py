@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed, whether it fits together, and whether it works (``aclnn-py doctor``).
+"""``aclnn-py doctor``: what is installed, whether it fits together, and whether it works.
 
 ``aclnn-py doctor --json`` prints the fields of ``Report`` as one object. Each entry of its
 ``findings`` has ``level`` (``"ok"``, ``"note"``, ``"warning"``, ``"error"``), ``seen``, ``why`` and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which exceptions an installation causes."""
+"""Which exceptions a faulty installation causes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HCCL_STATUSES = frozenset({16})  # the driver
 
 
 def comes_from_installation(fault: BaseException) -> bool:
-    """Say whether the installation is a likely cause of an exception."""
+    """Return whether the installation is a likely cause of an exception."""
     if isinstance(fault, StatusError):
         return fault.status in (_HCCL_STATUSES if fault.library == "hccl" else _STATUSES)
     return isinstance(fault, (LibraryNotFoundError, SymbolNotFoundError))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chips, device nodes, permissions, and the kernels for the chip."""
+"""Rules about chips, device nodes, permissions and the kernels for the chip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTROL_NODES = ("davinci_manager", "devmm_svm", "hisi_hdc")
 _VENDOR = "0x19e5"
 _ACCELERATOR_CLASS = "0x12"
 _KERNELS = Path("built-in/op_impl/ai_core/tbe/kernel")
-# Chip name -> directory of its kernels; the first that matches is taken.
+# Chip name -> directory of its kernels; the first match counts.
 _KERNEL_NAMES = (
     (re.compile(r"Ascend910_93"), "ascend910_93"),
     (re.compile(r"Ascend910B"), "ascend910b"),
@@ -31,12 +31,12 @@ _USE_GROUP = "add the user to the driver's group (HwHiAiUser), or start the cont
 
 
 def kernel_name(soc: str) -> str:
-    """Return the name of the kernel directory of a chip, "" for a chip that is not known."""
+    """Return the name of a chip's kernel directory, or "" for an unknown chip."""
     return next((name for pattern, name in _KERNEL_NAMES if pattern.match(soc)), "")
 
 
 def chips_on_the_bus(facts: Facts) -> Iterator[Finding]:
-    """Accelerators that the bus knows have device nodes."""
+    """Accelerators on the bus have device nodes."""
     found = []
     for device in sorted(facts.host.path("/sys/bus/pci/devices").glob("*")):
         vendor, kind = _text(device / "vendor"), _text(device / "class")
@@ -53,7 +53,7 @@ def chips_on_the_bus(facts: Facts) -> Iterator[Finding]:
 
 
 def device_nodes(facts: Facts) -> Iterator[Finding]:
-    """Device nodes are there where CANN and its driver are."""
+    """Where CANN is installed, device nodes exist."""
     if not facts.nodes:
         if facts.has_cann:
             yield error(
@@ -90,7 +90,7 @@ def node_permissions(facts: Facts) -> Iterator[Finding]:
 
 
 def driver_library(facts: Facts) -> Iterator[Finding]:
-    """The driver's library is where the loader of this package looks."""
+    """The driver's library is in a place that the loader of this package searches."""
     installation = facts.installation
     if not facts.has_cann:
         return
@@ -102,14 +102,14 @@ def driver_library(facts: Facts) -> Iterator[Finding]:
         yield ok(f"driver library {real[0]}")
     else:
         yield error(
-            f"{name} is nowhere",
+            f"{name} was not found",
             "CANN's runtime cannot be loaded",
             "install the driver, or mount /usr/local/Ascend/driver into the container",
         )
 
 
 def kernel_packages(facts: Facts) -> Iterator[Finding]:
-    """There are kernels, and for the chip that is there."""
+    """Kernels are installed, and they are for the chip of this machine."""
     if not facts.has_cann:
         return
     kinds: dict[str, Path] = {}
@@ -144,14 +144,14 @@ def kernel_packages(facts: Facts) -> Iterator[Finding]:
 
 
 def nothing_here(facts: Facts) -> Iterator[Finding]:
-    """A machine without CANN, driver and chip is a normal one."""
+    """A machine without CANN, driver and chip is fine; a chip without CANN is not."""
     bus = facts.host.path("/sys/bus/pci/devices")
     if not facts.installation.present and not facts.nodes and not facts.driver and bus.is_dir():
         yield note("no device nodes and no driver", "there is no NPU to use on this machine")
     elif not facts.installation.present and (facts.nodes or facts.driver):
         yield warning(
-            "there is a driver or a device, and no CANN",
-            "programs run on the CPU although an NPU is there",
+            "there is a driver or a device, but no CANN",
+            "programs run on the CPU although there is an NPU",
             "install CANN, or name its root in ASCEND_HOME_PATH",
         )
 

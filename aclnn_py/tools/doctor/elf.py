@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a shared library without loading it: machine, symbols it defines, libraries it needs.
 
-Loading a damaged library can end the process, and loading any of CANN's starts threads; a doctor
-must do neither in order to look.
+Loading a damaged library can end the process, and loading CANN's libraries starts threads. The
+doctor must do neither.
 """
 
 from __future__ import annotations

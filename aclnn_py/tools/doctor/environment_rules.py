@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables that are unset, stale, late, or lead to the wrong libraries."""
+"""Rules about variables that are unset, outdated, set too late, or lead to wrong libraries."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _SOURCE = "source CANN's set_env.sh in the shell that starts the program"
 
 
 def python_packages(facts: Facts) -> Iterator[Finding]:
-    """Python and the packages this one needs are there, and not too old."""
+    """Python and the packages that this one needs are installed and new enough."""
     if sys.version_info < _OLDEST_PYTHON:
         oldest = ".".join(map(str, _OLDEST_PYTHON))
         yield error(
             f"Python {platform.python_version()} is older than {oldest}",
-            "the package was not written for it",
+            "the package does not support it",
             "use a newer interpreter",
         )
     versions = [f"Python {platform.python_version()}"]
@@ -46,7 +46,7 @@ def python_packages(facts: Facts) -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             yield error(
                 f"the Python package {name} is not installed",
-                "arrays cannot be converted or functions called without it",
+                "without it arrays cannot be converted or functions cannot be called",
                 f"python -m pip install '{name}>={wanted}'",
             )
             continue
@@ -61,7 +61,7 @@ def python_packages(facts: Facts) -> Iterator[Finding]:
 
 
 def device_choice(facts: Facts) -> Iterator[Finding]:
-    """ACLNN_PY_DEVICE is a word that is known and does not hide an NPU."""
+    """ACLNN_PY_DEVICE has a known value and does not hide an NPU."""
     wanted = facts.host.variable("ACLNN_PY_DEVICE")
     if wanted and wanted not in KINDS:
         yield error(
@@ -101,20 +101,20 @@ def _has_latest(facts: Facts) -> bool:
 
 
 def stale_variables(facts: Facts) -> Iterator[Finding]:
-    """Directories that variables name exist."""
+    """The directories that variables name exist."""
     host = facts.host
     for name in _DIRECTORIES:
         value = host.variable(name)
         if value and not Path(value).is_dir():
             yield error(
-                f"{name}={value}, and there is no such directory",
-                "it was set for a CANN that was moved, removed or is not mounted",
+                f"{name}={value}: there is no such directory",
+                "it was set for a CANN that was moved or removed, or that is not mounted",
                 _SOURCE,
             )
     for item in host.directories("ASCEND_CUSTOM_OPP_PATH"):
         if not (Path(item) / discovery.CUSTOM_LIBRARY).exists():
             yield warning(
-                f"ASCEND_CUSTOM_OPP_PATH names {item}, where no {discovery.CUSTOM_LIBRARY} is",
+                f"ASCEND_CUSTOM_OPP_PATH names {item}, which has no {discovery.CUSTOM_LIBRARY}",
                 "operators of that package are not found",
                 "source the package's own set_env script, or correct the variable",
             )
@@ -144,7 +144,7 @@ def one_cann(facts: Facts) -> Iterator[Finding]:
 
 
 def _below(path: Path, root: Path) -> bool:
-    # opp may be a link out of the root's own tree, which is fine when the root has that link.
+    # opp may be a link to a place outside the root, which is fine when the root has that link.
     return path.resolve().is_relative_to(root) or path.resolve() == (root / "opp").resolve()
 
 
@@ -158,7 +158,7 @@ def _first_runtime(facts: Facts) -> Path | None:
 
 
 def late_variables(facts: Facts) -> Iterator[Finding]:
-    """Nothing was set inside the process that is read when a process starts."""
+    """Variables that are read when a process starts were not changed inside it."""
     host = facts.host
     if not host.started_with:
         return
@@ -170,13 +170,13 @@ def late_variables(facts: Facts) -> Iterator[Finding]:
         yield warning(
             f"{name} was {changed} inside the process",
             "the system's loader reads LD_LIBRARY_PATH once, and CANN reads the others when it is"
-            " initialised: a late value has no effect or half of it (561103, 561112)",
+            " initialised: a later change has no effect or only part of it (561103, 561112)",
             "set it before the process starts",
         )
 
 
 def link_time_directories(facts: Facts) -> Iterator[Finding]:
-    """No directory of libraries for linking stands before the real ones."""
+    """No directory with libraries for linking comes before the real libraries."""
     real = False
     for item in facts.host.directories("LD_LIBRARY_PATH"):
         directory = Path(item)
@@ -186,19 +186,19 @@ def link_time_directories(facts: Facts) -> Iterator[Finding]:
         elif real:
             yield note(
                 f"LD_LIBRARY_PATH has {item}, whose libraries are for linking",
-                "harmless as long as the real ones stand before it",
+                "harmless as long as the real libraries come before it",
             )
         else:
             yield error(
                 f"LD_LIBRARY_PATH has {item} first, whose libraries are for linking only",
                 "calls into them do nothing or fail with 100039",
-                "remove it, or put the real libraries and the driver's before it",
+                "remove it, or put the real libraries and those of the driver before it",
             )
     for item in facts.host.directories("ACLNN_PY_LIBRARY_PATH"):
         if Path(item).is_dir() and discovery.is_link_time_directory(Path(item)):
             yield error(
                 f"ACLNN_PY_LIBRARY_PATH names {item}, whose libraries are for linking only",
-                "it is passed over",
+                "it is ignored",
                 "name the directory of the real libraries",
             )
 
@@ -213,7 +213,7 @@ def visible_devices(facts: Facts) -> Iterator[Finding]:
         return
     taken: list[int] = []
     for item in value.split(","):
-        # The runtime stops at the first item it does not take; a blank counts as one.
+        # The runtime stops at the first item it does not accept, such as one with a blank.
         if not item.isdigit() or (taken and int(item) <= taken[-1]):
             break
         taken.append(int(item))

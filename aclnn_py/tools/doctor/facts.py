@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is read once from the machine and judged by several rules."""
+"""Facts that are read once from the machine and used by several rules."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _EMULATOR_MARK = "aclnn_py_emulator_contract"
 
 
 class Facts:
-    """What is read once and judged by several rules.
+    """Facts about a machine, each read when a rule first needs it.
 
     Parameters
     ----------
     host : Host
         Where to look.
     soc : str
-        Name of the chip as the device says it; empty when no device was asked.
+        Name of the chip as the device reports it; empty when no device was opened.
     """
 
     def __init__(self, host: Host, soc: str = "") -> None:
@@ -55,7 +55,7 @@ class Facts:
 
     @cached_property
     def cann_files(self) -> dict[str, dict[str, str]]:
-        """Fields of CANN's version files, the most telling first."""
+        """Fields of CANN's version files, the most specific file first."""
         root = self.installation.root
         if root is None:
             return {}
@@ -97,7 +97,7 @@ class Facts:
         return roots
 
     def shared(self, path: Path) -> Shared | str:
-        """Return what a library's file says, or why it cannot be read."""
+        """Return what the file of a library contains, or why it cannot be read."""
         if path not in self._shared:
             try:
                 self._shared[path] = read_shared(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule says: how bad it is, what was seen, why it matters and what to do."""
+"""The result of a rule: how serious it is, what was seen, why it matters and what to do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Finding:
 
 
 def ok(seen: str, why: str = "") -> Finding:
-    """Return a finding that asks for nothing."""
+    """Return a finding that needs no action."""
     return Finding("ok", seen, why)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ports, interfaces and variables of the communication library."""
+"""Rules about ports, interfaces and variables of HCCL."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _address(value: str) -> str:
     return ""
 
 
-# Variable -> what it must be, as a function that returns "" for a value that is fine.
+# Variable -> function that returns what the value must be, or "" for a good value.
 _VARIABLES: dict[str, Callable[[str], str]] = {
     "HCCL_CONNECT_TIMEOUT": _number(120, 7200),
     "HCCL_EXEC_TIMEOUT": _number(0, 2**31 - 1),
@@ -77,7 +77,7 @@ _VARIABLES: dict[str, Callable[[str], str]] = {
 
 
 def hccl_variables(facts: Facts) -> Iterator[Finding]:
-    """HCCL_* variables have values that the library takes."""
+    """HCCL_* variables have values that HCCL accepts."""
     fine = []
     for name, judge in _VARIABLES.items():
         value = facts.host.environ.get(name)
@@ -96,7 +96,7 @@ def hccl_variables(facts: Facts) -> Iterator[Finding]:
 
 
 def hccl_whitelist(facts: Facts) -> Iterator[Finding]:
-    """A whitelist that is switched on is there."""
+    """When the whitelist is switched on, its file exists."""
     host = facts.host
     if host.variable("HCCL_WHITELIST_DISABLE") != "0":
         return
@@ -107,7 +107,7 @@ def hccl_whitelist(facts: Facts) -> Iterator[Finding]:
         content, name = None, f"{name} ({fault})"
     if not isinstance(content, dict) or not isinstance(content.get("host_ip"), list):
         yield error(
-            f"HCCL_WHITELIST_DISABLE=0 and no whitelist in HCCL_WHITELIST_FILE: {name or 'unset'}",
+            f"HCCL_WHITELIST_DISABLE=0, no whitelist in HCCL_WHITELIST_FILE: {name or 'unset'}",
             "every connection between ranks is refused",
             'name a file with {"host_ip": [...], "device_ip": [...]}, or unset'
             " HCCL_WHITELIST_DISABLE",
@@ -157,7 +157,7 @@ def hccl_ports(facts: Facts) -> Iterator[Finding]:
     """The ports that ranks of this host listen on are free."""
     text = facts.host.variable("HCCL_IF_BASE_PORT")
     if text and _VARIABLES["HCCL_IF_BASE_PORT"](text):
-        return  # said by hccl_variables
+        return  # hccl_variables reports it
     base = int(text) if text else _BASE_PORT
     taken = [port for port in range(base, min(base + _PORTS, 65536)) if not _is_free(port)]
     span = f"ports {base} to {base + _PORTS - 1}"

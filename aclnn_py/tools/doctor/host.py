@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine as the rules see it: files below a root, environment variables, the user."""
+"""The machine as the rules see it: files below a root, and environment variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_ENVIRONMENT_NBYTES = 4 * 1024 * 1024
 
 
 def _environment_at_start() -> dict[str, str]:
-    """Return the variables this process was started with; empty where the system does not say."""
+    """Return the variables at the start of this process; empty when the system does not tell."""
     try:
         with open("/proc/self/environ", "rb") as file:
             data = file.read(_MAX_ENVIRONMENT_NBYTES)
@@ -36,7 +36,7 @@ class Host:
     environ : Mapping[str, str]
         Environment variables.
     started_with : Mapping[str, str]
-        Those the process was started with; empty when that is unknown.
+        The variables at the start of the process; empty when they are unknown.
     """
 
     root: Path = Path("/")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which libraries are there, whether they can be loaded, and which functions they lack."""
+"""Rules about libraries: which exist, whether they can be loaded, which functions they lack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aclnn_py.tools.doctor.finding import Finding, error, note, ok, warning
 __all__ = ["RULES", "operator_counts"]
 
 _BASE = ("libacl_rt.so", "libascendcl.so", "libnnopbase.so", "libopapi.so", "libhccl.so")
-# Without these nothing works; every other function is asked for when it is called.
+# Nothing works without these; any other function is looked up when it is called.
 _ESSENTIAL = (
     "aclInit", "aclFinalize", "aclrtSetDevice", "aclrtResetDevice", "aclrtCreateStream",
     "aclrtDestroyStream", "aclrtSynchronizeStream", "aclrtMalloc", "aclrtFree", "aclrtMemcpy",
@@ -34,7 +34,7 @@ _SHOWN = 6
 
 
 def libraries_readable(facts: Facts) -> Iterator[Finding]:
-    """Every library of CANN that is there is a library of this machine, not a broken link."""
+    """Every library of CANN is one for this machine, and no broken link."""
     if not facts.has_cann:
         return
     fine = 0
@@ -54,7 +54,7 @@ def libraries_readable(facts: Facts) -> Iterator[Finding]:
                     yield error(
                         f"{path} is for {shared.machine}, this machine is {platform.machine()}",
                         "the library cannot be opened",
-                        "install the CANN of this machine's kind",
+                        f"install CANN for {platform.machine()}",
                     )
                 else:
                     fine += 1
@@ -63,7 +63,7 @@ def libraries_readable(facts: Facts) -> Iterator[Finding]:
 
 
 def runtime_library(facts: Facts) -> Iterator[Finding]:
-    """Runtime, argument and operator libraries are there."""
+    """The libraries for the runtime, tensors, operators and communication exist."""
     if not facts.has_cann:
         return
     for purpose, names in (
@@ -84,7 +84,7 @@ def runtime_library(facts: Facts) -> Iterator[Finding]:
 
 
 def dependencies(facts: Facts) -> Iterator[Finding]:
-    """What CANN's libraries need is found by the system's loader or beside them."""
+    """The libraries that CANN's libraries need are found by the system's loader or beside them."""
     cache = _loader_cache(facts)
     missing: dict[str, list[str]] = defaultdict(list)
     for path in _base_libraries(facts):
@@ -97,7 +97,7 @@ def dependencies(facts: Facts) -> Iterator[Finding]:
     for needed, users in sorted(missing.items()):
         driver = needed.startswith(("libascend_hal", "libdcmi", "libdrvdsmi"))
         yield error(
-            f"{needed}, which {', '.join(users)} needs, is nowhere",
+            f"{needed}, which {', '.join(users)} needs, was not found",
             "those libraries cannot be loaded",
             "install the driver, or mount /usr/local/Ascend/driver into the container"
             if driver
@@ -122,7 +122,7 @@ def _is_found(facts: Facts, name: str, cache: bytes) -> bool:
 
 
 def essential_functions(facts: Facts) -> Iterator[Finding]:
-    """No function is missing that every program calls."""
+    """The functions that every program calls exist."""
     if not facts.has_cann:
         return
     missing = [name for name in _ESSENTIAL if not _has(facts, routing.libraries_of(name), (name,))]
@@ -135,7 +135,7 @@ def essential_functions(facts: Facts) -> Iterator[Finding]:
 
 
 def declared_functions(facts: Facts) -> Iterator[Finding]:
-    """How many of the declared functions each family of libraries has."""
+    """Count the declared functions that each family of libraries has."""
     if not facts.has_cann:
         return
     families: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -159,7 +159,7 @@ def declared_functions(facts: Facts) -> Iterator[Finding]:
 
 
 def operator_counts(facts: Facts) -> dict[str, dict[str, list[str]]]:
-    """Return by family of operators the names that are there and those that are missing."""
+    """Return the available and the missing operators of each family."""
     names = _operator_names(facts)
     paths = [path for name in names for path in facts.installation.locate(name)]
     custom = facts.installation.custom_libraries
@@ -173,7 +173,7 @@ def operator_counts(facts: Facts) -> dict[str, dict[str, list[str]]]:
 
 
 def operators_by_family(facts: Facts) -> Iterator[Finding]:
-    """How many operators of each family the libraries have."""
+    """Count the operators of each family that the libraries have."""
     if not facts.has_cann:
         return
     for family, names in sorted(operator_counts(facts).items()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start the trials in child processes and say how they ended."""
+"""Run the trials in child processes and report how they ended."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _run(
         try:
             output, _ = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
-            # The whole group: a rank or a service of CANN may hold the pipe.
+            # The whole process group, because a rank or a service of CANN may hold the pipe.
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return Outcome(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Version files of CANN, driver and firmware, and the arithmetic of their numbers."""
+"""Read version files of CANN, driver and firmware, and compare their versions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Release:
 
 
 _OLD = frozenset({15, 18, 19, 20, 21})
-# Inner numbers of 8.0.x were read from the driver packages of their time; a release that is not
-# here is judged by its own files alone.
+# The inner numbers of 8.0.x are from the driver packages of that time. A release that is not listed
+# here is judged only by its own files.
 KNOWN_RELEASES: tuple[Release, ...] = (
     Release("8.0.RC2", 18, frozenset(), ("24.1.RC2",)),
     Release("8.0.RC3", 19, frozenset(), ("24.1.RC3",)),
@@ -65,11 +65,11 @@ def release_order(release: str) -> tuple[int, ...]:
 
 
 def known_release(release: str) -> Release | None:
-    """Return what is known about a release; patch releases count as their first one."""
+    """Return what is known about a release; a patch release counts as the first of its kind."""
     order = release_order(release)
     exact = [known for known in KNOWN_RELEASES if release_order(known.name) == order]
     same = [known for known in KNOWN_RELEASES if release_order(known.name)[:2] == order[:2]]
-    # 8.0 had three releases with numbers of their own, so a guess among them would be one.
+    # 8.0 had three releases with different numbers, so the choice would be a guess.
     near = same[-1:] if len(same) == 1 else []
     return next(iter(exact or near), None)
 
@@ -107,30 +107,30 @@ def pairs(listed: str) -> list[tuple[str, str]]:
 
 
 def in_numeric_range(version: str, low: str, high: str) -> bool:
-    """Say whether low <= version <= high, as far as the numbers of each bound go."""
+    """Return whether low <= version <= high, comparing only the numbers that a bound has."""
     have = numbers(version)
     lower, upper = numbers(low), numbers(high)
     return bool(have) and lower <= have and have[: len(upper)] <= upper
 
 
 def in_prefix_range(version: str, low: str, high: str) -> bool:
-    """Say whether a version is that of a pair like ``[24.1,24.1.]``: 24.1 itself or below it."""
+    """Return whether a pair like ``[24.1,24.1.]`` covers a version: 24.1 itself or 24.1.x."""
     have = version.lower()
     return have == low.lower() or have.startswith(high.lower())
 
 
 def at_least(version: str, wanted: str) -> bool:
-    """Say whether a dotted version reaches another one."""
+    """Return whether a dotted version is at least another one."""
     return numbers(version) >= numbers(wanted)
 
 
 def driver_listed(driver: str, release: Release) -> bool:
-    """Say whether a driver is among those a release of CANN was published with."""
+    """Return whether a release of CANN was published with a driver."""
     return any(in_prefix_range(driver, listed, f"{listed}.") for listed in release.drivers)
 
 
 def first_field(files: Mapping[str, Mapping[str, str]], *keys: str) -> str:
-    """Return the first of some fields that any of some files has, or ""."""
+    """Return the first of the fields ``keys`` that a file has, or ""."""
     for key in keys:
         for fields in files.values():
             if fields.get(key):

@@ -21,7 +21,7 @@ try:
     from aclnn_py.tools.doctor.facts import Facts
     from aclnn_py.tools.doctor.rules import RULES
 except ImportError as fault:
-    # The compiled part of the package is missing: a finding, and no reason to end without a report.
+    # The compiled part of the package is missing, which is a finding and not the end of the report.
     _NOT_BUILT = str(fault)
 else:
     _NOT_BUILT = ""
@@ -67,7 +67,7 @@ class Report:
     """Operators that are declared, and those that the device has."""
 
     def worst(self) -> list[Finding]:
-        """Return the findings that ask for something, the worst first.
+        """Return the findings that need action, the worst first.
 
         Returns
         -------
@@ -86,14 +86,14 @@ def examine(
     all_reduce: bool = False,
     timeout_s: float = _TIMEOUT_S,
 ) -> Report:
-    """Look at the installation, and try the device in a process of its own.
+    """Examine the installation, and try the device in a child process.
 
     Parameters
     ----------
     host : Host, optional
         Where to look; default is this machine with the variables of this process.
     device : bool, default True
-        Whether to open the device; without it nothing is loaded and only files are read.
+        Whether to open the device; if not, no library is loaded and only files are read.
     smoke : bool, default False
         Whether to run one operator too.
     all_reduce : bool, default False
@@ -104,7 +104,7 @@ def examine(
     Returns
     -------
     Report
-        Complete as far as the installation allows; nothing is raised for a fault it finds.
+        As complete as the installation allows. Faults are findings, not exceptions.
 
     Source
     ------
@@ -130,7 +130,7 @@ def examine(
 
 
 def findings_for(fault: BaseException, host: Host | None = None) -> list[Finding]:
-    """Return what is wrong with the installation, for an exception that comes from it.
+    """Return what is wrong with the installation when it is a likely cause of an exception.
 
     Only files are read. Exceptions of other kinds have no findings.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of all rules by group. A rule is a function from facts to findings."""
+"""All rules by group. A rule is a function that takes facts and yields findings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Use the device, in a process of its own: a broken installation may end it."""
+"""Use the device in a child process, because a broken installation may end the process."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def main(name: str, answer: str) -> int:
     """Run one trial; its answer goes to a file, as CANN writes to both standard streams."""
     from aclnn_py.errors import AclnnPyError
 
-    # That auto falls back to the emulator is part of the answer itself.
+    # The answer itself says when ``auto`` falls back to the emulator.
     warnings.simplefilter("ignore", RuntimeWarning)
     result: dict[str, Any]
     try:

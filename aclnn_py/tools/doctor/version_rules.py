@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do CANN, driver and firmware belong together, as far as their version files say?"""
+"""Rules about the versions of CANN, driver and firmware, as their version files have them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _MISMATCH = (
     "a set that does not match fails at the first operator (561103, 507033, 507899), and fused"
     " communication operators can end the process with a bus error"
 )
-# From here on the inner number of drivers was counted anew, so only releases can be compared.
+# From this driver on the inner numbers start again, so only releases can be compared.
 _RESTARTED = (26, 0)
 _REQUIRED = re.compile(r"required_driver_(\w+)_version$")
 
 
 def cann_release(facts: Facts) -> Iterator[Finding]:
-    """CANN is there, its release can be read, and it is not too old."""
+    """CANN is installed, its release can be read, and it is new enough."""
     found = facts.installation
     if found.broken:
         yield error(
             found.broken,
-            "an installation that is named or half there is never replaced by the CPU device",
+            "the CPU device never replaces an installation that is named or incomplete",
             "install CANN there, correct the variable, or set ACLNN_PY_DEVICE=emulator",
         )
     if not found.present:
@@ -51,27 +51,27 @@ def cann_release(facts: Facts) -> Iterator[Finding]:
         yield error(
             f"CANN {found.version} is older than {_OLDEST}",
             "fused communication operators can end the process with a bus error",
-            f"update CANN to {_OLDEST} or newer, with driver and firmware of the same time",
+            f"update CANN to {_OLDEST} or newer, with the driver and firmware published with it",
         )
     else:
         yield ok(f"CANN {found.version} in {found.root}")
 
 
 def cann_links(facts: Facts) -> Iterator[Finding]:
-    """The places CANN is usually found at lead somewhere."""
+    """The usual links to CANN lead to an existing directory."""
     places = [facts.host.path("/usr/local/Ascend/cann")]
     places += [facts.host.path(f"/usr/local/Ascend/{p}latest") for p in ("ascend-toolkit/", "")]
     for place in places:
         if place.is_symlink() and not place.exists():
             yield error(
                 f"{place} is a link to {place.readlink()}, which does not exist",
-                "CANN was removed or moved, and whatever names this place finds nothing",
+                "CANN was removed or moved; programs that use this link find nothing",
                 "reinstall CANN, or point the link at the release that is installed",
             )
 
 
 def package_versions(facts: Facts) -> Iterator[Finding]:
-    """Runtime and operator packages of one root are of one release."""
+    """Runtime and operator packages of one root have the same release."""
     root = facts.installation.root
     if root is None:
         return
@@ -93,7 +93,7 @@ def package_versions(facts: Facts) -> Iterator[Finding]:
 
 
 def driver_present(facts: Facts) -> Iterator[Finding]:
-    """A driver is installed where CANN is."""
+    """Where CANN is installed, a driver is installed too."""
     if facts.driver:
         version = facts.driver.get("Version", "of unknown version")
         yield ok(f"driver {version}")
@@ -106,7 +106,7 @@ def driver_present(facts: Facts) -> Iterator[Finding]:
 
 
 def driver_matches_cann(facts: Facts) -> Iterator[Finding]:
-    """The driver is one that this CANN, or that itself, lists as compatible."""
+    """CANN lists the driver as compatible, or the driver lists CANN."""
     version = facts.driver.get("Version", "")
     release = facts.installation.version
     if not version or not release:
@@ -119,11 +119,11 @@ def driver_matches_cann(facts: Facts) -> Iterator[Finding]:
     advice = _matching_driver(known)
     if releases.numbers(version)[:2] >= _RESTARTED:
         if releases.release_order(release) >= (9, 0):
-            yield ok(f"driver {version} is of the time of CANN {release}")
+            yield ok(f"driver {version} is new enough for CANN {release}")
         else:
             yield warning(
                 f"driver {version} is newer than CANN {release} knows",
-                "its inner number cannot be compared with those CANN lists",
+                "its inner number cannot be compared with the numbers that CANN lists",
                 f"use CANN 9.0 or newer with it, or {advice}",
             )
         return
@@ -136,7 +136,7 @@ def driver_matches_cann(facts: Facts) -> Iterator[Finding]:
     else:
         takes = ", ".join(f"C{number}" for number in sorted(listed)) or f"C{inner}"
         yield error(
-            f"driver {version} (C{driver}) does not match CANN {release} (takes {takes})",
+            f"driver {version} (C{driver}) does not match CANN {release} (accepts {takes})",
             _MISMATCH,
             advice,
         )
@@ -145,12 +145,12 @@ def driver_matches_cann(facts: Facts) -> Iterator[Finding]:
 def _by_release(version: str, release: str, known: releases.Release | None) -> Iterator[Finding]:
     if known is None:
         yield warning(
-            f"whether driver {version} matches CANN {release} cannot be computed",
-            f"neither says which inner releases it takes; {_MISMATCH}",
+            f"it is unknown whether driver {version} matches CANN {release}",
+            f"neither says which inner releases it accepts; {_MISMATCH}",
             "look the pair up in the release notes of CANN",
         )
     elif releases.driver_listed(version, known):
-        yield ok(f"driver {version} is one that CANN {known.name} was published with")
+        yield ok(f"CANN {known.name} was published with driver {version}")
     else:
         yield error(
             f"driver {version} is not among those of CANN {known.name}: {', '.join(known.drivers)}",
@@ -166,41 +166,41 @@ def _matching_driver(known: releases.Release | None) -> str:
 
 
 def firmware_in_driver_range(facts: Facts) -> Iterator[Finding]:
-    """The firmware's number lies in a range that the driver takes."""
+    """The firmware's version is in a range that the driver accepts."""
     version = facts.firmware.get("Version", "")
     ranges = releases.pairs(facts.driver.get("compatible_version_fw", ""))
     if not version or not ranges:
         return
     text = ", ".join(f"{low} to {high}" for low, high in ranges)
     if any(releases.in_numeric_range(version, low, high) for low, high in ranges):
-        yield ok(f"firmware {version} lies in the driver's range {text}")
+        yield ok(f"firmware {version} is in the driver's range {text}")
     else:
         yield error(
-            f"firmware {version} is outside what the driver takes, {text}",
+            f"firmware {version} is outside the range that the driver accepts, {text}",
             _MISMATCH,
             "install the firmware that was published with the driver, and restart the host",
         )
 
 
 def driver_in_firmware_range(facts: Facts) -> Iterator[Finding]:
-    """The driver's number lies in a range that the firmware takes."""
+    """The driver's version is in a range that the firmware accepts."""
     version = facts.driver.get("Version", "")
     ranges = releases.pairs(facts.firmware.get("compatible_version_drv", ""))
     if not version or not ranges:
         return
     text = ", ".join(low for low, _ in ranges)
     if any(releases.in_prefix_range(version, low, high) for low, high in ranges):
-        yield ok(f"driver {version} is one the firmware takes ({text})")
+        yield ok(f"the firmware accepts driver {version} ({text})")
     else:
         yield error(
-            f"driver {version} is not one the firmware takes ({text})",
+            f"the firmware does not accept driver {version} (it accepts {text})",
             _MISMATCH,
             "install driver and firmware of one release, and restart the host",
         )
 
 
 def driver_interfaces(facts: Facts) -> Iterator[Finding]:
-    """The driver's interfaces reach the versions that CANN requires."""
+    """The driver's interfaces have the versions that CANN requires."""
     if not facts.driver:
         return
     checked = []
@@ -219,7 +219,7 @@ def driver_interfaces(facts: Facts) -> Iterator[Finding]:
             elif have:
                 checked.append(name[1])
     if checked:
-        yield ok(f"driver interfaces reach what CANN requires: {', '.join(sorted(set(checked)))}")
+        yield ok(f"driver interfaces are as CANN requires: {', '.join(sorted(set(checked)))}")
 
 
 def _cann(facts: Facts, *keys: str) -> str:

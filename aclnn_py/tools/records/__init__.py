@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record, replay, compare and reduce calls of operators."""
+"""Record operator calls, replay them, compare their results and minimize failing ones."""

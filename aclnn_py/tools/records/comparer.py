@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of a block on the device in use against the same calls on the emulator."""
+"""Compare the operator calls of a block with the same calls on the emulator."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from aclnn_py.tools.records.replayer import Replay
 
 __all__ = ["compare"]
 
-# The record is our own, of whatever size the block is.
+# The record is our own, so its size needs no limit.
 _MAX_MIB = 1 << 24
 _PROGRAM = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
-# What is said about the device in use does not hold for the emulator beside it.
+# Settings for the device in use, which do not hold for the emulator.
 _NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING",
                   "ACLNN_PY_LINES", "ACLNN_PY_STRICT", "ACLNN_PY_CHECK")  # fmt: skip
 
@@ -31,20 +31,20 @@ _NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING"
 class compare:
     """Compare every operator call of a ``with`` block with the emulator, at the end of the block.
 
-    The calls are recorded, and replayed by another process on the emulator, each from the inputs it
-    had here, so that an error does not carry on from one call to the next. Results may differ by
-    the tolerance of their dtype.
+    The calls are recorded, and another process replays them on the emulator. Each call gets the
+    inputs it had here, so that an error of one call does not change the next ones. Results may
+    differ by the tolerance of their dtype.
 
     Parameters
     ----------
     save : str or os.PathLike, optional
-        Where the first call that differs is written, with its inputs and with the results of the
-        device in use; ``aclnn-py replay`` reads it. Nothing is written when all agree.
+        Where to write the first call that differs, with its inputs and the results of the device in
+        use, for ``aclnn-py replay``. Nothing is written when all calls agree.
 
     Attributes
     ----------
     calls : list of Replay
-        All calls; ``expected`` and the first value of a difference are those of the device in use.
+        All calls. ``expected`` and the first value of a difference are from the device in use.
     first : Replay or None
         The first call that differs.
     """
@@ -74,7 +74,7 @@ class compare:
 
     def __enter__(self) -> compare:
         if self._recording is not None:
-            raise RuntimeError("this comparison is under way")
+            raise RuntimeError("this comparison is under way already: leave its block first")
         self.calls = []
         self._folder = tempfile.TemporaryDirectory(prefix="aclnn_py-compare-")
         self._recording = record(Path(self._folder.name) / "block")
@@ -92,7 +92,7 @@ class compare:
         with self._folder as folder:
             recording.__exit__(kind, value, traceback)
             if kind is not None and not issubclass(kind, Exception):
-                return  # interrupted: nobody waits for an answer
+                return  # the program was interrupted
             path = Path(folder) / "block"
             self.calls = _on_the_emulator(path)
             if self.first is not None and self._save is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far two results are apart, measured in the dtype they are stored in."""
+"""How far two results are apart, measured in their own dtype."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from aclnn_py.tensor.host_arrays import to_host
 
 __all__ = ["Difference", "difference", "tolerance"]
 
-# (relative, absolute). Two implementations sum in another order and round once or twice more; what
-# is no float has to be equal.
+# (relative, absolute). Two implementations may sum in different orders and round once or twice
+# more. Values of dtypes that are not floats have to be equal.
 _TOLERANCES: dict[str, tuple[float, float]] = {
     "float64": (1e-12, 1e-13),
     "float32": (1e-5, 1e-6),
@@ -34,21 +34,21 @@ _ULPS = (0, 1, 2, 4, 16, 256)
 
 @dataclass(frozen=True)
 class Difference:
-    """What sets two arrays of one dtype apart.
+    """How two arrays of the same dtype differ.
 
     Attributes
     ----------
     count, beyond : int
-        Elements in all, and those that differ by more than the tolerance.
+        Number of elements, and of those that differ by more than the tolerance.
     max_error, mean_error : float
-        Of the absolute difference, over the elements that are numbers in both.
+        Of the absolute difference, over the elements that are finite in both arrays.
     at : tuple of int or None
         Where the largest difference is.
     first, second : str
         The two values there.
     ulps : dict
         How many elements differ by 0, by up to 1, 2, 4, 16, 256 units in the last place, and by
-        more; empty for what is no real float.
+        more; empty unless the dtype is a real float.
     """
 
     count: int
@@ -82,7 +82,7 @@ def difference(view: View, first: bytes, second: bytes) -> Difference:
     one, two = _elements(view, first), _elements(view, second)
     found = _Comparison(view.dtype)
     flat, other = one.reshape(-1), two.reshape(-1)
-    # In pieces: the exact values of all elements would take many times the memory of the tensor.
+    # In pieces, because exact values of all elements would take many times the tensor's memory.
     for start in range(0, flat.size, _PIECE):
         found.add(start, flat[start : start + _PIECE], other[start : start + _PIECE])
     place = None
@@ -101,7 +101,7 @@ def difference(view: View, first: bytes, second: bytes) -> Difference:
 
 
 class _Comparison:
-    """What pieces of two arrays add up to."""
+    """The difference of two arrays, added up piece by piece."""
 
     def __init__(self, dtype: str) -> None:
         self._dtype = dtype
@@ -119,7 +119,7 @@ class _Comparison:
             apart = np.abs(_minus(*exact))
             allowed = absolute + relative * np.abs(exact[1]).astype(np.float64)
             same = (exact[0] == exact[1]) | (_nan(exact[0]) & _nan(exact[1]))
-            # Two infinities of different sign are as far apart as the tolerance of one would allow.
+            # The tolerance of an infinity is infinite, but infinities of different sign differ.
             close = np.isfinite(apart) & (apart <= allowed) if relative or absolute else same
             beyond = ~same & ~close
             finite = np.isfinite(apart) & ~same
@@ -128,7 +128,7 @@ class _Comparison:
             self.sum_error += float(errors.sum())
         self.beyond += int(beyond.sum())
         if beyond.any():
-            # One that is no number in one of the two is worse than any distance.
+            # An element that is finite in only one array is worse than any distance.
             rank = np.where(beyond & ~np.isfinite(apart), np.inf, np.where(beyond, apart, -1.0))
             at = int(np.argmax(rank))
             if float(rank[at]) > self._worst_error:
@@ -150,7 +150,7 @@ def _wide(dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "c":
         return np.complex128
     if dtype.kind in "iub":
-        # Differences of 64-bit integers must not wrap; float64 says that they differ, and how far.
+        # Differences of 64-bit integers must not wrap around; float64 shows how far apart they are.
         return dtype if dtype.kind != "b" else np.uint8
     return np.int64 if "int" in dtype.name else np.float64
 
@@ -172,7 +172,7 @@ def _ulp_histogram(one: npt.NDArray[Any], two: npt.NDArray[Any], name: str) -> d
         return {}
     first, second = _ordered(one), _ordered(two)
     numbers = np.isfinite(one.astype(np.float64)) & np.isfinite(two.astype(np.float64))
-    # Modulo 2**64 the distance is right even where the signed difference would not fit.
+    # Modulo 2**64 the distance is right even when the signed difference would overflow.
     up = first.astype(np.uint64) - second.astype(np.uint64)
     down = second.astype(np.uint64) - first.astype(np.uint64)
     apart = np.where(first >= second, up, down)[numbers]
@@ -187,7 +187,7 @@ def _ulp_histogram(one: npt.NDArray[Any], two: npt.NDArray[Any], name: str) -> d
 
 
 def _ordered(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Floats as integers in the same order, neighbours one apart."""
+    """Return floats as integers in the same order, such that neighbours differ by 1."""
     bits = values.view(f"i{values.dtype.itemsize}").astype(np.int64)
     lowest = np.int64(-(1 << (8 * values.dtype.itemsize - 1)))
     return np.where(bits < 0, lowest - bits, bits)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The smallest shapes with which a recorded call still fails as it did."""
+"""Find the smallest shapes with which a recorded call still fails in the same way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Data = Callable[[str, int], bytes]
 
 @dataclass(frozen=True)
 class Minimized:
-    """A smaller call, and where its bytes are."""
+    """A smaller call, and the function that returns its bytes."""
 
     call: RecordedCall
     data: Data
@@ -31,8 +31,8 @@ class Minimized:
 def minimized(call: RecordedCall, data: Data) -> Minimized:
     """Shrink the dimensions of a call while it fails with the same status at the same stage.
 
-    Equal lengths are shrunk together, in shapes and in arrays of integers, since they usually mean
-    one thing. The data of a smaller tensor are the first bytes of the larger one's.
+    Equal lengths in shapes and in arrays of integers are shrunk together, because they usually mean
+    the same thing. A smaller tensor gets the first bytes of the larger one.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def minimized(call: RecordedCall, data: Data) -> Minimized:
     Returns
     -------
     Minimized
-        The call itself where nothing can be left out.
+        The call itself when nothing can be left out.
 
     Raises
     ------
     ValueError
-        The call does not fail here as it did, so that there is nothing to keep to.
+        The call does not fail with the recorded status on this device.
     """
     whole = {memory.before: memory.nbytes for memory in call.memories if memory.before is not None}
 
@@ -66,7 +66,7 @@ def minimized(call: RecordedCall, data: Data) -> Minimized:
         try:
             outcome = run_call(candidate, part)
         except (AclnnPyError, ValueError, OverflowError):
-            return False  # not a call at all any more
+            return False  # it is no valid call any more
         return (outcome.status, outcome.stage) == (first.status, first.stage)
 
     best, shrunk = call, True
@@ -82,7 +82,7 @@ def minimized(call: RecordedCall, data: Data) -> Minimized:
 
 
 def write_minimized(path: str | os.PathLike[str], source: RecordReader, found: Minimized) -> None:
-    """Write a record of the one call."""
+    """Write a record with this one call."""
     with RecordWriter(path, dict(source.about)) as writer:
         memories = tuple(
             Memory(memory.nbytes, writer.keep(found.data(memory.before, memory.nbytes)))
@@ -94,7 +94,7 @@ def write_minimized(path: str | os.PathLike[str], source: RecordReader, found: M
 
 
 def _smaller(call: RecordedCall) -> Iterator[RecordedCall]:
-    """Calls with one length less, the boldest first, then with gaps and offsets left out."""
+    """Yield calls with one smaller length, large steps first, then without gaps and offsets."""
     lengths = sorted({dim for view in call.views for dim in view.shape if dim > 1}, reverse=True)
     for length in lengths:
         for target in dict.fromkeys([1, 2, length // 2, length - 1]):
@@ -121,7 +121,7 @@ def _resized(view: View, length: int, target: int) -> View:
         fresh = contiguous_layout(shape, dtype, format)
         return replace(view, shape=shape, strides=fresh.strides, storage_shape=fresh.storage_shape)
     if is_blocked(format):
-        return view  # an exchanged blocked matrix keeps its storage
+        return view  # the storage of a blocked matrix cannot be cut
     return _with_storage(replace(view, shape=shape))
 
 
@@ -139,7 +139,7 @@ def _with_storage(view: View) -> View:
 
 
 def _renamed(call: RecordedCall, length: int, target: int) -> tuple[Any, ...]:
-    """Arguments with a length exchanged in arrays of integers: the shapes that operators take."""
+    """Return the arguments with a length replaced in arrays of integers, which may be shapes."""
     kinds = [parameter.kind for parameter in operator_of(call).parameters]
     return tuple(
         [target if item == length else item for item in argument]

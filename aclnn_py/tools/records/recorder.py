@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operator calls and their data kept in a file, to be run again elsewhere."""
+"""Record operator calls with their data in a file, to run them again elsewhere."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ __all__ = ["record"]
 class record:
     """Keep every operator call of a ``with`` block, with its data, in a file.
 
-    Each call waits for the device, before and after, so this is for finding a mistake and not for
-    measuring. The file holds the memory of the tensors as it was before the call, and what the call
-    wrote; ``aclnn-py replay FILE`` runs it again on either device. Phase two of a plan counts as a
-    call, and so does a refused phase one. Launches into a graph that is being captured are left
-    out, since nothing runs.
+    Each call waits for the device before and after it, so use this to find mistakes and not to
+    measure time. The file has the memory of the tensors before the call and what the call wrote;
+    ``aclnn-py replay FILE`` runs the calls again on either device. Phase two of a plan is a call,
+    and so is a refused phase one. Launches into a graph that is being captured are left out,
+    because they do not run.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; one that exists is replaced. ``%p`` in it stands for the number of the process,
-        ``%r`` for the rank (variable ``RANK``, 0 without it). docs/record_format.md describes it.
+        The file; an existing one is replaced. ``%p`` stands for the process number, ``%r`` for the
+        rank (variable ``RANK``, 0 without it). docs/record_format.md describes the format.
 
     Attributes
     ----------
     calls : int
-        How many were kept so far.
+        How many calls were recorded so far.
     left_out : int
-        How many were not, because a graph was being captured.
+        How many launches were left out, because a graph was being captured.
 
     Raises
     ------
     OSError
-        At the start of the block the file cannot be made; at its end, that it could not be written:
-        then there is none, and one that was there before has stayed.
+        At the start of the block: the file cannot be created. At its end: the file could not be
+        written; then an earlier file of this name is unchanged.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -60,7 +60,7 @@ class record:
 
     @property
     def calls(self) -> int:
-        """How many calls were kept."""
+        """How many calls were recorded."""
         return 0 if self._keeper is None else self._keeper.calls
 
     @property
@@ -70,7 +70,7 @@ class record:
 
     def __enter__(self) -> record:
         if self._keeper is not None and self._keeper in observers():
-            raise RuntimeError("this record is under way")
+            raise RuntimeError("this record is under way already: leave its block first")
         self._keeper = _Keeper(RecordWriter(self._path))
         add_observer(self._keeper)
         return self
@@ -99,7 +99,7 @@ class _Keeper(Observer):
         self._failure: OSError | None = None
         self._writer = writer
         self._process = os.getpid()
-        self._lock = threading.Lock()  # launches of several threads are kept one after the other
+        self._lock = threading.Lock()  # threads write their launches one after the other
         self._begun: dict[Launch, tuple[CallSketch, list[str | None]]] = {}
 
     def before(self, launch: Launch) -> None:
@@ -151,7 +151,7 @@ class _Keeper(Observer):
 
     @contextlib.contextmanager
     def _stopping(self) -> Iterator[None]:
-        """A file that cannot be written ends the record and not the program."""
+        """When the file cannot be written, end the record and not the program."""
         try:
             yield
         except OSError as error:
@@ -162,7 +162,7 @@ class _Keeper(Observer):
             remove_observer(self)
 
     def close(self) -> OSError | None:
-        """Complete the file, or say why there is none."""
+        """Complete the file, or return why there is none."""
         if os.getpid() != self._process:
             self._writer.leave_to_parent()
             return None

@@ -28,7 +28,7 @@ __all__ = ["Outcome", "Replay", "operator_of", "replay", "replay_call", "run_cal
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a call ended here.
+    """How a call ended on this device.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Outcome:
     stage : str
         "phase one", "phase two", "device", or "" for success.
     message : str
-        The text of the failure.
+        The message of the failure.
     memory : list of bytes
-        The memory of the call afterwards; empty after a failure.
+        The memory of the tensors after the call; empty after a failure.
     """
 
     status: int
@@ -49,7 +49,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Replay:
-    """One recorded call against what it did here.
+    """A recorded call compared with the same call on this device.
 
     Attributes
     ----------
@@ -58,15 +58,15 @@ class Replay:
     operator, line : str
         The C name, and the Python line that made the call.
     expected, status : int
-        The status in the record, and here.
+        The status in the record, and on this device.
     stage, message : str
-        Where it failed here, and the text.
+        Where it failed on this device, and the message.
     parted : str
         The first argument whose data differ; "" when none does.
     difference : Difference or None
-        How far that argument is off: the record's values first.
+        How far the values of that argument are apart; those of the record come first.
     missing : str
-        Why the call could not be made here: the operator is in no library.
+        Why the call could not be made: no library has the operator.
     """
 
     index: int
@@ -82,7 +82,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether status and data are those of the record."""
+        """Whether status and data are the same as in the record."""
         return self.expected == self.status and not self.parted and not self.missing
 
     def __str__(self) -> str:
@@ -102,16 +102,16 @@ class Replay:
 def replay(path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> list[Replay]:
     """Run the calls of a record on the device in use, and compare.
 
-    Every call starts from the recorded data, so one that differs does not carry its error on.
+    Every call starts from the recorded data, so an error of one call does not change the next ones.
 
     Parameters
     ----------
     path : str or os.PathLike
-        What ``record`` or ``save`` of an exception wrote.
+        A file that ``record`` or ``save`` of an exception wrote.
     limit_nbytes : int, optional
-        Bytes that the file may unpack to, and the tensors of one call take; give it for a large
-        file that you trust. Default: 4 GiB, and at most 300 times the size of the file once that
-        is more than 256 MiB.
+        Limit of the bytes that the file may unpack to and that the tensors of a call may take;
+        raise it for a large file that you trust. Default: 4 GiB, and above 256 MiB at most 300
+        times the size of the file.
 
     Returns
     -------
@@ -121,20 +121,20 @@ def replay(path: str | os.PathLike[str], *, limit_nbytes: int | None = None) -> 
     Raises
     ------
     RecordError
-        The file is no record, or larger than the limit; or a call does not fit its operator.
+        The file is no record or exceeds the limit, or a call does not fit its operator.
     """
     reader = RecordReader(path, limit_nbytes=limit_nbytes)
     return [replay_call(reader, index, call) for index, call in enumerate(reader.calls)]
 
 
 def operator_of(call: RecordedCall) -> Op:
-    """Return the operator of a call, whose arguments are what it takes.
+    """Check the arguments of a call and return its operator.
 
     Raises
     ------
     RecordError
-        The table of operators does not have it: it was declared at run time. Or an argument has
-        the wrong type, or is out of range.
+        The operator is not in the table, as one that was declared at run time. Or an argument has
+        the wrong type or is out of range.
     """
     try:
         found: Op = getattr(ops, python_name(call.operator))
@@ -175,7 +175,7 @@ def run_call(call: RecordedCall, data: Callable[[str, int], bytes]) -> Outcome:
 
 @contextlib.contextmanager
 def _group(call: RecordedCall) -> Iterator[str]:
-    """The name of a communicator of as many ranks as the recorded one."""
+    """Yield the name of a communicator with as many ranks as the recorded one."""
     if call.group is None:
         yield ""
         return

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of C calls: written, read and summed up."""
+"""Traces of C calls: write, read and sum them up."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls as a C programmer writes them: names, enumerators, tensors with shape and address."""
+"""Format arguments and results as C code: names, enumerators, tensors with shape and address."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two forms of a trace on disk: text with one call per line, and Chrome's JSON with one event
-per line; trace_reader.py reads both."""
+"""The two forms of a trace on disk, which ``reader.py`` reads.
+
+Text has one call per line, Chrome's JSON one event per line.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from typing import Any
 __all__ = ["ENDINGS", "FORMS", "Call", "Writer", "form_of"]
 
 FORMS = ("text", "json")
-# What makes a file of a form complete; it is written again behind each call.
+# What ends a file of each form; it is written again after each call.
 ENDINGS = {"text": "", "json": "\n]\n"}
 _VERSION = 1
 _PHASE_ONE = "GetWorkspaceSize"
-# Rows of streams must not collide with those of threads, whose numbers the kernel keeps lower.
+# The kernel gives threads lower numbers, so rows of streams cannot collide with those of threads.
 _STREAM_ROWS = 1 << 24
 
 
@@ -30,17 +32,17 @@ class Call:
     name : str
         The C name.
     operator : bool
-        Whether it is a phase of an operator or the launch of a graph, and not a plain function.
+        Whether it is a phase of an operator or the launch of a graph; False for other functions.
     begun_us, lasted_us : float
-        Since the start of the trace, and how long the host spent in it, in microseconds.
+        Microseconds since the start of the trace, and microseconds the host spent in the call.
     thread : int
-        The kernel's number of the thread.
+        Thread number of the kernel.
     stream, device : int or None
         Of a launch.
     arguments, status : str
         In C syntax.
     notes : dict
-        Of a launch: its kind, its number on the stream, and the Python line.
+        For a launch: its kind, its number on the stream, and the Python line.
     """
 
     name: str
@@ -66,12 +68,12 @@ class Call:
 
     @property
     def launched(self) -> str:
-        """The operator that a phase belongs to; the name of anything else."""
+        """The operator of a phase, or the name of any other call."""
         return self.name.removesuffix(_PHASE_ONE) if self.operator else self.name
 
 
 def form_of(path: str, form: str | None) -> str:
-    """Return the form that is asked for, or that the suffix of the file means."""
+    """Return ``form``, or the form that the suffix of the file stands for."""
     if form is None:
         return "json" if path.endswith(".json") else "text"
     if form not in FORMS:
@@ -80,7 +82,7 @@ def form_of(path: str, form: str | None) -> str:
 
 
 class Writer:
-    """The text of calls in one form.
+    """Formats calls in one form.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class Writer:
         return "".join(map(_line, calls))
 
     def _json(self, calls: Sequence[Call]) -> str:
-        """The row of the thread has every call, that of the stream the launch as a whole."""
+        """Put each call on the row of its thread, and the whole launch on the row of its stream."""
         text = ""
         for call in calls:
             if call.thread not in self._rows:

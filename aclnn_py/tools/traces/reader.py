@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces read from files that anybody may have written.
+"""Read traces from files that anybody may have written.
 
-A file is read line by line, so that its size does not matter; each line is bounded, and a call has
-the types and ranges that a trace of ours has. The last line may be cut off, as by a full disk.
+A file is read line by line, so that its size does not matter. Each line has a limit, and the types
+and ranges of each call are checked. The last line may be incomplete, for example on a full disk.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["TraceError", "calls_of", "read_calls"]
 MAX_LINE_NBYTES = 4 << 20
 _TITLE = "aclnn_py trace "
 _OPENING = f"# {_TITLE}"
-# A thousand years; the sum over any file is still a number.
+# A thousand years; the sum over any file stays finite.
 _MAX_US = 3.2e16
 _MAX_INTEGER = 2**63 - 1
 _NAME = re.compile(r"\w{1,200}", re.ASCII)
-# Up to the arguments. What follows is found from the end: a pattern for all of it would go over a
-# long line again and again.
+# A line up to its arguments. The rest is searched from the end, because a pattern for the whole
+# line would scan a long line again and again.
 _HEAD = re.compile(
     r" {0,32}(?P<begun>\d{1,18}(?:\.\d{1,9})?) us \+(?P<lasted>\d{1,18}(?:\.\d{1,9})?) us  "
     r"thread (?P<thread>\d{1,18})  (?:stream (?P<stream>\d{1,18})|-)  (?P<name>\w{1,200})\(",
@@ -36,7 +36,7 @@ _HEAD = re.compile(
 
 
 class TraceError(AclnnPyError, ValueError):
-    """A file is no trace of this package, or damaged."""
+    """The file is no trace of this package, or it is damaged."""
 
 
 def read_calls(path: str | os.PathLike[str]) -> list[Call]:
@@ -45,7 +45,7 @@ def read_calls(path: str | os.PathLike[str]) -> list[Call]:
     Raises
     ------
     TraceError
-        The file is no trace, or damaged before its last line.
+        The file is no trace, or it is damaged before its last line.
     """
     return list(calls_of(path))
 
@@ -56,12 +56,12 @@ def calls_of(path: str | os.PathLike[str]) -> Iterator[Call]:
     Raises
     ------
     TraceError
-        The file is no trace, or damaged before its last line.
+        The file is no trace, or it is damaged before its last line.
     """
     with open(path, "rb") as file:
         opening = file.read(1)
         if opening == b"[":
-            # The bracket stands alone on its line.
+            # The bracket has its own line.
             title = file.readline(MAX_LINE_NBYTES).strip() or file.readline(MAX_LINE_NBYTES)
             _check_title(path, title)
             yield from _calls(path, file, 3, _event)
@@ -73,7 +73,7 @@ def calls_of(path: str | os.PathLike[str]) -> Iterator[Call]:
 
 
 def _check_title(path: Any, line: bytes) -> None:
-    """The first event names the process, and what wrote the file."""
+    """Check the first event, which names the process and what wrote the file."""
     try:
         event = json.loads(line.decode("utf-8", "replace").strip().rstrip(","))
         title = event["args"]["name"]
@@ -98,7 +98,7 @@ def _calls(path: Any, file: BinaryIO, number: int, read: Any) -> Iterator[Call]:
             except TraceError as error:
                 raise TraceError(f"{path}: line {number}: {error}") from None
             except (ValueError, RecursionError):
-                # Only the last line may be so: a crash cut it off.
+                # Only the last line may be incomplete, after a crash.
                 cut = TraceError(f"{path}: line {number} is no call: {printable(text, 40)}")
                 call = None
             if call is not None:
@@ -127,7 +127,7 @@ def _call(line: str) -> Call:
 
 
 def _event(line: str) -> Call | None:
-    """The call of an event, or None where it is something else: a name of a row, a stream's row."""
+    """Return the call of an event, or None for the name of a row or an event of a stream's row."""
     event = json.loads(line.rstrip(","))
     if not isinstance(event, dict):
         raise ValueError("no event")

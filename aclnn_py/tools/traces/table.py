@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``aclnn-py trace``: where the time of a trace went."""
+"""``aclnn-py trace``: how much time of a trace each operator took."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Total:
     Attributes
     ----------
     name : str
-        The C name, of an operator that of phase two.
+        The C name; for an operator the name of phase two.
     calls, failures : int
-        How many there were, and how many of them did not succeed. Phase one that went well is no
-        launch yet.
+        Number of launches or calls, and of those that failed. A phase one that succeeds is not
+        counted, because it is not a launch yet.
     total_us, max_us : float
-        Host time of all of them, both phases, and of the longest single C call.
+        Host time of all of them with both phases, and of the longest single C call.
     share : float
         Part of the whole table, 0 to 1.
     """
@@ -56,7 +56,7 @@ def totals(calls: Iterable[Call]) -> list[Total]:
         row = found.setdefault(call.launched, Total(call.launched))
         if len(found) > _MAX_NAMES:
             raise TraceError(
-                f"a trace with more than {_MAX_NAMES} different functions is none of ours"
+                f"not a trace of aclnn_py: it has more than {_MAX_NAMES} different functions"
             )
         row.calls += call.failed or not call.phase_one
         row.failures += call.failed
@@ -97,7 +97,7 @@ def run(paths: Sequence[str], *, functions: bool = False, as_json: bool = False)
     Parameters
     ----------
     paths : Sequence[str]
-        Traces of either form; those of several ranks are summed up.
+        Traces of either form; several of them, as from several ranks, are added up.
     functions : bool, default False
         Show the functions of the runtime and of HCCL instead of operators.
     as_json : bool, default False
@@ -129,5 +129,5 @@ def run(paths: Sequence[str], *, functions: bool = False, as_json: bool = False)
     print("\n".join(table(rows)))
     kind = "operator launches" if functions else "other C calls"
     option = "without --functions" if functions else "with --functions"
-    print(f"\nHost time. {others} {kind} are not shown here but {option}.")
+    print(f"\nTimes are host times. {others} {kind} are not shown; show them {option}.")
     return 0

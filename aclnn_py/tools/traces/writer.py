@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every C call of a program written to a file, with arguments, status and time.
+"""Write every C call of a program to a file, with arguments, status and time.
 
 ``ACLNN_PY_TRACE=file`` traces a whole process.
 """
@@ -29,30 +29,30 @@ __all__ = ["trace"]
 class trace:
     """Write every C call to a file, inside a ``with`` block.
 
-    Both phases of an operator have their arguments, the workspace and the executor; functions of
-    the runtime and of HCCL have their arguments by name. Times are those of the host. The objects
-    that an operator is given (``aclCreateTensor`` and its like) are made and destroyed inside the
-    launcher: their time is part of the phases, and they stand as arguments of phase one instead of
-    on lines of their own. ``aclnn-py trace FILE`` sums up. Each call is in the file when it has
-    returned, so a crash leaves those before it.
+    Both phases of an operator are written with arguments, workspace and executor; functions of the
+    runtime and of HCCL with the names of their arguments. Times are host times. The launcher
+    creates and destroys the objects that an operator takes (``aclCreateTensor`` and the like):
+    their time is part of the phases, and they appear as arguments of phase one, not on lines of
+    their own.
+    Each call is in the file when it returns, so a crash leaves the calls before it.
+    ``aclnn-py trace FILE`` sums up a trace.
 
     Parameters
     ----------
     path : str or os.PathLike
-        ``%p`` in it stands for the number of the process, ``%r`` for the rank (variable ``RANK``,
-        0 without it). A file that exists is replaced.
+        The file; an existing one is replaced. ``%p`` stands for the process number, ``%r`` for the
+        rank (variable ``RANK``, 0 without it).
     form : str, optional
         "text" (a line per call) or "json" (for Perfetto and chrome://tracing, with a row per thread
-        and a row per stream). By default "json" for a path that ends in ``.json``.
+        and a row per stream). Default is "json" for a path that ends in ``.json``, else "text".
 
     Raises
     ------
     ValueError
-        `form` is neither.
+        ``form`` has another value.
     OSError
-        At the start of the block the file cannot be written or another trace writes to it; at the
-        end, that it could not be written to any more, as on a full disk: the trace has stopped
-        there.
+        At the start of the block: the file cannot be written, or another trace writes to it. At its
+        end: writing failed, for example because the disk is full, and the trace stopped there.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, form: str | None = None) -> None:
@@ -62,7 +62,7 @@ class trace:
 
     def __enter__(self) -> trace:
         if self._sink is not None:
-            raise RuntimeError("this trace is under way")
+            raise RuntimeError("this trace is under way already: leave its block first")
         sink = _Sink(for_this_process(self._path), self._form)
         sink.open()
         sink.attach()
@@ -87,16 +87,16 @@ class trace:
 
 
 def start_from_environment(path: str) -> None:
-    """Trace until the end of the process; the package calls it for ACLNN_PY_TRACE.
+    """Trace until the process ends; the package calls it for ACLNN_PY_TRACE.
 
-    The file is made at the first call: processes that inherit the variable and call nothing leave
-    it alone.
+    The first call creates the file, so processes that inherit the variable and make no call do not
+    touch it.
     """
 
     def report(failure: OSError) -> None:
         warnings.warn(f"ACLNN_PY_TRACE: {_stopped(failure)}", RuntimeWarning, stacklevel=2)
 
-    # It is not closed: objects are released at exit, by calls that belong into the trace.
+    # Nobody closes it: the calls that release objects at exit belong to the trace too.
     _Sink(for_this_process(path), form_of(path, None), report).attach()
 
 
@@ -105,7 +105,7 @@ def _stopped(failure: OSError) -> str:
 
 
 class _Sink(Observer):
-    """The file that calls go to. It is complete after each of them, whatever comes next."""
+    """The file that the calls are written to; it is complete after each call."""
 
     def __init__(
         self, path: str, form: str, report: Callable[[OSError], None] | None = None
@@ -115,16 +115,16 @@ class _Sink(Observer):
         self._form = form
         self._report = report
         self._started = time.perf_counter_ns()
-        # A finalizer may release an object while calls are written, on the same thread: what it
-        # adds has to wait its turn, and must not wait for it.
+        # A finalizer may run on this thread while calls are being written. The calls it makes are
+        # queued here; waiting for the lock would be a deadlock.
         self._pending: deque[tuple[Call, ...]] = deque()
         self._writing = threading.Lock()
         self._writer: Writer | None = None
         self._file = -1
-        self._end = 0  # where the next call goes: over the ending
+        self._end = 0  # where the next call is written: it replaces the ending
         self._closed = False
         self._process = os.getpid()
-        self._wrapper = self._wrap  # one object, by which it is found again
+        self._wrapper = self._wrap  # the same object is needed to remove it
 
     def attach(self) -> None:
         add_observer(self)
@@ -134,7 +134,7 @@ class _Sink(Observer):
         remove_observer(self)
         remove_wrapper(self._wrapper)
 
-    # ---- what comes in
+    # ---- calls that are observed
 
     def after(self, launch: Launch) -> None:
         thread, stream = threading.get_native_id(), launch.stream
@@ -192,13 +192,13 @@ class _Sink(Observer):
 
         return traced
 
-    # ---- what goes out
+    # ---- calls that are written
 
     def _add(self, *calls: Call) -> None:
         if self._closed or os.getpid() != self._process:
             return  # a forked child: the file is its parent's
         self._pending.append(calls)
-        # Whoever holds the lock looks again after it has let go.
+        # The thread that holds the lock checks again after releasing it.
         while self._pending and self._writing.acquire(blocking=False):
             try:
                 self._write_pending()
@@ -217,7 +217,7 @@ class _Sink(Observer):
             self._stop(error)
 
     def open(self) -> None:
-        """Make the file, or take it over from a trace that has ended."""
+        """Create the file, or overwrite that of a trace that has ended."""
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             try:
@@ -249,7 +249,7 @@ class _Sink(Observer):
         self._pending.clear()
         self.failure = OSError(error.errno, error.strerror, self._path)
         if self._writer is not None:
-            os.ftruncate(self._file, self._end)  # half a call
+            os.ftruncate(self._file, self._end)  # removes half a call
         self._let_go()
         if self._report is not None:
             self._report(self.failure)
