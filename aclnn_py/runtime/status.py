@@ -10,7 +10,7 @@ from aclnn_py._ffi import C, ffi, library_info
 from aclnn_py.errors import Argument, BrokenRule, StatusError, status_error
 from aclnn_py.errors.base import verdict_on
 
-__all__ = ["check_acl", "check_aclnn", "check_hccl", "error_of", "recent_message", "status_name"]
+__all__ = ["check_acl", "check_hccl", "error_of", "recent_message", "status_name"]
 
 
 def status_name(library: str, status: int) -> str:
@@ -83,19 +83,6 @@ def check_acl(
     """Raise the ``AclError`` of a status other than zero."""
     if status:
         raise error_of("acl", status, routine, device=device, stream=stream)
-
-
-def check_aclnn(
-    status: int,
-    routine: str,
-    *,
-    arguments: Iterable[Argument] = (),
-    device: int | None = None,
-    stream: int | None = None,
-) -> None:
-    """Raise the ``AclnnError`` of a status other than zero."""
-    if status:
-        raise error_of("aclnn", status, routine, arguments=arguments, device=device, stream=stream)
 
 
 def check_hccl(
