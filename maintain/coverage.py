@@ -49,7 +49,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the token, and rounded once. A token that an expert dropped gets nothing from it, not"
         " even its bias.",
         "The range of MoeTokenPermuteWithEp and MoeTokenUnpermuteWithEp counts places from its"
-        " start; it must lie within the tokens that numOutTokens keeps.",
+        " start; it must lie within the tokens that numOutTokens keeps. MoeTokenPermuteV2 ignores"
+        " its quantisation mode as a 910B does; the modes of the 950 are refused there.",
     ),
     "quant": (
         "Everything is computed in float32; `round` goes to the nearest number, half to even."

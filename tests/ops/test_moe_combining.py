@@ -168,6 +168,17 @@ def permuted(n: int, k: int, keep: int, index: Any, row: tuple[int, ...] = (H,))
     return Case("MoeTokenPermute", build, note, free_shapes=True)
 
 
+def permuted_again(mode: int, keep: int) -> Case:
+    """The second version, whose quantisation a 910B ignores."""
+    first = permuted(N, K, keep, np.int32)
+
+    def build(rng: Rng, dtype: Dtype) -> Problem:
+        tokens, experts, keep_, padded, *results = first.build(rng, dtype)
+        return [tokens, experts, keep_, padded, mode, *results, Out(np.zeros(0), np.float32)]
+
+    return Case("MoeTokenPermuteV2", build, f"{mode}-{keep}", free_shapes=True)
+
+
 def permuted_range(span: tuple[int, int] | None, keep: int, probs: bool) -> Case:
     def build(rng: Rng, dtype: Dtype) -> Problem:
         tokens, p = some(rng, (N, H), dtype), some(rng, (N, K), dtype)
@@ -230,6 +241,8 @@ CASES = [
     permuted(N, 0, 99, np.int64),
     permuted(N, K, 0, np.int32, (2, 5)),
     permuted(0, K, 0, np.int32),
+    permuted_again(-1, 0),
+    permuted_again(3, 5),
     permuted_range((2, 11), 0, probs=True),
     permuted_range((0, 5), 5, probs=False),
     permuted_range(None, 4, probs=True),
@@ -437,6 +450,9 @@ def test_permuting_names_the_argument_it_refuses() -> None:
     assert "sortedIndicesOut" in message(name, 561002, [x, experts, 0, False, out, short])
     other = place(np.ones((2, 3), np.int32))
     assert "indices" in message(name, 561002, [x, other, 0, False, out, index])
+    for mode in (-2, 0, 1, 4, 2**40):
+        arguments = [x, experts, 0, False, mode, out, index, hollow((0,), np.float32)]
+        assert "quantMode" in message("aclnnMoeTokenPermuteV2", 161002, arguments)
     ranged = "aclnnMoeTokenPermuteWithEp"
     for span in ([0], [-1, 5], [4, 3], [0, 7], [0, 2**62]):
         arguments = [x, experts, None, span, 0, False, out, index, None]

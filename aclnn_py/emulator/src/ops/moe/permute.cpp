@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// MoeTokenPermute and MoeTokenPermuteWithEp: tokens in the order of their experts, all of them, the
-// first ones, or those of a range of places.
+// MoeTokenPermute, its V2 and MoeTokenPermuteWithEp: tokens in the order of their experts, all of
+// them, the first ones, or those of a range of places.
 #include "aclnnop/moe.h"
+#include "core/device.h"
 #include "ops/moe/routing.h"
 
 namespace emu {
@@ -16,7 +17,9 @@ struct Permutation {
   int64_t keep;
   bool padded;
   const aclTensor *out, *out_index, *out_probs;
-  bool with_range;              // MoeTokenPermuteWithEp
+  bool with_range;      // MoeTokenPermuteWithEp
+  bool second_version;  // MoeTokenPermuteV2
+  const aclTensor *scales;
   int64_t first = 0, last = 0;  // the places that are kept
 
   // Without a range its probabilities are ignored.
@@ -60,7 +63,8 @@ Check &check_permutation(Check &check, Permutation &a) {
     check.same_dtype("permuteProbsOut", a.out_probs->dtype, "tokens", a.tokens->dtype);
   }
   check.tiling().that(!a.padded, "paddedMode is true; only false is supported");
-  check.rank("tokens", a.tokens, 2, a.with_range ? 2 : 8).rank("indices", a.indices, 1, 2);
+  check.rank("tokens", a.tokens, 2, a.with_range || a.second_version ? 2 : 8)
+      .rank("indices", a.indices, 1, 2);
   check.rank("permuteTokensOut", a.out, 2, a.with_range ? 2 : 8);
   if (!check.ok()) return check;
   const int64_t all = a.indices->numel();
@@ -103,6 +107,7 @@ Status plan_permutation(const Permutation &a, uint64_t *workspace_size, aclOpExe
   if (a.with_range) probs = has_probs ? plan.input(a.probs) : plan.unused(a.probs);
   const size_t out = plan.output(a.out), index = plan.output(a.out_index);
   if (a.with_range) out_probs = has_probs ? plan.output(a.out_probs) : plan.unused(a.out_probs);
+  if (a.second_version) plan.unused(a.scales);
   return plan.finish(
       [=, op = a.op, first = a.first, last = a.last](PlanContext &c) {
         const std::vector<int64_t> experts = integers(c, indices);
@@ -145,6 +150,28 @@ EMU_OPERATOR(MoeTokenPermute,
   a.op = check.op(), a.tokens = tokens, a.indices = indices;
   a.keep = numOutTokens, a.padded = paddedMode;
   a.out = permuteTokensOut, a.out_index = sortedIndicesOut;
+  if (!check_permutation(check, a).ok()) return check.status();
+  return plan_permutation(a, workspaceSize, executor);
+}
+EMU_CATCH
+
+// A 910B knows no quantisation here and ignores its mode; that of the 950 is not implemented.
+EMU_OPERATOR(MoeTokenPermuteV2,
+             (const aclTensor *tokens, const aclTensor *indices, int64_t numOutTokens,
+              bool paddedMode, int64_t quantMode, aclTensor *permuteTokensOut,
+              aclTensor *sortedIndicesOut, aclTensor *expandedScaleOut)) {
+  using namespace emu;
+  Check check("aclnnMoeTokenPermuteV2");
+  check.required("expandedScaleOut", expandedScaleOut).dtype("expandedScaleOut", expandedScaleOut);
+  const bool known = quantMode == -1 || quantMode == 2 || quantMode == 3 || quantMode == 9;
+  check.that(known, "quantMode is %lld; allowed: -1, 2, 3 and 9", Number{quantMode});
+  check.that(quantMode == -1 || !chip_is_950(),
+             "quantMode is %lld; of the modes of a 950 the emulator has -1 alone",
+             Number{quantMode});
+  Permutation a{};
+  a.op = check.op(), a.tokens = tokens, a.indices = indices, a.second_version = true;
+  a.keep = numOutTokens, a.padded = paddedMode;
+  a.out = permuteTokensOut, a.out_index = sortedIndicesOut, a.scales = expandedScaleOut;
   if (!check_permutation(check, a).ok()) return check.status();
   return plan_permutation(a, workspaceSize, executor);
 }
