@@ -318,6 +318,7 @@ def test_the_versions_agree() -> None:
         *(x, e, None, None, 12, 0, 4, 0, 1, True, -1, [0, 4], 0),
         *(outs[2], places[2], hollow((4,), np.int64), hollow((12,), np.float32)),
     )
+    assert_same(outs[1].numpy(), x.numpy()[order_of(experts) // 2])
     assert_same(outs[0].numpy(), outs[1].numpy())
     assert_same(outs[2].numpy(), outs[1].numpy())
     # The first form counts its places column by column, the others row by row.
