@@ -280,3 +280,54 @@ def test_ascend_anti_quant_refuses() -> None:
     assert "scale has dtype FLOAT16" in message(call, x, half, None, 1, False, y)
     words = place(packed(np.ones((3, 8), np.int64)))
     assert "x" in message(call, words, scale, None, 1, False, hollow((3, 16), np.float16))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("out", [np.int8, np.uint8, np.int32])
+@pytest.mark.parametrize("zero", [None, np.int32, np.int8, np.uint8, HALVES[1]], ids=str)
+def test_quantize(zero: Any, out: Any, layout: str) -> None:
+    rng = np.random.default_rng(16)
+    for dtype in [HALVES[1]] if zero == HALVES[1] else FLOATS:
+        x = (rng.integers(-640, 641, (2, 3, 5)) / 8).astype(dtype)
+        for axis, count in ((-1, 5), (1, 3), (0, 1)):
+            scale = (2.0 ** rng.integers(-4, 3, count)).astype(dtype)
+            shift = None if zero is None else rng.integers(0, 9, count).astype(zero)
+            y = hollow(x.shape, out, layout)
+            ap.ops.quantize(
+                place(x, layout),
+                place(scale, layout),
+                None if shift is None else place(shift, layout),
+                np.dtype(out),
+                axis,
+                y,
+            )
+            along = [1, 1, 1]
+            along[axis] = count
+            exact = wide(x) / wide(scale).reshape(along)
+            exact = np.rint(exact + (0 if shift is None else wide(shift).reshape(along)))
+            limits = np.iinfo(out)
+            expected = np.clip(exact, limits.min, limits.max).astype(out)
+            assert_same(y.numpy(), expected, f"{dtype} {axis}")
+
+
+def test_quantize_to_32_bits_is_limited() -> None:
+    x = place(np.array([np.nan, np.inf, -np.inf, 3e9, 16777217.0, 2.5], np.float32))
+    y = hollow((6,), np.int32)
+    ap.ops.quantize(x, place(np.ones(1, np.float32)), None, np.dtype(np.int32), 0, y)
+    low, high = -(2**31), 2**31 - 1
+    assert_same(y.numpy(), np.array([0, high, low, high, 16777216, 2], np.int32))
+
+
+def test_quantize_refuses() -> None:
+    x, scale = place(np.ones((3, 6), np.float16)), place(np.ones(6, np.float16))
+    kind, y, name = np.dtype(np.int8), hollow((3, 6), np.int8), "aclnnQuantize"
+    assert refusal(name, None, scale, None, kind, 1, y) == 161001
+    assert refusal(name, x, None, None, kind, 1, y) == 161001
+    assert refusal(name, x, scale, None, kind, 1, None) == 161001
+    assert refusal(name, x, scale, None, np.dtype(np.uint8), 1, y) == 161002
+    assert refusal(name, x, scale, None, kind, 0, y) == 161002
+    assert refusal(name, x, scale, None, kind, 2, y) == 161002
+    assert refusal(name, x, scale, place(np.ones(1, np.int32)), kind, 1, y) == 161002
+    assert refusal(name, x, scale, place(np.ones(6, HALVES[1])), kind, 1, y) == 161002
+    assert refusal(name, x, place(np.ones(6, np.float32)), None, kind, 1, y) == 161002
+    assert refusal(name, x, scale, None, kind, 1, hollow((3, 5), np.int8)) == 161002

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation per channel: GroupNorm and BatchNorm.
 #include "aclnnop/norm.h"
-#include "ops/norm/rows.h"
+#include "ops/norm/group.h"
 
 #include <cmath>
 
@@ -70,27 +70,12 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
         const RowTarget<float> target(result);
         const auto scale = read_all<float>(c, weight, C, 1.0f),
                    shift = read_all<float>(c, bias, C, 0.0f);
-        const int64_t rows = N * group, width = C / group * HxW;
-        std::vector<float> means(static_cast<size_t>(rows)), inverses(static_cast<size_t>(rows));
-        for_each_row<float>(rows, width, 1, [&](int64_t row, float *x) {
-          from.read(row * width, width, x);
-          const double average = sum_of(x, width) / static_cast<double>(width);
-          const double inverse =
-              1.0 / std::sqrt(square_sum(x, width, average) / static_cast<double>(width) + eps);
-          const auto center = static_cast<float>(average), factor = static_cast<float>(inverse);
-          const int64_t first = row % group * (C / group);
-          for (int64_t channel = 0; channel < C / group; ++channel) {
-            const float a = scale[static_cast<size_t>(first + channel)],
-                        b = shift[static_cast<size_t>(first + channel)];
-            float *part = x + channel * HxW;
-            for (int64_t i = 0; i < HxW; ++i) part[i] = (part[i] - center) * factor * a + b;
-          }
-          target.write(row * width, width, x);
-          means[static_cast<size_t>(row)] = center;
-          inverses[static_cast<size_t>(row)] = factor;
-        });
-        RowTarget<float>(view_of(c.tensor(mean))).write(0, rows, means.data());
-        RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
+        const GroupedChannels channels_of{N, C, HxW, group};
+        const auto all = group_normalise(channels_of, from, target, scale, shift, eps,
+                                         [](float value) { return value; });
+        const int64_t rows = channels_of.rows();
+        RowTarget<float>(view_of(c.tensor(mean))).write(0, rows, all.means.data());
+        RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, all.rstds.data());
         return Status{0};
       },
       workspaceSize, executor);

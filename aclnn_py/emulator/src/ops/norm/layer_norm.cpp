@@ -3,9 +3,7 @@
 // Normalisation of the trailing dimensions by mean and variance. Statistics are taken in float64
 // and rounded once.
 #include "aclnnop/norm.h"
-#include "ops/norm/rows.h"
-
-#include <cmath>
+#include "ops/norm/layer.h"
 
 namespace emu {
 namespace {
@@ -81,17 +79,10 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
         std::vector<float> means(static_cast<size_t>(rows)), inverses(static_cast<size_t>(rows));
         for_each_row<float>(rows, width, 1, [&](int64_t row, float *x) {
           from.read(row * width, width, x);
-          const double average = sum_of(x, width) / static_cast<double>(width);
-          const double inverse =
-              1.0 / std::sqrt(square_sum(x, width, average) / static_cast<double>(width) + eps);
-          const auto center = static_cast<float>(average), factor = static_cast<float>(inverse);
-          for (int64_t i = 0; i < width; ++i) {
-            x[i] = (x[i] - center) * factor * scale[static_cast<size_t>(i)] +
-                   shift[static_cast<size_t>(i)];
-          }
+          const RowStatistics found = layer_normalise(x, width, eps, scale.data(), shift.data());
           to.write(row * width, width, x);
-          means[static_cast<size_t>(row)] = center;
-          inverses[static_cast<size_t>(row)] = factor;
+          means[static_cast<size_t>(row)] = found.mean;
+          inverses[static_cast<size_t>(row)] = found.rstd;
         });
         if (c.has(mean)) RowTarget<float>(view_of(c.tensor(mean))).write(0, rows, means.data());
         if (c.has(rstd)) RowTarget<float>(view_of(c.tensor(rstd))).write(0, rows, inverses.data());
