@@ -2,6 +2,7 @@
 """Element-wise expressions on tensors, by the names of NumPy's ufuncs.
 
 Each row names the operator for two tensors and, where CANN has one, that for a tensor and a number.
+An operator is looked up when a row is used, so an expression makes no operator but its own.
 Operands are cast to one dtype first (``promotion``), so the operator promotes nothing by itself.
 """
 
@@ -42,6 +43,8 @@ __all__ = [
 ]
 
 Types = tuple[DType, DType]  # of the computation, of the result
+# The name of an operator, or a function that queues one.
+Queue = str | Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,10 @@ class Row:
     ----------
     types : callable
         From the dtype of the operands to the dtypes of the computation and of the result.
-    tensors : callable
-        Queues the operator for tensors of one dtype.
-    number : callable, optional
-        Queues the operator for a tensor and a number.
+    tensors : str or callable
+        The operator for tensors of one dtype.
+    number : str or callable, optional
+        The operator for a tensor and a number.
     swapped : str
         Row for exchanged operands, so that a number on the left finds an operator too.
     wider : mapping
@@ -63,8 +66,8 @@ class Row:
     """
 
     types: Callable[[str, DType], Types]
-    tensors: Callable[..., None]
-    number: Callable[..., None] | None = None
+    tensors: Queue
+    number: Queue | None = None
     swapped: str = ""
     wider: Mapping[str, str] = field(default_factory=dict)
 
@@ -170,13 +173,11 @@ def _conjugate(a: Tensor, out: Tensor) -> None:
 
 
 def _compare(name: str, swapped: str) -> Row:
-    tensors, number = getattr(ops, f"{name}_tensor"), getattr(ops, f"{name}_scalar")
-    return Row(_truth, tensors, number, swapped)
+    return Row(_truth, f"{name}_tensor", f"{name}_scalar", swapped)
 
 
 def _bitwise(name: str) -> Row:
-    tensors = getattr(ops, f"bitwise_{name}_tensor")
-    return Row(_bits, tensors, getattr(ops, f"bitwise_{name}_scalar"), f"bitwise_{name}")
+    return Row(_bits, f"bitwise_{name}_tensor", f"bitwise_{name}_scalar", f"bitwise_{name}")
 
 
 BINARY: dict[str, Row] = {
@@ -187,28 +188,28 @@ BINARY: dict[str, Row] = {
     "reverse_subtract": Row(lambda _, kind: _no_bool("subtract", kind),
                             lambda a, b, out: ops.rsub(a, b, 1, out),
                             lambda a, n, out: ops.rsubs(a, n, 1, out)),
-    "multiply": Row(_same, ops.mul, ops.muls, "multiply"),
-    "divide": Row(_quotient, ops.div, ops.divs),
-    "floor_divide": Row(_real_number, ops.floor_divide, ops.floor_divides),
-    "remainder": Row(_real_number, ops.remainder_tensor_tensor, ops.remainder_tensor_scalar,
+    "multiply": Row(_same, "mul", "muls", "multiply"),
+    "divide": Row(_quotient, "div", "divs"),
+    "floor_divide": Row(_real_number, "floor_divide", "floor_divides"),
+    "remainder": Row(_real_number, "remainder_tensor_tensor", "remainder_tensor_scalar",
                      wider=_SMALL),
-    "fmod": Row(_real_number, ops.fmod_tensor, ops.fmod_scalar, wider={"int16": "int32"}),
-    "power": Row(_number, ops.pow_tensor_tensor, ops.pow_tensor_scalar, "reverse_power"),
+    "fmod": Row(_real_number, "fmod_tensor", "fmod_scalar", wider={"int16": "int32"}),
+    "power": Row(_number, "pow_tensor_tensor", "pow_tensor_scalar", "reverse_power"),
     "reverse_power": Row(_number, lambda a, b, out: ops.pow_tensor_tensor(b, a, out),
                          lambda a, n, out: ops.pow_scalar_tensor(n, a, out)),
-    "maximum": Row(_same, ops.maximum, swapped="maximum"),
-    "minimum": Row(_same, ops.minimum, swapped="minimum"),
-    "arctan2": Row(_real_only, ops.atan2),
-    "logaddexp": Row(_real_only, ops.log_add_exp, swapped="logaddexp"),
+    "maximum": Row(_same, "maximum", swapped="maximum"),
+    "minimum": Row(_same, "minimum", swapped="minimum"),
+    "arctan2": Row(_real_only, "atan2"),
+    "logaddexp": Row(_real_only, "log_add_exp", swapped="logaddexp"),
     "equal": _compare("eq", "equal"),
     "not_equal": _compare("ne", "not_equal"),
     "less": _compare("lt", "greater"),
     "less_equal": _compare("le", "greater_equal"),
     "greater": _compare("gt", "less"),
     "greater_equal": _compare("ge", "less_equal"),
-    "logical_and": Row(_truth, ops.logical_and),
-    "logical_or": Row(_truth, ops.logical_or),
-    "logical_xor": Row(_truth, ops.logical_xor),
+    "logical_and": Row(_truth, "logical_and"),
+    "logical_or": Row(_truth, "logical_or"),
+    "logical_xor": Row(_truth, "logical_xor"),
     "bitwise_and": _bitwise("and"),
     "bitwise_or": _bitwise("or"),
     "bitwise_xor": _bitwise("xor"),
@@ -222,40 +223,40 @@ UNARY: dict[str, Row] = {
                     if a.dtype_name in ("int16", "uint8") else ops.neg(a, out)),
     "positive": Row(_same, lambda a, out: ops.inplace_copy(out, a)),
     "conjugate": Row(_same, _conjugate),
-    "absolute": Row(_magnitude, ops.abs),
-    "sign": Row(_no_bool, ops.sign),
+    "absolute": Row(_magnitude, "abs"),
+    "sign": Row(_no_bool, "sign"),
     "square": Row(_number, lambda a, out: ops.mul(a, a, out)),
-    "sqrt": Row(_real, ops.sqrt),
-    "reciprocal": Row(_inverse, ops.reciprocal),
-    "exp": Row(_real, ops.exp),
-    "exp2": Row(_real, ops.exp2),
-    "expm1": Row(_real, ops.expm1),
-    "log": Row(_real, ops.log),
-    "log2": Row(_real, ops.log2),
-    "log10": Row(_real, ops.log10),
-    "log1p": Row(_real, ops.log1p),
-    "sin": Row(_real, ops.sin),
-    "cos": Row(_real, ops.cos),
-    "tan": Row(_real, ops.tan),
-    "sinh": Row(_real, ops.sinh),
-    "cosh": Row(_real, ops.cosh),
-    "tanh": Row(_real, ops.tanh),
-    "arcsin": Row(_real, ops.asin),
-    "arccos": Row(_real, ops.acos),
-    "arctan": Row(_real, ops.atan),
-    "arcsinh": Row(_real, ops.asinh),
-    "arccosh": Row(_real, ops.acosh),
-    "arctanh": Row(_real, ops.atanh),
-    "floor": Row(_rounds, ops.floor, wider=_NARROW_FLOATS),
-    "ceil": Row(_rounds, ops.ceil),
-    "trunc": Row(_rounds, ops.trunc),
-    "rint": Row(_real, ops.round),
+    "sqrt": Row(_real, "sqrt"),
+    "reciprocal": Row(_inverse, "reciprocal"),
+    "exp": Row(_real, "exp"),
+    "exp2": Row(_real, "exp2"),
+    "expm1": Row(_real, "expm1"),
+    "log": Row(_real, "log"),
+    "log2": Row(_real, "log2"),
+    "log10": Row(_real, "log10"),
+    "log1p": Row(_real, "log1p"),
+    "sin": Row(_real, "sin"),
+    "cos": Row(_real, "cos"),
+    "tan": Row(_real, "tan"),
+    "sinh": Row(_real, "sinh"),
+    "cosh": Row(_real, "cosh"),
+    "tanh": Row(_real, "tanh"),
+    "arcsin": Row(_real, "asin"),
+    "arccos": Row(_real, "acos"),
+    "arctan": Row(_real, "atan"),
+    "arcsinh": Row(_real, "asinh"),
+    "arccosh": Row(_real, "acosh"),
+    "arctanh": Row(_real, "atanh"),
+    "floor": Row(_rounds, "floor", wider=_NARROW_FLOATS),
+    "ceil": Row(_rounds, "ceil"),
+    "trunc": Row(_rounds, "trunc"),
+    "rint": Row(_real, "round"),
     "isnan": Row(_truth, lambda a, out: ops.ne_tensor(a, a, out)),
-    "isinf": Row(_float_truth, ops.is_inf),
-    "isfinite": Row(_float_truth, ops.is_finite),
-    "signbit": Row(_truth, ops.signbit),
-    "logical_not": Row(_truth, ops.logical_not),
-    "invert": Row(_bits, ops.bitwise_not),
+    "isinf": Row(_float_truth, "is_inf"),
+    "isfinite": Row(_float_truth, "is_finite"),
+    "signbit": Row(_truth, "signbit"),
+    "logical_not": Row(_truth, "logical_not"),
+    "invert": Row(_bits, "bitwise_not"),
 }  # fmt: skip
 # Rounding leaves integers as they are; CANN's operators take floats.
 _EXACT_INTEGERS = {"floor", "ceil", "trunc"}
@@ -299,7 +300,7 @@ def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
     compute, kind = row.types(name, given)
     compute = dtype_of(row.wider.get(compute.name, compute))
     place = _place(out, operand.shape, kind, name, device, compute)
-    row.tensors(cast(operand, compute), place)
+    _queue(row.tensors, cast(operand, compute), place)
     return _stored(place, kind, out)
 
 
@@ -325,10 +326,16 @@ def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     shape = broadcast(a, b)
     place = _place(out, shape, kind, name, device, compute)
     if isinstance(b, Tensor) or row.number is None or not isinstance(a, Tensor):
-        row.tensors(tensor_of(a, compute, device), tensor_of(b, compute, device), place)
+        operands = tensor_of(a, compute, device), tensor_of(b, compute, device)
+        _queue(row.tensors, *operands, place)
     else:
-        row.number(cast(a, compute), number_of(b, compute), place)
+        _queue(row.number, cast(a, compute), number_of(b, compute), place)
     return _stored(place, kind, out)
+
+
+def _queue(operator: Queue, *arguments: Any) -> None:
+    call = getattr(ops, operator) if isinstance(operator, str) else operator
+    call(*arguments)
 
 
 def _bounded(value: Any, other: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from aclnn_py import functional
 from aclnn_py.array import arithmetic, reduction
+from aclnn_py.array.products import matmul
 from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
 from aclnn_py.tensor.creation import empty_like, zeros_like
 from aclnn_py.tensor.dtypes import dtype_of
@@ -70,28 +71,8 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return found(*args, **{name: v for name, v in kwargs.items() if v is not _NO_VALUE})
 
 
-def matmul(a: Any, b: Any) -> Tensor:
-    """Evaluate ``a @ b``.
-
-    Raises
-    ------
-    TypeError
-        CANN multiplies matrices of float16, bfloat16 and float32 only.
-    """
-    expect_operands("matmul", a, b)
-    for operand in (a, b):
-        if not isinstance(operand, Tensor) or not operand.ndim:
-            raise ValueError("matmul: both operands must be tensors with a dimension at least")
-    kind = result_type(a, b)
-    if kind.name not in ("float16", "bfloat16", "float32"):
-        raise TypeError(
-            f"matmul: CANN has no matrix product of {kind}; use astype(np.float32) or bfloat16"
-        )
-    return functional.matmul(cast(a, kind), cast(b, kind))
-
-
 def dot(a: Any, b: Any) -> Tensor:
-    """Evaluate ``np.dot``: a matrix product, or one of elements beside what has no dimension."""
+    """Evaluate ``np.dot``: a matrix product, or an element-wise one if an operand is 0-d."""
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.ndim and b.ndim:
         if b.ndim > 2:
             raise TypeError("dot: not for more than two dimensions on the right; use matmul")
@@ -103,7 +84,7 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int | None = 0) -> Tensor:
-    """Put tensors one after the other."""
+    """Join tensors along a dimension."""
     tensors = _common(arrays)
     if axis is None:
         tensors, axis = [tensor.reshape(-1) for tensor in tensors], 0
@@ -111,7 +92,7 @@ def concatenate(arrays: Sequence[Tensor], axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Put tensors of one shape along a new dimension."""
+    """Join tensors of one shape along a new dimension."""
     tensors = _common(arrays)
     return functional.stack(tensors, reduction.axes_of(axis, tensors[0].ndim + 1)[0])
 
@@ -353,8 +334,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.stack: stack,
     np.where: where,
     np.nonzero: nonzero,
-    np.argwhere: functional.nonzero,
-    np.count_nonzero: functional.count_nonzero,
+    np.argwhere: _row("nonzero"),
+    np.count_nonzero: _row("count_nonzero"),
     np.clip: clip,
     np.round: rounded,
     np.repeat: repeat,
@@ -373,7 +354,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.ptp: ptp,
     np.diff: diff,
     np.linalg.norm: norm,
-    np.linalg.inv: functional.inverse,
+    np.linalg.inv: _row("inverse"),
     np.real: real,
     np.imag: imag,
     np.expand_dims: expand_dims,

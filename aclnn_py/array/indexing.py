@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Indexing by tensors, arrays and lists, steps backwards, and assignment.
 
-Basic indexing (integers, slices forwards, ``None``, ``...``) is a view and is done by ``views``.
-Here is the rest, with NumPy's results: a key is split into the basic part, which is a view, and the
-index tensors, which aclnnIndex reads through and aclnnIndexPutImpl writes through. What NumPy
-copies is copied; a slice that runs backwards is a copy as well, since no device view can do that.
+``views`` does basic indexing (integers, slices with a positive step, ``None``, ``...``), which
+makes a view. This module does the rest with NumPy's results. It splits a key into the basic part,
+which is a view, and the index tensors, which aclnnIndex reads with and aclnnIndexPutImpl writes
+with. What NumPy copies is copied; a slice with a negative step is a copy too, since no device view
+can have one.
 
-A device fails for good on an index out of range, so the indices are checked: those of the host
-before they are copied, those of a tensor by reading their extremes, which waits for the device.
+An index out of range would stop the device for good, so indices are checked: host indices before
+they are copied, those in a tensor by reading their extremes, which waits for the device.
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ def _select(tensor: Tensor, key: Any) -> Selection:
         return Selection(view, tuple(flipped), ())
     before, behind = ([i is not None for i in part] for part in (indices[:apart], indices[apart:]))
     if any(before) and any(behind):
-        # Separate index arrays come first in the result: so they do when their dimensions do.
+        # Index arrays that are not adjacent come first in the result, so their dimensions are moved
+        # to the front.
         order = sorted(range(len(indices)), key=lambda i: indices[i] is None)
         view = view.permute(*order)
         flipped = [order.index(i) for i in flipped]
@@ -276,8 +278,8 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
 
 
 def _indexed_shape(view: Tensor, indices: tuple[Tensor | None, ...]) -> tuple[int, ...]:
-    """Shape of the result: where the index tensors follow each other it stands in their place, else
-    in front."""
+    """Shape of the result: the indexed dimensions stand where adjacent index tensors stood, else in
+    front."""
     try:
         found = broadcast(*(index for index in indices if index is not None))
     except ValueError:

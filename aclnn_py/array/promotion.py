@@ -34,14 +34,14 @@ def is_operand(value: object) -> bool:
 
 
 def scalar(value: Any) -> Any:
-    """Arrays without dimensions are scalars to NumPy's rules, so they are here."""
+    """The NumPy scalar of a 0-d array, which NumPy's rules treat as one; other values unchanged."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return value[()]
     return value
 
 
 def expect_operands(name: str, *values: object) -> Device:
-    """Raise for what is no operand, and for tensors on different devices; return the device."""
+    """Return the device of the operands; raise if they are on several, or one is no operand."""
     device: Device | None = None
     for value in values:
         if isinstance(value, Tensor):
@@ -83,7 +83,7 @@ def result_type(*operands: Any) -> DType:
 
 
 def _with_number(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
-    """What a Python number makes of a dtype: it raises the kind, and no more than that.
+    """The dtype after a Python number took part: only its kind may rise.
 
     Written out, because ``numpy.result_type`` looks at the value of the number before NumPy 2.
     """
@@ -145,7 +145,7 @@ def number_of(value: Any, kind: DType) -> bool | int | float | complex:
 
 
 def tensor_of(value: Any, kind: DType, device: Device) -> Tensor:
-    """An operand as a tensor of a dtype; numbers become tensors without dimensions."""
+    """An operand as a tensor of a dtype; a number becomes a 0-d tensor."""
     if isinstance(value, Tensor):
         return cast(value, kind)
     result = empty((), kind, device=device)

@@ -67,9 +67,9 @@ def _mean(x: Tensor, axes: tuple[int, ...], keepdims: bool, kind: DType, out: Te
     ops.mean(x, axes, keepdims, kind.name, out)
 
 
-def _plain(queue: Any) -> Callable[..., None]:
+def _plain(operator: str) -> Callable[..., None]:
     def run(x: Tensor, axes: tuple[int, ...], keepdims: bool, _: DType, out: Tensor) -> None:
-        queue(x, axes, keepdims, out)
+        getattr(ops, operator)(x, axes, keepdims, out)
 
     return run
 
@@ -83,10 +83,10 @@ REDUCTIONS: dict[str, tuple[Callable[..., None], Callable[[DType], DType], bool]
     "sum": (_sum, _sum_type, True),
     "prod": (_prod, _sum_type, True),
     "mean": (_mean, _mean_type, True),
-    "max": (_plain(ops.amax), lambda kind: kind, False),
-    "min": (_plain(ops.amin), lambda kind: kind, False),
-    "any": (_plain(ops.any), lambda kind: dtype_of("bool"), True),
-    "all": (_plain(ops.all), lambda kind: dtype_of("bool"), True),
+    "max": (_plain("amax"), lambda kind: kind, False),
+    "min": (_plain("amin"), lambda kind: kind, False),
+    "any": (_plain("any"), lambda kind: dtype_of("bool"), True),
+    "all": (_plain("all"), lambda kind: dtype_of("bool"), True),
 }
 
 

@@ -21,7 +21,7 @@ _EDGE = 3
 
 
 def text_of(tensor: Tensor) -> str:
-    """What ``repr`` returns. It waits for the work on the tensor and never raises for its state."""
+    """The text of ``repr``. It waits for the work on the tensor and raises in no state of it."""
     described = description(tensor)
     if tensor.closed:
         return f"<Tensor closed, {described}>"

@@ -36,9 +36,9 @@ def gmm(
 ) -> Tensor:
     """Multiply each group of rows of ``x`` by its own matrix of ``weight``.
 
-    ``y[rows of group e] = x[rows of group e] @ weight[e] + bias[e]``; the groups follow each other
-    and ``group_list`` holds the row at which each one ends. With ``group_type`` 2 the groups cut
-    the inner dimension: ``y[e] = x[:, group e] @ weight[group e]``.
+    ``y[rows of group e] = x[rows of group e] @ weight[e] + bias[e]``; the groups lie one
+    after another, and ``group_list`` holds the row at which each one ends. With ``group_type`` 2
+    the groups split the inner dimension: ``y[e] = x[:, group e] @ weight[group e]``.
 
     Parameters
     ----------
@@ -51,16 +51,17 @@ def gmm(
     bias : Tensor, optional
         Shape ``(groups, n)``; dtype float16 for float16, else float32.
     group_list : sequence of int or Tensor, optional
-        Ends of the groups, not decreasing, the last one the grouped length. A Tensor is int64 of
-        shape ``(groups,)``. None only with ``group_type`` -1.
+        Ends of the groups in ascending order; the last one is the grouped length. A Tensor is
+        int64 of shape ``(groups,)``. None only with ``group_type`` -1.
     group_type : int, default 0
-        0 groups the rows (m), 2 the inner dimension (k), -1 nothing.
+        What the groups split: 0 the rows (m), 2 the inner dimension (k), -1 nothing.
     gemm_fusion : bool, default False
-        Concerns the gradient only: see `gmm_backward`. Needs a Tensor as ``group_list``.
+        Used by the gradient only, see `gmm_backward`. Needs a Tensor as ``group_list``.
     original_weight : object, optional
-        The owner of ``main_grad``; concerns the gradient only.
+        Owner of ``main_grad``; used by the gradient only.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
@@ -78,8 +79,8 @@ def gmm(
 
     Notes
     -----
-    A sequence is passed by value and may be reused at once; a Tensor is read when the device gets
-    there. The emulator refuses values that do not fit when it reads them: the next
+    A sequence is passed by value and may be changed at once; a Tensor is read when the device
+    reaches the call. If its values do not fit, the emulator finds out then, and the next
     synchronization raises.
 
     Source
@@ -118,13 +119,14 @@ def gmm_v2(
     group_list : Tensor, optional
         Sizes of the groups; int64, shape ``(groups,)``. None only with ``group_type`` -1.
     group_type : int, default 0
-        0 groups the rows (m), 2 the inner dimension (k), -1 nothing.
+        What the groups split: 0 the rows (m), 2 the inner dimension (k), -1 nothing.
     gemm_fusion : bool, default False
-        Concerns the gradient only: see `gmm_v2_backward`.
+        Used by the gradient only, see `gmm_v2_backward`.
     original_weight : object, optional
-        The owner of ``main_grad``; concerns the gradient only.
+        Owner of ``main_grad``; used by the gradient only.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
@@ -158,30 +160,31 @@ def gmm_backward(
     original_weight: Any = None,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor | None, None]:
-    """Gradients of `gmm` with ``group_type`` 0.
+    """Compute the gradients of `gmm` with ``group_type`` 0.
 
     ``grad_x[rows of e] = grad[rows of e] @ weight[e].T`` and ``grad_weight[e] = x[rows of e].T @
-    grad[rows of e]``; an empty group has a gradient of zeros.
+    grad[rows of e]``; the gradient of an empty group is zero.
 
     Parameters
     ----------
     grad : Tensor
-        Gradient of the result. Shape ``(m, n)``; dtype of ``x``.
+        Gradient with respect to the result. Shape ``(m, n)``; dtype of ``x``.
     x : Tensor
         As given to `gmm`. Shape ``(m, k)``.
     weight : Tensor
-        As given to `gmm`. Shape ``(groups, k, n)``; may be a transposed view, whose gradient then
-        keeps the order of its storage.
+        As given to `gmm`. Shape ``(groups, k, n)``; may be a transposed view; its gradient is then
+        stored in the same order.
     group_list : sequence of int or Tensor
         As given to `gmm`: ends of the groups.
     gemm_fusion : bool, default False
         Add the gradient of the weight to ``original_weight.main_grad`` (float32,
         ``groups * k * n`` elements) instead of returning it.
     original_weight : object, optional
-        Has ``main_grad``; where it also has ``grad_added_to_main_grad``, that becomes True and a
-        tensor of ``weight``'s shape is returned, zeros if its ``zero_out_wgrad`` is true.
+        Has ``main_grad``. If it also has ``grad_added_to_main_grad``, that is set to True and a
+        tensor in the shape of ``weight`` is returned, of zeros if ``zero_out_wgrad`` is true.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
@@ -190,7 +193,7 @@ def gmm_backward(
     grad_weight : Tensor or None
         Shape of ``weight``; dtype of ``x``. With ``gemm_fusion`` see ``original_weight``.
     grad_bias : None
-        CANN's operators have no gradient of the bias.
+        CANN's operators do not compute the gradient of the bias.
 
     Raises
     ------
@@ -220,12 +223,14 @@ def gmm_v2_backward(
     original_weight: Any = None,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor | None, None]:
-    """Gradients of `gmm_v2` with ``group_type`` 0: `gmm_backward` with sizes for ends.
+    """Compute the gradients of `gmm_v2` with ``group_type`` 0.
+
+    As `gmm_backward`, but ``group_list`` holds the number of rows of each group.
 
     Parameters
     ----------
     grad : Tensor
-        Gradient of the result. Shape ``(m, n)``; dtype of ``x``.
+        Gradient with respect to the result. Shape ``(m, n)``; dtype of ``x``.
     x : Tensor
         As given to `gmm_v2`. Shape ``(m, k)``.
     weight : Tensor
@@ -237,7 +242,8 @@ def gmm_v2_backward(
     original_weight : object, optional
         Has ``main_grad``: see `gmm_backward`.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
@@ -246,7 +252,7 @@ def gmm_v2_backward(
     grad_weight : Tensor or None
         Shape of ``weight``; dtype of ``x``. With ``gemm_fusion`` see `gmm_backward`.
     grad_bias : None
-        CANN's operators have no gradient of the bias.
+        CANN's operators do not compute the gradient of the bias.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What attention is told about keys: torch's masks as the operator takes them.
+"""Masks of attention, converted from torch's meaning to the operator's.
 
-In torch a true element takes part; the operator hides where its mask is true. A mask of numbers is
-added to the scores in both.
+In torch, true means that a key takes part; for the operator, true means that it is hidden. A mask
+of numbers is added to the scores in both.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = [
 
 # As preTokens and nextTokens: no token is too far away.
 ALL_TOKENS = 2147483647
-# Side of the triangle that stands for causal masks of any size, and the elements from which on it
-# takes the place of the mask itself.
+# Side of the triangle that stands for causal masks of any size. Masks of more elements than
+# `_LARGEST_MASK` are replaced by it.
 _TRIANGLE = 2048
 _LARGEST_MASK = _TRIANGLE * _TRIANGLE
 
@@ -39,7 +39,7 @@ def check_attention(
     is_causal: bool,
     enable_gqa: bool,
 ) -> None:
-    """Raise for what would reach the operator as another question."""
+    """Raise for arguments that the operator would take for something else."""
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         if tensor.ndim != 4:
             raise InvalidArgumentError(
@@ -56,7 +56,7 @@ def check_attention(
 def hidden_keys(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, stream: Stream | None
 ) -> Tensor | None:
-    """The operator's mask for a mask of truth values, or for a causal one."""
+    """The operator's mask for a bool mask or a causal one; None for a mask of numbers."""
     batch, _, queries, _ = query.shape
     if is_causal:
         # A single query has a row for each sequence and no sparse mode.
@@ -83,13 +83,13 @@ def hidden_keys(
 
 
 def sparse_mode(query: Tensor, key: Tensor, is_causal: bool) -> int:
-    """The operator's causal mode where the mask itself would be large."""
+    """The operator's causal mode if the mask itself would be large, else 0."""
     queries = query.shape[2]
     return 2 if is_causal and queries > 1 and queries * key.shape[2] > _LARGEST_MASK else 0
 
 
 def added_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None) -> Tensor | None:
-    """What the operator adds to the scores, for a mask of numbers; heads may share one."""
+    """The numbers to add to the scores, for a mask of numbers; heads may share them."""
     if attn_mask is None or attn_mask.dtype_name == "bool":
         return None
     padded = _four_dimensions(attn_mask)
@@ -99,7 +99,9 @@ def added_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None) -> Tensor
 
 def _four_dimensions(mask: Tensor) -> Tensor:
     if not 2 <= mask.ndim <= 4:
-        raise InvalidArgumentError(f"attn_mask: shape {mask.shape} has not 2 to 4 dimensions")
+        raise InvalidArgumentError(
+            f"attn_mask: shape {mask.shape} has {mask.ndim} dimensions; expected 2 to 4"
+        )
     for _ in range(4 - mask.ndim):
         mask = mask.unsqueeze(0)
     return mask
@@ -114,7 +116,7 @@ def attended_shape(query: Tensor, input_layout: str) -> tuple[int, ...]:
 
 
 def lse_shape(query: Tensor, num_heads: int, input_layout: str, wanted: bool) -> tuple[int, ...]:
-    """Shape of the log-sum-exp; without elements where nobody asked for it."""
+    """Shape of the log-sum-exp; it has no elements unless it is wanted."""
     if not wanted or query.ndim < 3:
         return (0,)
     if input_layout == "TND":

@@ -26,8 +26,8 @@ _LOWEST_OFFSET, _HIGHEST_OFFSET = -256, 255
 def pack_scale(scale: npt.ArrayLike, offset: npt.ArrayLike | None = None) -> npt.NDArray[np.uint64]:
     """Pack scales and offsets into the 64-bit form of quantised products, on the host.
 
-    Bits 13 to 31 hold the upper 19 bits of the float32 scale, the rest of its mantissa is cut off;
-    bits 37 to 45 the offset in two's complement; bit 46 is set.
+    Bits 13 to 31 hold the upper 19 bits of the float32 scale; the rest of its mantissa is cut off.
+    Bits 37 to 45 hold the offset in two's complement. Bit 46 is set.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def pack_scale(scale: npt.ArrayLike, offset: npt.ArrayLike | None = None) -> npt
 def unpack_scale(
     packed: npt.ArrayLike,
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int16]]:
-    """Read packed scales: what the hardware multiplies by, and the offsets.
+    """Unpack scales, as the hardware uses them, and offsets.
 
     Parameters
     ----------
@@ -118,12 +118,13 @@ def trans_quant_param(
     round_mode : int, default 0
         0 cuts the mantissa of the scale to 10 bits, 1 rounds it to the nearest.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
     Tensor
-        uint64, of the shape of the longer one; what ``quant_matmul_all_reduce`` takes as
+        uint64, in the shape of the longer tensor. ``quant_matmul_all_reduce`` takes it as
         ``dequant_scale``.
 
     Raises
@@ -158,12 +159,13 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     weight : Tensor
         Shape ``(..., k, n)``, strided views included; dtype float16 | bfloat16 | int8; format ND.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns before the device finishes.
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
 
     Returns
     -------
     Tensor
-        Same shape and dtype, format FRACTAL_NZ, in memory of its own of the size that
+        Same shape and dtype in format FRACTAL_NZ. It has memory of its own, of the size that
         aclnnCalculateMatmulWeightSizeV2 gives.
 
     Raises
@@ -181,7 +183,7 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     """
     expect_tensors(weight=weight)
     blocked = empty(weight.shape, weight.dtype_name, format=Format.FRACTAL_NZ, device=weight.device)
-    # The operator rewrites rows where they lie: the same memory, seen row by row before it.
+    # The operator converts in place, so the rows are first copied into a plain view of that memory.
     rows = layout_of(
         weight.shape,
         contiguous_strides(weight.shape),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions whose result is as long as the data say.
+"""Functions whose output size depends on the data.
 
-The elements are counted on the device first, and the result is allocated to the exact size. Reading
-the count waits for the stream, so these functions cannot be captured in a graph.
+They count the elements on the device first and allocate a result of exactly that size. Reading the
+count waits for the stream, so these functions cannot be captured in a graph.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ __all__ = ["count_nonzero", "masked_select", "nonzero"]
 
 
 def count_nonzero(input: Tensor, *, stream: Stream | None = None) -> int:
-    """Count the elements that are not zero, and wait for the number.
+    """Count nonzero elements and wait for the result.
 
     Parameters
     ----------
     input : Tensor
         dtype float16 | float32 | float64 | bfloat16 | int8 | uint8 | int16 | int32 | int64 | bool.
     stream : Stream, optional
-        Ordering; default is the current stream. Returns when the device has finished.
+        Stream to queue the work on; default is the current one. The call waits for the device.
 
     Returns
     -------
     int
-        How many.
+        Number of nonzero elements.
 
     Raises
     ------
@@ -54,14 +54,15 @@ def count_nonzero(input: Tensor, *, stream: Stream | None = None) -> int:
 
 
 def nonzero(input: Tensor, *, stream: Stream | None = None) -> Tensor:
-    """Find the elements that are not zero.
+    """Find nonzero elements.
 
     Parameters
     ----------
     input : Tensor
         dtype float16 | float32 | float64 | bfloat16 | int8 | uint8 | int16 | int32 | int64 | bool.
     stream : Stream, optional
-        Ordering; default is the current stream. Waits for the device once, to learn the length.
+        Stream to queue the work on; default is the current one. The call waits for the device
+        once, to learn the length.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def nonzero(input: Tensor, *, stream: Stream | None = None) -> Tensor:
 
 
 def masked_select(input: Tensor, mask: Tensor, *, stream: Stream | None = None) -> Tensor:
-    """Take the elements under a mask, in row-major order.
+    """Take the elements selected by a mask, in row-major order.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ def masked_select(input: Tensor, mask: Tensor, *, stream: Stream | None = None) 
     mask : Tensor
         dtype bool; broadcast with ``input``.
     stream : Stream, optional
-        Ordering; default is the current stream. Waits for the device once, to learn the length.
+        Stream to queue the work on; default is the current one. The call waits for the device
+        once, to learn the length.
 
     Returns
     -------

@@ -15,6 +15,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors
+from aclnn_py.array import arithmetic
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -195,3 +196,27 @@ def test_expressions_have_types_for_a_checker(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     lines = sorted({int(x.split(":")[1]) for x in done.stdout.splitlines() if ": error" in x})
     assert lines == [7, 8, 9, 10], done.stdout + done.stderr
+
+
+def test_a_product_makes_no_operator_but_its_own() -> None:
+    code = (
+        "import sys, numpy as np, aclnn_py as ap\n"
+        "x = ap.from_numpy(np.ones((2, 2), np.float32))\n"
+        "before = set(vars(ap.ops))\n"
+        "x @ x\n"
+        "print(*sorted(set(vars(ap.ops)) - before))\n"
+        "print(*sorted(m for m in sys.modules if m.startswith('aclnn_py.array.')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "matmul",
+        "aclnn_py.array.products aclnn_py.array.promotion",
+    ]
+
+
+def test_the_operators_that_rows_name_exist() -> None:
+    for row in (*arithmetic.BINARY.values(), *arithmetic.UNARY.values()):
+        for operator in (row.tensors, row.number):
+            assert not isinstance(operator, str) or operator in dir(ap.ops)

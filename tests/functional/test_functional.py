@@ -204,7 +204,7 @@ def test_a_traceback_shows_the_line_of_the_function() -> None:
             ValueError,
             "one mask for all heads",
         ),
-        ("f.scaled_dot_product_attention(qs, qs, qs, y > 0)", ValueError, "2 to 4 dimensions"),
+        ("f.scaled_dot_product_attention(qs, qs, qs, y > 0)", ValueError, "expected 2 to 4"),
         ("f.no_such_function", AttributeError, "no function"),
     ],
 )

@@ -10,6 +10,7 @@ mistakes - goes to `slow`.
 from __future__ import annotations
 
 import functools
+import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,7 +113,8 @@ def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[...
     """A function that puts its arguments in C order, with Python's own errors for a wrong list."""
     names = [p.name for p in parameters]
     result = f"({''.join(f'{n}, ' for n in names)})"
-    return _compile(name, f"def {name}({', '.join(names)}):\n    return {result}\n", {})
+    source = f"def {name}({', '.join(names)}):\n    return {result}\n"
+    return _compile(name, source, {}, " in C order")
 
 
 def _tensor_arguments(tensors: list[Parameter]) -> str:
@@ -126,9 +128,24 @@ def _tensor_arguments(tensors: list[Parameter]) -> str:
     return text if fixed else f"[{text}]"
 
 
-def _compile(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
-    code = compile(source, f"<aclnn_py.ops.{name}>", "exec")
-    exec(code, scope)
+def _compile(name: str, source: str, scope: dict[str, Any], part: str = "") -> Callable[..., Any]:
+    file = _shown(f"<aclnn_py.ops.{name}{part}>", source)
+    exec(compile(source, file, "exec"), scope)
     function: Callable[..., Any] = scope[name]
     function.__module__ = "aclnn_py.ops"
     return function
+
+
+def _shown(file: str, source: str) -> str:
+    """Let tracebacks and `inspect.getsource` show a text; return the file name it has there.
+
+    An operator that was declared at run time may have the name of another one.
+    """
+    lines = source.splitlines(keepends=True)
+    wanted, count = file, 1
+    while (known := linecache.cache.get(file)) is not None and known[2:3] != (lines,):
+        count += 1
+        file = f"{wanted[:-1]} {count}>"
+    # Without a time the entry is never compared with a file on the disk.
+    linecache.cache[file] = (len(source), None, lines, file)
+    return file

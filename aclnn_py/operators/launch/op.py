@@ -63,6 +63,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
         hooks.append(op)
         op.name = op.__name__ = op.__qualname__ = name
         op.__module__ = "aclnn_py.ops"
+        op.__wrapped__ = function  # what `inspect.getsource` shows
         op.c_name = ffi.string(raw.c_name).decode()
         op.family = ffi.string(raw.family).decode()
         op.summary = ffi.string(raw.summary).decode()
@@ -79,6 +80,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
     name: str
     __name__: str
     __qualname__: str
+    __wrapped__: Callable[..., None]
     c_name: str
     family: str
     summary: str
