@@ -6,7 +6,7 @@
 #include <memory>
 #include <new>
 
-#include "acl/acl_rt.h"
+#include "acl/acl_base_rt.h"
 #include "hccl/session.h"
 
 namespace emu::hccl {

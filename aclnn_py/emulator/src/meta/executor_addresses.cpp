@@ -312,7 +312,7 @@ Status follow_moves(const PlanState &plan, std::vector<PlanTensor> &tensors) {
       const TensorParameters parameters = find_tensor_parameters(plan.op);
       const bool known = parameters.count == plan.arguments && entry.list >= 0;
       return fail(
-          ACLNN_ERR_PARAM_INVALID,
+          kInvalid,
           "%s: aclSetRawTensorAddr gave %s another address, but this executor keeps those of "
           "phase one. Give it the address with aclSetTensorAddr, or call %sGetWorkspaceSize "
           "again.",
