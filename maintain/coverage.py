@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aclnn_py import facts
 from aclnn_py._ffi import C
-from aclnn_py.operators.stub_file import write_or_check
+from maintain.written_file import write_or_check
 
 __all__ = [
     "DECIDED",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.describe.parameter import read_parameters
-from aclnn_py.operators.stub_file import write_or_check
+from maintain.written_file import write_or_check
 
 __all__ = ["STUB_PATH", "stub_text"]
 

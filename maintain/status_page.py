@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from aclnn_py import facts
-from aclnn_py.operators.stub_file import write_or_check
+from maintain.written_file import write_or_check
 
 __all__ = ["PAGE_PATH", "text"]
 
