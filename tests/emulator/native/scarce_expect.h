@@ -53,6 +53,12 @@ inline bool ends(const char *what) {
   return std::strncmp(what, "aclnn", 5) == 0 && std::strstr(what, "GetWorkspaceSize") == nullptr;
 }
 
+[[noreturn]] inline void end() {
+  std::puts("refused");
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
 // The answer that counts: that of the second attempt, where the first was refused its memory.
 template <class F>
 int answer(const char *what, int want, F &&call) {
@@ -61,11 +67,12 @@ int answer(const char *what, int want, F &&call) {
   g_answered = true;
   expect_refusal(what, n(), code);
   if (ends(what)) {
-    std::puts("refused");
-    std::fflush(stdout);
-    std::_Exit(0);
+    end();
   }
-  return inside(call);
+  const int again = inside(call);
+  // The failure that the program waits for was told already, as one for want of memory.
+  if (want != 0 && again == 0) end();
+  return again;
 }
 
 }  // namespace scarce

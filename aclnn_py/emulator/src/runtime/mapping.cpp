@@ -140,12 +140,15 @@ Status reserve(const char *routine, void **out, size_t size, size_t alignment, v
 
 Status adopt(const char *routine, int device, size_t size, int file, bool charged,
              const aclrtPhysicalMemProp &prop, aclrtDrvMemHandle *handle) {
-  Physical *physical = physicals().create(device, size, file, charged, prop);
-  if (physical == nullptr) {
+  Undo given([&] {
     close(file);
     if (charged) discharge_memory(device, size);
+  });
+  Physical *physical = physicals().create(device, size, file, charged, prop);
+  if (physical == nullptr) {
     return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", routine);
   }
+  given.keep();
   *handle = physical;
   return 0;
 }

@@ -17,7 +17,9 @@ Check &math_type(Check &check, int8_t value, int8_t highest) {
 }
 
 Check &formats(Check &check, const char *name, const aclTensor *tensor, bool fractal = false) {
-  return check.that(!is_fractal(*tensor) || fractal, "%s is in FRACTAL_NZ; allowed: ND", name);
+  // A vector has no blocks.
+  const bool allowed = fractal && tensor->rank() >= 2;
+  return check.that(!is_fractal(*tensor) || allowed, "%s is in FRACTAL_NZ; allowed: ND", name);
 }
 
 // Operands as the multiplier sees them: with cubeMathType 2 a float32 operand is first rounded to
