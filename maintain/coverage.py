@@ -30,6 +30,15 @@ TOLERANCE_TEXT = {
 
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
+    "matmul": (
+        "Products of INT8 and INT4 sum exactly in 32 bits, which wrap around. A bias of INT32 is"
+        " added to the sum; then come the scale of the column, that of the row, and a bias of"
+        " floats or an offset, all in float32, and one rounding. INT8 results go to the nearest"
+        " number, half to even, and are limited to their range.",
+        "An INT8 result takes the offset that the scale of 64 bits holds where none is given.",
+        "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
+        " a yOffset that their own formula would count twice.",
+    ),
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
         " the highest score.",

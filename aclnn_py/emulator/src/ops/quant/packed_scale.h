@@ -22,6 +22,13 @@ inline float unpack_scale(uint64_t packed) {
   return float_of(static_cast<uint32_t>(packed) & kScaleBits);
 }
 
+// 0 where the parameter holds none.
+inline float unpack_offset(uint64_t packed) {
+  if ((packed >> 46 & 1) == 0) return 0.0f;
+  const int bits = static_cast<int>(packed >> 37 & 0x1ff);
+  return static_cast<float>(bits > kHighestOffset ? bits - 512 : bits);
+}
+
 // The nearest value of 19 bits, ties to even, instead of the one towards zero.
 inline float nearest_scale(float scale) {
   const uint32_t bits = bits_of(scale);
