@@ -39,6 +39,17 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
     ),
+    "gmm": (
+        "Products of quantised operands are exact sums in int32; scales, biases and activations"
+        " follow in float32, and the result is rounded once. The scale of the weight is multiplied"
+        " before that of the token.",
+        "A packed scale has 19 bits, as in every product with one, also beside a weight of INT4.",
+        "A weight whose format an operator forces to FRACTAL_NZ may have the shape of its blocks or"
+        " that of its matrices; the format it names counts for nothing.",
+        "The versions of GroupedMatmulSwigluQuant take a list of fewer groups than the weight has;"
+        " tuningConfig changes no number and is not judged.",
+        "Rows behind the last group are not written; groups outside the rows are a fault.",
+    ),
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
         " the highest score.",

@@ -6,6 +6,7 @@
 
 #include "core/pool.h"
 #include "ops/matmul/stack.h"
+#include "ops/norm/rows.h"
 #include "ops/quant/packed_scale.h"
 
 namespace emu {
@@ -90,6 +91,21 @@ std::vector<float> values_of(const aclTensor &tensor) {
   } else {
     load_f32(row.data, tensor.dtype, 0, row.col.stride, static_cast<int64_t>(values.size()),
              values.data());
+  }
+  return values;
+}
+
+std::vector<float> every_scale(const aclTensor &tensor) {
+  std::vector<float> values(static_cast<size_t>(tensor.numel()));
+  const auto count = static_cast<int64_t>(values.size());
+  View view = view_of(tensor);
+  if (tensor.dtype == ACL_UINT64 || tensor.dtype == ACL_INT64) {
+    std::vector<uint64_t> packed(values.size());
+    view.dtype = ACL_UINT64;  // the same bits
+    RowSource<uint64_t>(view).read(0, count, packed.data());
+    std::transform(packed.begin(), packed.end(), values.begin(), unpack_scale);
+  } else {
+    RowSource<float>(view).read(0, count, values.data());
   }
   return values;
 }

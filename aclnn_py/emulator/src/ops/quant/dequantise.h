@@ -17,5 +17,7 @@ Matrix dequantised_weight(const aclTensor &weight, const aclTensor &scale, const
 
 // Every value of a vector or of a matrix of one row as float32; packed scales are unpacked.
 std::vector<float> values_of(const aclTensor &tensor);
+// Every value of a tensor of any shape as float32, in row-major order; packed scales are unpacked.
+std::vector<float> every_scale(const aclTensor &tensor);
 
 }  // namespace emu

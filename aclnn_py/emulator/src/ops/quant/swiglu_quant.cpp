@@ -5,6 +5,7 @@
 
 #include "aclnnop/quant.h"
 #include "ops/quant/dynamic.h"
+#include "ops/quant/gated.h"
 #include "ops/quant/row_groups.h"
 
 namespace emu {
@@ -116,8 +117,7 @@ Status plan_swiglu_quant(const SwiGluQuantArguments &a, uint64_t *workspace_size
           from.read(row * 2 * width, 2 * width, x);
           float *gate = left ? x : x + width;
           const float *linear = left ? x + width : x;
-          for (int64_t i = 0; i < width; ++i)
-            gate[i] = gate[i] / (1.0f + std::exp(-gate[i])) * linear[i];
+          silu_gate(gate, linear, width);
           const int64_t first = per_column ? group * width : group, step = per_column ? 1 : 0;
           if (count > 0)
             for (int64_t i = 0; i < width; ++i)
