@@ -50,6 +50,28 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " tuningConfig changes no number and is not judged.",
         "Rows behind the last group are not written; groups outside the rows are a fault.",
     ),
+    "index": (
+        "Sampling adds probabilities in float64 and rounds each one to float32. Top-k of a sample"
+        " chooses as Topk does, so of equal logits the one in front; ApplyTopKTopP keeps all that"
+        " equal its threshold.",
+        "TopKTopPSample and V2 keep a token while the probabilities of the likelier ones add up to"
+        " at most topP; the likeliest always stays. minPs orders the tokens like topP. topKGuess"
+        " changes no result.",
+        "`q` is read in the order of the kept tokens: the likeliest first, or as they lie where no"
+        " filter is on. logitsTopKPSelect holds the logits that are kept, in both versions.",
+        "Intermediate results of TopKTopPSampleV2 are probabilities of what top-k kept, not"
+        " divided by their sum again; places behind the kept tokens hold 0, as indices too.",
+    ),
+    "random": (
+        "Numbers come from Philox 4x32-10, two of 53 bits for each block; the hardware makes"
+        " others from the same seed. Element i is made of number offset + i of the sequence.",
+        "Multinomial with replacement finds result i by number offset + i. Without it, weight i"
+        " waits an exponential time made of number offset + i, and the first weights to come are"
+        " drawn; weights of 0 come last. A row with a negative or infinite weight, with NaN or"
+        " with no positive weight is a fault of the device.",
+        "SimThreadExponential makes finite numbers: the uniform number is below 1. A count below"
+        " the number of elements leaves the rest of selfRef as it is.",
+    ),
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
         " the highest score.",

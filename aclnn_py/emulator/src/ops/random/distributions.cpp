@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uniform and normal numbers into a tensor. Element i is number `offset + i` of the sequence of the
-// seed: equal seeds and offsets give equal numbers on any number of threads, and a larger offset
-// goes on in the same sequence.
+// Uniform, normal and exponential numbers into a tensor. Element i is number `offset + i` of the
+// sequence of the seed: equal seeds and offsets give equal numbers on any number of threads, and a
+// larger offset goes on in the same sequence.
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "aclnnop/random.h"
+#include "core/device.h"
 #include "ops/fill/generate.h"
 #include "ops/random/draw.h"
 
@@ -19,11 +20,11 @@ using Place = RandomPlace;
 
 using Pair = std::array<double, 2>;
 
-// Elements from the place on, two of each pair of the sequence: make(pair) turns uniform numbers
-// into what is drawn.
+// The first `total` elements from the place on, two of each pair of the sequence: make(pair) turns
+// uniform numbers into what is drawn.
 template <class F>
-void draw(const View &out, const Place &place, F &&make) {
-  generate_blocks<double>(out, [&](int64_t start, int64_t count, double *block) {
+void draw(const View &out, int64_t total, const Place &place, F &&make) {
+  generate_blocks<double>(out, total, [&](int64_t start, int64_t count, double *block) {
     for (int64_t i = 0; i < count;) {
       const uint64_t position = place.offset + static_cast<uint64_t>(start + i);
       const Pair drawn = make(uniform_pair(place.seed, position / 2));
@@ -80,13 +81,14 @@ class Range {
 
 void fill_uniform(const View &out, double from, double to, const Place &place) {
   const Range range(from, to, out.dtype);
-  draw(out, place, [&](const Pair &pair) { return Pair{range.at(pair[0]), range.at(pair[1])}; });
+  draw(out, out.count(), place,
+       [&](const Pair &pair) { return Pair{range.at(pair[0]), range.at(pair[1])}; });
 }
 
 // Box and Muller: a pair of uniform numbers makes a pair of normal ones.
 void fill_normal(const View &out, double mean, double deviation, const Place &place) {
   constexpr double kTurn = 6.283185307179586477;
-  draw(out, place, [&](const Pair &pair) {
+  draw(out, out.count(), place, [&](const Pair &pair) {
     const double radius = deviation * std::sqrt(-2 * std::log(1 - pair[0])),
                  angle = kTurn * pair[1];
     return Pair{mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
@@ -107,6 +109,22 @@ Check &one_number(Check &check, const char *parameter, const aclTensor *tensor) 
                     parameter, shape_text(layout_of(*tensor)).c_str());
 }
 
+}  // namespace
+
+Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset) {
+  check.required("seedTensor", seed).required("offsetTensor", offset);
+  if (check.ok()) one_number(one_number(check, "seedTensor", seed), "offsetTensor", offset);
+  return check;
+}
+
+RandomPlace place_in(PlanContext &context, RandomPlace start, size_t seed, size_t offset) {
+  if (!context.has(seed)) return start;
+  return {first_number(view_of(context.tensor(seed))),
+          start.offset + first_number(view_of(context.tensor(offset)))};
+}
+
+namespace {
+
 using Fill = void (*)(const View &out, double first, double second, const Place &place);
 
 // The operators differ in what fills the tensor, and in where the seed comes from.
@@ -120,12 +138,8 @@ Status plan_random(Check &check, Fill fill, aclTensor *self, double first, doubl
   const size_t target = plan.output(self), seeds = plan.input(seed), offsets = plan.input(offset);
   return plan.finish(
       [=](PlanContext &context) {
-        Place start = place;
-        if (context.has(seeds)) {
-          start.seed = first_number(view_of(context.tensor(seeds)));
-          start.offset += first_number(view_of(context.tensor(offsets)));
-        }
-        fill(view_of(context.tensor(target)), first, second, start);
+        fill(view_of(context.tensor(target)), first, second,
+             place_in(context, place, seeds, offsets));
         return Status{0};
       },
       workspace_size, executor);
@@ -167,12 +181,6 @@ void check_deviation(Check &check, float deviation) {
   check.that(!(deviation < 0), "std is %g; a standard deviation must not be negative", deviation);
 }
 
-Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset) {
-  check.required("seedTensor", seed).required("offsetTensor", offset);
-  if (check.ok()) one_number(one_number(check, "seedTensor", seed), "offsetTensor", offset);
-  return check;
-}
-
 }  // namespace
 
 EMU_OPERATOR(InplaceUniform,
@@ -211,6 +219,35 @@ EMU_OPERATOR(InplaceNormalTensor,
   check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)},
                      seedTensor, offsetTensor, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(SimThreadExponential,
+             (aclTensor *selfRef, int64_t count, double lambda, int64_t seed, int64_t offset)) {
+  constexpr const char *op = "aclnnSimThreadExponential";
+  Check check(op);
+  check.required("selfRef", selfRef).dtype("selfRef", selfRef).rank("selfRef", selfRef, 0, 8);
+  check.that(lambda > 0, "lambda is %g; it must be positive", lambda);
+  if (!check.ok()) return check.status();
+  const int64_t total = selfRef->numel();
+  check.that(count >= 0 && count <= total && (count == total || !chip_is_950()),
+             chip_is_950() ? "count is %lld; it must be the number of elements of selfRef, %lld"
+                           : "count is %lld; allowed: 0 to the number of elements of selfRef, %lld",
+             static_cast<long long>(count), static_cast<long long>(total));
+  check_offset(check, offset);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  plan.not_repeatable();
+  const size_t target = plan.in_place(selfRef);
+  const Place place{static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};
+  return plan.finish(
+      [=](PlanContext &context) {
+        draw(view_of(context.tensor(target)), count, place, [&](const Pair &pair) {
+          return Pair{exponential(pair[0]) / lambda, exponential(pair[1]) / lambda};
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH
 
