@@ -16,6 +16,7 @@ VOCABULARY = {
     "core/status.h",
     "core/statuses.h",
     "core/export.h",
+    "core/chip.h",
     "core/slots.h",
     "core/checked.h",
     "core/callable.h",

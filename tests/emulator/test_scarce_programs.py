@@ -26,6 +26,7 @@ PROGRAMS = [
     "executor.cpp",
     "mapping.cpp",
     "memory.cpp",
+    "queues.cpp",
     "settings.cpp",
     "stream.cpp",
     "surface.cpp",

@@ -186,10 +186,10 @@ void missing_families_say_so() {
   EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlLoadFromFile("x.om", &id));
   EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclopSetModelDir("x"));
   EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtBinaryLoadFromFile("x.o", nullptr, &binary));
-  EXPECT(acltdtCreateDataset() == nullptr);
+  EXPECT(aclmdlCreateDataset() == nullptr);
   const char *text = aclGetRecentErrMsg();
-  EXPECT(text != nullptr && strstr(text, "acltdtCreateDataset") != nullptr &&
-         strstr(text, "data channels") != nullptr);
+  EXPECT(text != nullptr && strstr(text, "aclmdlCreateDataset") != nullptr &&
+         strstr(text, "offline models") != nullptr);
   EXPECT(aclmdlGetNumInputs(nullptr) == 0);
   EXPECT(aclGetRecentErrMsg() != nullptr);
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "acl/acl_base.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/graph.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device.h"
+#include "core/chip.h"
 
 #include <unistd.h>
 

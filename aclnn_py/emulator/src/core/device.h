@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <mutex>
 
-#include "core/context.h"
 #include "core/status.h"
 
 namespace emu {
+
+struct Context;
 
 constexpr int kMaxDevices = 64;
 
@@ -40,14 +41,8 @@ int logical_device(int physical);  // -1 when hidden
 Device &device(int id);
 bool valid_device(int id);
 
-// ACLNN_PY_EMULATOR_SOC, Ascend910B1 when unset.
-const char *soc_name();
-// Chips of the 950 series take more dtypes in some operators.
-bool chip_is_950();
 // Bytes of one device: ACLNN_PY_EMULATOR_MEMORY, else half of the host's memory and at most 64 GiB.
 size_t device_memory_bytes();
-int cube_cores();
-int vector_cores();
 
 // Device of the thread's context, or 107002.
 Status current_device(const char *routine, int *id);

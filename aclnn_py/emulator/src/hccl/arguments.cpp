@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/device.h"
+#include "core/chip.h"
 #include "core/memory.h"
 
 namespace emu::hccl {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
 #include "core/undo.h"

@@ -32,7 +32,7 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
     const PlanTensor &entry = tensors[i];
     int64_t low = 0, high = 0;
     if (!entry.present || !entry.tensor.reach(&low, &high)) continue;
-    const char *start = static_cast<const char *>(entry.tensor.data) + low;
+    const char *start = entry.tensor.at(low);
     int owner = -1;
     if (entry.tensor.data != nullptr &&
         kernel_may_use(start, static_cast<size_t>(high - low), stream.device, &owner)) {

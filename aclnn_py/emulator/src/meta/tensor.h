@@ -107,6 +107,11 @@ struct aclTensor {
     if (data == nullptr) return nullptr;
     return static_cast<char *>(data) + offset * (emu::dtype_bits(dtype) / 8);
   }
+  // Where `bytes` from the start of the storage on is, which need not be memory of the tensor.
+  char *at(int64_t bytes) const {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(data) +
+                                    static_cast<uintptr_t>(bytes));
+  }
   // The bytes of the storage a view can reach: [*low, *high) relative to data; all blocks of one in
   // FRACTAL_NZ. False for an empty
   // view. Only for a countable tensor.

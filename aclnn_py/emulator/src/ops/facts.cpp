@@ -5,7 +5,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "core/device.h"
+#include "core/chip.h"
 
 namespace emu {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/capture.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/host_memory.h"

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "acl/acl_rt.h"
+#include "core/chip.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "acl/acl_rt.h"
+#include "core/chip.h"
 #include "core/device.h"
 #include "core/event.h"
 #include "core/export.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "acl/acl_rt.h"
+#include "core/chip.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "aclnn/host_calls.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "core/export.h"
 #include "core/statuses.h"
 #include "ops/op.h"

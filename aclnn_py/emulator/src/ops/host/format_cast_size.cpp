@@ -6,7 +6,7 @@
 #include <new>
 
 #include "aclnn/host_calls.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "core/export.h"
 #include "core/statuses.h"
 #include "ops/op.h"

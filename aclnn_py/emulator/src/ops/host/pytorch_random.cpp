@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "aclnn/host_calls.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "core/export.h"
 #include "core/statuses.h"
 #include "ops/op.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "aclnnop/moe.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/moe/combining.h"
 
 namespace emu {

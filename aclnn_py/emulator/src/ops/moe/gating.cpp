@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "aclnnop/moe.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/moe/scores.h"
 
 namespace emu {

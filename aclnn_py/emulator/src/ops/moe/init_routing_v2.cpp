@@ -2,7 +2,7 @@
 // MoeInitRoutingV2 and MoeInitRoutingQuantV2: tokens sorted by their experts, all of them, the
 // first ones, or as many as each expert has room for.
 #include "aclnnop/moe.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/moe/placing.h"
 
 namespace emu {

@@ -2,7 +2,7 @@
 // MoeTokenPermute, its V2 and MoeTokenPermuteWithEp: tokens in the order of their experts, all of
 // them, the first ones, or those of a range of places.
 #include "aclnnop/moe.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/moe/routing.h"
 
 namespace emu {

@@ -3,7 +3,7 @@
 // Normalisation by the root mean square, of a sum or of one tensor, and quantisation of its result
 // with given scales: y / scale + offset, or y * scale + offset.
 #include "aclnnop/norm.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/norm/rms.h"
 #include "ops/quant/quantised.h"
 

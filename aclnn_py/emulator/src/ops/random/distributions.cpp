@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "aclnnop/random.h"
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/fill/generate.h"
 #include "ops/random/draw.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/op.h"
 #include "ops/random/philox.h"
 

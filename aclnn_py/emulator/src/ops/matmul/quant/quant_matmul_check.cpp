@@ -2,7 +2,7 @@
 // Phase one of the quantised products: nulls are 161001, every other refusal is 161002.
 #include <cinttypes>
 
-#include "core/device.h"
+#include "core/chip.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/quant_matmul.h"
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the emulated chip is.
+namespace emu {
+
+// ACLNN_PY_EMULATOR_SOC, Ascend910B1 when unset.
+const char *soc_name();
+// Chips of the 950 series take more dtypes in some operators.
+bool chip_is_950();
+int cube_cores();
+int vector_cores();
+
+}  // namespace emu
