@@ -30,6 +30,17 @@ TOLERANCE_TEXT = {
 
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
+    "attention": (
+        "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
+        " tokens or the blocks, is a fault.",
+        'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'
+        ' with "Rope" those in front, the average of the ones that are cut out, and those behind,'
+        ' with "Omni" the same without the average; an offset of -1 or a length of 0 cuts nothing'
+        " out of the latter two. Averages are taken in float32 and refused for integers. With"
+        ' "Nct" a token begins offsetsOptional and a multiple of stridesOptional elements behind'
+        " the first element of its tensor.",
+        "GatherPaKvCache leaves rows behind the last sequence as they are.",
+    ),
     "matmul": (
         "Products of INT8 and INT4 sum exactly in 32 bits, which wrap around. A bias of INT32 is"
         " added to the sum; then come the scale of the column, that of the row, and a bias of"
@@ -51,6 +62,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Rows behind the last group are not written; groups outside the rows are a fault.",
     ),
     "index": (
+        "InplaceQuantScatter quantises as Quantize does, in float32: round(x / scale + zero).",
+        "ScatterList takes any mask but 0 as true, and asks a 910B for the shapes that the document"
+        " gives for a 950.",
         "Sampling adds probabilities in float64 and rounds each one to float32. Top-k of a sample"
         " chooses as Topk does, so of equal logits the one in front; ApplyTopKTopP keeps all that"
         " equal its threshold.",

@@ -18,6 +18,7 @@ from helpers.accepted_calls import (
 )
 
 import aclnn_py as ap
+from aclnn_py import facts
 from maintain.coverage import implemented
 
 pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator implements")
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator
 
 def test_every_operator_has_an_accepted_call(device: ap.Device) -> None:
     advice = "add a call to tests/helpers/accepted_calls.json"
-    assert operators() == implemented(), advice
+    here = [name for name in implemented() if any(facts.emulated()[name]["accepts"].values())]
+    assert operators() == here, advice  # the others are for other chips
     assert all(calls(operator) for operator in operators()), advice
 
 
