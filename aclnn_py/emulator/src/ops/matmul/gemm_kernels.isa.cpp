@@ -185,6 +185,39 @@ void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
   }
 }
 
+// The same where the neighbours lie in blocks: the pieces are found once, not in every row.
+template <class K, int columns>
+void pack_blocked_rows(const typename K::Stored *row, const GemmAxis &wide, int64_t begin,
+                       int64_t step, int64_t depth, typename K::Packed *packed) {
+  using P = typename K::Packed;
+  constexpr int per_unit = sizeof(typename K::Unit) / sizeof(P);
+  int64_t places[columns], lengths[columns];
+  int pieces = 0;
+  for (int64_t i = 0; i < columns; i += lengths[pieces++]) {
+    const int64_t rest = wide.block - (begin + i) % wide.block;
+    places[pieces] = wide.at(begin + i);
+    lengths[pieces] = rest < columns - i ? rest : columns - i;
+  }
+  const auto read = [&](const typename K::Stored *from, P *to) {
+    for (int i = 0; i < pieces; to += lengths[i++]) K::run(from + places[i], to, lengths[i]);
+  };
+  for (int64_t p = 0; p < depth; p += per_unit) {
+    if constexpr (per_unit == 1) {
+      read(row, packed);
+    } else {
+      P first[columns], second[columns] = {};
+      read(row, first);
+      if (p + 1 < depth) read(row + step, second);
+      for (int i = 0; i < columns; ++i) {
+        packed[2 * i] = first[i];
+        packed[2 * i + 1] = second[i];
+      }
+    }
+    row += per_unit * step;
+    packed += per_unit * columns;
+  }
+}
+
 // `lines` rows of `run` staged units become columns of the panel.
 template <int lines, class U>
 void turn(const U (&staged)[4][staging], int64_t run, int64_t width, U *target) {
@@ -246,6 +279,10 @@ void pack(const GemmPanel &panel, void *packed_raw) {
       width == columns)
     return pack_full_rows<K, columns>(source + panel.deep.at(panel.deep_begin) + panel.wide_begin,
                                       panel.deep.stride, panel.depth, packed);
+  if (panel.wide.stride == 1 && panel.wide.block && !panel.deep.block && count == columns &&
+      width == columns)
+    return pack_blocked_rows<K, columns>(source + panel.deep.at(panel.deep_begin), panel.wide,
+                                         panel.wide_begin, panel.deep.stride, panel.depth, packed);
   if (count < width || panel.depth < units * per_unit)
     memset(packed, 0, static_cast<size_t>(width * units) * sizeof(U));
   if (panel.deep.stride == 1) {
