@@ -49,7 +49,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "An INT8 result takes the offset that the scale of 64 bits holds where none is given.",
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
+        "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"
+        " to the dtype of input, whether vocabParallelLogitsOutOptional is given or not. The first"
+        " of eight rows is the highest bit of its byte in targetMaskOut. A target whose row is not"
+        " in weight is a fault.",
+        "TransposeBatchMatMul quantises with round(x * scale + offset) of the packed parameter.",
+        "Einsum of integers wraps in their dtype.",
     ),
+    "conversion": ("NpuFormatCast fills what a block has beyond the tensor with zeros.",),
     "gmm": (
         "Products of quantised operands are exact sums in int32; scales, biases and activations"
         " follow in float32, and the result is rounded once. The scale of the weight is multiplied"

@@ -178,6 +178,14 @@ def recast(argument: Any, dtype: np.dtype[Any]) -> Any:
     return place(np.ones(argument.shape, dtype))
 
 
+def message(operator: str, status: int, arguments: Sequence[Any]) -> str:
+    """Call an operator that must refuse with a status; return the text of the error."""
+    with pytest.raises(ap.errors.AclnnError) as caught:
+        op(operator)(*arguments)
+    assert caught.value.status == status, caught.value
+    return str(caught.value)
+
+
 def fault(operator: str, *arguments: Any) -> str:
     """Run an operator whose data are wrong; return the text of the device fault."""
     with pytest.raises(ap.errors.DeviceError) as caught:

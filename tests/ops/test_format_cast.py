@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Casts between plain formats and formats of blocks."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from helpers.numerics import assert_same
+from helpers.operators import hollow, op, place, refusal
+
+import aclnn_py as ap
+from aclnn_py._ffi import ffi
+from aclnn_py.emulator import library_path
+
+from .problems import message
+
+pytestmark = pytest.mark.usefixtures("device")
+
+NAME = "aclnnNpuFormatCast"
+NCHW, NHWC, ND, NC1HWC0, FRACTAL_Z, HWCN, NDHWC, NZ = 0, 1, 2, 3, 4, 16, 27, 29
+NCDHW, DHWCN, NDC1HWC0, FRACTAL_Z_3D = 30, 31, 32, 33
+ACL = {np.float32: 0, np.float16: 1, np.int8: 2, np.int32: 3}
+
+
+def blocks(matrix: Any) -> Any:
+    """(.., rows, cols) as (.., column blocks, row blocks, 16, 32 bytes)."""
+    width = 32 // matrix.dtype.itemsize
+    *lead, rows, cols = matrix.shape
+    tall, broad = -(-rows // 16), -(-cols // width)
+    padded = np.zeros((*lead, tall * 16, broad * width), matrix.dtype)
+    padded[..., :rows, :cols] = matrix
+    split = padded.reshape(*lead, tall, 16, broad, width)
+    return np.moveaxis(split, -2, -4)
+
+
+def image(axes: Any, order: str, name: int) -> Any:
+    """A tensor with axes in this order in the form of a format of images or volumes."""
+    full = axes if "d" in order else np.expand_dims(axes, 0)
+    full = full.transpose(
+        [("d" + order.replace("d", "")).index(a) for a in "ncdhw"]
+        if "d" not in order
+        else [order.index(a) for a in "ncdhw"]
+    )
+    width = 32 // axes.dtype.itemsize
+    n, c, d, h, w = full.shape
+    slices, sets = -(-c // width), -(-n // 16)
+    padded = np.zeros((sets * 16, slices * width, d, h, w), axes.dtype)
+    padded[:n, :c] = full
+    split = padded.reshape(sets, 16, slices, width, d, h, w)
+    if name in (FRACTAL_Z, FRACTAL_Z_3D):
+        return split.transpose(4, 2, 5, 6, 0, 1, 3).reshape(-1, sets, 16, width)
+    made = split.reshape(-1, slices, width, d, h, w)[:n].transpose(0, 3, 1, 4, 5, 2)
+    return made if name == NDC1HWC0 else made[:, 0]
+
+
+def numbered(shape: tuple[int, ...], dtype: Any) -> Any:
+    return (np.arange(np.prod(shape)) % 113 + 1).astype(dtype).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((5, 37), np.float16),
+        ((32, 64), np.float32),
+        ((3, 20, 33), np.int8),
+        ((2, 2, 17, 9), np.uint32),
+        ((1, 1), ml_dtypes.bfloat16),
+        ((2, 1, 2, 1, 17, 40), np.uint8),
+        ((0, 16), np.float16),
+    ],
+    ids=str,
+)
+def test_to_blocks_and_back(shape: tuple[int, ...], dtype: Any) -> None:
+    matrix = numbered(shape, dtype)
+    packed = ap.from_numpy(np.full(shape, 77).astype(dtype), format=ap.Format.FRACTAL_NZ)
+    op(NAME)(place(matrix), packed)
+    stored = ap.from_numpy(matrix, format=ap.Format.FRACTAL_NZ)
+    back = hollow(shape, dtype)
+    op(NAME)(packed, back)
+    assert_same(back.numpy(), matrix)
+    again = hollow(shape, dtype)
+    op(NAME)(stored, again)
+    assert_same(again.numpy(), matrix)
+
+
+def test_the_blocks_are_those_of_the_product() -> None:
+    x, w = numbered((4, 20), np.float16), numbered((20, 18), np.float16)
+    packed = ap.from_numpy(np.zeros((20, 18), np.float16), format=ap.Format.FRACTAL_NZ)
+    op(NAME)(place(w), packed)
+    plain, nz = hollow((4, 18), np.float32), hollow((4, 18), np.float32)
+    ap.ops.matmul(place(x.astype(np.float32)), place(w.astype(np.float32)), plain, 0)
+    ap.ops.addmm_weight_nz(place(np.zeros((4, 18), np.float16)), place(x), packed, 1, 1, nz, 0)
+    assert_same(nz.numpy(), plain.numpy())
+
+
+def handle(
+    library: Any, memory: ap.Tensor, shape: Any, storage: Any, dtype: Any, layout: int
+) -> Any:
+    numbers = ctypes.c_int64 * len(shape)
+    strides = [int(np.prod(shape[d + 1 :])) for d in range(len(shape))]
+    library.aclCreateTensor.restype = ctypes.c_void_p
+    made = library.aclCreateTensor(
+        *(numbers(*shape), ctypes.c_uint64(len(shape)), ACL[dtype]),
+        *(numbers(*strides), ctypes.c_int64(0), layout),
+        *((ctypes.c_int64 * len(storage))(*storage), ctypes.c_uint64(len(storage))),
+        ctypes.c_void_p(memory.address),
+    )
+    assert made
+    return ctypes.c_void_p(made)
+
+
+def cast(source: tuple[Any, ...], target: tuple[Any, ...]) -> int:
+    """Run a cast between tensors that the package itself cannot describe; return the status."""
+    library = ctypes.CDLL(str(library_path()))
+    handles = [handle(library, *source), handle(library, *target)]
+    size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+    status = library.aclnnNpuFormatCastGetWorkspaceSize(
+        *handles, ctypes.byref(size), ctypes.byref(executor)
+    )
+    if status == 0:
+        stream = ap.current_stream()
+        raw = ctypes.c_void_p(int(ffi.cast("uintptr_t", stream.raw)))
+        status = library.aclnnNpuFormatCast(None, ctypes.c_uint64(0), executor, raw)
+        stream.synchronize()
+    for one in handles:
+        assert library.aclDestroyTensor(one) == 0
+    return int(status)
+
+
+in_the_library = pytest.mark.emulator_only(reason="calls the functions of the emulator's library")
+
+
+@in_the_library
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.float32], ids=str)
+@pytest.mark.parametrize(
+    ("plain", "order", "shape", "blocked"),
+    [
+        (NCHW, "nchw", (2, 35, 3, 4), NC1HWC0),
+        (NHWC, "nhwc", (2, 3, 4, 35), NC1HWC0),
+        (NCHW, "nchw", (18, 35, 3, 2), FRACTAL_Z),
+        (HWCN, "hwcn", (3, 2, 35, 18), FRACTAL_Z),
+        (NCDHW, "ncdhw", (2, 35, 3, 2, 4), NDC1HWC0),
+        (NDHWC, "ndhwc", (2, 3, 2, 4, 35), NDC1HWC0),
+        (NCDHW, "ncdhw", (18, 35, 3, 1, 2), FRACTAL_Z_3D),
+        (DHWCN, "dhwcn", (3, 1, 2, 35, 18), FRACTAL_Z_3D),
+    ],
+    ids=str,
+)
+def test_images_and_volumes(
+    plain: int, order: str, shape: tuple[int, ...], blocked: int, dtype: Any
+) -> None:
+    tensor = numbered(shape, dtype)
+    wanted = image(tensor, order, blocked)
+    memory = hollow((wanted.size,), dtype)
+    source = place(tensor)
+    packed = (memory, shape, wanted.shape, dtype, blocked)
+    assert cast((source, shape, shape, dtype, plain), packed) == 0
+    assert_same(memory.numpy(), wanted.reshape(-1))
+    back = hollow(shape, dtype)
+    assert cast(packed, (back, shape, shape, dtype, plain)) == 0
+    assert_same(back.numpy(), tensor)
+
+
+@in_the_library
+def test_stored_blocks_are_the_documented_ones() -> None:
+    shape = (3, 20, 33)
+    tensor = numbered(shape, np.float16)
+    wanted = blocks(tensor)
+    memory = hollow((wanted.size,), np.float16)
+    packed = (memory, shape, wanted.shape, np.float16, NZ)
+    assert cast((place(tensor), shape, shape, np.float16, ND), packed) == 0
+    assert_same(memory.numpy(), wanted.reshape(-1))
+
+
+@in_the_library
+def test_memory_that_is_too_small_for_the_blocks() -> None:
+    shape, half = (20, 33), np.float16
+    tensor, small = place(numbered(shape, half)), hollow((20, 33), half)
+    source = (tensor, shape, shape, half, ND)
+    assert cast(source, (small, shape, shape, half, NZ)) == 161002
+
+
+def test_refusals() -> None:
+    half = np.float16
+    x = hollow((5, 37), half)
+    packed = ap.from_numpy(np.zeros((5, 37), half), format=ap.Format.FRACTAL_NZ)
+    assert refusal(NAME, None, packed) == 161001
+    assert refusal(NAME, x, None) == 161001
+    assert "no cast from ND to it" in message(NAME, 161002, [x, hollow((5, 37), half)])
+    assert "dstTensor has dtype" in message(NAME, 161002, [hollow((5, 37), np.int8), packed])
+    assert "srcTensor is not contiguous" in message(
+        NAME, 161002, [hollow((5, 37), half, "stepped"), packed]
+    )
+    assert "dstTensor has shape" in message(NAME, 161002, [hollow((37, 5), half), packed])
+    assert "srcTensor has dtype" in message(NAME, 161002, [hollow((5, 37), np.float64), packed])
