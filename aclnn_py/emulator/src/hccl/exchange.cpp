@@ -95,7 +95,7 @@ class Exchange {
       seen[item.transfer->remote] = true;
       heads.push_back(&item);
     }
-    // with one peer left others can follow the wait; with several any of them may end it
+    // With one peer left the wait is for that rank; with several, any of them may end it.
     Wait wait = awaited(*heads[0]);
     std::vector<uint32_t> peers;
     for (const Progress *item : heads) peers.push_back(item->transfer->remote);

@@ -161,7 +161,7 @@ Status Session::compare() {
   std::map<std::string, uint32_t> votes;
   for (uint32_t r = 0; r < size_; ++r) ++votes[text(r)];
   if (votes.size() > 1) {
-    // what most ranks called is taken as meant; of two equal camps, that of the lower rank
+    // the call that most ranks made counts as the intended one; on a tie, that of the lowest rank
     uint32_t meant = 0;
     for (uint32_t r = 1; r < size_; ++r) {
       if (votes[text(r)] > votes[text(meant)]) meant = r;
@@ -319,8 +319,8 @@ Status Session::all_to_all_v(const void *send, const std::vector<Block> &to, voi
   }
   show_call();
   show(send, extent(to));
-  // How long the longest transfer of any pair is, all ranks know only after a step. The beginning
-  // of each goes with that step already, as much as a short message has.
+  // After this first step all ranks know the longest transfer of any pair. The step already carries
+  // the beginning of each transfer, as many bytes as a short message has.
   const uint64_t begin = std::min(region_.step_bytes() / size_ / 64 * 64,
                                   std::max<uint64_t>(kShortBytes / size_, 64) / 64 * 64);
   uint64_t longest = 0, at = 0, room = begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about devices that later releases brought: numbers, links, caches, kinship of chips.
+// Queries about devices that later releases added: numbers, links, caches, compatible chips.
 #include <cstring>
 
 #include "acl/acl_rt.h"

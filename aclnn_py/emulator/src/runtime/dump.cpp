@@ -70,8 +70,8 @@ EMU_EXPORT aclError aclmdlFinalizeDump(void) try {
 }
 EMU_CATCH
 
-// Kept and taken back. It is never called: without a setting that asks for dumps only offline
-// models write some, and this device has neither; with such a setting the function is refused.
+// The function is kept until it is unregistered, and never called: this device writes no dumps. When
+// the configuration asks for dumps, the registration is refused.
 EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *,
                                                                         int32_t),
                                        int32_t flag) try {

@@ -38,7 +38,7 @@ struct Block {
   size_t size;
   State state = State::used;
   const Stream *leaves_on = nullptr;
-  // tells a later use from the one a queued task gives back
+  // counts the uses: a queued task frees the one it was queued for, not a later one
   uint64_t use = 0;
 };
 
@@ -148,7 +148,7 @@ Status take(const char *routine, const std::shared_ptr<Pool> &pool, const Stream
 Status leave(void *address, uint64_t use) {
   std::lock_guard<std::mutex> lock(table().mutex);
   const auto at = table().blocks.find(address);
-  // Somebody else's by now: later work of the stream took it.
+  // Later work of the stream has taken the block already.
   if (at == table().blocks.end() || at->second.use != use ||
       at->second.state != Block::State::leaving)
     return 0;
@@ -160,7 +160,7 @@ Status leave(void *address, uint64_t use) {
   return 0;
 }
 
-// Work of a stream that was dropped gives nothing back any more.
+// A stream whose work was dropped frees no block any more.
 void forget_stream(Stream *stream) {
   std::lock_guard<std::mutex> lock(table().mutex);
   for (auto &[address, block] : table().blocks) {

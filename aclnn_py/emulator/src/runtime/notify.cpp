@@ -131,8 +131,7 @@ Status share(Notify &notify, const char *routine) {
   return 0;
 }
 
-// The notify a ticket leads to; what is behind it may be anything another process of this user
-// made.
+// The notify that a ticket names. Another process made the file behind it: it may hold anything.
 Status open_shared(const char *routine, int file, std::shared_ptr<Mapping> *mapping) {
   struct stat status{};
   void *mapped = MAP_FAILED;
