@@ -70,8 +70,8 @@ EMU_EXPORT aclError aclmdlFinalizeDump(void) try {
 }
 EMU_CATCH
 
-// The function is kept until it is unregistered, and never called: this device writes no dumps. When
-// the configuration asks for dumps, the registration is refused.
+// The function is kept until it is unregistered, and never called: this device writes no dumps.
+// When the configuration asks for dumps, the registration is refused.
 EMU_EXPORT aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *,
                                                                         int32_t),
                                        int32_t flag) try {

@@ -13,8 +13,8 @@ struct Member {
   size_t in[kMaxTensors] = {};
 };
 
-// The names of the parameters: first the lists, then the scalar, then the result. Operators in place
-// have no result of their own; theirs is the first list.
+// The names of the parameters: first the lists, then the scalar, then the result. Operators in
+// place have no result of their own; theirs is the first list.
 struct Names {
   const OperatorFacts &facts;
   size_t lists;
