@@ -31,6 +31,15 @@ TOLERANCE_TEXT = {
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "attention": (
+        "Scores, powers and sums are float32; the result is rounded once. Quantised keys and values"
+        " become (number + offset) * scale in float32 and are rounded no further.",
+        "A row that meets no key is 0 and its log-sum-exp is inf, whatever the form. A row whose"
+        " keys a mask hides is their average with innerPrecise 0 or 1, and 0 with 2 or 3.",
+        "With a query of INT8 the powers are divided by their sum before they are quantised."
+        " The sums of a sink are part of the log-sum-exp.",
+        "Masks and position encodings of sequences padded on the left have the rows and columns of"
+        " the tensors; a prompt that would begin before its tensor is a fault.",
+        "FusedInferAttentionScoreV5 takes on a 910B what the fourth version takes.",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
         " tokens or the blocks, is a fault.",
         'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'

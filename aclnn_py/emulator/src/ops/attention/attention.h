@@ -3,6 +3,7 @@
 // the kernel.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,11 +13,11 @@
 namespace emu {
 
 // An argument under the name its operator has for it; versions of one operator differ in their
-// names.
+// names. Without a name the operator has no such argument.
 template <class T>
 struct Named {
-  const char *name;
-  const T *given;
+  const char *name = nullptr;
+  const T *given = nullptr;
 
   explicit operator bool() const { return given != nullptr; }
   const T *operator->() const { return given; }
@@ -25,6 +26,10 @@ struct Named {
 // What an operator takes its query for.
 // one token is a step; always a prompt; always one token
 enum class AttentionKind { kEither, kPrompt, kStep };
+
+// Which layouts an operator knows: BSH, BSND, BNSD and BNSD_BSND; also TND; also those that turn
+// the result and those with heads before packed tokens.
+enum class AttentionLayouts { kFour, kPacked, kAll };
 
 // Keys or values: a list, or the one tensor of an operator that takes no list.
 struct AttentionSide {
@@ -35,61 +40,134 @@ struct AttentionSide {
 struct AttentionCall {
   const char *op;
   AttentionKind kind;
+  AttentionLayouts layouts;
+  bool relaxed;  // the fourth and later versions take more heads per group and more sizes of pages
   const aclTensor *query;
   AttentionSide key, value;
   Named<aclTensor> pse, mask;
   Named<aclIntArray> query_lengths, key_lengths;
-  // What belongs to forms that the emulator does not compute, in the order of the operator: the
-  // arguments before blockTable and those behind it.
-  std::vector<Named<aclTensor>> absent, later_absent;
+  // In the order of the operators.
+  Named<aclTensor> dequant1, quant1, dequant2, quant2, offset2;  // of scores, powers and results
+  Named<aclTensor> factors, factor_offsets;  // of keys and values in one tensor each
   Named<aclTensor> block_table;
-  Named<aclIntArray> prefix_length;
+  Named<aclTensor> query_padding, kv_padding;
+  Named<aclTensor> key_factors, key_offsets, value_factors, value_offsets;
+  Named<aclTensor> key_prefix, value_prefix;
+  Named<aclTensor> query_rope, key_rope, key_rope_scale;
+  Named<aclTensor> query_scale, sink;
+  Named<aclIntArray> prefix_length, query_starts, key_starts;
   int64_t heads, kv_heads;
   double scale;
   int64_t before, after;  // preTokens, nextTokens
   const char *layout;
   int64_t sparse_mode, inner_precise, block_size;
-  bool with_lse, takes_packed;
+  int64_t factor_mode, key_mode, value_mode, query_mode, pse_type;
+  bool with_lse;
   const aclTensor *out;
   Named<aclTensor> lse;
+
+  // The optional tensors between the mask and the result, in the order of the operators.
+  template <class F>
+  void each_optional(F &&f) const {
+    for (const auto *t :
+         {&dequant1,     &quant1,         &dequant2,      &quant2,         &offset2,
+          &factors,      &factor_offsets, &block_table,   &query_padding,  &kv_padding,
+          &key_factors,  &key_offsets,    &value_factors, &value_offsets,  &key_prefix,
+          &value_prefix, &query_rope,     &key_rope,      &key_rope_scale, &query_scale,
+          &sink}) {
+      f(*t);
+    }
+  }
 };
 
 // An argument of the operator's definition as a Named.
 #define EMU_ARGUMENT(NAME) {#NAME, NAME}
 
 // Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last
-// one; in kPacked (TND) the tokens of all sequences follow each other.
-enum class Arrangement { kHidden, kTokensFirst, kHeadsFirst, kPacked };
+// one; in kPacked (TND) and kPackedHeads (NTD) the tokens of all sequences follow each other;
+// kHeadsOutside is NBSD; kBlocks are pages in blocks of 32 bytes of a head: (pages, heads, blocks,
+// tokens, elements).
+enum class Arrangement {
+  kHidden,
+  kTokensFirst,
+  kHeadsFirst,
+  kHeadsOutside,
+  kPacked,
+  kPackedHeads,
+  kBlocks
+};
+
+constexpr bool is_packed(Arrangement form) {
+  return form == Arrangement::kPacked || form == Arrangement::kPackedHeads;
+}
 
 // The keys that token s of the query meets are those from s - before to s + after, both included.
 struct Band {
   int64_t before, after;
 };
 
+// What the factors of quantised numbers belong to.
+enum class FactorForm : uint8_t {
+  kNone,
+  kTensor,
+  kChannel,  // of one head
+  kToken,    // of a sequence
+  kHead,
+  kTokenHead,
+  kPageToken,  // a place of a page
+  kPageTokenHead
+};
+
+// Position in the plan of an argument that the operator does not have.
+constexpr size_t kAbsent = std::numeric_limits<size_t>::max();
+
+// Numbers become (number + offset) * scale.
+struct Factors {
+  FactorForm form = FactorForm::kNone;
+  int64_t first = 0;   // where they begin in tensors that have those of keys and of values
+  int64_t tokens = 0;  // for which forms with tokens have room
+  size_t scale_at = kAbsent, offset_at = kAbsent;
+};
+
 // A valid call without addresses.
 struct Attention {
   const char *op;
-  int64_t batch = 0, heads = 0, kv_heads = 0, width = 0;  // width: of one head
-  int64_t queries = 0, keys = 0;                          // tokens of the longest sequence
-  Arrangement query_form, key_form, out_form;
+  int64_t batch = 0, heads = 0, kv_heads = 0;
+  int64_t width = 0, value_width = 0, rope_width = 0;  // of one head; the rotary part may be 0
+  int64_t queries = 0, keys = 0;                       // tokens of the longest sequence
+  Arrangement query_form, key_form, prefix_form, out_form;
   bool listed = false;     // keys and values are one tensor per sequence
   int64_t block_size = 0;  // tokens of a page of the cache; 0 without pages
+  int64_t prefix = 0;      // tokens before those of each sequence
+  // with the prefix
   std::vector<int64_t> query_lengths, key_lengths;
   // where sequences begin that are packed; else empty
   std::vector<int64_t> query_starts, key_starts;
   std::vector<Band> bands;
   bool one_mask_row = false;  // the mask has one row per sequence, whatever its rank
   bool triangle = false;      // the mask is the triangle that stands for any causal mask or band
+  bool tree = false;          // the mask is about the last tokens of each sequence only
   bool clear_masked_rows = false;
+  bool step = false;
+  // The tokens of each sequence end before a padding.
+  bool query_padded = false, keys_padded = false;
+  bool quantised = false;  // query, keys, values and powers are all INT8
+  Factors key_factors, value_factors;
+  bool channel_results = false;  // results are quantised with a factor for each element of a token
   float scale = 1.0f;
   bool nothing = false;  // there is no result to compute
 
   bool with_lse = false;
   // Positions in the plan.
-  size_t query_at, key_at, value_at, pse_at, mask_at, table_at = 0, out_at, lse_at = 0;
+  size_t query_at, key_at, value_at, pse_at, mask_at, out_at;
+  size_t dequant1_at = kAbsent, quant1_at = kAbsent, dequant2_at = kAbsent, quant2_at = kAbsent,
+         offset2_at = kAbsent, table_at = kAbsent, query_padding_at = kAbsent,
+         kv_padding_at = kAbsent, key_prefix_at = kAbsent, value_prefix_at = kAbsent,
+         query_rope_at = kAbsent, key_rope_at = kAbsent, query_scale_at = kAbsent,
+         sink_at = kAbsent, lse_at = kAbsent;
 
   int64_t group() const { return heads / kv_heads; }
-  bool packed() const { return query_form == Arrangement::kPacked; }
+  bool packed() const { return is_packed(query_form); }
 };
 
 // Phase one without the plan: 161001 for nulls, 161002 for dtypes, formats and strides, 561002 for

@@ -34,15 +34,20 @@
   call.layout = inputLayout;                                 \
   call.out = attentionOut
 
-#define STEP_SCALES_ABSENT                                                    \
-  EMU_ARGUMENT(dequantScale1Optional), EMU_ARGUMENT(quantScale1Optional),     \
-      EMU_ARGUMENT(dequantScale2Optional), EMU_ARGUMENT(quantScale2Optional), \
-      EMU_ARGUMENT(quantOffset2Optional)
-#define STEP_PAGES                                                         \
-  call.absent = {STEP_SCALES_ABSENT, EMU_ARGUMENT(antiquantScaleOptional), \
-                 EMU_ARGUMENT(antiquantOffsetOptional)};                   \
-  call.block_table = EMU_ARGUMENT(blocktableOptional);                     \
-  call.block_size = blockSize;                                             \
+#define STEP_SECOND_CALL(OP)                           \
+  STEP_CALL(OP);                                       \
+  call.dequant1 = EMU_ARGUMENT(dequantScale1Optional); \
+  call.quant1 = EMU_ARGUMENT(quantScale1Optional);     \
+  call.dequant2 = EMU_ARGUMENT(dequantScale2Optional); \
+  call.quant2 = EMU_ARGUMENT(quantScale2Optional);     \
+  call.offset2 = EMU_ARGUMENT(quantOffset2Optional)
+
+#define STEP_THIRD_CALL(OP)                                    \
+  STEP_SECOND_CALL(OP);                                        \
+  call.factors = EMU_ARGUMENT(antiquantScaleOptional);         \
+  call.factor_offsets = EMU_ARGUMENT(antiquantOffsetOptional); \
+  call.block_table = EMU_ARGUMENT(blocktableOptional);         \
+  call.block_size = blockSize;                                 \
   call.inner_precise = innerPrecise
 
 EMU_OPERATOR(IncreFlashAttention, (STEP_TENSORS, STEP_ATTRIBUTES, aclTensor *attentionOut)) {
@@ -53,8 +58,7 @@ EMU_CATCH
 
 EMU_OPERATOR(IncreFlashAttentionV2,
              (STEP_TENSORS, STEP_SCALES, STEP_ATTRIBUTES, aclTensor *attentionOut)) {
-  STEP_CALL("aclnnIncreFlashAttentionV2");
-  call.absent = {STEP_SCALES_ABSENT};
+  STEP_SECOND_CALL("aclnnIncreFlashAttentionV2");
   return emu::plan_attention(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -62,8 +66,7 @@ EMU_CATCH
 EMU_OPERATOR(IncreFlashAttentionV3,
              (STEP_TENSORS, STEP_SCALES, STEP_FACTORS, STEP_ATTRIBUTES, int64_t blockSize,
               int64_t innerPrecise, aclTensor *attentionOut)) {
-  STEP_CALL("aclnnIncreFlashAttentionV3");
-  STEP_PAGES;
+  STEP_THIRD_CALL("aclnnIncreFlashAttentionV3");
   return emu::plan_attention(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -71,9 +74,8 @@ EMU_CATCH
 EMU_OPERATOR(IncreFlashAttentionV4,
              (STEP_TENSORS, STEP_SCALES, STEP_FACTORS, const aclTensor *kvPaddingSizeOptional,
               STEP_ATTRIBUTES, int64_t blockSize, int64_t innerPrecise, aclTensor *attentionOut)) {
-  STEP_CALL("aclnnIncreFlashAttentionV4");
-  STEP_PAGES;
-  call.later_absent = {EMU_ARGUMENT(kvPaddingSizeOptional)};
+  STEP_THIRD_CALL("aclnnIncreFlashAttentionV4");
+  call.kv_padding = EMU_ARGUMENT(kvPaddingSizeOptional);
   return emu::plan_attention(call, workspaceSize, executor);
 }
 EMU_CATCH

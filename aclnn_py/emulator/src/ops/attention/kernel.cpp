@@ -16,19 +16,14 @@
 //   such rows may lose precision; the published kernels put a large negative number where the mask
 //   is set, so that the row becomes the average of the values it was kept from. So it does here,
 //   and a program that relies on zeros sees that it has to ask for them.
+#include "ops/attention/kernel.h"
+
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <optional>
 
 #include "core/pool.h"
-#include "core/statuses.h"
-#include "ops/attention/tokens.h"
 #include "ops/float_kernels.h"
-#include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
 
 namespace emu {
 namespace {
@@ -36,45 +31,23 @@ namespace {
 constexpr int64_t kRows = 128;  // rows of a block: of all heads that share keys, token by token
 // keys of a tile; tiles start at its multiples, so that a row adds up in one order
 constexpr int64_t kTile = 512;
+// pages of as many tokens are tiles: nothing is copied
+constexpr int64_t kPageTile = 64;
 constexpr float kMasked = std::numeric_limits<float>::lowest();
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr int64_t kWorthATask = int64_t{1} << 18;  // multiplications
 
-// A tensor that has an entry per pair of a query's and a key's token, with its strides in elements.
-struct Pairs {
-  const char *data = nullptr;
-  int64_t batch = 0, head = 0, token = 0, key = 0;
-
-  int64_t at(int64_t b, int64_t n, int64_t s, int64_t k) const {
-    return b * batch + n * head + s * token + k * key;
-  }
-};
-
-struct Operand {
-  Heads query, out, lse;
-  Pairs pse, mask;
-};
-
-// A matrix of pairs, or one for each sequence, perhaps with dimensions of 1 between.
-Pairs mask_of(const View &view, bool one_row) {
-  const int last = view.layout.rank - 1;
-  const int64_t *stride = view.layout.stride;
-  if (one_row) return {view.data, stride[0], 0, 0, stride[last]};
-  const bool shared = last == 1 || view.layout.shape[0] == 1;
-  return {view.data, shared ? 0 : stride[0], 0, stride[last - 1], stride[last]};
-}
-
-Pairs encoding_of(const View &view) {
-  const int64_t *stride = view.layout.stride;
-  return {view.data, view.layout.shape[0] == 1 ? 0 : stride[0], stride[1], stride[2], stride[3]};
-}
-
-// The state of one row while its keys pass by.
+// The state of one row while its keys pass by. `token` counts from the first of its sequence.
 struct Row {
   int64_t head, token;
   float highest, correction;
   double sum;
 };
+
+// Rounded and limited; NaN becomes 0.
+float to_int8(float value) {
+  return value == value ? std::clamp(std::nearbyint(value), -128.0f, 127.0f) : 0.0f;
+}
 
 class ScoreSink final : public RowSink<float> {
  public:
@@ -110,16 +83,22 @@ class ResultSink final : public RowSink<float> {
 // One block of rows after the other, in memory of its own.
 class Worker {
  public:
-  Worker(const Attention &attention, const Operand &operand, const Tokens &keys,
+  Worker(const Attention &attention, const AttentionOperand &operand, const Tokens &keys,
          const Tokens &values)
-      : a_(attention), o_(operand), keys_(keys), values_(values), blocks_(blocks_of(attention)) {
+      : a_(attention),
+        o_(operand),
+        keys_(keys),
+        values_(values),
+        blocks_(blocks_of(attention)),
+        tile_(a_.block_size >= kPageTile && a_.block_size <= kTile ? a_.block_size : kTile),
+        full_width_(a_.width + a_.rope_width) {
     const int64_t rows = std::min(kRows, a_.queries * a_.group()),
-                  tile = std::min(kTile, std::max<int64_t>(1, a_.keys));
-    query_.resize(static_cast<size_t>(rows * a_.width));
-    result_.resize(query_.size());
+                  tile = std::min(tile_, std::max<int64_t>(1, a_.keys));
+    query_.resize(static_cast<size_t>(rows * full_width_));
+    result_.resize(static_cast<size_t>(rows * a_.value_width));
     scores_.resize(static_cast<size_t>(rows * kTile));
     pse_.resize(o_.pse.data ? static_cast<size_t>(tile) : 0);
-    room_.resize(keys_.room(tile));
+    room_.resize(std::max(keys_.room(tile), values_.room(tile)) / sizeof(float) + 1);
   }
 
   static int64_t blocks_of(const Attention &a) {
@@ -131,14 +110,25 @@ class Worker {
                   batch = task / blocks_ / a_.kv_heads;
     start(batch, kv_head, block * kRows);
     if (rows_.empty()) return;
-    const int64_t keys = a_.key_lengths[static_cast<size_t>(batch)];
+    const int64_t keys = o_.key_lengths[static_cast<size_t>(batch)];
     int64_t low = keys, high = 0;
     for (const Row &row : rows_) {
       low = std::min(low, first_key(batch, row));
       high = std::max(high, end_of_keys(batch, row));
     }
-    for (int64_t first = low / kTile * kTile; first < high; first += kTile) {
-      tile(batch, kv_head, first, std::min(kTile, high - first));
+    const auto each_tile = [&](auto &&body) {
+      for (int64_t first = low / tile_ * tile_; first < high; first += tile_)
+        body(first, std::min(tile_, high - first));
+    };
+    if (a_.quantised) {
+      // The powers are quantised after they were divided by their sum, so that it comes first.
+      each_tile([&](int64_t first, int64_t count) { weigh(batch, kv_head, first, count); });
+      each_tile([&](int64_t first, int64_t count) { average_bytes(batch, kv_head, first, count); });
+    } else {
+      each_tile([&](int64_t first, int64_t count) {
+        weigh(batch, kv_head, first, count);
+        average(batch, kv_head, first, count);
+      });
     }
     for (size_t i = 0; i < rows_.size(); ++i) finish(batch, static_cast<int64_t>(i));
   }
@@ -149,73 +139,137 @@ class Worker {
   }
   int64_t end_of_keys(int64_t batch, const Row &row) const {
     const auto b = static_cast<size_t>(batch);
-    if (row.token >= a_.query_lengths[b]) return 0;
-    return std::clamp<int64_t>(row.token + a_.bands[b].after + 1, 0, a_.key_lengths[b]);
+    if (row.token < 0 || row.token >= a_.query_lengths[b]) return 0;
+    return std::clamp<int64_t>(row.token + a_.bands[b].after + 1, 0, o_.key_lengths[b]);
+  }
+  static int64_t start_of(const std::vector<int64_t> &starts, int64_t batch) {
+    return starts.empty() ? 0 : starts[static_cast<size_t>(batch)];
   }
 
   int64_t at(const Heads &heads, int64_t batch, const Row &row) const {
-    const int64_t start = a_.packed() ? a_.query_starts[static_cast<size_t>(batch)] : 0;
-    return heads.at(batch, row.head, start + row.token);
+    return heads.at(batch, row.head, start_of(o_.query_starts, batch) + row.token);
   }
 
   void start(int64_t batch, int64_t kv_head, int64_t first) {
     const int64_t group = a_.group();
-    // Behind the tokens of a packed sequence are those of the next.
+    // Behind the tokens of a packed sequence are those of the next; before those of a padded one
+    // are tokens that meet nothing.
     const int64_t tokens = a_.packed() ? a_.query_lengths[static_cast<size_t>(batch)] : a_.queries;
     const int64_t end = std::min(first + kRows, tokens * group);
+    const int64_t padding = a_.packed() ? 0 : start_of(o_.query_starts, batch);
     rows_.clear();
-    for (int64_t i = first; i < end; ++i)
-      rows_.push_back({kv_head * group + i % group, i / group, kNothing, 1.0f, 0.0});
+    for (int64_t i = first; i < end; ++i) {
+      Row row{kv_head * group + i % group, i / group - padding, kNothing, 1.0f, 0.0};
+      if (!o_.sink.empty()) {  // as if a key without a value had been there
+        row.highest = o_.sink[static_cast<size_t>(row.head)];
+        row.sum = 1.0;
+      }
+      rows_.push_back(row);
+    }
     std::fill(result_.begin(), result_.end(), 0.0f);
+    for (size_t i = 0; i < rows_.size(); ++i)
+      load_query(batch, rows_[i], query_.data() + static_cast<int64_t>(i) * full_width_);
+  }
+
+  void load_query(int64_t batch, const Row &row, float *to) const {
+    load_head(o_.query, at(o_.query, batch, row), a_.width, to);
+    if (o_.query_scale.data) {
+      float scale;
+      load_head(o_.query_scale, at(o_.query_scale, batch, row), 1, &scale);
+      for (int64_t i = 0; i < a_.width; ++i) to[i] *= scale;
+    }
+    if (a_.rope_width != 0)
+      load_head(o_.rope, at(o_.rope, batch, row), a_.rope_width, to + a_.width);
+  }
+
+  // The scores of a tile, with what is added to them and what hides them.
+  void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+    const int64_t rows = static_cast<int64_t>(rows_.size());
+    const Matrix query{query_.data(), ACL_FLOAT, rows, full_width_, {full_width_}, {1}};
+    gemm_f32(query, keys_.rows(batch, kv_head, first, count, room()).transposed(),
+             ScoreSink(scores_.data(), a_.scale * o_.dequant1));
+  }
+
+  // Calls body(row, scores, begin, end) for the part [begin, end) of the tile that the row meets;
+  // the scores of other keys become 0.
+  template <class F>
+  void each_row(int64_t batch, int64_t first, int64_t count, F &&body) {
     for (size_t i = 0; i < rows_.size(); ++i) {
-      load_f32(o_.query.data, o_.query.dtype, at(o_.query, batch, rows_[i]), o_.query.item,
-               a_.width, query_.data() + static_cast<int64_t>(i) * a_.width);
+      Row &row = rows_[i];
+      float *scores = scores_.data() + static_cast<int64_t>(i) * kTile;
+      const int64_t end = std::clamp<int64_t>(end_of_keys(batch, row) - first, 0, count);
+      const int64_t begin = std::clamp<int64_t>(first_key(batch, row) - first, 0, end);
+      std::fill(scores, scores + begin, 0.0f);
+      std::fill(scores + end, scores + count, 0.0f);
+      row.correction = 1.0f;
+      if (begin == end) continue;
+      shift(batch, row, first + begin, end - begin, scores + begin);
+      hide(batch, row, first + begin, end - begin, scores + begin);
+      body(row, scores + begin, end - begin);
     }
   }
 
-  void tile(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
-    const int64_t rows = static_cast<int64_t>(rows_.size());
-    const Matrix query{query_.data(), ACL_FLOAT, rows, a_.width, {a_.width}, {1}};
-    gemm_f32(query, keys_.rows(batch, kv_head, first, count, room_.data()).transposed(),
-             ScoreSink(scores_.data(), a_.scale));
-    for (int64_t i = 0; i < rows; ++i)
-      soften(batch, &rows_[static_cast<size_t>(i)], first, count, scores_.data() + i * kTile);
-    const Matrix powers{scores_.data(), ACL_FLOAT, rows, count, {kTile}, {1}};
-    gemm_f32(powers, values_.rows(batch, kv_head, first, count, room_.data()),
-             ResultSink(result_.data(), a_.width, rows_));
+  // The scores of a tile become powers, against the highest score so far.
+  void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+    score(batch, kv_head, first, count);
+    each_row(batch, first, count, [](Row &row, float *scores, int64_t n) {
+      const FloatKernels &kernels = float_kernels();
+      const float highest = std::max(row.highest, kernels.highest(scores, n));
+      if (highest != row.highest) row.correction = std::exp(row.highest - highest);
+      row.highest = highest;
+      // Scores of -inf only: their powers are 0 until a higher one comes.
+      const float reference = highest == kNothing ? 0.0f : highest;
+      row.sum = row.sum * static_cast<double>(row.correction) +
+                kernels.shifted_powers(scores, n, reference, false);
+    });
   }
 
-  // The scores of a row's part of a tile become powers; outside the band they become 0.
-  void soften(int64_t batch, Row *row, int64_t first, int64_t count, float *scores) {
-    const int64_t end = std::clamp<int64_t>(end_of_keys(batch, *row) - first, 0, count);
-    const int64_t begin = std::clamp<int64_t>(first_key(batch, *row) - first, 0, end);
-    std::fill(scores, scores + begin, 0.0f);
-    std::fill(scores + end, scores + count, 0.0f);
-    row->correction = 1.0f;
-    if (begin == end) return;
-    shift(batch, *row, first + begin, end - begin, scores + begin);
-    hide(batch, *row, first + begin, end - begin, scores + begin);
-    const FloatKernels &kernels = float_kernels();
-    const float highest = std::max(row->highest, kernels.highest(scores + begin, end - begin));
-    if (highest != row->highest) row->correction = std::exp(row->highest - highest);
-    row->highest = highest;
-    // Scores of -inf only: their powers are 0 until a higher one comes.
-    const float reference = highest == kNothing ? 0.0f : highest;
-    row->sum = row->sum * static_cast<double>(row->correction) +
-               kernels.shifted_powers(scores + begin, end - begin, reference, false);
+  void average(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+    const int64_t rows = static_cast<int64_t>(rows_.size());
+    const Matrix powers{scores_.data(), ACL_FLOAT, rows, count, {kTile}, {1}};
+    gemm_f32(powers, values_.rows(batch, kv_head, first, count, room()),
+             ResultSink(result_.data(), a_.value_width, rows_));
+  }
+
+  void average_bytes(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+    score(batch, kv_head, first, count);
+    each_row(batch, first, count, [&](Row &row, float *scores, int64_t n) {
+      const float reference = row.highest == kNothing ? 0.0f : row.highest;
+      float_kernels().shifted_powers(scores, n, reference, false);
+      const float factor = static_cast<float>(static_cast<double>(o_.quant1) / row.sum);
+      for (int64_t i = 0; i < n; ++i) scores[i] = to_int8(scores[i] * factor);
+    });
+    average(batch, kv_head, first, count);
   }
 
   void shift(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) {
     if (!o_.pse.data) return;
-    const int64_t at = o_.pse.at(batch, row.head, row.token, first);
-    load_f32(o_.pse.data, o_.query.dtype, at, o_.pse.key, count, pse_.data());
+    const int64_t at = o_.pse.at(batch, row.head, start_of(o_.query_starts, batch) + row.token,
+                                 start_of(o_.key_starts, batch) + first);
+    load_f32(o_.pse.data, o_.pse.dtype, at, o_.pse.key, count, pse_.data());
     for (int64_t i = 0; i < count; ++i) scores[i] += pse_[static_cast<size_t>(i)];
   }
 
   void hide(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) const {
     if (!o_.mask.data) return;
-    const char *mask = o_.mask.data + o_.mask.at(batch, row.head, row.token, first);
+    const auto b = static_cast<size_t>(batch);
+    const char *mask = o_.mask.data;
     const int64_t step = o_.mask.key;
+    if (a_.tree) {
+      // Only the last tokens are in the tree; those before it are met by all.
+      const int64_t queries = a_.query_lengths[b], root = o_.key_lengths[b] - queries,
+                    skipped = std::max<int64_t>(0, root - first);
+      if (skipped >= count) return;
+      mask += o_.trees.empty()
+                  ? o_.mask.at(batch, 0, row.token, first + skipped - root)
+                  : (o_.trees[b] + row.token * queries + first + skipped - root) * step;
+      scores += skipped;
+      count -= skipped;
+    } else {
+      mask += o_.mask.at(batch, row.head,
+                         a_.packed() ? row.token : start_of(o_.query_starts, batch) + row.token,
+                         (a_.keys_padded ? start_of(o_.key_starts, batch) : 0) + first);
+    }
     if (step == 1) {  // the usual case, in a loop that vectorises
       for (int64_t i = 0; i < count; ++i) scores[i] = mask[i] != 0 ? kMasked : scores[i];
     } else {
@@ -225,149 +279,57 @@ class Worker {
 
   void finish(int64_t batch, int64_t index) {
     const Row &row = rows_[static_cast<size_t>(index)];
-    float *result = result_.data() + index * a_.width;
+    const int64_t width = a_.value_width;
+    float *result = result_.data() + index * width;
     const bool empty = first_key(batch, row) >= end_of_keys(batch, row) ||
                        (a_.clear_masked_rows && row.highest == kMasked);
-    const float factor = static_cast<float>(1.0 / row.sum);
-    for (int64_t i = 0; i < a_.width; ++i) result[i] = empty ? 0.0f : result[i] * factor;
-    store_f32(result, const_cast<char *>(o_.out.data), o_.out.dtype, at(o_.out, batch, row),
-              o_.out.item, a_.width);
+    const float factor = a_.quantised ? o_.dequant2 : static_cast<float>(1.0 / row.sum);
+    for (int64_t i = 0; i < width; ++i) result[i] = empty ? 0.0f : result[i] * factor;
+    if (!o_.quant2.empty() && !empty) quantise(row, result);
+    const int64_t to = at(o_.out, batch, row);
+    auto *data = const_cast<char *>(o_.out.data);
+    if (o_.out.dtype == ACL_INT8) {
+      for (int64_t i = 0; i < width; ++i)
+        data[to + i * o_.out.item] = static_cast<char>(static_cast<int8_t>(result[i]));
+    } else {
+      store_f32(result, data, o_.out.dtype, to, o_.out.item, width);
+    }
     if (!o_.lse.data) return;
     const float lse = empty ? std::numeric_limits<float>::infinity()
                             : static_cast<float>(row.highest + std::log(row.sum));
     store_f32(&lse, const_cast<char *>(o_.lse.data), ACL_FLOAT, at(o_.lse, batch, row), 1, 1);
   }
 
-  const Attention &a_;
-  const Operand &o_;
-  const Tokens &keys_, &values_;
-  const int64_t blocks_;
-  std::vector<Row> rows_;
-  std::vector<float> query_, scores_, result_, pse_;
-  std::vector<char> room_;
-};
-
-// The pages of all sequences. A page number outside the cache would read other memory.
-Status read_pages(const Attention &a, PlanContext &c, std::vector<int64_t> *pages) {
-  const aclTensor &table = c.tensor(a.table_at);
-  const int64_t width = table.shape[1], there = c.tensor(a.key_at).shape[0];
-  pages->resize(static_cast<size_t>(table.numel()));
-  RowSource<int64_t>(view_of(table)).read(0, table.numel(), pages->data());
-  for (int64_t b = 0; b < a.batch; ++b) {
-    const int64_t used = (a.key_lengths[static_cast<size_t>(b)] + a.block_size - 1) / a.block_size;
-    for (int64_t i = 0; i < used; ++i) {
-      const int64_t page = (*pages)[static_cast<size_t>(b * width + i)];
-      if (page < 0 || page >= there) {
-        return fail(kKernelFault,
-                    "%s: the block table has %lld at (%lld, %lld); the cache has %lld pages", a.op,
-                    static_cast<long long>(page), static_cast<long long>(b),
-                    static_cast<long long>(i), static_cast<long long>(there));
-      }
+  void quantise(const Row &row, float *result) const {
+    const int64_t width = a_.value_width, first = a_.channel_results ? row.head * width : 0;
+    for (int64_t i = 0; i < width; ++i) {
+      const auto j = static_cast<size_t>(a_.channel_results ? first + i : 0);
+      result[i] = to_int8(result[i] * o_.quant2[j] + (o_.offset2.empty() ? 0.0f : o_.offset2[j]));
     }
   }
-  return 0;
-}
 
-// The one mask that stands for all causal ones is not read where it could be computed; but a
-// program that passes another one, an inverted one for instance, gets wrong results from the NPU
-// and has to hear of it.
-Status check_triangle(const Attention &a, const aclTensor &mask) {
-  const size_t last = mask.rank() - 1;
-  const int64_t side = mask.shape[last], row = mask.strides[last - 1], step = mask.strides[last];
-  const auto *data = static_cast<const unsigned char *>(mask.view_data());
-  std::vector<unsigned char> line(static_cast<size_t>(2 * side), 0);
-  std::fill(line.begin() + side, line.end(), 1);
-  std::atomic<int64_t> wrong{side};
-  parallel_for(side, side / 8, [&](int64_t begin, int64_t end) {
-    std::vector<unsigned char> gathered(step == 1 ? 0 : static_cast<size_t>(side));
-    for (int64_t i = begin; i < end; ++i) {
-      const unsigned char *given = data + i * row;
-      if (step != 1) {
-        for (int64_t j = 0; j < side; ++j) gathered[static_cast<size_t>(j)] = given[j * step];
-        given = gathered.data();
-      }
-      // Row i has i + 1 zeros before its ones.
-      if (std::memcmp(given, line.data() + side - 1 - i, static_cast<size_t>(side)) != 0) wrong = i;
-    }
-  });
-  if (wrong == side) return 0;
-  return fail(kKernelFault,
-              "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as sparseMode "
-              "2, 3 and 4 need it",
-              a.op, static_cast<long long>(wrong.load()));
-}
+  char *room() { return static_cast<char *>(static_cast<void *>(room_.data())); }
+
+  const Attention &a_;
+  const AttentionOperand &o_;
+  const Tokens &keys_, &values_;
+  const int64_t blocks_, tile_, full_width_;
+  std::vector<Row> rows_;
+  std::vector<float> query_, scores_, result_, pse_, room_;
+};
 
 }  // namespace
 
-Status run_attention(const Attention &a, PlanContext &c) {
-  const View out = view_of(c.tensor(a.out_at));
-  const std::optional<View> lse =
-      a.with_lse ? std::optional(view_of(c.tensor(a.lse_at))) : std::nullopt;
-  Operands operands;
-  const auto safe = [&](size_t index) {
-    return operands.safe(view_of(c.tensor(index)), {out, lse.value_or(View())});
-  };
-  std::vector<int64_t> pages;
-  if (a.block_size != 0) {
-    if (const Status s = read_pages(a, c, &pages)) return s;
-  }
-  Operand operand;
-  operand.query = heads_of(safe(a.query_at), a.query_form, a.width);
-  operand.out = heads_of(out, a.out_form, a.width);
-  // A row of one element each, arranged like heads whose tokens come last, or first where sequences
-  // are packed.
-  if (lse)
-    operand.lse = heads_of(*lse, a.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
-  if (c.has(a.pse_at)) operand.pse = encoding_of(safe(a.pse_at));
-  if (c.has(a.mask_at) && a.triangle) {
-    if (const Status s = check_triangle(a, c.tensor(a.mask_at))) return s;
-  } else if (c.has(a.mask_at)) {
-    operand.mask = mask_of(safe(a.mask_at), a.one_mask_row);
-  }
-  std::vector<View> keys, values;
-  for (size_t i = 0; i < (a.listed ? static_cast<size_t>(a.batch) : 1); ++i) {
-    keys.push_back(safe(a.key_at + i));
-    values.push_back(safe(a.value_at + i));
-  }
-  const int64_t pages_per_sequence = a.block_size != 0 ? c.tensor(a.table_at).shape[1] : 0;
-  const Tokens key_tokens(a, keys, pages, pages_per_sequence),
-      value_tokens(a, values, pages, pages_per_sequence);
+void compute_attention(const Attention &a, const AttentionOperand &operand, const Tokens &keys,
+                       const Tokens &values) {
   const int64_t tasks = a.batch * a.kv_heads * Worker::blocks_of(a);
-  if (tasks == 0) return 0;  // packed sequences without tokens
+  if (tasks == 0) return;  // packed sequences without tokens
   const int64_t work =
       std::max<int64_t>(1, a.queries * a.heads * a.batch / tasks * a.keys * a.width * 2);
   parallel_for(tasks, std::max<int64_t>(1, kWorthATask / work), [&](int64_t begin, int64_t end) {
-    Worker worker(a, operand, key_tokens, value_tokens);
+    Worker worker(a, operand, keys, values);
     for (int64_t task = begin; task < end; ++task) worker.run(task);
   });
-  return 0;
-}
-
-Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
-                      aclOpExecutor **executor) {
-  const auto attention = std::make_shared<Attention>();
-  if (const Status s = check_attention(call, attention.get())) return s;
-  PlanBuilder plan(call.op);
-  attention->query_at = plan.input(call.query);
-  const auto side = [&](const AttentionSide &given) {
-    return given.tensor ? plan.input(given.tensor) : plan.input_list(given.list);
-  };
-  attention->key_at = side(call.key);
-  attention->value_at = side(call.value);
-  attention->pse_at = plan.input(call.pse.given);
-  attention->mask_at = plan.input(call.mask.given);
-  for (const auto &argument : call.absent) plan.input(argument.given);
-  if (call.block_table.name != nullptr) attention->table_at = plan.input(call.block_table.given);
-  for (const auto &argument : call.later_absent) plan.input(argument.given);
-  attention->out_at = plan.output(call.out);
-  attention->with_lse = call.with_lse;
-  if (call.lse.name != nullptr)
-    attention->lse_at = call.with_lse ? plan.output(call.lse.given) : plan.unused(call.lse.given);
-  if (attention->nothing)
-    return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
-  const std::shared_ptr<const Attention> kept = attention;
-  return plan.finish([kept](PlanContext &context) { return run_attention(*kept, context); },
-                     workspace_size, executor);
 }
 
 }  // namespace emu

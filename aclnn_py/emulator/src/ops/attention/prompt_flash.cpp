@@ -22,12 +22,14 @@
   call.query_lengths = EMU_ARGUMENT(actualSeqLengthsOptional);                           \
   call.out = attentionOut
 
-#define PROMPT_SECOND_CALL(OP)                                                       \
-  PROMPT_CALL(OP);                                                                   \
-  call.key_lengths = EMU_ARGUMENT(actualSeqLengthsKvOptional);                       \
-  call.absent = {EMU_ARGUMENT(deqScale1Optional), EMU_ARGUMENT(quantScale1Optional), \
-                 EMU_ARGUMENT(deqScale2Optional), EMU_ARGUMENT(quantScale2Optional), \
-                 EMU_ARGUMENT(quantOffset2Optional)};                                \
+#define PROMPT_SECOND_CALL(OP)                                 \
+  PROMPT_CALL(OP);                                             \
+  call.key_lengths = EMU_ARGUMENT(actualSeqLengthsKvOptional); \
+  call.dequant1 = EMU_ARGUMENT(deqScale1Optional);             \
+  call.quant1 = EMU_ARGUMENT(quantScale1Optional);             \
+  call.dequant2 = EMU_ARGUMENT(deqScale2Optional);             \
+  call.quant2 = EMU_ARGUMENT(quantScale2Optional);             \
+  call.offset2 = EMU_ARGUMENT(quantOffset2Optional);           \
   call.sparse_mode = sparseMode
 
 namespace emu {

@@ -4,75 +4,205 @@
 #include <algorithm>
 #include <cstring>
 
-namespace emu {
+#include "ops/norm/rows.h"
 
-Heads heads_of(const View &view, Arrangement form, int64_t width) {
+namespace emu {
+namespace {
+
+// Value `index` of 4 bits, the low half of a byte first.
+float nibble(const char *data, int64_t index) {
+  const int bits = static_cast<unsigned char>(data[index / 2]) >> (index % 2 * 4) & 15;
+  return static_cast<float>(bits < 8 ? bits : bits - 16);
+}
+
+}  // namespace
+
+Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width) {
   const int64_t *stride = view.layout.stride;
   Heads heads{view.data, view.dtype, stride[0]};
-  if (form == Arrangement::kPacked) {
-    heads.batch = 0;
-    heads.token = stride[0];
-    heads.head = stride[1];
-    heads.item = stride[2];
-  } else if (form == Arrangement::kHidden) {
-    heads.token = stride[1];
-    heads.item = stride[2];
-    heads.head = width * stride[2];
-  } else {
-    const bool tokens_first = form == Arrangement::kTokensFirst;
-    heads.token = stride[tokens_first ? 1 : 2];
-    heads.head = stride[tokens_first ? 2 : 1];
-    heads.item = stride[3];
+  switch (form) {
+    case Arrangement::kPacked:
+    case Arrangement::kPackedHeads:
+      heads.batch = 0;
+      heads.token = stride[form == Arrangement::kPacked ? 0 : 1];
+      heads.head = stride[form == Arrangement::kPacked ? 1 : 0];
+      heads.item = stride[2];
+      break;
+    case Arrangement::kHidden:
+      heads.token = stride[1];
+      heads.item = stride[2];
+      heads.head = width * stride[2];
+      break;
+    case Arrangement::kHeadsOutside:
+      heads.head = stride[0];
+      heads.batch = stride[1];
+      heads.token = stride[2];
+      heads.item = stride[3];
+      break;
+    case Arrangement::kBlocks:
+      heads.head = stride[1];
+      heads.token = stride[3];
+      heads.item = stride[4];
+      heads.block = view.layout.shape[4];
+      heads.block_stride = stride[2];
+      break;
+    default: {
+      const bool tokens_first = form == Arrangement::kTokensFirst;
+      heads.token = stride[tokens_first ? 1 : 2];
+      heads.head = stride[tokens_first ? 2 : 1];
+      heads.item = stride[3];
+    }
+  }
+  if (view.dtype == ACL_INT4) {
+    heads.data = static_cast<const char *>(tensor.data) + tensor.offset / 2;
+  } else if (view.dtype == ACL_INT32) {
+    heads.batch *= 8;
+    heads.token *= 8;
+    // Heads that lie side by side are counted in values already.
+    if (form != Arrangement::kHidden) heads.head *= 8;
+    heads.item = 1;
+    if (form == Arrangement::kHidden) heads.head = width;
   }
   return heads;
 }
 
-Tokens::Tokens(const Attention &attention, const std::vector<View> &tensors,
-               const std::vector<int64_t> &pages, int64_t pages_per_sequence)
-    : starts_(attention.key_starts),
-      listed_(attention.listed),
-      width_(attention.width),
-      block_size_(attention.block_size),
-      pages_per_sequence_(pages_per_sequence),
-      pages_(pages) {
-  for (const View &view : tensors) heads_.push_back(heads_of(view, attention.key_form, width_));
+void load_head(const Heads &heads, int64_t at, int64_t width, float *to) {
+  if (heads.packed()) {
+    for (int64_t i = 0; i < width; ++i) to[i] = nibble(heads.data, at + i * heads.item);
+  } else if (heads.block == 0) {
+    load_f32(heads.data, heads.dtype, at, heads.item, width, to);
+  } else {
+    for (int64_t i = 0; i < width; i += heads.block) {
+      load_f32(heads.data, heads.dtype, at + i / heads.block * heads.block_stride, heads.item,
+               std::min(heads.block, width - i), to + i);
+    }
+  }
 }
 
+FactorTable::FactorTable(const Attention &a, const Factors &factors, PlanContext &context)
+    : form_(factors.form), heads_(a.kv_heads), tokens_(factors.tokens), page_tokens_(a.block_size) {
+  if (form_ == FactorForm::kNone) return;
+  const auto read = [&](size_t at) {
+    const View view = view_of(context.tensor(at));
+    std::vector<float> all(static_cast<size_t>(view.count() - factors.first));
+    RowSource<float>(view).read(factors.first, static_cast<int64_t>(all.size()), all.data());
+    return all;
+  };
+  scales_ = read(factors.scale_at);
+  if (factors.offset_at != kAbsent && context.has(factors.offset_at))
+    offsets_ = read(factors.offset_at);
+}
+
+void FactorTable::apply(int64_t batch, int64_t head, int64_t token, int64_t page, int64_t place,
+                        int64_t width, float *values) const {
+  int64_t at = 0;
+  switch (form_) {
+    case FactorForm::kNone: return;
+    case FactorForm::kTensor: break;
+    case FactorForm::kChannel: {
+      at = head * width;
+      for (int64_t i = 0; i < width; ++i) {
+        const auto j = static_cast<size_t>(at + i);
+        values[i] = (values[i] + (offsets_.empty() ? 0.0f : offsets_[j])) * scales_[j];
+      }
+      return;
+    }
+    case FactorForm::kToken: at = batch * tokens_ + token; break;
+    case FactorForm::kHead: at = head; break;
+    case FactorForm::kTokenHead: at = (batch * heads_ + head) * tokens_ + token; break;
+    case FactorForm::kPageToken: at = page * page_tokens_ + place; break;
+    case FactorForm::kPageTokenHead: at = (page * heads_ + head) * page_tokens_ + place; break;
+  }
+  const float scale = scales_[static_cast<size_t>(at)];
+  const float offset = offsets_.empty() ? 0.0f : offsets_[static_cast<size_t>(at)];
+  for (int64_t i = 0; i < width; ++i) values[i] = (values[i] + offset) * scale;
+}
+
+Tokens::Tokens(const Attention &a, Parts parts, const FactorTable &factors, const PageTable &pages,
+               const std::vector<int64_t> &starts)
+    : parts_(std::move(parts)),
+      factors_(factors),
+      pages_(pages),
+      starts_(starts),
+      listed_(a.listed),
+      block_size_(a.block_size),
+      prefix_(a.prefix),
+      rope_width_(a.rope_width) {}
+
 size_t Tokens::room(int64_t count) const {
-  return block_size_ == 0 ? 0 : static_cast<size_t>(count * width_ * item_size(heads_[0].dtype));
+  if (!plain()) return static_cast<size_t>(count * full_width()) * sizeof(float);
+  if (block_size_ == 0) return 0;
+  return static_cast<size_t>(count * parts_.width * item_size(parts_.heads[0].dtype));
+}
+
+Matrix Tokens::in_place(const Heads &from, int64_t at, int64_t count) const {
+  return {from.data + at * item_size(from.dtype),
+          from.dtype,
+          count,
+          parts_.width,
+          {from.token},
+          from.axis()};
 }
 
 Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, char *room) const {
-  const Heads &from = listed_ ? heads_[static_cast<size_t>(batch)] : heads_[0];
-  const int64_t size = item_size(from.dtype);
-  if (block_size_ == 0) {
-    const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
-    return {from.data + from.at(listed_ ? 0 : batch, head, start + first) * size,
-            from.dtype,
-            count,
-            width_,
-            {from.token},
-            {from.item}};
-  }
+  if (!plain())  // the room was made for float32
+    return loaded(batch, head, first, count, static_cast<float *>(static_cast<void *>(room)));
+  if (block_size_ != 0) return gathered(batch, head, first, count, room);
+  const Heads &from = listed_ ? parts_.heads[static_cast<size_t>(batch)] : parts_.heads[0];
+  const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
+  return in_place(from, from.at(listed_ ? 0 : batch, head, start + first), count);
+}
+
+// Tokens of one page are used where they lie.
+Matrix Tokens::gathered(int64_t batch, int64_t head, int64_t first, int64_t count,
+                        char *room) const {
+  const Heads &from = parts_.heads[0];
+  const int64_t size = item_size(from.dtype), width = parts_.width;
+  if (first / block_size_ == (first + count - 1) / block_size_)
+    return in_place(from, from.at(page(batch, first), head, first % block_size_), count);
   for (int64_t done = 0; done < count;) {
     const int64_t token = first + done, within = token % block_size_;
     const int64_t n = std::min(block_size_ - within, count - done);
-    const int64_t page =
-        pages_[static_cast<size_t>(batch * pages_per_sequence_ + token / block_size_)];
-    const char *at = from.data + from.at(page, head, within) * size;
+    const char *at = from.data + from.at(page(batch, token), head, within) * size;
+    const int64_t piece = from.item != 1 ? 1 : from.block == 0 ? width : from.block;
     for (int64_t i = 0; i < n; ++i) {
-      char *to = room + (done + i) * width_ * size;
+      char *to = room + (done + i) * width * size;
       const char *token_at = at + i * from.token * size;
-      if (from.item == 1) {
-        std::memcpy(to, token_at, static_cast<size_t>(width_ * size));
-      } else {
-        for (int64_t j = 0; j < width_; ++j)
-          std::memcpy(to + j * size, token_at + j * from.item * size, static_cast<size_t>(size));
-      }
+      for (int64_t j = 0; j < width; j += piece)
+        std::memcpy(to + j * size, token_at + from.axis().at(j) * size,
+                    static_cast<size_t>(std::min(piece, width - j) * size));
     }
     done += n;
   }
-  return {room, from.dtype, count, width_, {width_}, {1}};
+  return {room, from.dtype, count, width, {width}, {1}};
+}
+
+Matrix Tokens::loaded(int64_t batch, int64_t head, int64_t first, int64_t count,
+                      float *room) const {
+  const int64_t width = parts_.width, full = full_width();
+  const Heads &own = listed_ ? parts_.heads[static_cast<size_t>(batch)] : parts_.heads[0];
+  for (int64_t i = 0; i < count; ++i) {
+    float *to = room + i * full;
+    const int64_t logical = first + i;
+    if (logical < prefix_) {
+      load_head(*parts_.prefix, parts_.prefix->at(0, head, logical), width, to);
+      factors_.apply(0, head, logical, 0, 0, width, to);
+      continue;
+    }
+    const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
+    int64_t token = logical - prefix_, row = listed_ ? 0 : batch, place = start + token;
+    if (block_size_ != 0) {
+      row = page(batch, token);
+      place = token % block_size_;
+    } else {
+      token = place;
+    }
+    load_head(own, own.at(row, head, place), width, to);
+    factors_.apply(batch, head, token, row, place, width, to);
+    if (parts_.rope)
+      load_head(*parts_.rope, parts_.rope->at(row, head, place), rope_width_, to + width);
+  }
+  return {room, ACL_FLOAT, count, full, {full}, {1}};
 }
 
 }  // namespace emu

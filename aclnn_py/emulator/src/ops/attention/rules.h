@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Phase one of the attention of inference, in the order in which it is applied. The documents give
+// 161001 to nulls and 161002 to dtypes and formats; what they only call unsupported or an exception
+// is judged by the tiling, whose refusal is 561002.
+#pragma once
+
+#include <cinttypes>
+
+#include "ops/attention/attention.h"
+
+namespace emu {
+
+// The value that means "all tokens"; larger values mean the same.
+constexpr int64_t kFarthest = 2147483647;
+
+// The rules fill in the problem as they go.
+class AttentionRules {
+ public:
+  AttentionRules(const AttentionCall &call, Attention *attention)
+      : c_(call), a_(*attention), check_(call.op) {}
+
+  Status run();
+
+ private:
+  struct Sizes {
+    int64_t batch, tokens, width;
+  };
+
+  bool ok() const { return check_.ok(); }
+  // Whether the query counts as a prompt: a step has no band and one row of mask per sequence.
+  bool prompt() const {
+    return a_.queries > 1 || a_.packed() || c_.kind == AttentionKind::kPrompt || rotary() ||
+           a_.width != a_.value_width;
+  }
+  bool rotary() const { return bool(c_.query_rope); }
+  bool few_bits() const { return keys_[0]->dtype == ACL_INT4 || keys_[0]->dtype == ACL_INT32; }
+  bool has_factors() const { return c_.factors || c_.key_factors; }
+  const char *kv_heads_name() const { return c_.kv_heads == 0 ? "numHeads" : "numKeyValueHeads"; }
+
+  // arguments.cpp
+  void nulls();
+  void side(const char *name, const AttentionSide &given);
+  std::vector<const aclTensor *> members(const char *name, const AttentionSide &given);
+  void dtypes();
+  void optional_dtypes();
+  void plain(const char *name, const aclTensor *tensor);
+  void contiguous();
+  void attributes();
+  void layout();
+
+  // sizes.cpp
+  Sizes measure(const char *name, const aclTensor &t, Arrangement form, const char *heads_name,
+                int64_t heads);
+  void query();
+  int64_t unpack(const Named<aclIntArray> &ends, const char *name, int64_t tokens,
+                 std::vector<int64_t> *starts, std::vector<int64_t> *lengths);
+  void sequences();
+  void packed();
+  void pages();
+  void page_size(const Sizes &key);
+  void widths(const char *name, const Sizes &key, const Sizes &value);
+  void shorten(const Named<aclIntArray> &given, std::vector<int64_t> *lengths);
+  void lengths();
+  void prefix();
+  void rotary_parts();
+  void rotary_part(const Named<aclTensor> &part, const aclTensor &whole, Arrangement form,
+                   const char *heads_name, int64_t heads);
+  void table();
+  void paddings();
+  void limits();
+
+  // factors.cpp
+  void factors();
+  void quantised();
+  void dequantised_query();
+  void separate_factors();
+  void common_factors();
+  Factors factor(const Named<aclTensor> &scale, const Named<aclTensor> &offset, int64_t mode,
+                 int64_t parts, int64_t part);
+  FactorForm factor_form(const aclTensor &scale, const char *name, int64_t mode, int64_t parts,
+                         int64_t *tokens);
+  void results_factors();
+
+  // masks.cpp
+  void pse();
+  void mask();
+  void mask_shape();
+  void tree();
+  void bands();
+  void sink();
+  void results();
+
+  const AttentionCall &c_;
+  Attention &a_;
+  Check check_;
+  std::vector<const aclTensor *> keys_, values_;
+};
+
+}  // namespace emu
