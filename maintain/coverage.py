@@ -75,6 +75,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " that of its matrices; the format it names counts for nothing.",
         "The versions of GroupedMatmulSwigluQuant take a list of fewer groups than the weight has;"
         " tuningConfig changes no number and is not judged.",
+        "GroupedMatmulFinalizeRouting clears its result, adds the rows of the shared input and then"
+        " those of the groups in their order, all in float32. A null logit or pertokenScale counts"
+        " as 1. A bias of BFLOAT16 is added after both scales, as in quantised products; the offset"
+        " of a weight of INT4 is multiplied by the sum of the row of x. Any aligned depth and width"
+        " is taken, though the documents name a few.",
         "Rows behind the last group are not written; groups outside the rows are a fault.",
     ),
     "index": (

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouped products whose rows are added to those of their tokens: one argument set behind all
+// versions.
+#pragma once
+
+#include "ops/gmm/low_bits.h"
+
+namespace emu {
+
+// The names that the versions give their parameters, where they differ.
+struct FinalizeNames {
+  const char *x, *weight, *scale, *bias, *groups, *shared, *logit, *row_index, *out;
+  const char *transpose_x, *transpose_weight;
+};
+inline constexpr FinalizeNames kFirstNames = {
+    "x",
+    "w",
+    "scaleOptional",
+    "biasOptional",
+    "groupListOptional",
+    "sharedInputOptional",
+    "logitOptional",
+    "rowIndexOptional",
+    "y",
+    "transposeX",
+    "transposeW",
+};
+inline constexpr FinalizeNames kLaterNames = {
+    "x1",
+    "x2",
+    "scaleOptional",
+    "biasOptional",
+    "groupListOptional",
+    "sharedInputOptional",
+    "logitOptional",
+    "rowIndexOptional",
+    "out",
+    "transposeX1",
+    "transposeX2",
+};
+inline constexpr FinalizeNames kBlockNames = {
+    "x1",    "x2",       "scale", "biasOptional", "groupList",   "sharedInput",
+    "logit", "rowIndex", "out",   "transposeX1",  "transposeX2",
+};
+inline constexpr FinalizeNames kLastNames = {
+    "x1",    "x2",       "scale", "bias",        "groupList",   "sharedInput",
+    "logit", "rowIndex", "out",   "transposeX1", "transposeX2",
+};
+
+struct FinalizeCall {
+  const char *op;
+  const FinalizeNames *names;
+  DtypeSet weights;
+  bool has_offset;  // the version has the parameters offset, antiquantScale and antiquantOffset
+  const aclTensor *x, *weight, *scale, *bias, *offset, *antiquant_scale, *antiquant_offset, *token,
+      *groups, *shared, *logit, *row_index;
+  int64_t dtype;
+  float shared_weight;
+  int64_t shared_offset;
+  bool transpose_x, transpose_weight;
+  int64_t list_type;
+  const aclIntArray *tuning;
+  const aclTensor *out;
+};
+
+// What the checks found out.
+struct FinalizeSizes {
+  int64_t experts = 0, depth = 0, columns = 0;
+};
+
+// Every rule of phase one.
+Status check_finalize(const FinalizeCall &call, FinalizeSizes *sizes);
+
+}  // namespace emu
