@@ -50,6 +50,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the first element of its tensor.",
         "GatherPaKvCache leaves rows behind the last sequence as they are.",
     ),
+    "activation": (
+        "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
+        " behind those that groupIndex of ClippedSwiglu counts are not written; a count beyond the"
+        " rows means all of them, a negative one is a fault.",
+    ),
     "matmul": (
         "Products of INT8 and INT4 sum exactly in 32 bits, which wrap around. A bias of INT32 is"
         " added to the sum; then come the scale of the column, that of the row, and a bias of"
