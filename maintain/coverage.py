@@ -144,19 +144,31 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "scaleOut of SwiGluQuant is the largest value divided by that of the dtype, which products"
         " and DynamicQuant mean by a scale. Static quantisation does not write it, and adds 0 where"
         " offsetsOptional is null.",
+        "Quantisation in blocks (Mx, Block) limits values to the range of the format, in every"
+        " algorithm; `floor` goes towards minus infinity, `round` to the nearest with ties away"
+        " from zero. Dividing by a scale that is a power of two is exact. An MX block with an"
+        " infinity or a NaN has the scale 255 and becomes zeros, as the documents of the norms say;"
+        " a block of zeros has the scale 0. A float scale counts no NaN, and a NaN stays one.",
+        "Algorithm 2 of the scales rounds up where the mantissa of the largest value exceeds that"
+        " of dstTypeMax, which is what a division by it gives: 6, whose mantissa it equals, is"
+        " stored as 6. dstTypeMax other than 0 needs algorithm 2.",
+        "The scales of a group of rows begin at its first row divided by the rows of a scale,"
+        " rounded down, plus the number of the group; places that no group uses hold 0. Groups need"
+        " not end with the last row, whose results are then not written.",
+        "SwigluMxQuant takes groups only where activateDim and axis are the last dimension: the"
+        " documents do not say where their scales lie otherwise. `hybrid` rounding to HiFloat8 is"
+        " random in a way that is not documented; it is refused.",
+        "A gated unit is quantised in float32, before it is rounded to the dtype of x; so is the"
+        " product with smoothScaleOptional of DynamicDualLevelMxQuant.",
+        "A 910B refuses operators that only the 950 has with 361001 where their documents name it,"
+        " else with 561003: no kernel was built for it.",
     ),
     "norm": (
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",
         "A second quantised result that is not asked for may have any shape; it is not written.",
-        "FastLayerNorm gives the same numbers as LayerNorm. AddRmsNormQuantV2 multiplies by the"
-        " scales on a 910B only where betaOptional and rmsNormOut are null, as the document says"
-        " of its older form.",
-        "AddLayerNormQuantV2 writes xOut where additionalOutput asks for it, also on a 910B; scales"
-        " of a dynamic quantisation that does not take place are not written.",
-        "An absent beta of GroupNormSiluQuant counts as 0, like that of GroupNormSilu.",
-        "QuantizedBatchNorm computes in float64 and rounds once, to the nearest number, half to"
-        " even, within the range of the dtype.",
+        "A 910B refuses the norms of the 950 with 561103, as their documents refuse everything but"
+        " null.",
     ),
 }
 _HEAD = """\
@@ -242,7 +254,9 @@ def _dtypes(name: str) -> str:
         listed = accepts.get(parameter["name"], parameter.get("dtypes", ()))
         if listed:
             break
-    return " ".join(dict.fromkeys(listed)).lower() or "not documented"
+    names = " ".join(dict.fromkeys(listed)).lower() or "not documented"
+    chip = facts.emulated().get(name, {}).get("chip")
+    return f"{names} (chips of the {chip} series only)" if chip else names
 
 
 if __name__ == "__main__":

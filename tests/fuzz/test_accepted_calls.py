@@ -16,6 +16,7 @@ from helpers.accepted_calls import (
     read_argument,
     write_argument,
 )
+from helpers.chip_950 import Chip950
 
 import aclnn_py as ap
 from aclnn_py import facts
@@ -60,8 +61,20 @@ def places(ranks: int) -> Iterator[list[tuple[ap.Device, dict[int, str]]]]:
             comm.close()
 
 
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Chip950]:
+    with Chip950() as process:
+        yield process
+
+
 @pytest.mark.parametrize("operator", operators())
-def test_accepted_calls_are_accepted_and_run(operator: str, device: ap.Device) -> None:
+def test_accepted_calls_are_accepted_and_run(
+    operator: str, device: ap.Device, request: pytest.FixtureRequest
+) -> None:
+    if "chip" in facts.emulated()[operator]:
+        process: Chip950 = request.getfixturevalue("newer")
+        process.call("helpers.chip_950", "make_accepted_calls", operator)
+        return
     for call in calls(operator):
         with places(call.ranks) as found:
             for place, groups in found:

@@ -32,23 +32,24 @@ void extremes(const float *x, int64_t count, float start, float *least, float *m
 }
 
 // Symmetric: scale = max(abs(x)) / highest, x becomes x / scale. A row of zeros has scale 0 and
-// becomes NaN, which is stored as 0. A NaN counts for nothing in the scale.
+// stays zeros. A NaN counts for nothing in the scale.
 inline RowScale scale_symmetric(float *x, int64_t count, const QuantRange &range) {
   float least, most;
   extremes(x, count, 0.0f, &least, &most, [](float value) { return std::fabs(value); });
   const float scale = most / range.highest;
-  for (int64_t i = 0; i < count; ++i) x[i] = x[i] / scale;
+  const float divisor = scale == 0.0f ? 1.0f : scale;
+  for (int64_t i = 0; i < count; ++i) x[i] = x[i] / divisor;
   return {scale, 0.0f};
 }
 
 // Asymmetric: scale = (max - min) / (highest - lowest), offset = highest - max / scale, x becomes
-// x / scale + offset. A row of one value has scale 0 and is stored as 0.
+// x / scale + offset. A row of one value has scale 0 and becomes zeros.
 inline RowScale scale_asymmetric(float *x, int64_t count, const QuantRange &range) {
   float least, most;
   extremes(x, count, count > 0 ? x[0] : 0.0f, &least, &most, [](float value) { return value; });
   const float scale = (most - least) / (range.highest - range.lowest);
   const float offset = range.highest - most / scale;
-  for (int64_t i = 0; i < count; ++i) x[i] = x[i] / scale + offset;
+  for (int64_t i = 0; i < count; ++i) x[i] = scale == 0.0f ? 0.0f : x[i] / scale + offset;
   return {scale, offset};
 }
 

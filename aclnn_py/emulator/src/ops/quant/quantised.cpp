@@ -2,6 +2,8 @@
 // build flags: -O3
 #include "ops/quant/quantised.h"
 
+#include "ops/quant/low_bits.h"
+
 namespace emu {
 namespace {
 
@@ -106,7 +108,12 @@ QuantTarget::QuantTarget(const aclTensor &y, Rounding rounding)
 
 void QuantTarget::write(int64_t start, int64_t count, const float *values) const {
   if (floats_) {
-    floats_->write(start, count, values);
+    float limited_values[kBlock];
+    for (int64_t at = 0; at < count; at += kBlock) {
+      const int64_t n = std::min(kBlock, count - at);
+      for (int64_t i = 0; i < n; ++i) limited_values[i] = limited(values[at + i], range_.highest);
+      floats_->write(start + at, n, limited_values);
+    }
     return;
   }
   int32_t block[kBlock];

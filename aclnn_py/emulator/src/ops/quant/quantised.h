@@ -34,8 +34,8 @@ Check &check_dst_type(Check &check, const char *attribute, int64_t given, const 
 class QuantTarget {
  public:
   explicit QuantTarget(const aclTensor &y, Rounding rounding = Rounding::kNearestEven);
-  // Rounds and limits the values; NaN becomes 0. What shares a byte or an INT32 is written by one
-  // call.
+  // Rounds and limits the values; NaN becomes 0 among integers. What shares a byte or an INT32 is
+  // written by one call.
   void write(int64_t start, int64_t count, const float *values) const;
 
  private:

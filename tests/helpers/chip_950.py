@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process of its own whose emulator has a chip of the 950 series, and calls of functions there.
+
+The chip of the emulator is chosen once per process. `Chip950` starts a process with the newer one;
+`call` runs a function of a module there, and `operator` calls an operator with arrays.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helpers.processes import environment
+
+NAME = "Ascend950PR_9599"
+_LONGEST_S = 300.0  # a call that takes longer hangs
+_SCRIPT = "from helpers.chip_950 import serve; serve()"
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A tensor that is read; ``values`` are codes where NumPy lacks the dtype.
+
+    ``stepped``: its elements have gaps between them.
+    """
+
+    values: Array
+    dtype: str
+    stepped: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A tensor for a result; its elements come back as NumPy has them, or as codes."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    stepped: bool = False
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The status and the message of a call that was refused or that failed."""
+
+    status: int
+    text: str
+
+
+class Chip950:
+    """The process; leave the context to end it."""
+
+    def __init__(self) -> None:
+        self._child = subprocess.Popen(
+            [sys.executable, "-c", _SCRIPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment({"ACLNN_PY_EMULATOR_SOC": NAME}),
+        )
+
+    def __enter__(self) -> Chip950:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._child.stdin.close()
+        self._child.wait(timeout=60)
+        self._child.stdout.close()
+
+    def call(self, module: str, function: str, *arguments: Any) -> Any:
+        """Run a function of a module in the process and return its result."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        pickle.dump((module, function, arguments), self._child.stdin)
+        self._child.stdin.flush()
+        watch = threading.Timer(_LONGEST_S, self._child.kill)
+        watch.start()
+        try:
+            succeeded, result = pickle.load(self._child.stdout)
+        except EOFError:
+            raise AssertionError(f"the process ended: {self._child.wait(timeout=60)}") from None
+        finally:
+            watch.cancel()
+        assert succeeded, result
+        return result
+
+    def operator(self, name: str, *arguments: Any) -> Any:
+        """Call an operator; return the arrays of its results, or how it was refused."""
+        return self.call(__name__, "operate", name, arguments)
+
+
+def serve() -> None:
+    """Answer calls from standard input until it ends."""
+    # What a library prints does not belong among the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    import aclnn_py as ap
+
+    with ap.Device(0):
+        while True:
+            try:
+                module, function, arguments = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
+            answer: tuple[bool, Any]
+            try:
+                answer = True, getattr(importlib.import_module(module), function)(*arguments)
+            except Exception:  # whatever it is, the test is told
+                answer = False, traceback.format_exc()
+            pickle.dump(answer, answers)
+            answers.flush()
+
+
+def operate(name: str, arguments: tuple[Any, ...]) -> list[Array] | Refused:
+    """Call an operator on the current device, as `Chip950.operator` does there."""
+    import aclnn_py as ap
+
+    built = [_built(argument) for argument in arguments]
+    try:
+        getattr(ap.ops, name)(*built)
+        ap.Device(0).synchronize()
+    except ap.errors.StatusError as error:
+        return Refused(int(error.status), str(error))
+    pairs = zip(arguments, built, strict=True)
+    return [tensor.numpy() for given, tensor in pairs if isinstance(given, Made)]
+
+
+def make_accepted_calls(operator: str) -> None:
+    """Make every accepted call of an operator on the current device."""
+    import aclnn_py as ap
+    from helpers.accepted_calls import calls
+
+    for call in calls(operator):
+        call.op(*call.build())
+    ap.Device(0).synchronize()
+
+
+def _built(argument: Any) -> Any:
+    if isinstance(argument, Given):
+        return _tensor(argument.values, argument.dtype, argument.stepped)
+    if isinstance(argument, Made):
+        from aclnn_py.tensor.dtypes import dtype_of
+
+        # What no operator leaves behind by chance: an odd code, or 77.
+        kind = dtype_of(argument.dtype)
+        if kind.bits > 8:
+            junk = np.full(argument.shape, 77).astype(kind.numpy)
+        else:
+            junk = np.full(argument.shape, 77 & ((1 << kind.bits) - 1), np.uint8).view(kind.numpy)
+        return _tensor(junk, argument.dtype, argument.stepped)
+    return argument
+
+
+def _tensor(values: Array, dtype: str, stepped: bool) -> Any:
+    import aclnn_py as ap
+
+    if not stepped:
+        return ap.from_numpy(np.ascontiguousarray(values).reshape(values.shape), dtype=dtype)
+    wide = np.zeros((*values.shape[:-1], 2 * values.shape[-1] + 1), values.dtype)
+    wide[..., 1::2] = values
+    return ap.from_numpy(wide, dtype=dtype)[..., 1::2]
