@@ -167,6 +167,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",
         "A second quantised result that is not asked for may have any shape; it is not written.",
+        "FastLayerNorm gives the same numbers as LayerNorm. AddRmsNormQuantV2 multiplies by the"
+        " scales on a 910B only where betaOptional and rmsNormOut are null, as the document says"
+        " of its older form.",
+        "AddLayerNormQuantV2 writes xOut where additionalOutput asks for it, also on a 910B; scales"
+        " of a dynamic quantisation that does not take place are not written.",
+        "An absent beta of GroupNormSiluQuant counts as 0, like that of GroupNormSilu.",
+        "QuantizedBatchNorm computes in float64 and rounds once, to the nearest number, half to"
+        " even, within the range of the dtype.",
         "A 910B refuses the norms of the 950 with 561103, as their documents refuse everything but"
         " null.",
     ),

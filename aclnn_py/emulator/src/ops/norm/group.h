@@ -17,10 +17,11 @@ struct GroupStatistics {
   std::vector<float> means, rstds;
 };
 
-// Each group is normalised, scaled and shifted channel by channel, and then activated.
-template <class F>
+// Each group is normalised, scaled and shifted channel by channel, and then activated. `to` has
+// write(start, count, values) and may change the values.
+template <class Target, class F>
 GroupStatistics group_normalise(const GroupedChannels &g, const RowSource<float> &from,
-                                const RowTarget<float> &to, const std::vector<float> &scale,
+                                const Target &to, const std::vector<float> &scale,
                                 const std::vector<float> &shift, double eps, F activate) {
   const int64_t each = g.channels / g.groups, width = each * g.inner, rows = g.rows();
   GroupStatistics all{std::vector<float>(static_cast<size_t>(rows)),

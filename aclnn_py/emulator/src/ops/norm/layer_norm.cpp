@@ -15,6 +15,7 @@ struct LayerNormArguments {
   const aclTensor *weight, *bias;
   double eps;
   const aclTensor *out, *mean, *rstd;
+  int64_t widest = kUncountable;  // elements that are normalised together
 };
 
 Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
@@ -62,6 +63,10 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
   check.shape("out", a.out, layout_of(*a.input));
   check.shape("meanOutOptional", a.mean, outer).shape("rstdOutOptional", a.rstd, outer);
   if (!check.ok()) return check.status();
+  if (inner.count() > a.widest) {
+    return fail(kInnerNull, "%s: normalizedShape has %lld elements; allowed: at most %lld", a.op,
+                static_cast<long long>(inner.count()), static_cast<long long>(a.widest));
+  }
   PlanBuilder plan(a.op);
   const size_t input = plan.input(a.input), weight = plan.input(a.weight),
                bias = plan.input(a.bias);
@@ -130,6 +135,26 @@ EMU_OPERATOR(LayerNormWithImplMode, (const aclTensor *input, const aclIntArray *
   call.out = out;
   call.mean = meanOutOptional;
   call.rstd = rstdOutOptional;
+  return emu::plan_layer_norm(call, workspaceSize, executor);
+}
+EMU_CATCH
+
+// It adds in another order than LayerNorm on the hardware; here both are the same.
+EMU_OPERATOR(FastLayerNorm,
+             (const aclTensor *input, const aclIntArray *normalizedShape,
+              const aclTensor *weightOptional, const aclTensor *biasOptional, double eps,
+              aclTensor *out, aclTensor *meanOutOptional, aclTensor *rstdOutOptional)) {
+  emu::LayerNormArguments call{};
+  call.op = "aclnnFastLayerNorm";
+  call.input = input;
+  call.normalized_shape = normalizedShape;
+  call.weight = weightOptional;
+  call.bias = biasOptional;
+  call.eps = eps;
+  call.out = out;
+  call.mean = meanOutOptional;
+  call.rstd = rstdOutOptional;
+  call.widest = 583705600;
   return emu::plan_layer_norm(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -195,3 +195,67 @@ EMU_OPERATOR(AddRmsNormDynamicQuantV2,
                            workspaceSize, executor);
 }
 EMU_CATCH
+
+EMU_OPERATOR(RmsNormDynamicQuant,
+             (const aclTensor *x, const aclTensor *gamma, const aclTensor *smoothScalesOptional,
+              const aclTensor *betaOptional, double epsilon, int64_t dstType, aclTensor *yOut,
+              aclTensor *scaleOut)) {
+  using namespace emu;
+  constexpr const char *op = "aclnnRmsNormDynamicQuant";
+  Check check(op);
+  check.required("x", x).required("gamma", gamma);
+  check.optional("smoothScalesOptional", smoothScalesOptional)
+      .optional("betaOptional", betaOptional);
+  check.required("yOut", yOut).required("scaleOut", scaleOut);
+  check.dtype("x", x).dtype("gamma", gamma).dtype("smoothScalesOptional", smoothScalesOptional);
+  check.dtype("betaOptional", betaOptional).dtype("yOut", yOut).dtype("scaleOut", scaleOut);
+  check.tiling().rank("x", x, 2, 8);
+  if (!check.ok()) return check.status();
+  const Layout whole = layout_of(*x);
+  const int64_t width = whole.shape[whole.rank - 1];
+  const std::pair<const char *, const aclTensor *> vectors[] = {
+      {"gamma", gamma},
+      {"smoothScalesOptional", smoothScalesOptional},
+      {"betaOptional", betaOptional}};
+  check.that(x->numel() > 0, "x has shape %s; no dimension may be 0", shape_text(whole).c_str());
+  for (const auto &[name, tensor] : vectors) {
+    if (tensor == nullptr) continue;
+    check.same_dtype(name, tensor->dtype, "x", x->dtype);
+    check.shape(name, tensor, dense_layout(&width, 1));
+  }
+  check_dst_type(check, "dstType", dstType, "yOut", yOut);
+  check.shape("yOut", yOut, whole);
+  check.shape("scaleOut", scaleOut, dense_layout(whole.shape, whole.rank - 1));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t input = plan.input(x), weight = plan.input(gamma);
+  const size_t smooth = plan.input(smoothScalesOptional), beta = plan.input(betaOptional);
+  const size_t y = plan.output(yOut), scale = plan.output(scaleOut);
+  const int64_t rows = outer_count(*x, 1);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const aclTensor &result = c.tensor(y);
+        const RowSource<float> from(operands.safe(view_of(c.tensor(input)), {shared_view(result)}));
+        const QuantTarget to(result);
+        const RowTarget<float> scale_to(view_of(c.tensor(scale)));
+        const QuantRange range = quant_range(result.dtype);
+        const auto weights = read_all<float>(c, weight, width, 1.0f),
+                   biases = read_all<float>(c, beta, width, 0.0f),
+                   factors = read_all<float>(c, smooth, width, 1.0f);
+        for_each_row<float>(rows, width, 1, [&](int64_t row, float *values) {
+          from.read(row * width, width, values);
+          rms_normalise(values, width, epsilon, weights.data());
+          for (int64_t i = 0; i < width; ++i) {
+            const auto at = static_cast<size_t>(i);
+            values[i] = (values[i] + biases[at]) * factors[at];
+          }
+          const RowScale found = scale_symmetric(values, width, range);
+          to.write(row * width, width, values);
+          scale_to.write(row, 1, &found.scale);
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH

@@ -10,11 +10,19 @@
 namespace emu {
 namespace {
 
-Status plan_add_rms_norm_quant(const char *op, const aclTensor *x1, const aclTensor *x2,
-                               const aclTensor *gamma, const aclTensor *const scales[2],
-                               const aclTensor *const zeros[2], double epsilon, bool divide,
-                               const aclTensor *const ys[2], const aclTensor *x,
-                               uint64_t *workspace_size, aclOpExecutor **executor) {
+struct AddQuantArguments {
+  const char *op;
+  const aclTensor *x1, *x2, *gamma, *scales[2], *zeros[2], *beta;
+  double epsilon;
+  bool divide;
+  const aclTensor *ys[2], *x, *norm;
+  bool second_version;  // which has beta and norm
+};
+
+Status plan_add_rms_norm_quant(const AddQuantArguments &a, uint64_t *workspace_size,
+                               aclOpExecutor **executor) {
+  const auto &[op, x1, x2, gamma, scales, zeros, beta, epsilon, divide, ys, x, norm,
+               second_version] = a;
   constexpr const char *kScales[] = {"scales1", "scales2Optional"};
   constexpr const char *kZeros[] = {"zeroPoints1Optional", "zeroPoints2Optional"};
   constexpr const char *kYs[] = {"y1Out", "y2Out"};
@@ -22,7 +30,10 @@ Status plan_add_rms_norm_quant(const char *op, const aclTensor *x1, const aclTen
   check.required("x1", x1).required("x2", x2).required("gamma", gamma);
   check.required(kScales[0], scales[0]).optional(kScales[1], scales[1]);
   check.optional(kZeros[0], zeros[0]).optional(kZeros[1], zeros[1]);
+  check.optional("betaOptional", beta);
   check.required(kYs[0], ys[0]).required(kYs[1], ys[1]).required("xOut", x);
+  check.optional("rmsNormOutOptional", norm);
+  check.dtype("betaOptional", beta).dtype("rmsNormOutOptional", norm);
   check.dtype("x1", x1).dtype("x2", x2).dtype("gamma", gamma).dtype("xOut", x);
   for (int i = 0; i < 2; ++i) {
     check.dtype(kScales[i], scales[i]).dtype(kZeros[i], zeros[i]);
@@ -33,10 +44,19 @@ Status plan_add_rms_norm_quant(const char *op, const aclTensor *x1, const aclTen
   check.same_dtype("x2", x2->dtype, "x1", x1->dtype);
   check.same_dtype("gamma", gamma->dtype, "x1", x1->dtype);
   check.same_dtype("xOut", x->dtype, "x1", x1->dtype);
+  if (beta) check.same_dtype("betaOptional", beta->dtype, "x1", x1->dtype);
+  if (norm) check.same_dtype("rmsNormOutOptional", norm->dtype, "x1", x1->dtype);
   check.same_dtype(kYs[1], ys[1]->dtype, kYs[0], ys[0]->dtype);
-  check.that(scales[1] != nullptr || zeros[1] == nullptr,
+  // The second version of the 950 takes a second scale of 1 for granted.
+  const bool shifted_only = zeros[1] != nullptr && scales[1] == nullptr;
+  check.that(!shifted_only || (second_version && chip_is_950()),
              "zeroPoints2Optional is given; then scales2Optional must be given too");
-  check.that(divide || chip_is_950(), "divMode is false; this chip takes true only");
+  // Where it asks for nothing new, the second version multiplies on every chip.
+  const bool multiplies = second_version && beta == nullptr && norm == nullptr;
+  check.that(divide || multiplies || chip_is_950(),
+             second_version ? "divMode is false; beside betaOptional and rmsNormOutOptional this "
+                              "chip takes true only"
+                            : "divMode is false; this chip takes true only");
   const Layout whole = layout_of(*x1), inner = layout_of(*gamma);
   bool trails = inner.rank <= whole.rank;
   for (int d = 0; trails && d < inner.rank; ++d)
@@ -58,43 +78,54 @@ Status plan_add_rms_norm_quant(const char *op, const aclTensor *x1, const aclTen
     if (scales[i]) check.same_dtype(kScales[i], scales[i]->dtype, kScales[0], scales[0]->dtype);
     check.shape(kScales[i], scales[i], inner).shape(kZeros[i], zeros[i], inner);
   }
+  check.shape("betaOptional", beta, inner).shape("rmsNormOutOptional", norm, whole);
   check.shape("x2", x2, whole).shape(kYs[0], ys[0], whole).shape("xOut", x, whole);
   // Without scales nothing is written to the second result, and programs give a small one.
-  if (scales[1]) check.shape(kYs[1], ys[1], whole);
+  const bool twice = scales[1] != nullptr || shifted_only;
+  if (twice) check.shape(kYs[1], ys[1], whole);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const size_t first = plan.input(x1), second = plan.input(x2), weight = plan.input(gamma);
   const size_t scale[] = {plan.input(scales[0]), plan.input(scales[1])};
   const size_t zero[] = {plan.input(zeros[0]), plan.input(zeros[1])};
+  const size_t bias = second_version ? plan.input(beta) : plan.input_if(beta);
   const size_t y[] = {plan.output(ys[0]), plan.output(ys[1])}, sum = plan.output(x);
+  const size_t normed = second_version ? plan.output(norm) : plan.output_if(norm);
   const int64_t width = gamma->numel(), rows = width == 0 ? 0 : outer_count(*x1, gamma->rank());
-  const bool twice = scales[1] != nullptr;
+  const bool biased = beta != nullptr, with_norm = norm != nullptr, divides = divide;
+  const double eps = epsilon;
   return plan.finish(
       [=](PlanContext &c) {
         Operands operands;
+        const View norm_view = with_norm ? view_of(c.tensor(normed)) : View();
         const aclTensor &last = c.tensor(y[twice ? 1 : 0]);
         const View sum_view = view_of(c.tensor(sum)), near = shared_view(c.tensor(y[0])),
                    far = shared_view(last);
-        const RowSource<float> left(operands.safe(view_of(c.tensor(first)), {sum_view, near, far}));
-        const RowSource<float> right(
-            operands.safe(view_of(c.tensor(second)), {sum_view, near, far}));
-        const RowTarget<float> sum_to(sum_view);
+        const auto safe = [&](size_t index) {
+          return operands.safe(view_of(c.tensor(index)), {sum_view, near, far, norm_view});
+        };
+        const RowSource<float> left(safe(first)), right(safe(second));
+        const RowTarget<float> sum_to(sum_view), norm_to(with_norm ? norm_view : sum_view);
         const QuantTarget to[] = {QuantTarget(c.tensor(y[0])), QuantTarget(last)};
         const auto factors = read_all<float>(c, weight, width, 1.0f);
         const std::vector<float> scale_of[] = {read_all<float>(c, scale[0], width, 1.0f),
                                                read_all<float>(c, scale[1], width, 1.0f)};
         const std::vector<float> zero_of[] = {read_all<float>(c, zero[0], width, 0.0f),
                                               read_all<float>(c, zero[1], width, 0.0f)};
+        const auto biases = biased ? read_all<float>(c, bias, width, 0.0f) : std::vector<float>();
         for_each_row<float>(rows, width, 2, [&](int64_t row, float *values) {
           float *other = values + width;
           left.read(row * width, width, values);
           right.read(row * width, width, other);
           for (int64_t i = 0; i < width; ++i) values[i] += other[i];
           sum_to.write(row * width, width, values);
-          rms_normalise(values, width, epsilon, factors.data());
+          rms_normalise(values, width, eps, factors.data());
+          if (with_norm) norm_to.write(row * width, width, values);
+          if (biased)
+            for (int64_t i = 0; i < width; ++i) values[i] += biases[static_cast<size_t>(i)];
           for (int n = 0; n < (twice ? 2 : 1); ++n) {
             const float *s = scale_of[n].data(), *z = zero_of[n].data();
-            if (divide)
+            if (divides)
               for (int64_t i = 0; i < width; ++i) other[i] = values[i] / s[i] + z[i];
             else
               for (int64_t i = 0; i < width; ++i) other[i] = values[i] * s[i] + z[i];
@@ -115,11 +146,44 @@ EMU_OPERATOR(AddRmsNormQuant,
               const aclTensor *zeroPoints1Optional, const aclTensor *zeroPoints2Optional,
               [[maybe_unused]] int64_t axis, double epsilon, bool divMode, aclTensor *y1Out,
               aclTensor *y2Out, aclTensor *xOut)) {
-  const aclTensor *const scales[] = {scales1, scales2Optional};
-  const aclTensor *const zeros[] = {zeroPoints1Optional, zeroPoints2Optional};
-  const aclTensor *const ys[] = {y1Out, y2Out};
-  return emu::plan_add_rms_norm_quant("aclnnAddRmsNormQuant", x1, x2, gamma, scales, zeros, epsilon,
-                                      divMode, ys, xOut, workspaceSize, executor);
+  return emu::plan_add_rms_norm_quant({"aclnnAddRmsNormQuant",
+                                       x1,
+                                       x2,
+                                       gamma,
+                                       {scales1, scales2Optional},
+                                       {zeroPoints1Optional, zeroPoints2Optional},
+                                       nullptr,
+                                       epsilon,
+                                       divMode,
+                                       {y1Out, y2Out},
+                                       xOut,
+                                       nullptr,
+                                       false},
+                                      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(AddRmsNormQuantV2,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *scales1, const aclTensor *scales2Optional,
+              const aclTensor *zeroPoints1Optional, const aclTensor *zeroPoints2Optional,
+              const aclTensor *betaOptional, [[maybe_unused]] int64_t axis, double epsilon,
+              bool divMode, aclTensor *y1Out, aclTensor *y2Out, aclTensor *xOut,
+              aclTensor *rmsNormOutOptional)) {
+  return emu::plan_add_rms_norm_quant({"aclnnAddRmsNormQuantV2",
+                                       x1,
+                                       x2,
+                                       gamma,
+                                       {scales1, scales2Optional},
+                                       {zeroPoints1Optional, zeroPoints2Optional},
+                                       betaOptional,
+                                       epsilon,
+                                       divMode,
+                                       {y1Out, y2Out},
+                                       xOut,
+                                       rmsNormOutOptional,
+                                       true},
+                                      workspaceSize, executor);
 }
 EMU_CATCH
 
