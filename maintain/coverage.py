@@ -61,6 +61,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " floats or an offset, all in float32, and one rounding. INT8 results go to the nearest"
         " number, half to even, and are limited to their range.",
         "An INT8 result takes the offset that the scale of 64 bits holds where none is given.",
+        "A quantised weight is rounded to the dtype of x before it is multiplied, whatever"
+        " innerPrecise says. WeightQuantBatchMatmul, the first version, is absent: its document"
+        " gives no formula, and its two sets of parameters contradict each other.",
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
         "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"

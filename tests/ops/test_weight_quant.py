@@ -136,4 +136,162 @@ def test_refusals() -> None:
     assert status(weight=place(np.ones((64, 8), np.int16))) == 161002
     assert status(y=hollow((2, 8), np.float32)) == 161002
     quantised = {"y": hollow((2, 8), np.int8), "quant": place(np.ones(8, np.uint64))}
-    assert status(**quantised) == 561003
+    assert status(**quantised | {"quant": None}) == 161002
+    assert status(**quantised | {"quant": place(np.ones(7, np.uint64))}) == 161002
+    assert status(shift=place(np.ones(8, np.float32))) == 161002
+    assert status(scale=place(np.ones(8, np.uint64))) == 161002, "8 columns are no multiple of 64"
+    assert status(offset=place(np.ones(8, np.int32))) == 161002
+    third = "aclnnWeightQuantBatchMatmulV3"
+    assert refusal(third, x, weight, scale, None, None, None, None, 0, 2, out) == 161002
+
+
+def third(x: ap.Tensor, weight: ap.Tensor, scale: Any, out: ap.Tensor, **more: Any) -> None:
+    """WeightQuantBatchMatmulV3 with its optional arguments by name."""
+    ap.ops.weight_quant_batch_matmul_v3(
+        x,
+        weight,
+        scale,
+        more.get("offset"),
+        more.get("quant"),
+        more.get("shift"),
+        more.get("bias"),
+        more.get("group", 0),
+        more.get("precise", 0),
+        out,
+    )
+
+
+@pytest.mark.parametrize("kind", ["int8", "int4", "int32"])
+@pytest.mark.parametrize("group", [0, 32, 96])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("precise", [0, 1])
+def test_a_few_rows_are_those_of_many(
+    kind: str, group: int, dtype: np.dtype[Any], precise: int
+) -> None:
+    """The path that never makes the weight gives the same bits as the one that does."""
+    rng = np.random.default_rng(29)
+    k, n = 608, 328
+    bound = 128 if kind == "int8" else 8
+    numbers = rng.integers(-bound, bound, (k, n))
+    scale = rng.uniform(1e-6, 0.1, (-(-k // group) if group else 1, n)).astype(dtype)
+    shift = rng.uniform(-3, 3, scale.shape).astype(dtype)
+    x = rng.standard_normal((40, k)).astype(dtype)
+    weight = stored(numbers, kind)
+    many = hollow((40, n), dtype)
+    given = {"offset": place(shift), "group": group, "precise": precise}
+    third(place(x), weight, place(scale), many, **given)
+    oracle = wide(x) @ rounded_weight(numbers, scale, shift, group)
+    assert_close(many.numpy(), oracle, scale=8)
+    for m in (1, 3, 4, 7):
+        out = hollow((m, n), dtype)
+        third(place(x[:m]), weight, place(scale), out, **given)
+        assert (out.numpy() == many.numpy()[:m]).all(), m
+
+
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+def test_weights_below_and_above_the_normal_range(kind: str) -> None:
+    """Each weight is rounded as float16 is: in small steps, and to infinity."""
+    numbers = np.arange(-8, 8)[None, :].repeat(2, 0)
+    x = np.zeros((1, 2), np.float16)
+    x[0, 0] = 1
+    for size in (2.0**-24, 3e-6, 6e-5, 60000.0):
+        scale = np.full((1,), size, np.float16)
+        out = hollow((1, 16), np.float16)
+        third(place(x), stored(numbers, kind), place(scale), out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight = (numbers * wide(scale)).astype(np.float32).astype(np.float16)
+            exact = weight[0] + np.where(np.isinf(weight[1]), np.nan, 0)
+        assert np.array_equal(out.numpy()[0], exact.astype(np.float16), equal_nan=True), size
+
+
+@pytest.mark.parametrize("width", [1, 64])
+def test_packed_scales_of_the_weight(width: int) -> None:
+    rng = np.random.default_rng(31)
+    m, k, n = 5, 128, 64
+    numbers = rng.integers(-128, 128, (k, n))
+    x = rng.standard_normal((m, k)).astype(np.float16)
+    scale = rng.uniform(0.01, 0.1, width).astype(np.float16).astype(np.float32)
+    offset = rng.integers(-128, 128, width).astype(np.int32)
+    packed = ap.empty((width,), np.uint64)
+    ap.ops.trans_quant_param_v2(place(scale), None, packed)
+    out = hollow((m, n), np.float16)
+    third(
+        place(x),
+        place(numbers.astype(np.int8), "transposed"),
+        packed,
+        out,
+        offset=place(offset),
+    )
+    weight = ((numbers + offset) * wide(scale)).astype(np.float32).astype(np.float16)
+    assert_close(out.numpy(), wide(x) @ wide(weight), scale=4)
+
+
+@pytest.mark.parametrize("given", ["none", "argument", "packed"])
+def test_quantised_results(given: str) -> None:
+    rng = np.random.default_rng(37)
+    m, k, n = 3, 64, 32
+    numbers = rng.integers(-8, 8, (k, n))
+    x = rng.integers(-2, 3, (m, k)).astype(np.float16)
+    scale, quant = np.full(n, 0.5, np.float16), rng.choice([0.25, 0.5], n).astype(np.float32)
+    offset, bias = rng.integers(-9, 9, n).astype(np.float32), np.arange(n).astype(np.float16)
+    packed = ap.empty((n,), np.uint64)
+    ap.ops.trans_quant_param_v2(place(quant), place(offset) if given == "packed" else None, packed)
+    out = hollow((m, n), np.int8)
+    third(
+        place(x),
+        stored(numbers, "int8"),
+        place(scale),
+        out,
+        quant=packed,
+        shift=place(offset) if given == "argument" else None,
+        bias=place(bias),
+    )
+    exact = (wide(x) @ (numbers * 0.5) + wide(bias)) * quant + (0 if given == "none" else offset)
+    assert (out.numpy() == np.clip(np.rint(exact), -128, 127)).all()
+
+
+@pytest.mark.parametrize("shape", [(5, 24), (3, 5, 24), (20, 136)], ids=str)
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, np.int32], ids=["int4", "int32"])
+def test_numbers_are_packed(shape: tuple[int, ...], dtype: Any) -> None:
+    rng = np.random.default_rng(41)
+    numbers = rng.integers(-8, 8, shape).astype(np.int32)
+    columns = shape[-1] if dtype is ml_dtypes.int4 else shape[-1] // 8
+    out = ap.from_numpy(np.full((*shape[:-1], columns), 5, np.int8).astype(dtype))
+    ap.ops.convert_weight_to_int4_pack(place(numbers, "transposed"), out)
+    if dtype is np.int32:
+        assert (out.numpy() == nibbles(numbers)).all()
+    else:
+        assert (out.numpy().astype(np.int32) == numbers).all()
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, np.int32], ids=["int4", "int32"])
+@pytest.mark.parametrize("m", [1, 9])
+def test_packed_blocks_are_weights(dtype: Any, m: int) -> None:
+    rng = np.random.default_rng(43)
+    k, n = 72, 136
+    numbers = rng.integers(-8, 8, (k, n)).astype(np.int32)
+    columns = n if dtype is ml_dtypes.int4 else n // 8
+    blocks = ap.from_numpy(
+        np.full((k, columns), 5, np.int8).astype(dtype), format=ap.Format.FRACTAL_NZ
+    )
+    ap.ops.convert_weight_to_int4_pack(place(numbers), blocks)
+    x, scale = rng.integers(-3, 4, (m, k)).astype(np.float16), np.full(n, 0.5, np.float16)
+    out = hollow((m, n), np.float16)
+    third(place(x), blocks, place(scale), out)
+    assert (out.numpy() == wide(x) @ (numbers * 0.5)).all()
+
+
+def test_what_cannot_be_packed() -> None:
+    name = "aclnnConvertWeightToINT4Pack"
+    numbers = place(np.ones((4, 12), np.int32))
+    few = ap.from_numpy(np.ones((4, 12), np.int8).astype(ml_dtypes.int4))
+    assert refusal(name, None, few) == 161001
+    assert refusal(name, numbers, None) == 161001
+    assert refusal(name, place(np.ones((4, 12), np.float32)), few) == 161002
+    assert refusal(name, numbers, place(np.ones((4, 12), np.int8))) == 161002
+    assert refusal(name, numbers, place(np.ones((4, 2), np.int32))) == 161002
+    assert refusal(name, place(np.ones((4, 11), np.int32)), few) == 161002
+    assert refusal(name, place(np.ones(12, np.int32)), few) == 161002
+    assert refusal(name, ap.empty((0, 12), np.int32), few) == 161002
+    out = place(np.ones((4, 4), np.int32))[:, ::2]
+    assert refusal(name, place(np.ones((4, 16), np.int32)), out) == 161002

@@ -8,12 +8,6 @@
 namespace emu {
 namespace {
 
-// Low nibble first.
-int8_t nibble(const void *data, int64_t index) {
-  const int bits = static_cast<const unsigned char *>(data)[index / 2] >> (index % 2 * 4) & 15;
-  return static_cast<int8_t>(bits < 8 ? bits : bits - 16);
-}
-
 // Whether the last two strides are those of a matrix whose axes were exchanged.
 bool exchanged(const aclTensor &t) {
   const size_t rank = t.rank();
@@ -65,27 +59,30 @@ IntegerStack::IntegerStack(const aclTensor &tensor, Packing packing) {
                 cols = from.first.cols * (packing == Packing::kAlongColumns ? 8 : 1),
                 matrices = from.batch.count(), first = words ? 0 : tensor.offset;
   memory_.resize(static_cast<size_t>(matrices * rows * cols));
-  parallel_for(
-      matrices * rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, cols)),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          int64_t index = r / rows, origin = first;
-          const int64_t i = r % rows;
-          for (int d = from.batch.rank - 1; d >= 0; --d) {
-            origin += index % from.batch.shape[d] * from.batch.stride[d];
-            index /= from.batch.shape[d];
-          }
-          int8_t *to = memory_.data() + r * cols;
-          const GemmAxis &down = from.first.row, &across = from.first.col;
-          for (int64_t j = 0; j < cols; ++j) {
-            if (packing == Packing::kAlongColumns)
-              to[j] = nibble(from.first.data, 8 * (origin + down.at(i) + across.at(j / 8)) + j % 8);
-            else if (packing == Packing::kAlongRows)
-              to[j] = nibble(from.first.data, 8 * (origin + down.at(i / 8) + across.at(j)) + i % 8);
-            else to[j] = nibble(from.first.data, origin + down.at(i) + across.at(j));
-          }
-        }
-      });
+  parallel_for(matrices * rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, cols)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t r = begin; r < end; ++r) {
+                   int64_t index = r / rows, origin = first;
+                   const int64_t i = r % rows;
+                   for (int d = from.batch.rank - 1; d >= 0; --d) {
+                     origin += index % from.batch.shape[d] * from.batch.stride[d];
+                     index /= from.batch.shape[d];
+                   }
+                   int8_t *to = memory_.data() + r * cols;
+                   const GemmAxis &down = from.first.row, &across = from.first.col;
+                   for (int64_t j = 0; j < cols; ++j) {
+                     if (packing == Packing::kAlongColumns)
+                       to[j] = number_of_4_bits(
+                           from.first.data, 8 * (origin + down.at(i) + across.at(j / 8)) + j % 8);
+                     else if (packing == Packing::kAlongRows)
+                       to[j] = number_of_4_bits(
+                           from.first.data, 8 * (origin + down.at(i / 8) + across.at(j)) + i % 8);
+                     else
+                       to[j] =
+                           number_of_4_bits(from.first.data, origin + down.at(i) + across.at(j));
+                   }
+                 }
+               });
   stack_.first.data = memory_.data();
   stack_.first.dtype = ACL_INT8;
   stack_.first.rows = rows;

@@ -11,6 +11,12 @@ namespace emu {
 // Where the eight 4-bit numbers of an INT32 element lie.
 enum class Packing : uint8_t { kNone, kAlongRows, kAlongColumns };
 
+// Number `index` of those from `data` on, two to a byte, the lower half first.
+inline int8_t number_of_4_bits(const void *data, int64_t index) {
+  const int bits = static_cast<const unsigned char *>(data)[index / 2] >> (index % 2 * 4) & 15;
+  return static_cast<int8_t>(bits < 8 ? bits : bits - 16);
+}
+
 // A transposed view of packed elements has its numbers along the rows.
 Packing packing_of(const aclTensor &tensor);
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -ffp-contract=fast
+// Products of a few rows with a quantised weight, which wait for memory: the numbers are read once,
+// become weights in registers, and are multiplied there.
+#include "ops/matmul/quant/weight_stream_kernels.h"
+
+#include <utility>
+
+#include "ops/matmul/gemm_kinds.isa.h"
+
+namespace emu {
+namespace EMU_ISA_NS {
+namespace {
+
+using F = Vec<float>::type;
+using Loose = Vec<float>::loose;
+constexpr int lanes = Vec<float>::lanes;
+
+inline int nibble(const uint8_t *b, int64_t i) {
+  const int bits = b[i / 2] >> (i % 2 * 4) & 15;
+  return bits < 8 ? bits : bits - 16;
+}
+
+// The numbers of a row as float32: number j, and a block of vectors from column j on.
+struct Bytes {
+  static constexpr int vectors = 1;
+  static float one(const uint8_t *b, int64_t j) { return static_cast<int8_t>(b[j]); }
+  static void run(const uint8_t *b, int64_t j, F (&to)[vectors]) {
+    to[0] = lanes_of<WideByte<int8_t>>(reinterpret_cast<const int8_t *>(b) + j);
+  }
+};
+// A vector of the lower halves, then one of the upper halves.
+struct Halves {
+  static constexpr int vectors = 2;
+  static float one(const uint8_t *b, int64_t j) { return static_cast<float>(nibble(b, j)); }
+  static void run(const uint8_t *b, int64_t j, F (&to)[vectors]) {
+    const uint8_t *from = b + j / 2;
+#if defined(__AVX512F__)
+    // The lowest four bits of a lane choose what they stand for.
+    constexpr __mmask16 all = 0xffff;
+    const __m512 meaning = _mm512_set_ps(-1, -2, -3, -4, -5, -6, -7, -8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i bytes =
+        _mm512_maskz_cvtepu8_epi32(all, _mm_loadu_si128(reinterpret_cast<const __m128i *>(from)));
+    to[0] = (F)_mm512_maskz_permutexvar_ps(all, bytes, meaning);
+    to[1] = (F)_mm512_maskz_permutexvar_ps(all, _mm512_maskz_srli_epi32(all, bytes, 4), meaning);
+#elif defined(__AVX2__)
+    const __m256i bytes =
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)));
+    to[0] = (F)_mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(bytes, 28), 28));
+    to[1] = (F)_mm256_cvtepi32_ps(_mm256_srai_epi32(bytes, 4));
+#else
+    for (int i = 0; i < lanes; ++i) {
+      to[0][i] = one(from, 2 * i);
+      to[1][i] = one(from, 2 * i + 1);
+    }
+#endif
+  }
+};
+
+// The 16-bit kinds. A tame value, one that stays finite, is rounded to the nearest, half to even,
+// by adding and subtracting 1.5 * 2^n times the power of two it begins with: the sum has no room
+// for what is behind the last bit of the kind. `least` is where the kind's own steps end.
+struct Float16 {
+  static constexpr float factor = 1.5f * 8192, least = 0x1p-14f, limit = 65504;
+  static uint16_t bits(float v) {
+    uint32_t x = float_to_bits(v);
+    const uint32_t sign = x >> 16 & 0x8000;
+    x &= 0x7fffffff;
+    if (x >= 0x7f800000) return static_cast<uint16_t>(sign | (x > 0x7f800000 ? 0x7e00 : 0x7c00));
+    if (x >= 0x477ff000) return static_cast<uint16_t>(sign | 0x7c00);
+    if (x < 0x38800000) {  // below the normal range: the sum shifts the bits and rounds them
+      const uint32_t sum = float_to_bits(bits_to_float(x) + 0.5f);
+      return static_cast<uint16_t>(sign | (sum - 0x3f000000));
+    }
+    x += 0xfff + (x >> 13 & 1);
+    return static_cast<uint16_t>(sign | (x - 0x38000000) >> 13);
+  }
+  static float rounded(float v) { return float16_to_float(bits(v)); }
+};
+struct Bfloat16 {
+  static constexpr float factor = 1.5f * 65536, least = 0x1p-126f, limit = 0x1p100f;
+  static uint16_t bits(float v) {
+    const uint32_t x = float_to_bits(v);
+    if (v != v) return static_cast<uint16_t>(x >> 16 | 0x40);
+    return static_cast<uint16_t>((x + 0x7fff + (x >> 16 & 1)) >> 16);
+  }
+  static float rounded(float v) { return bits_to_float(static_cast<uint32_t>(bits(v)) << 16); }
+};
+
+template <class R>
+inline F rounded_tame(F v) {
+  using I = Vec<int32_t>::type;
+  F power = (F)((I)v & 0x7f800000);
+#if defined(__AVX512F__)
+  power = (F)_mm512_maskz_max_ps(0xffff, (__m512)power, _mm512_set1_ps(R::least));
+#elif defined(__AVX2__)
+  power = (F)_mm256_max_ps((__m256)power, _mm256_set1_ps(R::least));
+#else
+  for (int i = 0; i < lanes; ++i) power[i] = power[i] > R::least ? power[i] : R::least;
+#endif
+  const F sum = power * R::factor + v;
+  return sum - power * R::factor;
+}
+
+template <class R>
+F rounded_any(F v) {
+  for (int i = 0; i < lanes; ++i) v[i] = R::rounded(v[i]);
+  return v;
+}
+
+// One rounding of the exact number * scale + shift to float32, with or without the instruction.
+inline float weight_of(float number, float scale, float shift) {
+  return static_cast<float>(static_cast<double>(number) * scale + shift);
+}
+
+inline F weights_of(F numbers, F scale, F shift) {
+#if defined(__AVX2__)
+  return numbers * scale + shift;  // contracted
+#else
+  F weights;
+  for (int i = 0; i < lanes; ++i) weights[i] = weight_of(numbers[i], scale[i], shift[i]);
+  return weights;
+#endif
+}
+
+// Adds the products of `deep` depths to the sums of all columns.
+template <class S, class R, bool tame, int rows, int deep>
+void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool add) {
+  constexpr int vectors = S::vectors;
+  float factors[deep * rows];
+  memcpy(factors, a, sizeof factors);
+  const uint8_t *row[deep];
+  for (int p = 0; p < deep; ++p) row[p] = b + p * s.step;
+  int64_t j = 0;
+  for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
+    F scale[vectors], shift[vectors], sum[rows][vectors] = {};
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      scale[v] = *reinterpret_cast<const Loose *>(s.scale + j + v * lanes);
+      shift[v] = *reinterpret_cast<const Loose *>(s.shift + j + v * lanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < rows && add; ++i)
+        sum[i][v] = *reinterpret_cast<const Loose *>(s.sums + i * s.sums_stride + j + v * lanes);
+    }
+#pragma GCC unroll 16
+    for (int p = 0; p < deep; ++p) {
+      F numbers[vectors];
+      S::run(row[p], j, numbers);
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) {
+        const F exact = weights_of(numbers[v], scale[v], shift[v]);
+        const F weights = tame ? rounded_tame<R>(exact) : rounded_any<R>(exact);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) sum[i][v] += factors[p * rows + i] * weights;
+      }
+    }
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v)
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i)
+        *reinterpret_cast<Loose *>(s.sums + i * s.sums_stride + j + v * lanes) = sum[i][v];
+  }
+  for (; j < s.columns; ++j) {
+    for (int i = 0; i < rows; ++i) {
+      float sum = add ? s.sums[i * s.sums_stride + j] : 0.0f;
+      for (int p = 0; p < deep; ++p)
+        sum += factors[p * rows + i] *
+               R::rounded(weight_of(S::one(row[p], j), s.scale[j], s.shift[j]));
+      s.sums[i * s.sums_stride + j] = sum;
+    }
+  }
+}
+
+template <class S, class R, int rows>
+void across(const WeightStream &s) {
+  constexpr int deep = rows <= 2 ? 8 : 4;
+  int64_t p = 0;
+  for (; s.tame && p + deep <= s.depth; p += deep)
+    add_depths<S, R, true, rows, deep>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+  for (; p < s.depth; ++p)
+    add_depths<S, R, false, rows, 1>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+}
+
+// Column j of those of the lower halves comes from column 2 * j, and so on, block by block.
+inline void in_halves(float *values, int64_t count) {
+  constexpr int block = Halves::vectors * lanes;
+  for (int64_t j = 0; j + block <= count; j += block) {
+    float from[block];
+    memcpy(from, values + j, sizeof from);
+    for (int i = 0; i < lanes; ++i) values[j + i] = from[2 * i];
+    for (int i = 0; i < lanes; ++i) values[j + lanes + i] = from[2 * i + 1];
+  }
+}
+
+template <class S, class R>
+bool prepare(const float *scale, const float *offset, int64_t count, float *scales, float *shifts) {
+  memcpy(scales, scale, static_cast<size_t>(count) * sizeof(float));
+  if (offset == nullptr) memset(shifts, 0, static_cast<size_t>(count) * sizeof(float));
+  for (int64_t j = 0; offset != nullptr && j < count; ++j) {
+    const float product = offset[j] * scale[j];
+    shifts[j] = offset[j] == 0 ? 0 : product;
+  }
+  int wild = 0;
+  for (int64_t j = 0; j < count; ++j) {
+    const float reach = 128 * __builtin_fabsf(scales[j]) + __builtin_fabsf(shifts[j]);
+    wild |= !(reach < R::limit);
+  }
+  if constexpr (S::vectors > 1) {
+    in_halves(scales, count);
+    in_halves(shifts, count);
+  }
+  return wild == 0;
+}
+
+template <class R>
+void dequantise(const int8_t *numbers, int64_t count, const float *scale, const float *shift,
+                uint16_t *out) {
+  for (int64_t j = 0; j < count; ++j) out[j] = R::bits(weight_of(numbers[j], scale[j], shift[j]));
+}
+
+template <class S, class R, int... less_one>
+constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRounding rounding,
+                    std::integer_sequence<int, less_one...>) {
+  const int s = static_cast<int>(storage), r = static_cast<int>(rounding);
+  ((streams->across[s][r][less_one] = across<S, R, less_one + 1>), ...);
+  streams->prepare[s][r] = prepare<S, R>;
+  streams->dequantise[r] = dequantise<R>;
+}
+
+constexpr WeightStreams make_streams() {
+  WeightStreams streams{};
+  streams.block = Halves::vectors * lanes;
+  const std::make_integer_sequence<int, most_streamed_rows> heights;
+  fill<Bytes, Float16>(&streams, WeightStorage::bytes, WeightRounding::float16, heights);
+  fill<Bytes, Bfloat16>(&streams, WeightStorage::bytes, WeightRounding::bfloat16, heights);
+  fill<Halves, Float16>(&streams, WeightStorage::halves, WeightRounding::float16, heights);
+  fill<Halves, Bfloat16>(&streams, WeightStorage::halves, WeightRounding::bfloat16, heights);
+  return streams;
+}
+
+}  // namespace
+
+extern const WeightStreams weight_stream_table;
+constexpr WeightStreams weight_stream_table = make_streams();
+
+}  // namespace EMU_ISA_NS
+}  // namespace emu
