@@ -70,6 +70,7 @@ def test_observed_results_and_workspaces_are_those_of_a_plain_call(device):
         ops.softmax(x, 1, seen)
     assert notes.ended[0].workspace_nbytes == nbytes
     np.testing.assert_array_equal(plain.numpy(), seen.numpy())
+    np.testing.assert_allclose(seen.numpy().astype(np.float64).sum(axis=1), 1, rtol=1e-2)
 
 
 def test_a_refusal_is_seen_with_its_status_and_raised_as_ever(x, out):

@@ -233,6 +233,7 @@ def test_a_row_does_not_depend_on_its_neighbours() -> None:
     together = call(FUSED, q, k, v, num_heads=8, num_key_value_heads=2, **mask)
     few = call(FUSED, q[:, :, -7:], k, v, num_heads=8, num_key_value_heads=2, **mask)
     one = call(FUSED, q[:, :, -1:], k, v, num_heads=8, num_key_value_heads=2)
+    agree(one, attention(q[:, :, -1:], k, v, 1.0))
     for at in range(2):
         assert np.asarray(together[at], np.float32).any()
         assert_same(few[at], together[at][:, :, -7:])

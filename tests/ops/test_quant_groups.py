@@ -89,6 +89,9 @@ def test_swiglu_quant_is_swiglu_and_dynamic_quant() -> None:
     )
     ap.ops.swi_glu(place(x), -1, middle)
     ap.ops.dynamic_quant(middle, None, parts, scales)
+    gate, factor = np.split(wide(x), 2, axis=-1)
+    product = gate / (1 + np.exp(-gate)) * factor
+    assert_close(scale.numpy(), np.abs(product).max(-1) / 127, dtype=np.float16)
     # The parts round to float16 in between.
     assert_close(scale.numpy(), scales.numpy(), dtype=np.float16)
     assert np.abs(fused.numpy().astype(int) - parts.numpy()).max() <= 1
