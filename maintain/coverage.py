@@ -49,6 +49,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         ' "Nct" a token begins offsetsOptional and a multiple of stridesOptional elements behind'
         " the first element of its tensor.",
         "GatherPaKvCache leaves rows behind the last sequence as they are.",
+        "The matrices of the gated delta rules stay float32 within a call and are rounded when they"
+        " are stored. A sequence of RecurrentGatedDeltaRule begins with the slot of its last"
+        " accepted token, or of its first token where numAcceptedTokens is null.",
     ),
     "activation": (
         "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
@@ -74,6 +77,19 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Einsum of integers wraps in their dtype.",
     ),
     "conversion": ("NpuFormatCast fills what a block has beyond the tensor with zeros.",),
+    "math": (
+        "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
+        " weightB.",
+    ),
+    "mhc": (
+        "MhcPreSinkhorn adds hcEps behind the first sigmoid as MhcPre does, and takes it as the"
+        " epsilon of its stages too. The first stage has no sums: its place in sumOut is not"
+        " written.",
+    ),
+    "vfusion": (
+        "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
+        " PyTorch adapter documents it; the product that the document writes would keep it.",
+    ),
     "gmm": (
         "Products of quantised operands are exact sums in int32; scales, biases and activations"
         " follow in float32, and the result is rounded once. The scale of the weight is multiplied"
