@@ -182,6 +182,28 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "A 910B refuses operators that only the 950 has with 361001 where their documents name it,"
         " else with 561003: no kernel was built for it.",
     ),
+    "mc2": (
+        "Rows of dispatch lie by expert, then by the rank they come from, then as that rank has"
+        " its tokens. Rank r sends its tokens to copy r mod n of a shared expert with n copies."
+        " With tensor parallelism the rows of rank 0 come first, and expertTokenNums counts those"
+        " of both. epRecvCounts has the ends of the rows by expert and rank,"
+        " assistInfoForCombine the rank, token and place of row i at element 128 * i.",
+        "Dispatch quantises as the document of its first version gives it: x * scales times"
+        " 127 / max, with the inverse of that factor as scale; a row of zeros has scale 0."
+        " commQuantMode 2 of combine quantises each row in the same way.",
+        "Combine adds in float32 in the order sharedExpertX, shared experts, the experts of the"
+        " token, and rounds once, as MoeFinalizeRouting does. Shared experts have weight 1. A"
+        " token that takes no part keeps what needs no other rank. Its form with a norm gives what"
+        " AddRmsNorm makes of the result.",
+        "The first versions of dispatch and combine take the numbers of ranks and the sizes that"
+        " the second take. MoeUpdateExpert, DistributeBarrier and"
+        " MoeDistributeCombineAddRmsNorm, which the documents give to other chips, run on a 910B"
+        " too.",
+        "MoeUpdateExpert chooses copy token mod copies with balanceMode 1, and keeps an expert"
+        " whose scale is not below the sum of the token's scales times their thresholds.",
+        "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
+        " out is a fault.",
+    ),
     "norm": (
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",

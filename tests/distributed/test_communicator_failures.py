@@ -7,16 +7,13 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.processes import environment
-from helpers.ranks import run_ranks
+from helpers.ranks import run_ranks, start_ranks
 from helpers.recovery import assert_usable
 
 import aclnn_py as ap
@@ -55,40 +52,6 @@ except Exception as error:
 else:
     print("no error")
 """
-
-
-def start_ranks(tmp_path: Path, count: int, script: str) -> list[tuple[int, str]]:
-    """Run a script in processes that do not end each other; (status, output) in rank order."""
-    path = tmp_path / "script.py"
-    path.write_text(script)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    processes = []
-    for rank in range(count):
-        env = environment(
-            {
-                "RANK": str(rank),
-                "LOCAL_RANK": str(rank),
-                "WORLD_SIZE": str(count),
-                "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": str(port),
-                "HCCL_EXEC_TIMEOUT": "60",
-            }
-        )
-        processes.append(
-            subprocess.Popen(
-                [sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True
-            )
-        )
-    results = []
-    for process in processes:
-        try:
-            output, _ = process.communicate(timeout=90)
-        finally:
-            process.kill()
-        results.append((process.returncode, output.strip()))
-    return results
 
 
 def test_a_killed_rank_is_named_by_a_wait_of_the_communicator(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +175,7 @@ class Scarcity:
         rows = (_Call * ranks)()
         for rank, (row, machine) in enumerate(zip(rows, machines, strict=True)):
             with ap.Device(rank):
-                made = machine.prepared(case)
+                made = machine.prepared(replace(case, call=case.call.at(rank)))
             row.phase_one, row.op, row.words = made.phase_one, made.op, made.words
             row.phase_two, row.workspace, row.stream = made.phase_two, made.workspace, made.stream
             row.device = rank

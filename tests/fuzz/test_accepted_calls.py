@@ -77,8 +77,8 @@ def test_accepted_calls_are_accepted_and_run(
         return
     for call in calls(operator):
         with places(call.ranks) as found:
-            for place, groups in found:
+            for rank, (place, groups) in enumerate(found):
                 with place:
-                    call.op(*call.build(groups))
+                    call.op(*call.at(rank).build(groups))
             for place, _ in found:
                 place.synchronize()

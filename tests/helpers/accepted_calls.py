@@ -11,6 +11,7 @@ argument is written as
 - a list of tensors: ``{"tensors": [tensor or null, ...]}``;
 - a scalar: ``{"scalar": dtype, "bytes": hex}``; a list of them: ``{"scalars": [...]}``;
 - the name of a communicator: ``{"group": number of ranks}``;
+- this rank's number in it: ``{"rank": number of ranks}``;
 - anything else as JSON has it; null is a null pointer.
 """
 
@@ -98,6 +99,12 @@ class Group:
     ranks: int
 
 
+class Rank(int):
+    """The number of the rank that makes the call; 0 until `Call.at` says another."""
+
+    ranks: int
+
+
 @dataclass(frozen=True)
 class Call:
     """One call of an operator, its arguments in C order."""
@@ -128,6 +135,11 @@ class Call:
         """Return the call with another argument, or with other fields of the one that is there."""
         arguments = list(self.arguments)
         arguments[position] = replace(arguments[position], **fields) if fields else value
+        return replace(self, arguments=tuple(arguments))
+
+    def at(self, rank: int) -> Call:
+        """Return the call as a rank of its communicator makes it."""
+        arguments = (rank if isinstance(a, Rank) else a for a in self.arguments)
         return replace(self, arguments=tuple(arguments))
 
     def build(self, groups: Mapping[int, str] | None = None) -> list[Any]:
@@ -222,6 +234,10 @@ def read_argument(written: Any) -> Any:
         return ScalarSpec(written["scalar"], bytes.fromhex(written["bytes"]))
     if "scalars" in written:
         return ScalarListSpec(tuple(read_argument(item) for item in written["scalars"]))
+    if "rank" in written:
+        rank = Rank(0)
+        rank.ranks = written["rank"]
+        return rank
     return Group(written["group"])
 
 
@@ -250,6 +266,8 @@ def write_argument(argument: Any) -> Any:
         return {"scalars": [write_argument(member) for member in argument.members]}
     if isinstance(argument, Group):
         return {"group": argument.ranks}
+    if isinstance(argument, Rank):
+        return {"rank": argument.ranks}
     return argument
 
 

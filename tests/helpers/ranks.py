@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import socket
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
+
+from helpers.processes import environment
 
 
 class RankError(AssertionError):
@@ -102,3 +108,37 @@ def _collect(
             if not good:
                 raise RankError(f"[rank {rank}] {text}") from value
             results[rank] = value
+
+
+def start_ranks(tmp_path: Path, count: int, script: str) -> list[tuple[int, str]]:
+    """Run a script in processes that do not end each other; (status, output) in rank order."""
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    processes = []
+    for rank in range(count):
+        env = environment(
+            {
+                "RANK": str(rank),
+                "LOCAL_RANK": str(rank),
+                "WORLD_SIZE": str(count),
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": str(port),
+                "HCCL_EXEC_TIMEOUT": "60",
+            }
+        )
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, str(path)], env=env, stdout=subprocess.PIPE, text=True
+            )
+        )
+    results = []
+    for process in processes:
+        try:
+            output, _ = process.communicate(timeout=90)
+        finally:
+            process.kill()
+        results.append((process.returncode, output.strip()))
+    return results

@@ -153,13 +153,14 @@ Status Communicator::look_around(const Wait &wait, double waited, bool (*ready)(
     if (const Status status = check(r)) return status;
   }
   if (const Status status = find_deadlock(wait)) return status;
-  if (config_.exec_timeout > 0 && waited > config_.exec_timeout && !ready(context)) {
+  const double limit = wait.limit > 0 ? wait.limit : config_.exec_timeout;
+  if (limit > 0 && waited > limit && !ready(context)) {
     std::string late;
     for (uint32_t r : missing)
       late += (late.empty() ? "" : ", ") + who(r) + " (" + current_call(r) + ")";
-    return abandon("EI0002", kPeerLate,
-                   "%s waited %g s in %s for %s; HCCL_EXEC_TIMEOUT sets the limit",
-                   who(rank_).c_str(), config_.exec_timeout, here.c_str(), late.c_str());
+    return abandon("EI0002", kPeerLate, "%s waited %g s in %s for %s; %s sets the limit",
+                   who(rank_).c_str(), limit, here.c_str(), late.c_str(),
+                   wait.limit > 0 ? "an argument of the call" : "HCCL_EXEC_TIMEOUT");
   }
   return 0;
 }

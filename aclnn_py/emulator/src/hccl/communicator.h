@@ -39,6 +39,7 @@ struct Wait {
   uint32_t rank = 0;
   uint64_t value = 0;
   const std::vector<uint32_t> *peers = nullptr;
+  double limit = 0;  // seconds; 0: HCCL_EXEC_TIMEOUT
 };
 
 class Communicator {

@@ -134,12 +134,12 @@ void Session::show_call() {
 // Shows this rank's step and waits for everyone's. A record and a staging area are used again two
 // steps later; a rank gets there only after all arrived at the step between, so all have read the
 // old contents.
-Status Session::arrive() {
+Status Session::arrive(double limit) {
   const uint64_t step = comm_.step;
   if (fresh_) show_call();
   region_.state(rank_).step.store(step + 1, std::memory_order_seq_cst);
   comm_.ring_all();
-  const Status status = comm_.wait({Awaits::step, size_, step + 1}, [&] {
+  const Status status = comm_.wait({Awaits::step, size_, step + 1, nullptr, limit}, [&] {
     for (uint32_t r = 0; r < size_; ++r) {
       if (region_.state(r).step.load(std::memory_order_acquire) < step + 1) return false;
     }
@@ -200,7 +200,7 @@ Status Session::compare() {
   return 0;
 }
 
-Status Session::barrier() { return arrive(); }
+Status Session::barrier(double limit) { return arrive(limit); }
 
 // Every rank must give the same sizes; where the blocks lie is its own business.
 void Session::agree_on(const std::vector<Block> &blocks) {

@@ -44,7 +44,8 @@ class Session {
   // Waits for this rank's turn on the communicator. Nothing else may be called when it fails.
   Status begin();
 
-  Status barrier();
+  // `limit` in seconds is how long this rank waits; 0: HCCL_EXEC_TIMEOUT.
+  Status barrier(double limit = 0);
   // Block r of `recv`, on every rank, becomes what rank r has in `send`.
   Status all_gather(const void *send, void *recv, uint64_t bytes);
   Status all_gather_v(const void *send, void *recv, const std::vector<Block> &blocks);
@@ -66,7 +67,7 @@ class Session {
  private:
   void agree_on(const std::vector<Block> &blocks);
   void show_call();
-  Status arrive();
+  Status arrive(double limit = 0);
   Status compare();
   // Data go from rank to rank in one of two ways. Short ones, and those in memory that others
   // cannot see, are copied through the staging areas, a part in each step. Of the others the ranks

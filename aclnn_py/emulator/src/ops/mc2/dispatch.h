@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// MoeDistributeDispatch in all its versions, and its two halves.
+#pragma once
+
+#include "ops/mc2/experts.h"
+
+namespace emu {
+
+struct DispatchCall {
+  ExpertAttributes attributes;
+  const aclTensor *x, *ids, *scales, *mask, *weights;
+  const aclTensor *elastic = nullptr, *times = nullptr;
+  int64_t quant_mode = 0, count_type = 0;
+  const aclTensor *expanded = nullptr, *dynamic_scales = nullptr, *assist = nullptr,
+                  *expert_counts = nullptr, *ep_counts = nullptr, *tp_counts = nullptr,
+                  *expanded_weights = nullptr;
+  // Names of parameters that differ between the versions.
+  bool first() const { return attributes.version == 1; }
+  const char *name(const char *of_first, const char *of_others) const {
+    return first() ? of_first : of_others;
+  }
+};
+
+// How tokens travel: moved, or quantised on the way.
+enum class TokenForm : uint8_t { moved, integers_by_row };
+
+// Makes the rows of one rank.
+class TokenRows {
+ public:
+  // `factors` are rows that tokens are multiplied with, by Route::factors; empty: none.
+  TokenRows(const aclTensor &x, const aclTensor &expanded, TokenForm form,
+            std::vector<float> factors);
+  const Envelope &envelope() const { return envelope_; }
+  void make(const Route &route, char *message) const;
+
+ private:
+  const aclTensor &x_;
+  TokenForm form_;
+  int64_t width_;
+  std::vector<float> factors_;
+  Envelope envelope_;
+};
+
+// All checks of phase one. `form` says how tokens travel.
+Status check_dispatch(const DispatchCall &call, Experts *experts, TokenForm *form);
+Status plan_dispatch(const DispatchCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+
+}  // namespace emu
