@@ -118,8 +118,9 @@ Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpEx
   p.antiquant_scale = plan.input(c.antiquant_scale);
   p.antiquant_offset = plan.input(c.antiquant_offset);
   p.x3 = plan.input(c.x3);
+  if (c.scales_by_operand) p.pertoken = plan.input(c.pertoken_scale);
   p.dequant_scale = plan.input(c.dequant_scale);
-  p.pertoken = plan.input(c.pertoken_scale);
+  if (!c.scales_by_operand) p.pertoken = plan.input(c.pertoken_scale);
   p.comm1 = plan.input(c.comm_scale1);
   p.comm2 = plan.input(c.comm_scale2);
   if (!c.in_place()) p.residual = plan.input(c.residual);

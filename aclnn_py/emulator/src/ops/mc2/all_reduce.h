@@ -21,6 +21,10 @@ struct AllReduceCall {
   int64_t group_size = 0;
   const aclTensor *dequant_scale = nullptr, *pertoken_scale = nullptr;  // int8
   const aclTensor *comm_scale1 = nullptr, *comm_scale2 = nullptr;
+  // Later versions name the scales after x1 and x2, whose parameters they put in that order.
+  const char *dequant_name = "dequantScale", *pertoken_name = "pertokenScale";
+  bool scales_by_operand = false;
+  const char *comm_mode = "";  // "": no parameter, or nothing chosen
   const aclTensor *residual = nullptr, *gamma = nullptr, *norm_out = nullptr;  // with_norm
   double epsilon = 0;
   const aclTensor *output = nullptr;  // y of the forms with a norm
@@ -34,6 +38,13 @@ struct AllReduceCall {
     antiquant_scale = scale;
     antiquant_offset = offset;
     group_size = size;
+  }
+  void operand_scales(const aclTensor *of_x1, const aclTensor *of_x2) {
+    pertoken_scale = of_x1;
+    dequant_scale = of_x2;
+    dequant_name = "x2Scale";
+    pertoken_name = "x1ScaleOptional";
+    scales_by_operand = true;
   }
   void norm(const aclTensor *added, const aclTensor *weight, double smallest, const aclTensor *y,
             const aclTensor *out) {

@@ -77,11 +77,11 @@ void check_weight_shapes(Check &check, const AllReduceCall &c) {
 void check_scale_shapes(Check &check, const AllReduceCall &c) {
   if (c.product != Product::int8 || !check.ok()) return;
   check.that(is_per_column(*c.dequant_scale, c.columns()),
-             "dequantScale has shape %s; it must be (1,), (%" PRId64 ",) or (1, %" PRId64 ")",
+             "%s has shape %s; it must be (1,), (%" PRId64 ",) or (1, %" PRId64 ")", c.dequant_name,
              shape_of(*c.dequant_scale).c_str(), c.columns(), c.columns());
   if (c.pertoken_scale) {
     check.that(c.pertoken_scale->rank() == 1 && c.pertoken_scale->shape[0] == c.rows(),
-               "pertokenScale has shape %s; expected one value per row of x1, (%" PRId64 ",)",
+               "%s has shape %s; expected one value per row of x1, (%" PRId64 ",)", c.pertoken_name,
                shape_of(*c.pertoken_scale).c_str(), c.rows());
   }
 }
@@ -102,11 +102,11 @@ void check_presence(Check &check, const AllReduceCall &c) {
   check.required(c.output_name(), c.output);
   if (c.with_norm) check.required("normOut", c.norm_out);
   if (c.product == Product::few_bit_weight) check.required("antiquantScale", c.antiquant_scale);
-  if (c.product == Product::int8) check.required("dequantScale", c.dequant_scale);
+  if (c.product == Product::int8) check.required(c.dequant_name, c.dequant_scale);
   check.optional("bias", c.bias)
       .optional("x3", c.x3)
       .optional("antiquantOffset", c.antiquant_offset);
-  check.optional("pertokenScale", c.pertoken_scale);
+  check.optional(c.pertoken_name, c.pertoken_scale);
   check.optional("commQuantScale1", c.comm_scale1).optional("commQuantScale2", c.comm_scale2);
 }
 
@@ -127,6 +127,11 @@ void check_modes(Check &check, const AllReduceCall &c) {
              "reduceOp is \"%.40s\"; only \"sum\" is supported", c.reduce_op);
   check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed",
              c.stream_mode);
+  const bool a5 = hccl::chip() == hccl::Chip::a5;
+  const char *mode = c.comm_mode;
+  check.that(!mode || !*mode || (a5 && (!std::strcmp(mode, "ai_cpu") || !std::strcmp(mode, "ccu"))),
+             "commMode is \"%.40s\"; on %s it can be %s", mode, hccl::chip_text(),
+             a5 ? "\"\", \"ai_cpu\" or \"ccu\"" : "\"\" only");
 }
 
 void check_shapes(Check &check, const AllReduceCall &c) {
@@ -173,7 +178,8 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
   }
   if (c.product == Product::int8) {
     check.that(c.dequant_scale->dtype != ACL_FLOAT || c.pertoken_scale,
-               "dequantScale has dtype FLOAT; without pertokenScale it must be UINT64 or INT64");
+               "%s has dtype FLOAT; without %s it must be UINT64 or INT64", c.dequant_name,
+               c.pertoken_name);
   }
   if (c.with_norm) {
     check.that(c.epsilon > 0 && c.epsilon < 1, "epsilon is %g; it must be between 0 and 1",

@@ -54,6 +54,20 @@ EMU_OPERATOR(MatmulAllReduceV2, (const aclTensor *x1, const aclTensor *x2, const
 }
 EMU_CATCH
 
+EMU_OPERATOR(MatmulAllReduceV3,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *x3Optional, const char *group, const char *reduceOp,
+              const char *commMode, int64_t commTurn, int64_t streamMode, aclTensor *output)) {
+  emu::AllReduceCall call{"aclnnMatmulAllReduceV3", emu::Product::floating, x1, x2};
+  call.bias = biasOptional;
+  call.x3 = x3Optional;
+  call.comm_mode = commMode;
+  call.output = output;
+  call.modes(group, reduceOp, commTurn, streamMode);
+  return emu::plan_floating(call, workspaceSize, executor);
+}
+EMU_CATCH
+
 EMU_OPERATOR(MatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
               const aclTensor *residual, const aclTensor *gamma, double epsilon, const char *group,

@@ -35,7 +35,8 @@ class Finish final : public RowSink<float>, public RowSink<int32_t> {
 
   void accept(int64_t row, int64_t col, int64_t count, const int32_t *sums) const override {
     const Dequantisation &d = c_.dequantisation;
-    const auto *bias = static_cast<const uint32_t *>(c_.bias.data);
+    const bool integer_bias = present(c_.bias) && c_.bias.dtype == ACL_INT32;
+    const auto *bias = integer_bias ? static_cast<const uint32_t *>(c_.bias.data) : nullptr;
     const bool per_column = d.scale.size() > 1;
     for (int64_t done = 0; done < count; done += kPiece) {
       const int64_t n = std::min(kPiece, count - done), j = col + done;
@@ -51,6 +52,7 @@ class Finish final : public RowSink<float>, public RowSink<int32_t> {
       if (!d.pertoken.empty()) {
         for (int64_t i = 0; i < n; ++i) values[i] *= d.pertoken[static_cast<size_t>(row)];
       }
+      if (present(c_.bias) && !integer_bias) add(c_.bias, 0, j, n, values);
       finish(row, j, n, values);
     }
   }

@@ -19,7 +19,8 @@ struct Dequantisation {
 };
 
 // product (+ bias) -> dequantised -> rounded -> + x3 -> rounded, as dense rows in `dtype`. A null
-// `data` leaves a term out. An int32 bias is added to the int32 sums.
+// `data` leaves a term out. An int32 bias is added to the int32 sums, a floating one to what an
+// integer product was dequantised to.
 struct Contribution {
   Matrix left, right;
   Matrix bias;

@@ -15,17 +15,17 @@ void check_dtypes(Check &check, const AllReduceCall &c) {
   const aclDataType scale = c.dequant_scale->dtype, output = c.output->dtype;
   check.dtype_in("x1", c.x1->dtype, dtype_set(ACL_INT8))
       .dtype_in("x2", c.x2->dtype, dtype_set(ACL_INT8));
-  check.dtype_in("dequantScale", scale, p310 ? kPacked : kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
+  check.dtype_in(c.dequant_name, scale, p310 ? kPacked : kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
   check.dtype_in(c.output_name(), output, p310 ? dtype_set(ACL_FLOAT16) : dt::kHalf);
   if (c.bias) check.dtype_in("bias", c.bias->dtype, dtype_set(ACL_INT32));
   check_addends(check, c);
-  if (output == ACL_BF16) check.dtype_in("dequantScale", scale, dtype_set(ACL_BF16));
+  if (output == ACL_BF16) check.dtype_in(c.dequant_name, scale, dtype_set(ACL_BF16));
   check.that(scale != ACL_BF16 || output == ACL_BF16,
-             "dequantScale has dtype BF16; %s has to have it too, but has %s", c.output_name(),
-             dtype_name(output));
+             "%s has dtype BF16; %s has to have it too, but has %s", c.dequant_name,
+             c.output_name(), dtype_name(output));
   if (!c.pertoken_scale) return;
-  check.dtype_in("pertokenScale", c.pertoken_scale->dtype, dtype_set(ACL_FLOAT));
-  if (output == ACL_FLOAT16) check.dtype_in("dequantScale", scale, dtype_set(ACL_FLOAT));
+  check.dtype_in(c.pertoken_name, c.pertoken_scale->dtype, dtype_set(ACL_FLOAT));
+  if (output == ACL_FLOAT16) check.dtype_in(c.dequant_name, scale, dtype_set(ACL_FLOAT));
 }
 
 void check_communication_scales(Check &check, const AllReduceCall &c) {
@@ -61,6 +61,19 @@ Status plan_int8(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor
   if (c.dequant_scale->dtype == ACL_INT64)
     const_cast<aclTensor *>(c.dequant_scale)->dtype = ACL_UINT64;
   return plan_all_reduce(c, workspace_size, executor);
+}
+
+// What the versions with scales named after x1 and x2 add is for floats of 8 bits.
+Status plan_later_int8(const AllReduceCall &c, int64_t group_size, int64_t comm_quant_mode,
+                       uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(c.op);
+  check_presence(check, c);
+  check.that(group_size == 0, "groupSize is %lld; int8 products have no groups, it must be 0",
+             static_cast<long long>(group_size));
+  check.that(comm_quant_mode == 0,
+             "commQuantMode is %lld; 1 is for floats of 8 bits, int8 takes 0 only",
+             static_cast<long long>(comm_quant_mode));
+  return check.ok() ? plan_int8(c, workspace_size, executor) : check.status();
 }
 
 }  // namespace
@@ -112,6 +125,45 @@ EMU_OPERATOR(QuantMatmulAllReduceV3,
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
   return emu::plan_int8(call, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(QuantMatmulAllReduceV4,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *x3Optional, const aclTensor *x1ScaleOptional,
+              const aclTensor *x2Scale, const aclTensor *commQuantScale1Optional,
+              const aclTensor *commQuantScale2Optional, const char *group, const char *reduceOp,
+              int64_t commTurn, int64_t streamMode, int64_t groupSize, int64_t commQuantMode,
+              aclTensor *output)) {
+  emu::AllReduceCall call{"aclnnQuantMatmulAllReduceV4", emu::Product::int8, x1, x2};
+  call.bias = biasOptional;
+  call.x3 = x3Optional;
+  call.operand_scales(x1ScaleOptional, x2Scale);
+  call.comm_scale1 = commQuantScale1Optional;
+  call.comm_scale2 = commQuantScale2Optional;
+  call.output = output;
+  call.modes(group, reduceOp, commTurn, streamMode);
+  return emu::plan_later_int8(call, groupSize, commQuantMode, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(QuantMatmulAllReduceV5,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *x3Optional, const aclTensor *x1ScaleOptional,
+              const aclTensor *x2Scale, const aclTensor *commQuantScale1Optional,
+              const aclTensor *commQuantScale2Optional, const char *group, const char *reduceOp,
+              const char *commMode, int64_t commTurn, int64_t streamMode, int64_t groupSize,
+              int64_t commQuantMode, aclTensor *output)) {
+  emu::AllReduceCall call{"aclnnQuantMatmulAllReduceV5", emu::Product::int8, x1, x2};
+  call.bias = biasOptional;
+  call.x3 = x3Optional;
+  call.operand_scales(x1ScaleOptional, x2Scale);
+  call.comm_scale1 = commQuantScale1Optional;
+  call.comm_scale2 = commQuantScale2Optional;
+  call.output = output;
+  call.modes(group, reduceOp, commTurn, streamMode);
+  call.comm_mode = commMode;
+  return emu::plan_later_int8(call, groupSize, commQuantMode, workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -64,6 +64,24 @@ EMU_OPERATOR(WeightQuantMatmulAllReduce,
 }
 EMU_CATCH
 
+EMU_OPERATOR(WeightQuantMatmulAllReduceV2,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
+              const aclTensor *x3Optional, const char *group, const char *reduceOp,
+              const char *commMode, int64_t commTurn, int64_t streamMode,
+              int64_t antiquantGroupSize, aclTensor *output)) {
+  emu::AllReduceCall call{"aclnnWeightQuantMatmulAllReduceV2", emu::Product::few_bit_weight, x1,
+                          x2};
+  call.bias = biasOptional;
+  call.few_bits(antiquantScale, antiquantOffsetOptional, antiquantGroupSize);
+  call.x3 = x3Optional;
+  call.comm_mode = commMode;
+  call.output = output;
+  call.modes(group, reduceOp, commTurn, streamMode);
+  return emu::plan_few_bit(call, workspaceSize, executor);
+}
+EMU_CATCH
+
 EMU_OPERATOR(WeightQuantMatmulAllReduceAddRmsNorm,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
               const aclTensor *antiquantScale, const aclTensor *antiquantOffsetOptional,
