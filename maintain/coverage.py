@@ -201,6 +201,16 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " too.",
         "MoeUpdateExpert chooses copy token mod copies with balanceMode 1, and keeps an expert"
         " whose scale is not below the sum of the token's scales times their thresholds.",
+        "AllGatherMatmulV2 gathers the scales of the rows too. MatmulReduceScatterV2 adds the bias"
+        " of every rank. Integer products are dequantised in float32: times the scale of the"
+        " column, times that of the row, plus the bias, rounded once, before ranks are summed.",
+        "AlltoAllQuantMatmul with a scale per token takes the scales of the rows that this rank"
+        " gets from its own tensor; dynamic scales are the largest value divided by 127, or by 7"
+        " where x2 is INT4. Packed INT32 stands for no INT4 here.",
+        "Counts of AlltoAllvGroupedMatMul and GroupedMatMulAlltoAllv lie by rank, then by expert;"
+        " rows for products lie by expert, then by rank. Both, QuantAllReduce and"
+        " QuantReduceScatter, which the documents give to other chips, run on a 910B too. The"
+        " latter two sum in float32 in rank order and round once.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),

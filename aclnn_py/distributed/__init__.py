@@ -33,6 +33,12 @@ if TYPE_CHECKING:
         quant_matmul_all_reduce,
         weight_quant_matmul_all_reduce,
     )
+    from aclnn_py.distributed.fused.all_to_all import all_to_all_matmul, matmul_all_to_all
+    from aclnn_py.distributed.fused.experts import (
+        Dispatched,
+        moe_distribute_combine,
+        moe_distribute_dispatch,
+    )
     from aclnn_py.distributed.fused.grouped import grouped_mat_mul_all_reduce
     from aclnn_py.distributed.fused.reduce_scatter import matmul_reduce_scatter
     from aclnn_py.distributed.point_to_point import batch_send_recv, recv, send
@@ -66,11 +72,16 @@ _HOMES = {
     "recv": "distributed.point_to_point",
     "send": "distributed.point_to_point",
     # Communication and computation in one operator
+    "Dispatched": "distributed.fused.experts",
     "all_gather_matmul": "distributed.fused.all_gather",
+    "all_to_all_matmul": "distributed.fused.all_to_all",
     "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
     "matmul_all_reduce": "distributed.fused.all_reduce",
     "matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
+    "matmul_all_to_all": "distributed.fused.all_to_all",
     "matmul_reduce_scatter": "distributed.fused.reduce_scatter",
+    "moe_distribute_combine": "distributed.fused.experts",
+    "moe_distribute_dispatch": "distributed.fused.experts",
     "quant_matmul_all_reduce": "distributed.fused.all_reduce",
     "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
     "weight_quant_matmul_all_reduce": "distributed.fused.all_reduce",
@@ -86,6 +97,7 @@ _HOMES = {
 __all__ = [
     "Communicator",
     "CommunicatorConfig",
+    "Dispatched",
     "RankEnvironment",
     "RankEnvironmentError",
     "RankLostError",
@@ -96,6 +108,7 @@ __all__ = [
     "all_gather_into_tensor",
     "all_gather_matmul",
     "all_reduce",
+    "all_to_all_matmul",
     "all_to_all_single",
     "barrier",
     "batch_send_recv",
@@ -104,7 +117,10 @@ __all__ = [
     "grouped_mat_mul_all_reduce",
     "matmul_all_reduce",
     "matmul_all_reduce_add_rms_norm",
+    "matmul_all_to_all",
     "matmul_reduce_scatter",
+    "moe_distribute_combine",
+    "moe_distribute_dispatch",
     "quant_matmul_all_reduce",
     "quant_matmul_all_reduce_add_rms_norm",
     "recv",

@@ -72,7 +72,7 @@ Check check_arguments(const Arguments &a) {
 
 struct Problem {
   int64_t tokens, each, experts, columns, rank, world, mode;
-  size_t ids, table, scales, threshold, mask, out, out_mask;
+  size_t ids = 0, table = 0, scales = 0, threshold = 0, mask = 0, out = 0, out_mask = 0;
 };
 
 Status place(const Problem &p, PlanContext &c) {
