@@ -90,6 +90,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
         " PyTorch adapter documents it; the product that the document writes would keep it.",
     ),
+    "ffn": (
+        "What lies between the products is rounded to the dtype of x, with innerPrecise 1 also in"
+        " front of the activation; INT8 goes to the nearest number, half to even. `gelu` is the"
+        " form with erf. Activations with a gate (geglu, swiglu, reglu) are refused: the documents"
+        " do not say which half they activate.",
+    ),
     "gmm": (
         "Products of quantised operands are exact sums in int32; scales, biases and activations"
         " follow in float32, and the result is rounded once. The scale of the weight is multiplied"
@@ -181,6 +187,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " product with smoothScaleOptional of DynamicDualLevelMxQuant.",
         "A 910B refuses operators that only the 950 has with 361001 where their documents name it,"
         " else with 561003: no kernel was built for it.",
+        "DequantSwigluQuant and its second version add a bias of integers to the product and one of"
+        " floats to the scaled value, as DequantBias does. They take dynamic quantisation only: the"
+        " documents do not say whether static quantisation multiplies by its scale or divides."
+        " DequantSituQuant ignores the offset of dynamic quantisation and takes no groups.",
     ),
     "mc2": (
         "Rows of dispatch lie by expert, then by the rank they come from, then as that rank has"
