@@ -31,6 +31,9 @@ TOLERANCE_TEXT = {
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "attention": (
+        "InplaceAttentionWorkerScheduler waits for the flags of the micro batch after the one that"
+        " the context names, as the document's example does, and leaves everything as it is when"
+        " the run flag is 0.",
         "Scores, powers and sums are float32; the result is rounded once. Quantised keys and values"
         " become (number + offset) * scale in float32 and are rounded no further.",
         "A row that meets no key is 0 and its log-sum-exp is inf, whatever the form. A row whose"
@@ -325,7 +328,7 @@ def _dtypes(name: str) -> str:
             break
     names = " ".join(dict.fromkeys(listed)).lower() or "not documented"
     chip = facts.emulated().get(name, {}).get("chip")
-    return f"{names} (chips of the {chip} series only)" if chip else names
+    return f"{names} (on a {chip}, not on a 910B)" if chip else names
 
 
 if __name__ == "__main__":
