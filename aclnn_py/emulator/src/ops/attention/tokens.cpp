@@ -17,7 +17,7 @@ float nibble(const char *data, int64_t index) {
 
 }  // namespace
 
-Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width) {
+Heads heads_of(const View &view, Arrangement form, int64_t width) {
   const int64_t *stride = view.layout.stride;
   Heads heads{view.data, view.dtype, stride[0]};
   switch (form) {
@@ -53,6 +53,11 @@ Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int6
       heads.item = stride[3];
     }
   }
+  return heads;
+}
+
+Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width) {
+  Heads heads = heads_of(view, form, width);
   if (view.dtype == ACL_INT4) {
     heads.data = static_cast<const char *>(tensor.data) + tensor.offset / 2;
   } else if (view.dtype == ACL_INT32) {

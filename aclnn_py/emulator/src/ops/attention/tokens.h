@@ -24,6 +24,8 @@ struct Heads {
   GemmAxis axis() const { return {item, block, block_stride}; }
 };
 
+Heads heads_of(const View &view, Arrangement form, int64_t width);
+// The same, where elements of INT4 and INT32 are values of 4 bits.
 Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width);
 // The elements of the head that begins at `at`.
 void load_head(const Heads &heads, int64_t at, int64_t width, float *to);

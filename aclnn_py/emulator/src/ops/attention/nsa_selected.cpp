@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of native sparse attention over the blocks of keys that were selected for each token
+// and each head of the keys.
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+#include <limits>
+
+#include "aclnnop/attention.h"
+#include "core/pool.h"
+#include "core/statuses.h"
+#include "ops/attention/sequences.h"
+
+namespace emu {
+namespace {
+
+constexpr int64_t kWidth = 192, kValueWidth = 128, kLargestBlock = 128, kBlockUnit = 16;
+constexpr int64_t kMostSelected = 128 * 64, kMostCount = 128, kMostHeads = 128, kMostBatches = 1024;
+constexpr int64_t kLargestGroup = 32, kInferGroup = 16, kInferBatches = 3072, kInferHeads = 256,
+                  kMostSteps = 4;
+constexpr int64_t kLeftUp = 2, kTriangle = 2048, kLanes = 8;
+constexpr float kMasked = std::numeric_limits<float>::lowest();
+
+struct Selected {
+  const char *op;
+  SequenceForm query, key, value;
+  Sequences queries, keys;
+  int64_t block = 0, count = 0;
+  float scale = 1.0f;
+  bool causal = false;    // by the places from the first tokens on
+  bool stepwise = false;  // the last tokens of a sequence: each sees the keys up to its own
+  bool with_mask = false, with_sums = false;
+  size_t query_at, key_at, value_at, chosen_at, mask_at = kAbsent, table_at = kAbsent, out_at,
+                                                highest_at = kAbsent, sum_at = kAbsent;
+
+  int64_t group() const { return query.heads / key.heads; }
+  // Where the row of a token begins in topkIndices and the statistics, counted in tokens.
+  int64_t place(int64_t batch, int64_t token) const {
+    return queries.starts[static_cast<size_t>(batch)] + (query.packed ? 0 : batch * query.tokens) +
+           token;
+  }
+};
+
+class SelectedRun {
+ public:
+  SelectedRun(const Selected &selected, PlanContext &context) : x_(selected), c_(context) {}
+
+  Status run() {
+    if (const Status s = read_page_table(x_.op, c_, x_.table_at, x_.key, x_.keys, &pages_))
+      return s;
+    chosen_ = read_all<int64_t>(c_, x_.chosen_at, c_.tensor(x_.chosen_at).numel(), 0);
+    if (const Status s = check_chosen()) return s;
+    const View out = view_of(c_.tensor(x_.out_at));
+    Operands operands;
+    const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences) {
+      return TokenReader(operands.safe(token_view(at, form), {out}), form, sequences, &pages_);
+    };
+    const TokenReader query = reader(x_.query_at, x_.query, x_.queries),
+                      key = reader(x_.key_at, x_.key, x_.keys),
+                      value = reader(x_.value_at, x_.value, x_.keys);
+    SequenceForm result = x_.query;
+    result.width = x_.value.width;
+    const TokenReader to(split(out, result), result, x_.queries, nullptr);
+    if (x_.with_mask) mask_ = view_of(c_.tensor(x_.mask_at));
+    // Tokens behind the last one of a sequence meet nothing.
+    const auto tokens_of = [&](int64_t b) {
+      return x_.query.packed ? x_.queries.lengths[static_cast<size_t>(b)] : x_.query.tokens;
+    };
+    int64_t longest = 0;
+    for (int64_t b = 0; b < x_.query.batch; ++b) longest = std::max(longest, tokens_of(b));
+    const int64_t heads = x_.key.heads;
+    parallel_for(x_.query.batch * longest * heads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t b = task / heads / longest, token = task / heads % longest;
+        if (token < tokens_of(b)) row(b, token, task % heads, query, key, value, to);
+      }
+    });
+    return 0;
+  }
+
+ private:
+  // Heads that lie side by side get a dimension of their own.
+  static View split(View view, const SequenceForm &form) {
+    const int rank = form.packed ? 3 : 4;
+    if (view.layout.rank == rank) return view;
+    const int last = view.layout.rank - 1;
+    const int64_t step = view.layout.stride[last];
+    view.layout.shape[last] = form.heads;
+    view.layout.stride[last] = form.width * step;
+    view.layout.push(form.width, step);
+    return view;
+  }
+  View token_view(size_t at, const SequenceForm &form) const {
+    return split(view_of(c_.tensor(at)), form);
+  }
+
+  const int64_t *blocks(int64_t b, int64_t token, int64_t head) const {
+    return chosen_.data() + (x_.place(b, token) * x_.key.heads + head) * x_.count;
+  }
+
+  // A block outside the keys would read other memory.
+  Status check_chosen() const {
+    for (int64_t b = 0; b < x_.query.batch; ++b) {
+      const auto at = static_cast<size_t>(b);
+      const int64_t there = (x_.keys.lengths[at] + x_.block - 1) / x_.block;
+      for (int64_t i = 0; i < x_.queries.lengths[at] * x_.key.heads * x_.count; ++i) {
+        const int64_t block = blocks(b, 0, 0)[i];
+        if (block >= there)
+          return fail(kKernelFault, "%s: topkIndices has %lld; sequence %lld has %lld blocks",
+                      x_.op, static_cast<long long>(block), static_cast<long long>(b),
+                      static_cast<long long>(there));
+      }
+    }
+    return 0;
+  }
+
+  // The places of the keys that a token meets; blocks below 0 are none.
+  std::vector<int64_t> met(int64_t b, int64_t token, int64_t head) const {
+    const auto at = static_cast<size_t>(b);
+    int64_t seen = x_.keys.lengths[at];
+    if (x_.stepwise) seen = std::clamp<int64_t>(seen - x_.queries.lengths[at] + token + 1, 0, seen);
+    std::vector<int64_t> found;
+    if (token >= x_.queries.lengths[at]) return found;
+    for (int64_t i = 0; i < x_.count; ++i) {
+      const int64_t block = blocks(b, token, head)[i];
+      if (block < 0) continue;
+      for (int64_t k = block * x_.block; k < std::min((block + 1) * x_.block, seen); ++k)
+        found.push_back(k);
+    }
+    return found;
+  }
+
+  bool hidden(int64_t token, int64_t key) const {
+    if (x_.causal) return key > token;
+    return mask_.data[token * mask_.layout.stride[0] + key * mask_.layout.stride[1]] != 0;
+  }
+
+  void row(int64_t b, int64_t token, int64_t head, const TokenReader &query, const TokenReader &key,
+           const TokenReader &value, const TokenReader &to) const {
+    const std::vector<int64_t> keys = met(b, token, head);
+    const int64_t count = static_cast<int64_t>(keys.size()), group = x_.group(),
+                  width = x_.key.width, value_width = x_.value.width;
+    std::vector<float> q(static_cast<size_t>(group * width)), k(static_cast<size_t>(count * width)),
+        v(static_cast<size_t>(count * value_width)), bias;
+    for (int64_t g = 0; g < group; ++g)
+      query.load(b, head * group + g, token, q.data() + g * width);
+    if (x_.causal || x_.with_mask) bias.assign(static_cast<size_t>(group * count), 0.0f);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = keys[static_cast<size_t>(i)];
+      key.load(b, head, at, k.data() + i * width);
+      value.load(b, head, at, v.data() + i * value_width);
+      if (bias.empty() || !hidden(token, at)) continue;
+      for (int64_t g = 0; g < group; ++g) bias[static_cast<size_t>(g * count + i)] = kMasked;
+    }
+    GatheredAttention a{q.data(), k.data(), v.data(), group, count, width, value_width, x_.scale};
+    a.bias = bias.empty() ? nullptr : bias.data();
+    GatheredResult result;
+    attend(a, &result);
+    const Heads &out = to.heads();
+    for (int64_t g = 0; g < group; ++g) {
+      const int64_t n = head * group + g;
+      store_f32(result.out.data() + g * value_width, const_cast<char *>(out.data), out.dtype,
+                to.at(b, n, token), out.item, value_width);
+      if (!x_.with_sums) continue;
+      float lanes[kLanes];
+      const int64_t first = (x_.place(b, token) * x_.query.heads + n) * kLanes;
+      std::fill(lanes, lanes + kLanes, result.highest[static_cast<size_t>(g)]);
+      RowTarget<float>(view_of(c_.tensor(x_.highest_at))).write(first, kLanes, lanes);
+      std::fill(lanes, lanes + kLanes, result.sum[static_cast<size_t>(g)]);
+      RowTarget<float>(view_of(c_.tensor(x_.sum_at))).write(first, kLanes, lanes);
+    }
+  }
+
+  const Selected &x_;
+  PlanContext &c_;
+  PageTable pages_;
+  std::vector<int64_t> chosen_;
+  View mask_;
+};
+
+// The ends of packed sequences.
+Sequences ends_of(Check &check, const char *name, const aclIntArray *list, int64_t tokens) {
+  Sequences s;
+  check.that(list != nullptr && !list->values.empty(), "%s is missing; inputLayout TND needs it",
+             name);
+  int64_t last = 0;
+  for (size_t b = 0; check.ok() && b < list->values.size(); ++b) {
+    const int64_t end = list->values[b];
+    check.that(end >= last && end <= tokens,
+               "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, name, b, end, last,
+               tokens);
+    s.starts.push_back(last);
+    s.lengths.push_back(end - last);
+    last = end;
+  }
+  return s;
+}
+
+void check_blocks(Check &check, const char *size_name, int64_t size, const char *count_name,
+                  int64_t count) {
+  check.that(size >= kBlockUnit && size % kBlockUnit == 0 && size <= kLargestBlock,
+             "%s is %" PRId64 "; allowed: multiples of 16 up to 128", size_name, size);
+  check.that(count >= 1, "%s is %" PRId64 "; it must be positive", count_name, count);
+}
+
+Status finish_selected(const std::shared_ptr<const Selected> &kept, PlanBuilder &plan,
+                       uint64_t *workspace_size, aclOpExecutor **executor) {
+  return plan.finish([kept](PlanContext &c) { return SelectedRun(*kept, c).run(); }, workspace_size,
+                     executor);
+}
+
+void check_mask(Check &check, const aclTensor *mask, int64_t mode, const Selected &x) {
+  if (mask == nullptr || !check.ok()) return;
+  check.that(mode == 0 || mode == kLeftUp, "sparseMode is %" PRId64 "; allowed: 0, 2", mode);
+  check.rank("attenMaskOptional", mask, 2, 2);
+  if (!check.ok()) return;
+  const int64_t rows = *std::max_element(x.queries.lengths.begin(), x.queries.lengths.end()),
+                columns = *std::max_element(x.keys.lengths.begin(), x.keys.lengths.end());
+  const bool fits = mode == kLeftUp ? mask->shape[0] == kTriangle && mask->shape[1] == kTriangle
+                                    : mask->shape[0] >= rows && mask->shape[1] >= columns;
+  check.that(fits,
+             "attenMaskOptional has shape %s; with sparseMode 2 it is (2048, 2048), else at least "
+             "(%" PRId64 ", %" PRId64 ")",
+             shape_text(layout_of(*mask)).c_str(), rows, columns);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(NsaSelectedAttention,
+             (const aclTensor *query, const aclTensor *key, const aclTensor *value,
+              const aclTensor *topkIndices, const aclTensor *attenMaskOptional,
+              const aclIntArray *actualSeqQLenOptional, const aclIntArray *actualSeqKvLenOptional,
+              double scaleValue, int64_t headNum, const char *inputLayout, int64_t sparseMode,
+              int64_t selectedBlockSize, int64_t selectedBlockCount, aclTensor *softmaxMaxOut,
+              aclTensor *softmaxSumOut, aclTensor *attentionOut)) {
+  emu::Check check("aclnnNsaSelectedAttention");
+  check.required("query", query)
+      .required("key", key)
+      .required("value", value)
+      .required("topkIndices", topkIndices)
+      .optional("attenMaskOptional", attenMaskOptional)
+      .optional("actualSeqQLenOptional", actualSeqQLenOptional)
+      .optional("actualSeqKvLenOptional", actualSeqKvLenOptional)
+      .required_text("inputLayout", inputLayout)
+      .required("softmaxMaxOut", softmaxMaxOut)
+      .required("softmaxSumOut", softmaxSumOut)
+      .required("attentionOut", attentionOut)
+      .dtype("query", query)
+      .dtype("key", key)
+      .dtype("value", value)
+      .dtype("topkIndices", topkIndices)
+      .dtype("attenMaskOptional", attenMaskOptional)
+      .dtype("softmaxMaxOut", softmaxMaxOut)
+      .dtype("softmaxSumOut", softmaxSumOut)
+      .dtype("attentionOut", attentionOut);
+  if (!check.ok()) return check.status();
+  check.same_dtype("key", key->dtype, "query", query->dtype)
+      .same_dtype("value", value->dtype, "query", query->dtype)
+      .same_dtype("attentionOut", attentionOut->dtype, "query", query->dtype);
+  check.that(std::strcmp(inputLayout, "TND") == 0, "inputLayout is \"%.40s\"; allowed: TND",
+             inputLayout);
+  check.tiling();
+  auto x = std::make_shared<emu::Selected>();
+  x->op = "aclnnNsaSelectedAttention";
+  x->query = emu::sequence_form(check, "query", query, "inputLayout", "TND", nullptr);
+  x->key = emu::sequence_form(check, "key", key, "inputLayout", "TND", nullptr);
+  x->value = emu::sequence_form(check, "value", value, "inputLayout", "TND", nullptr);
+  emu::check_blocks(check, "selectedBlockSize", selectedBlockSize, "selectedBlockCount",
+                    selectedBlockCount);
+  check.that(selectedBlockCount <= emu::kMostCount &&
+                 selectedBlockCount * selectedBlockSize < emu::kMostSelected,
+             "selectedBlockCount is %" PRId64
+             "; at most 128 blocks with less than 8192 tokens are "
+             "allowed",
+             selectedBlockCount);
+  if (!check.ok()) return check.status();
+  check.that(x->query.heads == headNum && headNum <= emu::kMostHeads,
+             "headNum is %" PRId64 "; it must be the heads of query, %" PRId64 ", at most 128",
+             headNum, x->query.heads);
+  check.that(x->query.heads % x->key.heads == 0 && x->group() <= emu::kLargestGroup,
+             "query has %" PRId64 " heads and key %" PRId64
+             "; the first must be 1 to 32 times the second",
+             x->query.heads, x->key.heads);
+  check.that(x->value.heads == x->key.heads && x->value.tokens == x->key.tokens,
+             "value has shape %s; its tokens and heads must be those of key, %s",
+             emu::shape_text(emu::layout_of(*value)).c_str(),
+             emu::shape_text(emu::layout_of(*key)).c_str());
+  check.that(x->query.width == emu::kWidth && x->key.width == emu::kWidth &&
+                 x->value.width == emu::kValueWidth,
+             "query, key and value have heads of %" PRId64 ", %" PRId64 " and %" PRId64
+             " elements; allowed: 192, 192 and 128",
+             x->query.width, x->key.width, x->value.width);
+  if (!check.ok()) return check.status();
+  x->queries = emu::ends_of(check, "actualSeqQLenOptional", actualSeqQLenOptional, x->query.tokens);
+  x->keys = emu::ends_of(check, "actualSeqKvLenOptional", actualSeqKvLenOptional, x->key.tokens);
+  if (!check.ok()) return check.status();
+  x->query.batch = x->key.batch = x->value.batch = static_cast<int64_t>(x->queries.lengths.size());
+  check.that(
+      x->keys.lengths.size() == x->queries.lengths.size() && x->query.batch <= emu::kMostBatches,
+      "actualSeqQLenOptional has %zu sequences and actualSeqKvLenOptional %zu; the numbers "
+      "must be equal and at most 1024",
+      x->queries.lengths.size(), x->keys.lengths.size());
+  for (size_t b = 0; check.ok() && b < x->keys.lengths.size(); ++b) {
+    check.that(x->keys.lengths[b] >= selectedBlockCount * selectedBlockSize &&
+                   x->keys.lengths[b] % selectedBlockSize == 0,
+               "sequence %zu has %" PRId64 " keys; it must have whole blocks, at least the %" PRId64
+               " that are selected",
+               b, x->keys.lengths[b], selectedBlockCount);
+  }
+  emu::check_mask(check, attenMaskOptional, sparseMode, *x);
+  const int64_t chosen[] = {x->query.tokens, x->key.heads, selectedBlockCount},
+                sums[] = {x->query.tokens, headNum, emu::kLanes},
+                out[] = {x->query.tokens, headNum, emu::kValueWidth};
+  check.shape("topkIndices", topkIndices, emu::dense_layout(chosen, 3))
+      .shape("softmaxMaxOut", softmaxMaxOut, emu::dense_layout(sums, 3))
+      .shape("softmaxSumOut", softmaxSumOut, emu::dense_layout(sums, 3))
+      .shape("attentionOut", attentionOut, emu::dense_layout(out, 3));
+  if (!check.ok()) return check.status();
+  x->block = selectedBlockSize;
+  x->count = selectedBlockCount;
+  x->scale = static_cast<float>(scaleValue);
+  x->causal = attenMaskOptional && sparseMode == emu::kLeftUp;
+  x->with_mask = attenMaskOptional && !x->causal;
+  x->with_sums = true;
+  emu::PlanBuilder plan(x->op);
+  x->query_at = plan.input(query);
+  x->key_at = plan.input(key);
+  x->value_at = plan.input(value);
+  x->chosen_at = plan.input(topkIndices);
+  x->mask_at = plan.input(attenMaskOptional);
+  x->highest_at = plan.output(softmaxMaxOut);
+  x->sum_at = plan.output(softmaxSumOut);
+  x->out_at = plan.output(attentionOut);
+  return emu::finish_selected(x, plan, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(NsaSelectedAttentionInfer,
+             (const aclTensor *query, const aclTensor *key, const aclTensor *value,
+              const aclTensor *topkIndices, const aclTensor *attenMaskOptional,
+              const aclTensor *blockTableOptional, const aclIntArray *actualQSeqLenOptional,
+              const aclIntArray *actualKvSeqLenOptional, const char *layoutOptional,
+              int64_t numHeads, int64_t numKeyValueHeads, int64_t selectBlockSize,
+              int64_t selectBlockCount, int64_t pageBlockSize, double scaleValue,
+              int64_t sparseMode, aclTensor *output)) {
+  static_cast<void>(sparseMode);  // reserved, as the mask is
+  emu::Check check("aclnnNsaSelectedAttentionInfer");
+  check.required("query", query)
+      .required("key", key)
+      .required("value", value)
+      .required("topkIndices", topkIndices)
+      .optional("attenMaskOptional", attenMaskOptional)
+      .required("blockTableOptional", blockTableOptional)
+      .optional("actualQSeqLenOptional", actualQSeqLenOptional)
+      .required("actualKvSeqLenOptional", actualKvSeqLenOptional)
+      .required("output", output)
+      .dtype("query", query)
+      .dtype("key", key)
+      .dtype("value", value)
+      .dtype("topkIndices", topkIndices)
+      .dtype("attenMaskOptional", attenMaskOptional)
+      .dtype("blockTableOptional", blockTableOptional)
+      .dtype("output", output);
+  if (!check.ok()) return check.status();
+  check.same_dtype("key", key->dtype, "query", query->dtype)
+      .same_dtype("value", value->dtype, "query", query->dtype)
+      .same_dtype("output", output->dtype, "query", query->dtype);
+  check.tiling();
+  const char *layout = layoutOptional ? layoutOptional : "BSND";
+  const bool hidden = std::strcmp(layout, "BSH") == 0;
+  check.that(numHeads >= 1 && numKeyValueHeads >= 1 && numKeyValueHeads <= emu::kInferHeads &&
+                 numHeads % (numKeyValueHeads > 0 ? numKeyValueHeads : 1) == 0,
+             "numHeads is %" PRId64 " and numKeyValueHeads %" PRId64
+             "; the first must be a multiple of the second, which is at most 256",
+             numHeads, numKeyValueHeads);
+  emu::check_blocks(check, "selectBlockSize", selectBlockSize, "selectBlockCount",
+                    selectBlockCount);
+  if (!check.ok()) return check.status();
+  auto x = std::make_shared<emu::Selected>();
+  x->op = "aclnnNsaSelectedAttentionInfer";
+  // Heads may lie side by side: (B, S, H), and (pages, tokens, H).
+  const auto joined = [&](const char *name, const aclTensor *t, int64_t heads) {
+    emu::SequenceForm form;
+    check.rank(name, t, 3, 3);
+    if (!check.ok()) return form;
+    check.that(t->numel() != 0 && t->shape[2] % heads == 0,
+               "%s has shape %s; its last dimension must be a multiple of %" PRId64 " heads", name,
+               emu::shape_text(emu::layout_of(*t)).c_str(), heads);
+    form.batch = t->shape[0];
+    form.tokens = t->shape[1];
+    form.heads = heads;
+    form.width = t->shape[2] / heads;
+    return form;
+  };
+  const auto cache = [&](const char *name, const aclTensor *t) {
+    emu::SequenceForm form =
+        t->rank() == 3 ? joined(name, t, numKeyValueHeads)
+                       : emu::sequence_form(check, name, t, "layoutOptional", "BSND", nullptr);
+    form.paged = true;
+    form.pages = form.batch;
+    return form;
+  };
+  x->query = hidden ? joined("query", query, numHeads)
+                    : emu::sequence_form(check, "query", query, "layoutOptional", layout, nullptr);
+  x->key = cache("key", key);
+  x->value = cache("value", value);
+  if (!check.ok()) return check.status();
+  check.that(x->query.heads == numHeads && x->key.heads == numKeyValueHeads &&
+                 x->value.heads == numKeyValueHeads,
+             "query, key and value have %" PRId64 ", %" PRId64 " and %" PRId64
+             " heads; they must be numHeads and numKeyValueHeads",
+             x->query.heads, x->key.heads, x->value.heads);
+  check.that(numHeads / numKeyValueHeads <= emu::kInferGroup,
+             "numHeads is %" PRId64 "; it is at most 16 times numKeyValueHeads", numHeads);
+  check.that(x->query.width == emu::kWidth && x->key.width == emu::kWidth &&
+                 x->value.width == emu::kValueWidth,
+             "query, key and value have heads of %" PRId64 ", %" PRId64 " and %" PRId64
+             " elements; allowed: 192, 192 and 128",
+             x->query.width, x->key.width, x->value.width);
+  check.that((pageBlockSize == 64 || pageBlockSize == 128) && x->key.tokens == pageBlockSize &&
+                 x->value.tokens == pageBlockSize && x->value.pages == x->key.pages,
+             "pageBlockSize is %" PRId64
+             "; key and value must have as many pages of that size, 64 "
+             "or 128",
+             pageBlockSize);
+  const auto &lengths = actualKvSeqLenOptional->values;
+  const int64_t batch = static_cast<int64_t>(lengths.size());
+  check.that(batch >= 1 && batch <= emu::kInferBatches,
+             "actualKvSeqLenOptional has %zu lengths; allowed: 1 to 3072", lengths.size());
+  if (!check.ok()) return check.status();
+  x->key.batch = x->value.batch = batch;
+  emu::check_pages(check, "blockTableOptional", blockTableOptional, batch, &x->key);
+  if (!check.ok()) return check.status();
+  x->value.table_width = x->key.table_width;
+  const int64_t room = x->key.table_width * x->key.tokens;
+  const auto *steps = actualQSeqLenOptional;
+  check.that(!steps || static_cast<int64_t>(steps->values.size()) == batch,
+             "actualQSeqLenOptional has %zu lengths for %" PRId64 " sequences",
+             steps ? steps->values.size() : 0, batch);
+  check.that(x->query.packed || x->query.batch == batch,
+             "query has %" PRId64 " sequences and actualKvSeqLenOptional %" PRId64, x->query.batch,
+             batch);
+  int64_t first = 0;
+  for (size_t b = 0; check.ok() && b < lengths.size(); ++b) {
+    const int64_t most = x->query.packed ? x->query.tokens - first : x->query.tokens;
+    const int64_t count = steps ? steps->values[b] : x->query.packed ? 1 : x->query.tokens;
+    check.that(lengths[b] >= 0 && lengths[b] <= room,
+               "actualKvSeqLenOptional[%zu] is %" PRId64 "; allowed: 0 to %" PRId64, b, lengths[b],
+               room);
+    check.that(count >= 1 && count <= std::min(most, emu::kMostSteps),
+               "sequence %zu of query has %" PRId64
+               " tokens; allowed: 1 to 4, as far as query has "
+               "them",
+               b, count);
+    check.that(count == 1 || count <= lengths[b],
+               "sequence %zu has %" PRId64 " queries and %" PRId64
+               " keys; it must have at least "
+               "as many keys",
+               b, count, lengths[b]);
+    x->queries.starts.push_back(x->query.packed ? first : 0);
+    x->queries.lengths.push_back(count);
+    x->keys.starts.push_back(0);
+    x->keys.lengths.push_back(lengths[b]);
+    first += count;
+  }
+  x->query.batch = batch;
+  const int64_t rows = x->query.packed ? x->query.tokens : batch * x->query.tokens;
+  const int last = topkIndices->rank() - 1;
+  check.rank("topkIndices", topkIndices, 3, 4);
+  check.that(check.ok() && topkIndices->shape[static_cast<size_t>(last)] == selectBlockCount &&
+                 topkIndices->shape[static_cast<size_t>(last - 1)] == numKeyValueHeads &&
+                 topkIndices->numel() == rows * numKeyValueHeads * selectBlockCount,
+             "topkIndices has shape %s; it must have (%" PRId64 ", %" PRId64
+             ") for each of %" PRId64 " tokens",
+             emu::shape_text(emu::layout_of(*topkIndices)).c_str(), numKeyValueHeads,
+             selectBlockCount, rows);
+  emu::Layout expected = emu::layout_of(*query);
+  expected.shape[expected.rank - 1] = hidden ? numHeads * emu::kValueWidth : emu::kValueWidth;
+  check.shape("output", output, expected);
+  if (!check.ok()) return check.status();
+  x->block = selectBlockSize;
+  x->count = selectBlockCount;
+  x->scale = static_cast<float>(scaleValue);
+  x->stepwise = true;
+  emu::PlanBuilder plan(x->op);
+  x->query_at = plan.input(query);
+  x->key_at = plan.input(key);
+  x->value_at = plan.input(value);
+  x->chosen_at = plan.input(topkIndices);
+  plan.unused(attenMaskOptional);
+  x->table_at = plan.input(blockTableOptional);
+  x->out_at = plan.output(output);
+  return emu::finish_selected(x, plan, workspaceSize, executor);
+}
+EMU_CATCH
