@@ -31,6 +31,9 @@ TOLERANCE_TEXT = {
 # How the emulator decides what the documents of a family leave open.
 DECIDED: dict[str, tuple[str, ...]] = {
     "attention": (
+        "InplaceAttentionWorkerScheduler waits for the flags of the micro batch after the one that"
+        " the context names, as the document's example does, and leaves everything as it is when"
+        " the run flag is 0.",
         "Scores, powers and sums are float32; the result is rounded once. Quantised keys and values"
         " become (number + offset) * scale in float32 and are rounded no further.",
         "A row that meets no key is 0 and its log-sum-exp is inf, whatever the form. A row whose"
@@ -94,6 +97,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
         " PyTorch adapter documents it; the product that the document writes would keep it.",
+    ),
+    "ffn": (
+        "What lies between the products is rounded to the dtype of x, with innerPrecise 1 also in"
+        " front of the activation; INT8 goes to the nearest number, half to even. `gelu` is the"
+        " form with erf. Activations with a gate (geglu, swiglu, reglu) are refused: the documents"
+        " do not say which half they activate.",
     ),
     "gmm": (
         "Products of quantised operands are exact sums in int32; scales, biases and activations"
@@ -186,6 +195,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " product with smoothScaleOptional of DynamicDualLevelMxQuant.",
         "A 910B refuses operators that only the 950 has with 361001 where their documents name it,"
         " else with 561003: no kernel was built for it.",
+        "DequantSwigluQuant and its second version add a bias of integers to the product and one of"
+        " floats to the scaled value, as DequantBias does. They take dynamic quantisation only: the"
+        " documents do not say whether static quantisation multiplies by its scale or divides."
+        " DequantSituQuant ignores the offset of dynamic quantisation and takes no groups.",
     ),
     "mc2": (
         "Rows of dispatch lie by expert, then by the rank they come from, then as that rank has"
@@ -320,7 +333,7 @@ def _dtypes(name: str) -> str:
             break
     names = " ".join(dict.fromkeys(listed)).lower() or "not documented"
     chip = facts.emulated().get(name, {}).get("chip")
-    return f"{names} (chips of the {chip} series only)" if chip else names
+    return f"{names} (on a {chip}, not on a 910B)" if chip else names
 
 
 if __name__ == "__main__":

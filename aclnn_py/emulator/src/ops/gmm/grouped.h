@@ -60,6 +60,10 @@ struct GroupedJob {
 };
 Status run_grouped(const GroupedJob &job, PlanContext &context);
 
+// An activation by its number, in place: 1 relu, 2 gelu by tanh, 3 gelu, 4 fast gelu, 5 silu; any
+// other leaves the values.
+void activate(float *values, int64_t count, int64_t kind);
+
 // The rows each group takes, in the order they are computed. Values come from device memory, so
 // they are judged here, in phase two. `span` is the length that is cut.
 struct GroupSpan {

@@ -77,21 +77,6 @@ aclTensor entry(const aclTensor &tensor, size_t index, int64_t step) {
   return part;
 }
 
-// In place: 1 relu, 2 gelu by tanh, 3 gelu, 4 fast gelu, 5 silu.
-void activate(float *values, int64_t count, int64_t kind) {
-  static const float tanh_form[] = {1.0f};
-  switch (kind) {
-    case 1:
-      for (int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? values[i] : 0;
-      return;
-    case 2: return float_kernel_fn(FloatKernel::gelu_form)(values, count, tanh_form, values);
-    case 3: return float_kernel_fn(FloatKernel::gelu)(values, count, nullptr, values);
-    case 4: return float_kernel_fn(FloatKernel::fast_gelu)(values, count, nullptr, values);
-    case 5: return float_kernel_fn(FloatKernel::silu)(values, count, nullptr, values);
-    default: return;
-  }
-}
-
 // int32 sums (+ bias) -> scaled -> activated -> stored. Values leave in float32 and are rounded
 // once.
 class ScaledSums final : public RowSink<int32_t> {
@@ -273,6 +258,20 @@ class Run {
 };
 
 }  // namespace
+
+void activate(float *values, int64_t count, int64_t kind) {
+  static const float tanh_form[] = {1.0f};
+  switch (kind) {
+    case 1:
+      for (int64_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? values[i] : 0;
+      return;
+    case 2: return float_kernel_fn(FloatKernel::gelu_form)(values, count, tanh_form, values);
+    case 3: return float_kernel_fn(FloatKernel::gelu)(values, count, nullptr, values);
+    case 4: return float_kernel_fn(FloatKernel::fast_gelu)(values, count, nullptr, values);
+    case 5: return float_kernel_fn(FloatKernel::silu)(values, count, nullptr, values);
+    default: return;
+  }
+}
 
 Status run_grouped(const GroupedJob &job, PlanContext &context) { return Run(job, context).run(); }
 

@@ -56,7 +56,9 @@ class PieceSums final : public RowSink<int32_t> {
   void accept(int64_t row, int64_t col, int64_t count, const int32_t *sums) const override {
     float *to = out + row * columns + col;
     for (int64_t i = 0; i < count; ++i) {
-      const int32_t sum = lift ? sums[i] + lift[col + i] : sums[i];
+      // wraps around
+      const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
+                                            static_cast<uint32_t>(lift ? lift[col + i] : 0));
       const float value = static_cast<float>(sum) * scale[col + i];
       to[i] = add ? to[i] + value : value;
     }
@@ -178,11 +180,12 @@ void scaled_product(const ScaledProduct &p, float *out) {
     a.cols = b.rows = depth;
     std::vector<int32_t> lift;
     if (p.lift != 0) lift = column_sums(b, p.lift);
+    if (p.bias != nullptr) lift.assign(p.bias, p.bias + columns);
     PieceSums sums;
     sums.out = out;
     sums.columns = columns;
     sums.scale = p.scale + piece * columns;
-    sums.lift = p.lift != 0 ? lift.data() : nullptr;
+    sums.lift = lift.empty() ? nullptr : lift.data();
     sums.add = piece > 0;
     gemm_i32(a, b, sums);
   }

@@ -35,15 +35,17 @@ aclTensor entry_of(const aclTensor &stack, size_t group);
 Matrix as_int8(const aclTensor &matrix, std::vector<int8_t> &memory);
 
 // out[i, j] = token[i] * (sum over pieces p of scale[p, j] * (x[i, piece p] @ w[piece p, j] +
-// lift * (sum of column j in piece p)) + shift[j]), each sum exact in int32, all else in float32
-// and in this order; pieces are equal parts of the depth.
+// lift * (sum of column j in piece p) + bias[j]) + shift[j]), each sum exact in int32, all else in
+// float32 and in this order; pieces are equal parts of the depth.
 struct ScaledProduct {
   Matrix x, w;  // INT8
   const float *scale = nullptr;
   int64_t pieces = 1;
   int32_t lift = 0;
-  const float *shift = nullptr;  // null: none
-  const float *token = nullptr;  // null: 1
+  const int32_t *bias = nullptr;  // of a single piece without a lift, added to the sums; null:
+                                  // none; not beside a lift
+  const float *shift = nullptr;   // null: none
+  const float *token = nullptr;   // null: 1
 };
 void scaled_product(const ScaledProduct &product, float *out);
 
