@@ -63,8 +63,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "activation": (
         "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
-        " behind those that groupIndex of ClippedSwiglu counts are not written; a count beyond the"
-        " rows means all of them, a negative one is a fault.",
+        " behind those that groupIndex of ClippedSwiglu and SwigluGroup counts are not written; a"
+        " count beyond the rows means all of them, a negative one is a fault.",
+        "GeluQuant ignores the offset of dynamic quantisation, which its formula lacks; `hybrid`"
+        " rounding to HiFloat8 is random in a way that is not documented, and refused.",
     ),
     "matmul": (
         "Products of INT8 and INT4 sum exactly in 32 bits, which wrap around. A bias of INT32 is"
@@ -163,6 +165,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Sums over experts are added in float32 in the order shared experts, then the experts of"
         " the token, and rounded once. A token that an expert dropped gets nothing from it, not"
         " even its bias.",
+        "MoeTokenPermuteWithRoutingMap sorts stably too. With drops and padding an expert takes the"
+        " tokens that are routed to it and then the others, both in their order; without, a token"
+        " of fewer experts has -1 in the places that are left.",
         "The range of MoeTokenPermuteWithEp and MoeTokenUnpermuteWithEp counts places from its"
         " start; it must lie within the tokens that numOutTokens keeps. MoeTokenPermuteV2 ignores"
         " its quantisation mode as a 910B does; the modes of the 950 are refused there.",

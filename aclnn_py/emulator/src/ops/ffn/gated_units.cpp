@@ -6,62 +6,16 @@
 
 #include "aclnnop/activation.h"
 #include "core/statuses.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/gated.h"
+#include "ops/ffn/gated_units.h"
+#include "ops/quant/mx_check.h"
 
 namespace emu {
-namespace {
 
-// The elements from the dimension that is cut to the last one are one row; each row has two halves.
-struct Halves {
-  int64_t rows, width;  // of the result
-  bool alternate;  // even elements are the gate, odd ones the other; else halves lie side by side
-  bool left;       // the first half is the gate
-};
-
-// Calls unit(gate, linear, count) for blocks of both halves; the result is left in `gate`.
-template <class Unit>
-void gate_halves(const View &x, const View &out, const Halves &h, Unit unit) {
-  const RowSource<float> from(x);
-  const RowTarget<float> to(out);
-  const int64_t blocks = (h.width + kBlock - 1) / kBlock;
-  const int64_t grain =
-      std::max<int64_t>(1, 8192 / std::min(kBlock, std::max<int64_t>(1, h.width)));
-  parallel_for(h.rows * blocks, grain, [&](int64_t begin, int64_t end) {
-    float first[kBlock], second[kBlock], both[2 * kBlock];
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t row = task / blocks, start = task % blocks * kBlock;
-      const int64_t n = std::min(kBlock, h.width - start), origin = row * 2 * h.width;
-      if (h.alternate) {
-        from.read(origin + 2 * start, 2 * n, both);
-        for (int64_t i = 0; i < n; ++i) {
-          first[i] = both[2 * i];
-          second[i] = both[2 * i + 1];
-        }
-      } else {
-        from.read(origin + start, n, first);
-        from.read(origin + h.width + start, n, second);
-      }
-      float *gate = h.left ? first : second, *linear = h.left ? second : first;
-      unit(gate, linear, n);
-      to.write(row * h.width + start, n, gate);
-    }
-  });
-}
-
-struct UnitArguments {
-  const char *op, *input_name;
-  const aclTensor *input;
-  int64_t dim;
-  const aclTensor *out;
-};
-
-// Null, dtype and shape rules; `halves` are those of the whole tensor.
 Check &check_unit(Check &check, const UnitArguments &a, int lowest_rank, Halves *halves) {
-  check.dtype(a.input_name, a.input).dtype("out", a.out);
+  check.dtype(a.input_name, a.input).dtype(a.out_name, a.out);
   check.rank(a.input_name, a.input, lowest_rank, 8);
   if (!check.ok()) return check;
-  check.same_dtype("out", a.out->dtype, a.input_name, a.input->dtype);
+  check.same_dtype(a.out_name, a.out->dtype, a.input_name, a.input->dtype);
   int axis = 0;
   const auto rank = static_cast<int>(a.input->rank());
   check.that(wrap_dim(a.dim, rank, &axis), "dim is %lld; %s has %d dimensions",
@@ -71,13 +25,30 @@ Check &check_unit(Check &check, const UnitArguments &a, int lowest_rank, Halves 
   check.that(half.shape[axis] % 2 == 0, "%s has %lld along dim %d; it must be even", a.input_name,
              static_cast<long long>(half.shape[axis]), axis);
   half.shape[axis] /= 2;
-  check.shape("out", a.out, half);
+  check.shape(a.out_name, a.out, half);
   if (!check.ok()) return check;
   halves->width = 1;
   for (int d = axis; d < rank; ++d) halves->width *= half.shape[d];
   halves->rows = halves->width == 0 ? 0 : half.count() / halves->width;
   return check;
 }
+
+Status grouped_rows(const char *op, const aclTensor &groups, int64_t rows, int64_t *count) {
+  std::vector<int64_t> sizes(static_cast<size_t>(groups.numel()));
+  RowSource<int64_t>(view_of(groups)).read(0, groups.numel(), sizes.data());
+  *count = 0;
+  for (size_t g = 0; g < sizes.size(); ++g) {
+    if (sizes[g] < 0) {
+      return fail(kKernelFault,
+                  "%s: groupIndexOptional[%zu] is %lld; a group cannot have fewer than 0 rows", op,
+                  g, static_cast<long long>(sizes[g]));
+    }
+    *count = sizes[g] > rows - *count ? rows : *count + sizes[g];
+  }
+  return 0;
+}
+
+namespace {
 
 // Rows and columns that the units of one dimension are made for.
 Check &check_width(Check &check, const UnitArguments &a) {
@@ -93,7 +64,7 @@ Check &check_width(Check &check, const UnitArguments &a) {
 
 Status plan_gelu_mul(const aclTensor *input, const char *approximate, const aclTensor *out,
                      uint64_t *workspace_size, aclOpExecutor **executor) {
-  const UnitArguments a{"aclnnGeluMul", "input", input, -1, out};
+  const UnitArguments a{"aclnnGeluMul", "input", input, -1, "out", out};
   Check check(a.op);
   check.required("input", input).required("out", out);
   const char *form = approximate == nullptr ? "none" : approximate;
@@ -122,7 +93,7 @@ Status plan_gelu_mul(const aclTensor *input, const char *approximate, const aclT
 
 Status plan_fatrelu_mul(const aclTensor *input, const aclTensor *threshold, const aclTensor *out,
                         uint64_t *workspace_size, aclOpExecutor **executor) {
-  const UnitArguments a{"aclnnFatreluMul", "input", input, -1, out};
+  const UnitArguments a{"aclnnFatreluMul", "input", input, -1, "out", out};
   Check check(a.op);
   check.required("input", input).required("threshold", threshold).required("out", out);
   check.dtype("threshold", threshold);
@@ -151,41 +122,28 @@ Status plan_fatrelu_mul(const aclTensor *input, const aclTensor *threshold, cons
       workspace_size, executor);
 }
 
-// The rows that groups fill, at most all; a negative size is a fault.
-Status grouped_rows(const char *op, const aclTensor &groups, int64_t rows, int64_t *count) {
-  std::vector<int64_t> sizes(static_cast<size_t>(groups.numel()));
-  RowSource<int64_t>(view_of(groups)).read(0, groups.numel(), sizes.data());
-  *count = 0;
-  for (size_t g = 0; g < sizes.size(); ++g) {
-    if (sizes[g] < 0) {
-      return fail(kKernelFault,
-                  "%s: groupIndexOptional[%zu] is %lld; a group cannot have fewer than 0 rows", op,
-                  g, static_cast<long long>(sizes[g]));
-    }
-    *count = sizes[g] > rows - *count ? rows : *count + sizes[g];
-  }
-  return 0;
-}
-
 struct ClippedArguments {
-  const char *op;
+  const char *op, *out_name;
   const aclTensor *x, *groups;
   int64_t dim;
   GateLimits limits;
   bool alternate;
+  bool late;  // the gate is limited after its activation
   const aclTensor *out;
 };
 
 Status plan_clipped(const ClippedArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(a.op);
-  check.required("x", a.x).optional("groupIndexOptional", a.groups).required("out", a.out);
+  check.required("x", a.x).optional("groupIndexOptional", a.groups).required(a.out_name, a.out);
   check.dtype("groupIndexOptional", a.groups).rank("groupIndexOptional", a.groups, 1, 1);
   Halves halves{0, 0, a.alternate, true};
-  if (!check_unit(check, {a.op, "x", a.x, a.dim, a.out}, 1, &halves).ok()) return check.status();
+  if (!check_unit(check, {a.op, "x", a.x, a.dim, a.out_name, a.out}, 1, &halves).ok())
+    return check.status();
   PlanBuilder plan(a.op);
   const size_t from = plan.input(a.x), groups = plan.input(a.groups), to = plan.output(a.out);
   const char *op = a.op;
   const GateLimits limits = a.limits;
+  const bool late = a.late;
   return plan.finish(
       [=](PlanContext &c) {
         Halves filled = halves;
@@ -197,7 +155,8 @@ Status plan_clipped(const ClippedArguments &a, uint64_t *workspace_size, aclOpEx
         const View result = view_of(c.tensor(to));
         gate_halves(operands.safe(view_of(c.tensor(from)), {result}), result, filled,
                     [&](float *gate, const float *linear, int64_t n) {
-                      clipped_gate(gate, linear, n, limits);
+                      if (late) late_clipped_gate(gate, linear, n, limits.limit);
+                      else clipped_gate(gate, linear, n, limits);
                     });
         return Status{0};
       },
@@ -206,7 +165,7 @@ Status plan_clipped(const ClippedArguments &a, uint64_t *workspace_size, aclOpEx
 
 Status plan_situ(const aclTensor *x, int64_t dim, SituFactors factors, bool left,
                  const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
-  const UnitArguments a{"aclnnSituGlu", "x", x, dim, out};
+  const UnitArguments a{"aclnnSituGlu", "x", x, dim, "out", out};
   Check check(a.op);
   check.required("x", x).required("out", out);
   Halves halves{0, 0, false, left};
@@ -243,8 +202,33 @@ EMU_OPERATOR(ClippedSwiglu,
   const emu::GateLimits limits{static_cast<float>(alpha), static_cast<float>(limit),
                                static_cast<float>(bias)};
   return emu::plan_clipped(
-      {"aclnnClippedSwiglu", x, groupIndexOptional, dim, limits, interleaved, out}, workspaceSize,
-      executor);
+      {"aclnnClippedSwiglu", "out", x, groupIndexOptional, dim, limits, interleaved, false, out},
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(ClippedSwigluV2, (const aclTensor *x, const aclTensor *groupIndexOptional, int64_t dim,
+                               double alpha, double limit, double bias, bool interleaved,
+                               int64_t clampMode, aclTensor *outOptional)) {
+  constexpr int64_t kMostGroups = 8192;
+  emu::Check check("aclnnClippedSwigluV2");
+  check.required("x", x).required("outOptional", outOptional);
+  check.optional("groupIndexOptional", groupIndexOptional);
+  if (const emu::Status s = emu::check_chip(check, emu::kNoKernel)) return s;
+  check.that(clampMode == 0 || clampMode == 1,
+             "clampMode is %lld; allowed: 0 (before the activation), 1 (after it)",
+             static_cast<long long>(clampMode));
+  check.that(limit > 0, "limit is %g; it must be positive", limit);
+  const int64_t groups = groupIndexOptional ? groupIndexOptional->numel() : 1;
+  check.that(groups > 0 && groups <= kMostGroups,
+             "groupIndexOptional has %lld groups; allowed: 1 to %lld",
+             static_cast<long long>(groups), static_cast<long long>(kMostGroups));
+  if (!check.ok()) return check.status();
+  const emu::GateLimits limits{static_cast<float>(alpha), static_cast<float>(limit),
+                               static_cast<float>(bias)};
+  return emu::plan_clipped({"aclnnClippedSwigluV2", "outOptional", x, groupIndexOptional, dim,
+                            limits, interleaved, clampMode == 1, outOptional},
+                           workspaceSize, executor);
 }
 EMU_CATCH
 
