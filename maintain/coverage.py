@@ -234,6 +234,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " rows for products lie by expert, then by rank. Both, QuantAllReduce and"
         " QuantReduceScatter, which the documents give to other chips, run on a 910B too. The"
         " latter two sum in float32 in rank order and round once.",
+        "AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll, given to other chips,"
+        " run on a 910B too. The activation is that of its own operator on the rounded product."
+        " Products are rounded, summed in rank order, and given the bias after the sum.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),

@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from helpers.experts import call
+from helpers.experts import call, on_threads
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
@@ -448,6 +448,101 @@ def test_every_product_on_processes(ranks: int) -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     run_ranks(ranks, _in_a_process, port, timeout_s=300.0)
+
+
+# --- two groups: experts are spread over one, their weights over the other
+
+
+def activated(x: np.ndarray, kind: int) -> np.ndarray:
+    """What the operator of the activation makes of it."""
+    if kind == 0:
+        return x
+    name = ("", "gelu", "silu", "relu", "fast_gelu")[kind]
+    out = untouched(x.shape, x.dtype)
+    getattr(ap.ops, name)(device(x), out)
+    return out.numpy()
+
+
+def batches(ep: Communicator, tp: Communicator, dtype: Any, shard: int, kind: int) -> None:
+    """Rank (e, t) of both groups; everyone's data are made by their numbers."""
+    eps, tps, local, c, h, m = ep.world_size, tp.world_size, 2, 3, 4, 5
+    e, t = ep.rank, tp.rank
+    width = h if shard == 1 else h * tps
+    bias_dtype = F16 if dtype == F16 else np.float32
+
+    def part(r: int, s: int) -> np.ndarray:
+        return whole(100 * r + s, eps * local, c, h, dtype=dtype)
+
+    weight = [[whole(7 + 10 * r + s, local, width, m, dtype=dtype, most=2) for s in range(tps)]
+              for r in range(eps)]  # fmt: skip
+    bias = whole(5, local, m, dtype=bias_dtype)
+    mine = slice(e * local, (e + 1) * local)
+    if shard == 0:  # columns lie on the other group
+        blocks = [np.concatenate([part(r, s)[mine] for s in range(tps)], 2) for r in range(eps)]
+    else:
+        blocks = [part(r, s)[mine] for r in range(eps) for s in range(tps)]
+    gathered = np.concatenate(blocks, axis=1)
+    y1, y2 = untouched((local, gathered.shape[1], m), dtype), untouched(gathered.shape, dtype)
+    y3 = untouched((local, gathered.shape[1], m), dtype) if kind else None
+    ap.ops.allto_all_all_gather_batch_mat_mul(
+        device(part(e, t)), device(weight[e][t]), device(bias), ep.name, tp.name, eps, tps, shard,
+        kind, y1, y2, y3,
+    )  # fmt: skip
+    same(y2, gathered)
+    plain = finished(product(gathered, weight[e][t]), dtype, bias=bias[:, None])
+    if y3 is not None:
+        same(y3, plain)
+    same(y1, activated(plain, kind))
+
+    # and back: rank (r, s) has rows of its experts and a part of the sum
+    rows = eps * c * (tps if shard == 1 else 1)
+
+    def left(r: int, s: int) -> np.ndarray:
+        return whole(300 + 10 * r + s, local, rows, m, dtype=dtype, most=2)
+
+    def right(r: int, s: int) -> np.ndarray:
+        return whole(500 + 10 * r + s, local, m, width, dtype=dtype, most=2)
+
+    added = whole(6, local, h, dtype=bias_dtype)
+    out = untouched((eps * local, c, h), dtype)
+    ap.ops.batch_mat_mul_reduce_scatter_allto_all(
+        device(left(e, t)), device(right(e, t)), device(added[:, None]), ep.name, tp.name, eps,
+        tps, shard, out,
+    )  # fmt: skip
+    parts = []
+    for r in range(eps):
+        total = None
+        for s in range(tps):
+            one = product(left(r, s), right(r, s)).astype(dtype)
+            total = one if total is None else (
+                total.astype(np.float32) + one.astype(np.float32)).astype(dtype)  # fmt: skip
+        assert total is not None
+        if shard == 0:
+            share = total[:, e * c : (e + 1) * c, t * h : (t + 1) * h]
+        else:
+            first = (e * tps + t) * c
+            share = total[:, first : first + c]
+        parts.append((share.astype(np.float32) + added[:, None].astype(np.float32)).astype(dtype))
+    same(out, np.concatenate(parts))
+
+
+def _both_groups(ep: Communicator, tp: Communicator) -> None:
+    for dtype in (F16, BF16):
+        for shard in (0, 1):
+            for kind in range(5):
+                batches(ep, tp, dtype, shard, kind)
+
+
+@pytest.mark.parametrize(("eps", "tps"), [(2, 2), (4, 2), (2, 4)])
+def test_batches_over_two_groups(eps: int, tps: int) -> None:
+    by_ep = [Communicator.init_all([r * tps + s for r in range(eps)]) for s in range(tps)]
+    by_tp = [Communicator.init_all([r * tps + s for s in range(tps)]) for r in range(eps)]
+    members = [[by_ep[s][r], by_tp[r][s]] for r in range(eps) for s in range(tps)]
+    try:
+        on_threads(members, _both_groups)
+    finally:
+        for comm in (comm for group in (*by_ep, *by_tp) for comm in group):
+            comm.close()
 
 
 # --- what goes wrong

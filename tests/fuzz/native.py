@@ -187,6 +187,7 @@ class Machine:
         self._memory[:] = paint
         self._used = POOL
         self.groups: dict[int, bytes] = {}
+        self._communicators: list[Any] = []
         self._keep: list[Any] = []
         self._objects: list[tuple[str, Any]] = []
         self._size = ffi.new("uint64_t *")
@@ -362,7 +363,7 @@ class Machine:
 
     def _text(self, argument: Any) -> Any:
         if isinstance(argument, Group):
-            data = self._group(argument.ranks)
+            data = self._group(argument.key)
         elif isinstance(argument, Text):
             data = argument.data
         else:
@@ -371,15 +372,15 @@ class Machine:
         self._keep.append(text)
         return text
 
-    def _group(self, ranks: int) -> bytes:
-        if ranks not in self.groups:
+    def _group(self, key: int) -> bytes:
+        if key not in self.groups:
             from aclnn_py.distributed import Communicator
 
-            comms = Communicator.init_all(ranks)
-            self.groups[ranks] = comms[0].name.encode()
-            self._communicators = comms
+            comms = Communicator.init_all(abs(key))
+            self.groups[key] = comms[0].name.encode()
+            self._communicators.extend(comms)
             self._stream.activate()  # the thread was on the last rank's device
-        return self.groups[ranks]
+        return self.groups[key]
 
     def _object(self, kind: str, argument: Any) -> Any:
         """Create an object; None when the library refuses to."""

@@ -170,7 +170,7 @@ class Scarcity:
         """One attempt: allocation ``n`` of all ranks' calls is refused, none for 0."""
         ranks = max(case.call.ranks, 1)
         machines = self._ranks(ranks)
-        self._join(case.call.ranks)
+        self._join(case.call.group_keys)
         note(0)
         rows = (_Call * ranks)()
         for rank, (row, machine) in enumerate(zip(rows, machines, strict=True)):
@@ -203,15 +203,17 @@ class Scarcity:
                 self._machines.append(Machine(len(self._machines)))
         return self._machines[:count]
 
-    def _join(self, ranks: int) -> None:
+    def _join(self, keys: list[int]) -> None:
         from aclnn_py.distributed import Communicator
 
-        if not ranks or len(self._communicators) == ranks:
+        if not keys or all(key in self._machines[0].groups for key in keys):
             return
         self._leave()
-        self._communicators = Communicator.init_all(ranks)
-        for machine, member in zip(self._machines, self._communicators, strict=False):
-            machine.groups[ranks] = member.name.encode()
+        for key in keys:
+            members = Communicator.init_all(abs(key))
+            self._communicators.extend(members)
+            for machine, member in zip(self._machines, members, strict=False):
+                machine.groups[key] = member.name.encode()
 
     def _leave(self) -> None:
         for member in self._communicators:

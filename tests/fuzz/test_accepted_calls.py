@@ -49,16 +49,20 @@ def test_a_changed_call_leaves_the_other_alone() -> None:
 
 
 @contextlib.contextmanager
-def places(ranks: int) -> Iterator[list[tuple[ap.Device, dict[int, str]]]]:
-    """Where a call is made: each device with the name of its communicator, if there is one."""
+def places(keys: list[int]) -> Iterator[list[tuple[ap.Device, dict[int, str]]]]:
+    """Where a call is made: each device with the names of its communicators, if there are any."""
     from aclnn_py.distributed import Communicator
 
-    comms = Communicator.init_all(ranks) if ranks else []
+    made = [Communicator.init_all(abs(key)) for key in keys]
     try:
-        yield [(comm.device, {ranks: comm.name}) for comm in comms] or [(ap.Device(0), {})]
+        yield [
+            (comms[0].device, dict(zip(keys, (comm.name for comm in comms), strict=True)))
+            for comms in zip(*made, strict=True)
+        ] or [(ap.Device(0), {})]
     finally:
-        for comm in comms:
-            comm.close()
+        for comms in made:
+            for comm in comms:
+                comm.close()
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +80,7 @@ def test_accepted_calls_are_accepted_and_run(
         process.call("helpers.chip_950", "make_accepted_calls", operator)
         return
     for call in calls(operator):
-        with places(call.ranks) as found:
+        with places(call.group_keys) as found:
             for rank, (place, groups) in enumerate(found):
                 with place:
                     call.op(*call.at(rank).build(groups))

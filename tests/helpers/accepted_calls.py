@@ -10,7 +10,8 @@ argument is written as
   hexadecimal, for tensors whose contents the operator judges; others get `pattern`);
 - a list of tensors: ``{"tensors": [tensor or null, ...]}``;
 - a scalar: ``{"scalar": dtype, "bytes": hex}``; a list of them: ``{"scalars": [...]}``;
-- the name of a communicator: ``{"group": number of ranks}``;
+- the name of a communicator: ``{"group": number of ranks}``; with ``"second": true`` that of
+  another one of the same devices;
 - this rank's number in it: ``{"rank": number of ranks}``;
 - anything else as JSON has it; null is a null pointer.
 """
@@ -97,6 +98,12 @@ class Group:
     """The name of a communicator of so many ranks, of which device 0 is the first."""
 
     ranks: int
+    second: bool = False
+
+    @property
+    def key(self) -> int:
+        """What names are kept by: the number of ranks, negative for a second communicator."""
+        return -self.ranks if self.second else self.ranks
 
 
 class Rank(int):
@@ -137,6 +144,11 @@ class Call:
         arguments[position] = replace(arguments[position], **fields) if fields else value
         return replace(self, arguments=tuple(arguments))
 
+    @property
+    def group_keys(self) -> list[int]:
+        """`Group.key` of each communicator that an argument names."""
+        return sorted({a.key for a in self.arguments if isinstance(a, Group)}, reverse=True)
+
     def at(self, rank: int) -> Call:
         """Return the call as a rank of its communicator makes it."""
         arguments = (rank if isinstance(a, Rank) else a for a in self.arguments)
@@ -148,7 +160,7 @@ class Call:
         Parameters
         ----------
         groups : mapping
-            Names of communicators by their number of ranks, for a call that names one.
+            Names of communicators by `Group.key`, for a call that names one.
         """
         sizes: dict[int, int] = {}
         contents: dict[int, TensorSpec] = {}
@@ -170,7 +182,7 @@ class Call:
             return _number(argument)
         if isinstance(argument, ScalarListSpec):
             return [_number(member) for member in argument.members]
-        return groups[argument.ranks] if isinstance(argument, Group) else argument
+        return groups[argument.key] if isinstance(argument, Group) else argument
 
 
 def pattern(dtype: DType, nbytes: int) -> bytes:
@@ -238,7 +250,7 @@ def read_argument(written: Any) -> Any:
         rank = Rank(0)
         rank.ranks = written["rank"]
         return rank
-    return Group(written["group"])
+    return Group(written["group"], written.get("second", False))
 
 
 def write_argument(argument: Any) -> Any:
@@ -265,7 +277,8 @@ def write_argument(argument: Any) -> Any:
     if isinstance(argument, ScalarListSpec):
         return {"scalars": [write_argument(member) for member in argument.members]}
     if isinstance(argument, Group):
-        return {"group": argument.ranks}
+        more = {"second": True} if argument.second else {}
+        return {"group": argument.ranks, **more}
     if isinstance(argument, Rank):
         return {"rank": argument.ranks}
     return argument

@@ -182,7 +182,7 @@ class PhaseOne:
         if isinstance(argument, ScalarListSpec):
             return self._list("ScalarList", [self._scalar(m, dtype) for m in argument.members])
         if isinstance(argument, Group):
-            return self._groups[argument.ranks].encode()
+            return self._groups[argument.key].encode()
         if argument is not None and kind in _ARRAYS:
             values = (_ARRAYS[kind] * len(argument))(*argument)
             create = getattr(library(), f"aclCreate{_ARRAY_NAMES[kind]}")

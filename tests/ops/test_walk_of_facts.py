@@ -26,15 +26,15 @@ MOST_EXCEPTIONS = 40
 @pytest.fixture(scope="module")
 def groups() -> Iterator[dict[int, str]]:
     """Names of communicators by their number of ranks, device 0 being the first of each."""
-    sizes = {call.ranks for name in operators() for call in calls(name)} - {0}
+    keys = {key for name in operators() for call in calls(name) for key in call.group_keys}
     with ExitStack() as stack:
         stack.enter_context(ap.Device(0))
         names = {}
-        for size in sorted(sizes):
-            members = Communicator.init_all(size)
+        for key in sorted(keys, reverse=True):
+            members = Communicator.init_all(abs(key))
             for member in members:
                 stack.enter_context(member)
-            names[size] = members[0].name
+            names[key] = members[0].name
         ap.Device(0).activate()
         yield names
 
