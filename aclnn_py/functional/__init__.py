@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.in_place import *  # noqa: F403
     from aclnn_py.functional.indexing import *  # noqa: F403
     from aclnn_py.functional.matrices import *  # noqa: F403
+    from aclnn_py.functional.mx import *  # noqa: F403
     from aclnn_py.functional.normalization import *  # noqa: F403
     from aclnn_py.functional.pointwise import *  # noqa: F403
     from aclnn_py.functional.quant import *  # noqa: F403
@@ -175,6 +176,7 @@ _FUNCTIONS = {
         "triangular_solve",
         "weight_quant_batchmatmul",
     ),
+    "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "normalization": ("batch_norm", "group_norm", "layer_norm", "renorm", "rms_norm"),
     "pointwise": (
         "abs",

@@ -49,6 +49,7 @@ ROWS: dict[str, Row] = {row.name: row for family in FAMILIES.values() for row in
 # Functions written by hand, by the module that has them.
 WRITTEN = {
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
+    "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
 }
