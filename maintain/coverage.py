@@ -204,6 +204,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " floats to the scaled value, as DequantBias does. They take dynamic quantisation only: the"
         " documents do not say whether static quantisation multiplies by its scale or divides."
         " DequantSituQuant ignores the offset of dynamic quantisation and takes no groups.",
+        "Fake quantisation divides in float32 and takes NaN for quantMin, outside the range.",
+        "FlatQuant adds both products in float32 and rounds nothing between them; matrices behind"
+        " the last group of FlatQuantV3 are not written. FLOAT4 is rounded to the nearest number,"
+        " half to even, in the blocks of DynamicMxQuantV2 with scaleAlg 0 or, where dstTypeMax is"
+        " given, 2.",
+        'HIFLOAT8 is rounded to the nearest number, half away from zero; roundMode "hybrid" of'
+        " QuantMax, which no document defines, is refused. The largest value of nothing is 0.",
     ),
     "mc2": (
         "Rows of dispatch lie by expert, then by the rank they come from, then as that rank has"

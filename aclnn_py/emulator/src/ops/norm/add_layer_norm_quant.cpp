@@ -8,6 +8,7 @@
 #include "core/chip.h"
 #include "ops/norm/layer.h"
 #include "ops/quant/dynamic.h"
+#include "ops/quant/mx_check.h"
 
 namespace emu {
 namespace {
@@ -118,7 +119,7 @@ void check_shapes(Check &check, const SumQuantArguments &a) {
 }
 
 // The second version has less on chips before the 950.
-void check_chip(Check &check, const SumQuantArguments &a) {
+void check_older_chip(Check &check, const SumQuantArguments &a) {
   if (!check.ok() || chip_is_950()) return;
   check.that(!a.dynamic(), "quantMode is \"dynamic\"; this chip takes \"static\" only");
   check.that(!a.divide, "divMode is true; this chip takes false only");
@@ -143,7 +144,7 @@ Status plan_sum_quant(const SumQuantArguments &a, Check &check, uint64_t *worksp
   check_dtypes(check, a);
   if (check.ok()) check_given(check, a);
   if (check.ok()) check_shapes(check, a);
-  if (a.second_version) check_chip(check, a);
+  if (a.second_version) check_older_chip(check, a);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
   const size_t first = plan.input(a.x1), second = plan.input(a.x2), weight = plan.input(a.gamma);
@@ -217,6 +218,40 @@ Status plan_sum_quant(const SumQuantArguments &a, Check &check, uint64_t *worksp
 
 }  // namespace
 }  // namespace emu
+
+// For chips of the 950 series.
+EMU_OPERATOR(AddLayerNormQuant,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,
+              const aclTensor *beta, const aclTensor *biasOptional,
+              const aclTensor *scales1Optional, const aclTensor *scales2Optional,
+              const aclTensor *zeroPoints1Optional, const aclTensor *zeroPoints2Optional,
+              const char *quantMode, double epsilon, bool additionalOutput, bool divMode,
+              aclTensor *y1Out, aclTensor *y2Out, aclTensor *xOut, aclTensor *outScales1Out,
+              aclTensor *outScales2Out)) {
+  using namespace emu;
+  Check check("aclnnAddLayerNormQuant");
+  check.required("x1", x1);
+  if (const Status s = check_chip(check, kInvalid)) return s;
+  return plan_sum_quant({check.op(),
+                         x1,
+                         x2,
+                         gamma,
+                         beta,
+                         biasOptional,
+                         {scales1Optional, scales2Optional},
+                         {zeroPoints1Optional, zeroPoints2Optional},
+                         quantMode,
+                         epsilon,
+                         additionalOutput,
+                         divMode,
+                         {y1Out, y2Out},
+                         xOut,
+                         nullptr,
+                         {outScales1Out, outScales2Out},
+                         false},
+                        check, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_OPERATOR(AddLayerNormQuantV2,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *gamma,

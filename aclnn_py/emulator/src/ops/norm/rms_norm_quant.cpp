@@ -5,6 +5,7 @@
 #include "aclnnop/norm.h"
 #include "core/chip.h"
 #include "ops/norm/rms.h"
+#include "ops/quant/mx_check.h"
 #include "ops/quant/quantised.h"
 
 namespace emu {
@@ -231,6 +232,87 @@ EMU_OPERATOR(RmsNormQuant,
           for (int64_t i = 0; i < width; ++i)
             values[i] = (values[i] + biases[static_cast<size_t>(i)]) / divisor + added;
           target.write(r * width, width, values);
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+// For chips of the 950 series.
+EMU_OPERATOR(RmsNormQuantV3, (const aclTensor *x, const aclTensor *gamma, const aclTensor *scale,
+                              const aclTensor *offset, const aclTensor *beta, double epsilon,
+                              bool divMode, bool outputRstd, aclTensor *y, aclTensor *rstd)) {
+  using namespace emu;
+  constexpr const char *op = "aclnnRmsNormQuantV3";
+  Check check(op);
+  check.required("x", x).required("gamma", gamma).required("scale", scale);
+  check.optional("offset", offset).optional("beta", beta).required("y", y);
+  if (outputRstd) check.required("rstd", rstd);
+  else check.optional("rstd", rstd);
+  if (const Status s = check_chip(check, kInvalid)) return s;
+  check.dtype("x", x).dtype("gamma", gamma).dtype("scale", scale).dtype("offset", offset);
+  check.dtype("beta", beta).dtype("y", y).dtype("rstd", rstd);
+  check.rank("x", x, 1, 8).rank("gamma", gamma, 1, 2).rank("scale", scale, 1, 1);
+  if (!check.ok()) return check.status();
+  check.same_dtype("gamma", gamma->dtype, "x", x->dtype);
+  if (beta) check.same_dtype("beta", beta->dtype, "x", x->dtype);
+  check.that(scale->dtype == x->dtype || scale->dtype == ACL_FLOAT,
+             "scale has dtype %s; it must be FLOAT or that of x, %s", dtype_name(scale->dtype),
+             dtype_name(x->dtype));
+  // Integers as offsets: 8 bits beside a scale of halves, 32 beside one of FLOAT and x of halves.
+  const aclDataType whole_offset = scale->dtype != ACL_FLOAT ? ACL_INT8
+                                   : x->dtype != ACL_FLOAT   ? ACL_INT32
+                                                             : ACL_FLOAT;
+  check.that(offset == nullptr || offset->dtype == scale->dtype || offset->dtype == whole_offset,
+             "offset has dtype %s; beside scale of %s it must be %s or %s",
+             offset ? dtype_name(offset->dtype) : "", dtype_name(scale->dtype),
+             dtype_name(scale->dtype), dtype_name(whole_offset));
+  const Layout whole = layout_of(*x);
+  const int64_t width = whole.shape[whole.rank - 1], row[] = {1, width};
+  check.that(whole.count() > 0, "x has shape %s; no dimension may be 0", shape_text(whole).c_str());
+  check.shape("gamma", gamma, gamma->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
+  if (beta) check.rank("beta", beta, 1, 2);
+  if (check.ok() && beta)
+    check.shape("beta", beta, beta->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
+  const int64_t scales = scale->shape[0];
+  check.that(scales == 1 || scales == width, "scale has %lld values; allowed: 1 or %lld",
+             static_cast<long long>(scales), static_cast<long long>(width));
+  check.shape("offset", offset, dense_layout(&scales, 1));
+  check_packing(check, "y", y, whole, "x");
+  Layout outer = whole;
+  outer.shape[outer.rank - 1] = 1;
+  if (outputRstd && !(whole.rank == 1 && rstd->rank() == 0)) check.shape("rstd", rstd, outer);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(x), weight = plan.input(gamma), factor = plan.input(scale);
+  const size_t shift = plan.input(offset), bias = plan.input(beta), to = plan.output(y);
+  const size_t root = outputRstd ? plan.output(rstd) : plan.unused(rstd);
+  const int64_t rows = outer_count(*x, 1);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const aclTensor &result = c.tensor(to);
+        const View root_view = outputRstd ? view_of(c.tensor(root)) : View();
+        const RowSource<float> source(
+            operands.safe(view_of(c.tensor(from)), {shared_view(result), root_view}));
+        const QuantTarget target(result);
+        const auto weights = read_all<float>(c, weight, width, 1.0f),
+                   biases = read_all<float>(c, bias, width, 0.0f);
+        auto by = read_all<float>(c, factor, scales, 1.0f),
+             added = read_all<float>(c, shift, scales, 0.0f);
+        by.resize(static_cast<size_t>(width), by[0]);
+        added.resize(static_cast<size_t>(width), added[0]);
+        for_each_row<float>(rows, width, 1, [&](int64_t r, float *values) {
+          source.read(r * width, width, values);
+          const float found = rms_normalise(values, width, epsilon, weights.data());
+          for (int64_t i = 0; i < width; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const float normed = values[i] + biases[at];
+            values[i] = (divMode ? normed / by[at] : normed * by[at]) + added[at];
+          }
+          target.write(r * width, width, values);
+          if (outputRstd) RowTarget<float>(root_view).write(r, 1, &found);
         });
         return Status{0};
       },

@@ -60,6 +60,7 @@ QuantRange quant_range(aclDataType dtype) {
     case ACL_UINT8: return {0.0f, 255.0f};
     case ACL_FLOAT8_E4M3FN: return {-448.0f, 448.0f};
     case ACL_FLOAT8_E5M2: return {-57344.0f, 57344.0f};
+    case ACL_HIFLOAT8: return {-kLargestHifloat8, kLargestHifloat8};
     default: return {-8.0f, 7.0f};
   }
 }
@@ -102,6 +103,7 @@ QuantTarget::QuantTarget(const aclTensor &y, Rounding rounding)
       range_(quant_range(y.dtype)),
       words_(y.dtype == ACL_INT32) {
   if (y.dtype == ACL_INT4) nibbles_ = first_byte(y);
+  else if (y.dtype == ACL_HIFLOAT8) codes_.emplace(y);
   else if (contains(dt::kFloat8, y.dtype)) floats_.emplace(view_of(y));
   else integers_.emplace(view_of(y));
 }
@@ -113,6 +115,15 @@ void QuantTarget::write(int64_t start, int64_t count, const float *values) const
       const int64_t n = std::min(kBlock, count - at);
       for (int64_t i = 0; i < n; ++i) limited_values[i] = limited(values[at + i], range_.highest);
       floats_->write(start + at, n, limited_values);
+    }
+    return;
+  }
+  if (codes_) {
+    uint8_t codes[kBlock];
+    for (int64_t at = 0; at < count; at += kBlock) {
+      const int64_t n = std::min(kBlock, count - at);
+      for (int64_t i = 0; i < n; ++i) codes[i] = saturated_hifloat8(values[at + i]);
+      codes_->write(start + at, n, codes);
     }
     return;
   }
@@ -140,6 +151,7 @@ void QuantTarget::write(int64_t start, int64_t count, const float *values) const
 }
 
 View shared_view(const aclTensor &packed) {
+  if (packed.dtype == ACL_HIFLOAT8) return code_view(packed);
   return packed.dtype == ACL_INT4 ? View() : view_of(packed);
 }
 

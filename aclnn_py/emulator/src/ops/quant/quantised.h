@@ -7,6 +7,7 @@
 
 #include "ops/norm/rows.h"
 #include "ops/op.h"
+#include "ops/quant/low_codes.h"
 
 namespace emu {
 
@@ -45,6 +46,7 @@ class QuantTarget {
   bool words_ = false;       // INT32 with eight values
   std::optional<RowTarget<int32_t>> integers_;
   std::optional<RowTarget<float>> floats_;
+  std::optional<LowCodes> codes_;  // of HIFLOAT8
 };
 
 // The memory of a quantised result, for `Operands::safe`; empty for INT4, which no other tensor can

@@ -28,12 +28,15 @@ Check &check_along(Check &check, const char *parameter, const aclTensor *factor,
 }
 
 View spread_along(const aclTensor &factor, const Layout &values, int axis) {
-  View view = view_of(factor);
+  return spread_view(view_of(factor), values, axis);
+}
+
+View spread_view(View view, const Layout &values, int axis) {
   const Layout given = view.layout;
   view.layout = values;
   for (int d = 0; d < values.rank; ++d) {
     const int source = given.rank == 1 ? 0 : d;
-    const bool runs = d == axis && given.shape[source] != 1;
+    const bool runs = d == axis && given.count() != 1 && given.shape[source] != 1;
     view.layout.stride[d] = runs ? given.stride[source] : 0;
   }
   return view;

@@ -11,7 +11,8 @@ namespace emu {
 Check &check_along(Check &check, const char *parameter, const aclTensor *factor,
                    const Layout &values, int axis, const char *values_name);
 
-// The factor repeated to the shape of the values.
+// The factor repeated to the shape of the values. A factor of one element may have any rank.
+View spread_view(View factor, const Layout &values, int axis);
 View spread_along(const aclTensor &factor, const Layout &values, int axis);
 
 }  // namespace emu
