@@ -73,6 +73,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " added to the sum; then come the scale of the column, that of the row, and a bias of"
         " floats or an offset, all in float32, and one rounding. INT8 results go to the nearest"
         " number, half to even, and are limited to their range.",
+        "FusedQuantMatmul rounds after gelu only. QuantMatmul multiplies by the whole float32 of"
+        " deqScale, not by the 19 bits that the packed form would keep.",
         "An INT8 result takes the offset that the scale of 64 bits holds where none is given.",
         "A quantised weight is rounded to the dtype of x before it is multiplied, whatever"
         " innerPrecise says. WeightQuantBatchMatmul, the first version, is absent: its document"

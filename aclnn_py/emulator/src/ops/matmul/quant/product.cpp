@@ -68,7 +68,20 @@ void DequantisedStore::accept(int64_t row, int64_t col, int64_t count, const int
     }
     if (!form_.column_shift.empty())
       for (int64_t i = 0; i < n; ++i) values[i] += at(form_.column_shift, j + i);
+    if (form_.then) form_.then(values, n);
     store_quantised(values, out_, row, j, n);
+  }
+}
+
+void RequantisedStore::accept(int64_t row, int64_t col, int64_t count, const float *sums) const {
+  for (int64_t done = 0; done < count; done += kPiece) {
+    const int64_t n = std::min(kPiece, count - done), j = col + done;
+    float values[kPiece];
+    for (int64_t i = 0; i < n; ++i) {
+      const float sum = sums[done + i] + (bias.empty() ? 0 : at(bias, j + i));
+      values[i] = sum * at(scale, j + i) + (shift.empty() ? 0 : at(shift, j + i));
+    }
+    store_quantised(values, out, row, j, n);
   }
 }
 
@@ -132,6 +145,13 @@ void GroupedSums::add_groups(const Matrix &a, const Matrix &b, const std::vector
     const auto at = static_cast<size_t>(g * cols_ + col);
     const float total = static_cast<float>(totals[static_cast<size_t>(row * groups + g)]);
     sums_[static_cast<size_t>(row * cols_ + col)] += scale[at] * (sum - total * offset[at]);
+  });
+}
+
+void GroupedSums::add_scaled(const Matrix &a, const Matrix &b, const float *row_scale,
+                             const float *column_scale) {
+  each_part(a, b, a.cols, [&](int64_t, int64_t row, int64_t col, float sum) {
+    sums_[static_cast<size_t>(row * cols_ + col)] += sum * row_scale[row] * column_scale[col];
   });
 }
 

@@ -16,6 +16,8 @@ struct Dequantised {
   std::vector<float> column_scale;  // one value, or one for each column
   std::vector<float> row_scale;     // one value, or one for each row
   std::vector<float> column_shift;  // a bias of floats or an offset: one value, or one per column
+  // a function of the values, in place
+  void (*then)(float *values, int64_t count) = nullptr;
 };
 
 // Stores int32 sums as the dtype of `out`; int32 takes the sums with their bias and nothing else.
@@ -33,6 +35,15 @@ class DequantisedStore : public RowSink<int32_t> {
 void store_quantised(const float *values, const MatrixOut &out, int64_t row, int64_t col,
                      int64_t count);
 
+// Stores float32 sums, plus bias, as scaled and shifted numbers of 8 bits.
+class RequantisedStore final : public RowSink<float> {
+ public:
+  MatrixOut out;
+  std::vector<float> bias, scale, shift;  // one value, or one per column; bias and shift may lack
+
+  void accept(int64_t row, int64_t col, int64_t count, const float *sums) const override;
+};
+
 // Products whose scales change along the inner axis: the parts of the sum are scaled and added in
 // float32, in order.
 class GroupedSums {
@@ -45,6 +56,9 @@ class GroupedSums {
   // numbers of b.
   void add_groups(const Matrix &a, const Matrix &b, const std::vector<float> &scale,
                   const std::vector<float> &offset);
+  // a @ b, each element times the scales of its row and of its column.
+  void add_scaled(const Matrix &a, const Matrix &b, const float *row_scale,
+                  const float *column_scale);
   void scale_rows(const std::vector<float> &scale);
   // `shift` has a value for each column, or none.
   void store(const std::vector<float> &shift, const MatrixOut &out);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnnQuantMatmulV3, V4, V5 and aclnnQuantMatmulWeightNz: the plan, the kernel and the operators.
+// Quantised products: the plan and the kernel of the family, and the operators of its newer
+// versions.
 #include "ops/matmul/quant/quant_matmul.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "aclnnop/matmul.h"
+#include "ops/float_kernels.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
 
@@ -15,12 +17,22 @@ namespace {
 // Where the plan keeps the tensors; those of absent parameters are absent there.
 struct Job {
   QuantMatmulMode mode;
+  FusedType fused;
+  float scale;  // where x2_scale is absent
   bool transpose_x1, transpose_x2;
   size_t x1, x2, x1_scale, x2_scale, x2_offset, bias, out;
 };
 
 std::vector<float> values_or_none(const PlanContext &c, size_t index) {
   return c.has(index) ? scale_values(c.tensor(index)) : std::vector<float>();
+}
+
+void gelu_erf(float *values, int64_t count) {
+  float_kernel_fn(FloatKernel::gelu)(values, count, nullptr, values);
+}
+void gelu_tanh(float *values, int64_t count) {
+  static const float tanh_form[] = {1.0f};
+  float_kernel_fn(FloatKernel::gelu_form)(values, count, tanh_form, values);
 }
 
 // One matrix product for each index of out's stack.
@@ -59,6 +71,12 @@ class Run {
  private:
   void prepare() {
     if (job_.mode != QuantMatmulMode::kWhole) return;
+    if (job_.fused != FusedType::kNone)
+      form_.then = job_.fused == FusedType::kGeluTanh ? gelu_tanh : gelu_erf;
+    if (!c_.has(job_.x2_scale)) {
+      form_.column_scale = {job_.scale};
+      return;
+    }
     form_.column_scale = scale_values(c_.tensor(job_.x2_scale));
     form_.row_scale = values_or_none(c_, job_.x1_scale);
     form_.column_shift = values_or_none(c_, job_.x2_offset);
@@ -122,38 +140,57 @@ Status run(const Job &job, const PlanContext &c) {
   return 0;
 }
 
+// Adds the arguments in the order of the prototype.
+Job add_arguments(PlanBuilder &plan, const QuantMatmulCall &c) {
+  Job job{};
+  job.x1 = plan.input(c.x1);
+  job.x2 = plan.input(c.x2);
+  switch (c.version) {
+    case kQuantMatmulFirst:
+    case kQuantMatmulV2:
+      job.bias = plan.input(c.bias);
+      job.x2_scale = plan.input_if(c.x2_scale);
+      job.x1_scale = job.x2_offset = plan.input_if(nullptr);
+      break;
+    case kQuantMatmulV3:
+    case kQuantMatmulV4:
+      job.x2_scale = plan.input(c.x2_scale);
+      job.x2_offset = plan.input(c.x2_offset);
+      job.x1_scale = c.version == kQuantMatmulV4 ? plan.input(c.x1_scale) : plan.input_if(nullptr);
+      job.bias = plan.input(c.bias);
+      break;
+    default:
+      job.x1_scale = plan.input(c.x1_scale);
+      job.x2_scale = plan.input(c.x2_scale);
+      plan.unused(c.y_scale);
+      plan.unused(c.x1_offset);
+      job.x2_offset = plan.input(c.x2_offset);
+      plan.unused(c.y_offset);
+      job.bias = plan.input(c.bias);
+      if (c.version == kFusedQuantMatmul || c.version == kFusedQuantMatmulNz) plan.unused(c.fused);
+  }
+  job.out = plan.output(c.out);
+  return job;
+}
+
+}  // namespace
+
 Status plan_quant_matmul(const QuantMatmulCall &c, uint64_t *workspace_size,
                          aclOpExecutor **executor) {
   QuantMatmulProblem problem{c};
   if (const Status status = check_quant_matmul(&problem)) return status;
   PlanBuilder plan(c.op);
-  Job job{};
+  Job job = add_arguments(plan, c);
   job.mode = problem.mode;
+  job.fused = problem.fused;
+  job.scale = c.scale;
   job.transpose_x1 = c.transpose_x1;
   job.transpose_x2 = c.transpose_x2;
-  job.x1 = plan.input(c.x1);
-  job.x2 = plan.input(c.x2);
-  // Arguments are added in the order of the prototype.
-  if (c.version == kQuantMatmulV3 || c.version == kQuantMatmulV4) {
-    job.x2_scale = plan.input(c.x2_scale);
-    job.x2_offset = plan.input(c.x2_offset);
-    job.x1_scale = c.version == kQuantMatmulV4 ? plan.input(c.x1_scale) : plan.input_if(nullptr);
-  } else {
-    job.x1_scale = plan.input(c.x1_scale);
-    job.x2_scale = plan.input(c.x2_scale);
-    plan.unused(c.y_scale);
-    plan.unused(c.x1_offset);
-    job.x2_offset = plan.input(c.x2_offset);
-    plan.unused(c.y_offset);
-  }
-  job.bias = plan.input(c.bias);
-  job.out = plan.output(c.out);
   const bool nothing = problem.nothing;
   return plan.finish([=](PlanContext &context) { return nothing ? 0 : run(job, context); },
                      workspace_size, executor);
 }
 
-}  // namespace
 }  // namespace emu
 
 EMU_OPERATOR(QuantMatmulV3, (const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family aclnnQuantMatmulV3, V4, V5 and aclnnQuantMatmulWeightNz: one set of arguments, one set
-// of rules, one kernel. What a version has no parameter for stays null.
+// The family aclnnQuantMatmul to V5, aclnnQuantMatmulWeightNz and aclnnFusedQuantMatmul with its
+// form for a weight in blocks: one set of arguments, one set of rules, one kernel. What a version
+// has no parameter for stays null.
 #pragma once
 
 #include "ops/op.h"
@@ -13,6 +14,10 @@ enum QuantMatmulVersion : uint8_t {
   kQuantMatmulV4 = 2,
   kQuantMatmulV5 = 4,
   kQuantMatmulNz = 8,
+  kQuantMatmulFirst = 16,  // one scale, which is a number
+  kQuantMatmulV2 = 32,
+  kFusedQuantMatmul = 64,  // with gelu behind it
+  kFusedQuantMatmulNz = 128,
 };
 
 struct QuantMatmulNames {
@@ -30,7 +35,13 @@ struct QuantMatmulCall {
   bool transpose_x1 = false, transpose_x2 = false;
   int64_t group_size = 0;
   const aclTensor *out = nullptr;
+  float scale = 1;                   // of the first version
+  const char *fused_type = nullptr;  // of the fused versions
+  const aclTensor *fused = nullptr;  // x3Optional, which must be null
 };
+
+// What follows the scales, before the one rounding.
+enum class FusedType : uint8_t { kNone, kGeluErf, kGeluTanh };
 
 // Over which values a scale reaches.
 enum class QuantMatmulMode : uint8_t {
@@ -44,10 +55,14 @@ struct QuantMatmulProblem {
   QuantMatmulCall call;
   QuantMatmulMode mode = QuantMatmulMode::kWhole;
   int64_t m = 0, n = 0, k = 0;
+  FusedType fused = FusedType::kNone;
   bool nothing = false;  // the result has no element
 };
 
 // Every rule of phase one: 161001, then 161002.
 Status check_quant_matmul(QuantMatmulProblem *problem);
+// The rules, and the plan.
+Status plan_quant_matmul(const QuantMatmulCall &call, uint64_t *workspace_size,
+                         aclOpExecutor **executor);
 
 }  // namespace emu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phase one of the quantised products: nulls are 161001, every other refusal is 161002.
 #include <cinttypes>
+#include <cstring>
 
 #include "core/chip.h"
 #include "ops/matmul/quant/operand.h"
@@ -18,6 +19,8 @@ constexpr DtypeSet kUnsupported = dt::kFloat8 | dtype_set(ACL_HIFLOAT8, ACL_FLOA
 constexpr int64_t kLargestInner = 65535, kBlock128 = 128, kGroup256 = 256;
 constexpr uint8_t kBeforeNz = kQuantMatmulV3 | kQuantMatmulV4 | kQuantMatmulV5;
 constexpr uint8_t kWithRows = kQuantMatmulV4 | kQuantMatmulV5 | kQuantMatmulNz;
+constexpr uint8_t kOld = kQuantMatmulFirst | kQuantMatmulV2;
+constexpr uint8_t kFused = kFusedQuantMatmul | kFusedQuantMatmulNz;
 constexpr uint8_t kAll = kBeforeNz | kQuantMatmulNz;
 
 enum Rows : uint8_t { kNone, kMaybe, kNeeded };
@@ -41,6 +44,9 @@ constexpr Form kForms[] = {
      kWholes | kBrain | kFloat32, 0},
     {kQuantMatmulV4 | kQuantMatmulV5, kFewBits, kHalf16, kFloat32, kNeeded,
      kWholes | kHalf16 | kFloat32, 0},
+    {kOld, kInt8, kHalf16, kPacked, kNone, kWholes, 0},
+    {kFused, kInt8 | kFewBits, kBrain, kFloat32 | kBrain, kNeeded, kWholes | kBrain | kFloat32, 0},
+    {kFused, kInt8 | kFewBits, kHalf16, kFloat32, kNeeded, kWholes | kHalf16 | kFloat32, 0},
     {kQuantMatmulNz, dtype_set(ACL_INT4), kBrain, kFloat32 | kBrain, kMaybe, kBrain, kFloat32},
     {kQuantMatmulNz, dtype_set(ACL_INT4), kHalf16, kFloat32 | dtype_set(ACL_UINT64), kMaybe,
      kWholes, kFloat32},
@@ -71,10 +77,14 @@ class Rules {
  private:
   bool ok() const { return check_.ok(); }
   const QuantMatmulNames &names() const { return c_.names; }
+  bool is(uint8_t versions) const { return (c_.version & versions) != 0; }
+  bool in_blocks() const { return is(kQuantMatmulNz | kFusedQuantMatmulNz); }
   bool few_bits() const { return contains(kFewBits, c_.x1->dtype); }
 
   void presence() {
-    check_.required("x1", c_.x1).required("x2", c_.x2).required(names().x2_scale, c_.x2_scale);
+    check_.required("x1", c_.x1).required("x2", c_.x2);
+    if (is(kFused)) check_.required(names().x1_scale, c_.x1_scale);
+    if (!is(kQuantMatmulFirst)) check_.required(names().x2_scale, c_.x2_scale);
     check_.required("out", c_.out);
     check_.optional(names().x1_scale, c_.x1_scale).optional(names().y_scale, c_.y_scale);
     check_.optional(names().x1_offset, c_.x1_offset).optional(names().x2_offset, c_.x2_offset);
@@ -82,6 +92,18 @@ class Rules {
     reserved(names().x1_offset, c_.x1_offset, "it is reserved");
     reserved(names().y_scale, c_.y_scale, "it belongs to floats of 8 bits");
     reserved(names().y_offset, c_.y_offset, "it belongs to INT8 beside INT4, which is left open");
+    if (is(kFused)) fused_type();
+  }
+
+  void fused_type() {
+    check_.required_text("fusedOpType", c_.fused_type).optional("x3Optional", c_.fused);
+    reserved("x3Optional", c_.fused, "it is reserved");
+    reserved(names().x2_offset, c_.x2_offset, "it is reserved");
+    if (!ok()) return;
+    const bool tanh = std::strcmp(c_.fused_type, "gelu_tanh") == 0;
+    check_.that(tanh || std::strcmp(c_.fused_type, "gelu_erf") == 0,
+                "fusedOpType is \"%.40s\"; allowed: \"gelu_erf\" and \"gelu_tanh\"", c_.fused_type);
+    p_.fused = tanh ? FusedType::kGeluTanh : FusedType::kGeluErf;
   }
 
   void reserved(const char *name, const aclTensor *tensor, const char *reason) {
@@ -110,7 +132,7 @@ class Rules {
       absent(names().x2_offset, c_.x2_offset);
       return;
     }
-    forms();
+    if (!is(kQuantMatmulFirst)) forms();
   }
 
   bool grouped() {
@@ -185,13 +207,16 @@ class Rules {
   }
 
   void operands() {
-    check_.rank("x1", c_.x1, 2, 6).rank("x2", c_.x2, 2, 6).rank("out", c_.out, 2, 6);
+    const int most = is(kOld) ? 3 : 6;
+    check_.rank("x1", c_.x1, 2, most).rank("x2", c_.x2, 2, most).rank("out", c_.out, 2, most);
     if (!ok()) return;
     check_.that(!is_fractal(*c_.x1), "x1 has the format FRACTAL_NZ; allowed: ND");
     check_.that(!is_fractal(*c_.out), "out has the format FRACTAL_NZ; allowed: ND");
     const bool blocked = is_fractal(*c_.x2);
-    if (c_.version == kQuantMatmulNz)
+    if (in_blocks())
       check_.that(blocked, "x2 has the format %s; allowed: FRACTAL_NZ", format_name(c_.x2->format));
+    check_.that(!blocked || !is(kOld | kFusedQuantMatmul),
+                "x2 has the format FRACTAL_NZ; allowed: ND");
     check_.that(!blocked || c_.version != kQuantMatmulV3 || c_.transpose_x2,
                 "transposeX2 is false; with x2 in FRACTAL_NZ it is true");
     check_matrix_layout(check_, "x1", *c_.x1);
@@ -199,14 +224,14 @@ class Rules {
     if (few_bits()) {
       check_.that(!c_.transpose_x1, "transposeX1 is true; with x1 of %s it is false",
                   dtype_name(c_.x1->dtype));
-      check_.that(c_.version == kQuantMatmulNz || !blocked,
+      check_.that(in_blocks() || !blocked,
                   "x2 has the format FRACTAL_NZ; with a dtype of %s it is ND",
                   dtype_name(c_.x2->dtype));
       check_.rank("x2", c_.x2, 2, 2);
     }
     for (const auto &[name, tensor] : {std::pair{"x1", c_.x1}, {"x2", c_.x2}, {"out", c_.out}}) {
-      const bool may = chip_is_950() && tensor->numel() == 0;
-      check_.that(tensor->numel() > 0 || may, "%s has shape %s; it has no element", name,
+      check_.that(tensor->numel() > 0 || chip_is_950() || is(kOld),
+                  "%s has shape %s; it has no element", name,
                   shape_text(layout_of(*tensor)).c_str());
     }
     if (!ok()) return;
@@ -220,7 +245,8 @@ class Rules {
         p_.k == depth,
         "x1 %s and x2 %s cannot be multiplied: the inner sizes are %" PRId64 " and %" PRId64,
         shape_text(layout_of(*c_.x1)).c_str(), shape_text(layout_of(*c_.x2)).c_str(), p_.k, depth);
-    check_.that(p_.k > 0, "x1 has an inner size of 0; at least 1 is needed");
+    const bool hollow = is(kOld) && (!c_.bias || p_.m == 0 || p_.n == 0);
+    check_.that(p_.k > 0 || hollow, "x1 has an inner size of 0; at least 1 is needed");
     if (few_bits()) {
       check_.that(a.cols % 2 == 0, "x1 has %" PRId64 " numbers of 4 bits in a row; it must be even",
                   a.cols);
@@ -229,7 +255,7 @@ class Rules {
     }
     const bool wide =
         c_.x1->dtype == ACL_INT8 && c_.x1_scale && contains(kFloat32 | kBrain, c_.x2_scale->dtype);
-    if (wide || chip_is_950()) return;
+    if ((wide && !is(kFused)) || chip_is_950() || is(kOld)) return;
     for (const auto &[name, size] : {std::pair{"x1", a.cols}, {"x2", b.cols}})
       check_.that(size <= kLargestInner, "%s has a last dimension of %" PRId64 "; at most %" PRId64,
                   name, size, kLargestInner);
@@ -239,7 +265,8 @@ class Rules {
     Layout expected, a = layout_of(*c_.x1), b = layout_of(*c_.x2);
     a.rank -= 2;
     b.rank -= 2;
-    const bool meets = broadcast_shapes(a, b, &expected);
+    bool meets = broadcast_shapes(a, b, &expected);
+    if (is(kQuantMatmulFirst)) meets = same_shape(a, b);
     check_.that(meets, "x2 %s does not broadcast with x1 %s before the last two dimensions",
                 shape_text(layout_of(*c_.x2)).c_str(), shape_text(layout_of(*c_.x1)).c_str());
     expected.push(p_.m, 0);
@@ -259,6 +286,11 @@ class Rules {
   }
 
   void whole_scales() {
+    if (is(kQuantMatmulV2)) {
+      // As aclnnTransQuantParam makes them: filled up to a multiple of 16.
+      vector(names().x2_scale, c_.x2_scale, (p_.n + 15) / 16 * 16, false);
+      return;
+    }
     vector(names().x2_scale, c_.x2_scale, p_.n, true);
     vector(names().x2_offset, c_.x2_offset, p_.n, true);
     vector(names().x1_scale, c_.x1_scale, p_.m, false);
@@ -324,7 +356,7 @@ class Rules {
   void bias() {
     if (!c_.bias) return;
     const Layout given = layout_of(*c_.bias);
-    const bool stacked = c_.out->rank() == 3 && given.rank == 3 && !few_bits() &&
+    const bool stacked = c_.out->rank() == 3 && given.rank == 3 && !few_bits() && !is(kOld) &&
                          p_.mode == QuantMatmulMode::kWhole && given.shape[0] == c_.out->shape[0] &&
                          given.shape[1] == 1 && given.shape[2] == p_.n;
     check_.that(stacked || is_vector(*c_.bias, p_.n), "%s has shape %s; expected (%" PRId64 ",)%s",

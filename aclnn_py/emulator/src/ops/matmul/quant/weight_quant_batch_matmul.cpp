@@ -165,31 +165,6 @@ class WeightQuantRules {
   Check check_;
 };
 
-// float32 sums, plus bias; then scaled, shifted and rounded to int8.
-class QuantisedResult final : public RowSink<float> {
- public:
-  MatrixOut out;
-  std::vector<float> bias, scale, shift;  // one value, or one per column; bias and shift may lack
-
-  void accept(int64_t row, int64_t col, int64_t count, const float *sums) const override {
-    constexpr int64_t piece = 256;
-    for (int64_t done = 0; done < count; done += piece) {
-      const int64_t n = std::min(piece, count - done), j = col + done;
-      float values[piece];
-      for (int64_t i = 0; i < n; ++i) {
-        const float sum = sums[done + i] + (bias.empty() ? 0 : at(bias, j + i));
-        values[i] = sum * at(scale, j + i) + (shift.empty() ? 0 : at(shift, j + i));
-      }
-      store_quantised(values, out, row, j, n);
-    }
-  }
-
- private:
-  static float at(const std::vector<float> &values, int64_t i) {
-    return values[values.size() == 1 ? 0 : static_cast<size_t>(i)];
-  }
-};
-
 // float32 sums, plus bias, rounded to a 16-bit kind.
 class RoundedResult final : public RowSink<float> {
  public:
@@ -264,7 +239,7 @@ void compute(const Job &job, const PlanContext &c, const View &y) {
     result.bias = bias;
     return multiply_by_weight(x, weight, result);
   }
-  QuantisedResult result;
+  RequantisedStore result;
   result.out = out;
   result.bias = bias;
   result.scale = scale_values(c.tensor(job.quant_scale));
