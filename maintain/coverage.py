@@ -60,6 +60,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "The matrices of the gated delta rules stay float32 within a call and are rounded when they"
         " are stored. A sequence of RecurrentGatedDeltaRule begins with the slot of its last"
         " accepted token, or of its first token where numAcceptedTokens is null.",
+        "FusedCausalConv1d takes 0 in numAcceptedTokens, as the document's example does, for a"
+        " sequence without speculation. The results of a sequence that padSlotId skips are not"
+        " written.",
     ),
     "activation": (
         "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
@@ -89,6 +92,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Einsum of integers wraps in their dtype.",
     ),
     "conversion": ("NpuFormatCast fills what a block has beyond the tensor with zeros.",),
+    "conv": (
+        "QuantConvolution has what the documents define for a 910B, on every chip: volumes of INT8,"
+        " one group, scales of FLOAT. It sums exactly in 32 bits.",
+    ),
     "math": (
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",
