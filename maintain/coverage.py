@@ -104,6 +104,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "MhcPreSinkhorn adds hcEps behind the first sigmoid as MhcPre does, and takes it as the"
         " epsilon of its stages too. The first stage has no sums: its place in sumOut is not"
         " written.",
+        "MhcSinkhorn has no normOut and sumOut: the documents do not say how the stages lie there.",
     ),
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"

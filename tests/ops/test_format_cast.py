@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950
 from helpers.numerics import assert_same
 from helpers.operators import hollow, op, place, refusal
 
@@ -20,7 +22,7 @@ from .problems import message
 
 pytestmark = pytest.mark.usefixtures("device")
 
-NAME = "aclnnNpuFormatCast"
+NAME, WEIGHTS = "aclnnNpuFormatCast", "aclnnWeightQuantPreprocess"
 NCHW, NHWC, ND, NC1HWC0, FRACTAL_Z, HWCN, NDHWC, NZ = 0, 1, 2, 3, 4, 16, 27, 29
 NCDHW, DHWCN, NDC1HWC0, FRACTAL_Z_3D = 30, 31, 32, 33
 ACL = {np.float32: 0, np.float16: 1, np.int8: 2, np.int32: 3}
@@ -197,3 +199,62 @@ def test_refusals() -> None:
     )
     assert "dstTensor has shape" in message(NAME, 161002, [hollow((37, 5), half), packed])
     assert "srcTensor has dtype" in message(NAME, 161002, [hollow((5, 37), np.float64), packed])
+
+
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Chip950]:
+    with Chip950() as process:
+        yield process
+
+
+def nibbles(memory: Any) -> Any:
+    """Half bytes, the low bits first."""
+    return np.stack([memory & 15, memory >> 4], -1).reshape(-1)
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+@pytest.mark.parametrize(
+    ("number", "groups", "depth", "cols"), [(0, 1, 64, 20), (1, 2, 96, 33), (2, 1, 32, 16)]
+)
+def test_weights_of_four_bits(
+    newer: Chip950, number: int, groups: int, depth: int, cols: int
+) -> None:
+    rng = np.random.default_rng(number)
+    weight = rng.integers(0, 256, groups * cols * depth // 2, np.uint8)
+    pairs = -(-depth // 64)
+    scale = rng.integers(0, 255, groups * cols * pairs * 2, np.uint8)
+    bias = rng.integers(0, 60, 2 * cols, np.uint8)
+    contents = {0: weight.tobytes(), 1: scale.tobytes()}
+    if number != 1:
+        contents[3] = bias.tobytes()
+    made = newer.call("ops.weight_calls", "memories", WEIGHTS, number, contents)
+    codes = nibbles(weight).reshape(groups, cols, depth)
+    rows = -(-cols // 16) * 16
+    wanted = np.zeros((groups, depth // 32, rows, 32), np.uint8)
+    wanted[:, :, :cols] = codes.reshape(groups, cols, depth // 32, 32).transpose(0, 2, 1, 3)
+    assert_same(nibbles(made[7]), wanted.reshape(-1))
+    assert_same(made[8], scale)
+    if number != 1:
+        assert_same(made[10], bias)
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({6: 64}, "kGroupSize is 64"),
+        ({4: "float16"}, "xDtype is FLOAT16"),
+        ({5: "float32"}, "xScaleDtype is FLOAT"),
+        ({0: {"strides": (20, 1)}}, "weight is not a transposed view"),
+        ({1: {"strides": (2, 4, 1)}}, "weightScale is not a transposed view"),
+        ({7: {"storage_shape": (2, 16, 2, 32)}}, "outWeight has a storage of shape"),
+        ({7: {"format": "ND", "storage_shape": (20, 64)}}, "outWeight has format ND"),
+        ({8: {"shape": (1, 19, 2), "strides": (2, 2, 1)}}, "outWeightScale has shape"),
+        ({3: {"dtype": "float32"}}, "biasOptional has dtype"),
+    ],
+    ids=str,
+)
+def test_weights_of_four_bits_refuse(newer: Chip950, changed: dict[int, Any], says: str) -> None:
+    status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 0, changed)
+    assert status == 161002, text
+    assert says in text

@@ -143,3 +143,41 @@ def test_refusals(newer: Chip950) -> None:
 def test_an_older_chip_does_not_have_it() -> None:
     x = hollow((4, 4), np.float16)
     assert "950 series" in message("aclnnFusedMatmul", 361001, [x, x, None, None, "", 0, x])
+
+
+@pytest.mark.parametrize("stepped", [False, True])
+def test_weights_in_two_parts(newer: Chip950, stepped: bool) -> None:
+    bf16 = ml_dtypes.bfloat16
+    x, weight = normal((5, 19), bf16, 1), normal((19, 7), np.float32, 2)
+    high = weight.astype(bf16)
+    low = ((weight - high.astype(np.float32)) * 256).astype(bf16)
+    (y,) = newer.operator(
+        "matmul_emu_split_weight",
+        *(given(x, stepped), given(high, stepped), given(low, stepped)),
+        *(Made((5, 7), "float32", stepped), 1 / 256, 0),
+    )
+    assert_close(y, wide(x) @ wide(high) + wide(x) @ wide(low) / 256, scale=10)
+    # What the low parts are for: the result is nearly that of the whole weight.
+    assert_close(y, wide(x) @ wide(weight), scale=80)
+
+
+def test_weights_in_two_parts_refuse(newer: Chip950) -> None:
+    name, bf16 = "matmul_emu_split_weight", ml_dtypes.bfloat16
+    x, w, y = (
+        given(normal((5, 9), bf16, 1)),
+        given(normal((9, 7), bf16, 2)),
+        Made((5, 7), "float32"),
+    )
+    for arguments, status, says in [
+        ((x, None, w, y, 1 / 256, 0), 161001, "wHigh"),
+        ((x, w, w, y, 0.5, 0), 161002, "wLowScale is 0.5"),
+        ((x, w, w, y, 1 / 256, 1), 161002, "yDtype is 1"),
+        ((x, w, given(normal((8, 7), bf16, 2)), y, 1 / 256, 0), 161002, "wLow has shape"),
+        ((w, w, w, y, 1 / 256, 0), 161002, "cannot be multiplied"),
+        ((x, w, w, Made((5, 6), "float32"), 1 / 256, 0), 161002, "y has shape"),
+        ((x, given(normal((9, 7), np.float16, 2)), w, y, 1 / 256, 0), 161002, "wHigh has dtype"),
+    ]:
+        found = newer.operator(name, *arguments)
+        assert isinstance(found, Refused)
+        assert found.status == status, found
+        assert says in found.text

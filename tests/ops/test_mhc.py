@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made, Refused
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import hollow, op, place, refusal, wide
 
@@ -235,3 +237,43 @@ def test_inputs_refuse() -> None:
     assert "hPre" in message(name, 161001, [*given, 4, 20, EPS, EPS, True, *rest_of_call])
     arguments = [x, phi, alpha, bias, 4, 20, EPS, EPS, False, *rest_of_call]
     assert "x has 3 dimensions" in message(name, 161002, arguments)
+
+
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Chip950]:
+    with Chip950() as process:
+        yield process
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+@pytest.mark.parametrize("stepped", [False, True])
+@pytest.mark.parametrize(("shape", "rounds"), [((2, 3, 4, 4), 20), ((5, 6, 6), 1), ((3, 8, 8), 7)])
+def test_doubly_stochastic_matrices(
+    newer: Chip950, shape: tuple[int, ...], rounds: int, stepped: bool
+) -> None:
+    x = 3 * normal(shape)
+    (made,) = newer.operator(
+        "mhc_sinkhorn",
+        *(Given(x, "float32", stepped), EPS, rounds, Made(shape, "float32", stepped), None, None),
+    )
+    norms, _ = stages(wide(x), rounds)
+    assert_close(made, norms[-1], scale=40)
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+def test_doubly_stochastic_matrices_refuse(newer: Chip950) -> None:
+    x, out = Given(normal((2, 4, 4)), "float32"), Made((2, 4, 4), "float32")
+    for arguments, status, says in [
+        ((None, EPS, 20, out, None, None), 161001, "x"),
+        ((x, EPS, 0, out, None, None), 161002, "numIters is 0"),
+        ((x, EPS, 101, out, None, None), 161002, "numIters is 101"),
+        ((x, EPS, 20, Made((2, 4, 5), "float32"), None, None), 161002, "output has shape"),
+        ((Given(normal((2, 5, 5)), "float32"), EPS, 20, out, None, None), 161002, "(2, 5, 5)"),
+        ((x, EPS, 20, out, Made((1280,), "float32"), None), 161002, "normOutOptional is given"),
+    ]:
+        found = newer.operator("mhc_sinkhorn", *arguments)
+        assert isinstance(found, Refused)
+        assert found.status == status, found
+        assert says in found.text
+    one = hollow((1, 4, 4), F32)
+    assert "950 series" in message("aclnnMhcSinkhorn", 361001, [one, EPS, 20, one, None, None])
