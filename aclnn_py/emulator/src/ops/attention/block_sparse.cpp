@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention over chosen blocks of keys: BlockSparseAttention has a mask of the pairs of blocks that
+// meet, RainFusionAttention a list of blocks for each block of queries.
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "aclnnop/attention.h"
+#include "core/chip.h"
+#include "core/pool.h"
+#include "core/statuses.h"
+#include "ops/attention/sequences.h"
+
+namespace emu {
+namespace {
+
+constexpr int64_t kUsualBlock = 128, kKeyUnit = 128, kKeyUnit950 = 16, kRows = 16,
+                  kAll = 2147483647;
+
+struct BlockCall {
+  const char *op;
+  const aclTensor *query, *key, *value;
+  Named<aclTensor> pairs, list, counts;  // the mask of pairs, or the list and its lengths
+  Named<aclIntArray> block_shape;
+  const aclTensor *mask, *table;
+  const aclIntArray *query_lengths, *key_lengths;
+  const char *query_layout, *key_layout;
+  int64_t kv_heads, mask_type, precise, block_size;
+  double scale;
+  bool with_lse;
+  const aclTensor *out;
+  Named<aclTensor> lse;
+};
+
+struct BlockSparse {
+  const char *op;
+  Arrangement form;
+  int64_t batch = 0, heads = 0, kv_heads = 0, width = 0;
+  int64_t query_tokens = 0, key_tokens = 0;  // of a sequence, or of all packed ones
+  std::vector<int64_t> query_starts, query_lengths, key_starts, key_lengths;
+  int64_t query_block = kUsualBlock, key_block = kUsualBlock;
+  float scale = 1.0f;
+  bool with_lse = false;
+  size_t query_at, key_at, value_at, pairs_at = kAbsent, list_at = kAbsent, counts_at = kAbsent,
+                                     out_at, lse_at;
+  int64_t pair_rows = 0, pair_columns = 0;  // blocks of a sequence in the mask of pairs
+  int64_t list_width = 0;
+
+  bool packed() const { return form == Arrangement::kPacked; }
+};
+
+// Which blocks of keys each block of queries meets.
+class BlockChoice {
+ public:
+  Status read(const BlockSparse &x, PlanContext &c) {
+    if (x.pairs_at != kAbsent) {
+      pairs_ = read_all<int64_t>(c, x.pairs_at, c.tensor(x.pairs_at).numel(), 0);
+      return 0;
+    }
+    list_ = read_all<int64_t>(c, x.list_at, c.tensor(x.list_at).numel(), 0);
+    counts_ = read_all<int64_t>(c, x.counts_at, c.tensor(x.counts_at).numel(), 0);
+    int64_t first = 0;
+    for (size_t b = 0; b < x.query_lengths.size(); ++b) {
+      firsts_.push_back(first);
+      const int64_t rows = (x.query_lengths[b] + x.query_block - 1) / x.query_block,
+                    there = (x.key_lengths[b] + x.key_block - 1) / x.key_block;
+      for (int64_t i = first * x.heads; i < (first + rows) * x.heads; ++i) {
+        const int64_t count = counts_[static_cast<size_t>(i)];
+        if (count < 0 || count > x.list_width)
+          return fail(kKernelFault, "%s: selectNumIdx has %lld; selectIdx has room for %lld blocks",
+                      x.op, static_cast<long long>(count), static_cast<long long>(x.list_width));
+        for (int64_t j = 0; j < count; ++j) {
+          const int64_t block = list_[static_cast<size_t>(i * x.list_width + j)];
+          if (block < 0 || block >= there)
+            return fail(kKernelFault, "%s: selectIdx has %lld; sequence %zu has %lld blocks", x.op,
+                        static_cast<long long>(block), b, static_cast<long long>(there));
+        }
+      }
+      first += rows;
+    }
+    return 0;
+  }
+
+  std::vector<int64_t> met(const BlockSparse &x, int64_t b, int64_t head, int64_t block) const {
+    std::vector<int64_t> found;
+    if (!pairs_.empty()) {
+      const int64_t at = ((b * x.heads + head) * x.pair_rows + block) * x.pair_columns;
+      for (int64_t i = 0; i < x.pair_columns; ++i) {
+        if (pairs_[static_cast<size_t>(at + i)] != 0) found.push_back(i);
+      }
+      return found;
+    }
+    const int64_t row = (firsts_[static_cast<size_t>(b)] + block) * x.heads + head;
+    for (int64_t i = 0; i < counts_[static_cast<size_t>(row)]; ++i)
+      found.push_back(list_[static_cast<size_t>(row * x.list_width + i)]);
+    return found;
+  }
+
+ private:
+  std::vector<int64_t> pairs_, list_, counts_, firsts_;
+};
+
+class BlockRun {
+ public:
+  BlockRun(const BlockSparse &x, PlanContext &c) : x_(x), c_(c) {}
+
+  Status run() {
+    if (const Status s = choice_.read(x_, c_)) return s;
+    const View out = view_of(c_.tensor(x_.out_at));
+    const View lse = x_.with_lse ? view_of(c_.tensor(x_.lse_at)) : View();
+    Operands operands;
+    const auto heads = [&](size_t at) {
+      return heads_of(operands.safe(view_of(c_.tensor(at)), {out, lse}), x_.form, x_.width);
+    };
+    query_ = heads(x_.query_at);
+    key_ = heads(x_.key_at);
+    value_ = heads(x_.value_at);
+    out_ = heads_of(out, x_.form, x_.width);
+    if (x_.with_lse) lse_ = heads_of(lse, x_.form, 1);
+    int64_t longest = 0;
+    for (int64_t b = 0; b < x_.batch; ++b) longest = std::max(longest, tokens_of(b));
+    const int64_t pieces = (longest + kRows - 1) / kRows;
+    parallel_for(x_.batch * x_.heads * pieces, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t b = task / pieces / x_.heads, first = task % pieces * kRows;
+        const int64_t last = std::min(first + kRows, tokens_of(b));
+        // Rows of one block of queries meet the same keys.
+        for (int64_t t = first; t < last;) {
+          const int64_t next = std::min(last, (t / x_.query_block + 1) * x_.query_block);
+          rows(b, task / pieces % x_.heads, t, next - t);
+          t = next;
+        }
+      }
+    });
+    return 0;
+  }
+
+ private:
+  // Tokens behind the last one of a sequence meet nothing.
+  int64_t tokens_of(int64_t b) const {
+    return x_.packed() ? x_.query_lengths[static_cast<size_t>(b)] : x_.query_tokens;
+  }
+  int64_t at(const Heads &h, int64_t b, int64_t head, int64_t token, bool keys) const {
+    const auto &starts = keys ? x_.key_starts : x_.query_starts;
+    return h.at(b, head, starts[static_cast<size_t>(b)] + token);
+  }
+
+  void rows(int64_t b, int64_t head, int64_t first, int64_t count) const {
+    const int64_t used =
+        std::clamp<int64_t>(x_.query_lengths[static_cast<size_t>(b)] - first, 0, count);
+    const int64_t kv_head = head / (x_.heads / x_.kv_heads);
+    std::vector<int64_t> keys;
+    if (used > 0) {
+      for (const int64_t block : choice_.met(x_, b, head, first / x_.query_block)) {
+        const int64_t end =
+            std::min((block + 1) * x_.key_block, x_.key_lengths[static_cast<size_t>(b)]);
+        for (int64_t k = block * x_.key_block; k < end; ++k) keys.push_back(k);
+      }
+    }
+    const auto n = static_cast<int64_t>(keys.size());
+    std::vector<float> q(static_cast<size_t>(count * x_.width)),
+        k(static_cast<size_t>(n * x_.width)), v(k.size());
+    for (int64_t i = 0; i < count; ++i)
+      load_head(query_, at(query_, b, head, first + i, false), x_.width, q.data() + i * x_.width);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t key = keys[static_cast<size_t>(i)];
+      load_head(key_, at(key_, b, kv_head, key, true), x_.width, k.data() + i * x_.width);
+      load_head(value_, at(value_, b, kv_head, key, true), x_.width, v.data() + i * x_.width);
+    }
+    GatheredResult result;
+    attend({q.data(), k.data(), v.data(), count, n, x_.width, x_.width, x_.scale}, &result);
+    for (int64_t i = 0; i < count; ++i) {
+      float *row = result.out.data() + i * x_.width;
+      const bool empty = i >= used || n == 0;
+      if (empty) std::fill(row, row + x_.width, 0.0f);
+      store_f32(row, const_cast<char *>(out_.data), out_.dtype, at(out_, b, head, first + i, false),
+                out_.item, x_.width);
+      if (!x_.with_lse) continue;
+      const auto j = static_cast<size_t>(i);
+      const float lse = empty ? std::numeric_limits<float>::infinity()
+                              : result.highest[j] + std::log(result.sum[j]);
+      store_f32(&lse, const_cast<char *>(lse_.data), ACL_FLOAT, at(lse_, b, head, first + i, false),
+                1, 1);
+    }
+  }
+
+  const BlockSparse &x_;
+  PlanContext &c_;
+  BlockChoice choice_;
+  Heads query_, key_, value_, out_, lse_;
+};
+
+void check_arguments(const BlockCall &c, Check &check) {
+  check.required("query", c.query).required("key", c.key).required("value", c.value);
+  for (const auto *t : {&c.pairs, &c.list, &c.counts})
+    if (t->name) check.required(t->name, t->given);
+  check.optional("attenMaskOptional", c.mask).optional("blockTableOptional", c.table);
+  check.optional(c.block_shape.name, c.block_shape.given);
+  check.optional("actualSeqLengthsOptional", c.query_lengths)
+      .optional("actualSeqLengthsKvOptional", c.key_lengths)
+      .required_text("qInputLayout", c.query_layout)
+      .required_text("kvInputLayout", c.key_layout)
+      .required("attentionOut", c.out);
+  if (c.with_lse) check.required(c.lse.name, c.lse.given);
+  check.optional(c.lse.name, c.lse.given);
+  check.dtype("query", c.query).dtype("key", c.key).dtype("value", c.value);
+  for (const auto *t : {&c.pairs, &c.list, &c.counts}) check.dtype(t->name, t->given);
+  check.dtype("attentionOut", c.out);
+  if (c.with_lse) check.dtype(c.lse.name, c.lse.given);
+  if (!check.ok()) return;
+  check.same_dtype("key", c.key->dtype, "query", c.query->dtype)
+      .same_dtype("value", c.value->dtype, "query", c.query->dtype)
+      .same_dtype("attentionOut", c.out->dtype, "query", c.query->dtype);
+  check.that(!c.mask, "attenMaskOptional is given; it must be null")
+      .that(!c.table, "blockTableOptional is given; it must be null");
+}
+
+// The tokens of the sequences: ends of packed ones would be a second way, but both operators have
+// the numbers of tokens.
+void read_lengths(Check &check, const char *name, const aclIntArray *list, bool packed,
+                  int64_t batch, int64_t tokens, std::vector<int64_t> *starts,
+                  std::vector<int64_t> *lengths) {
+  starts->assign(static_cast<size_t>(batch), 0);
+  lengths->assign(static_cast<size_t>(batch), tokens);
+  if (list == nullptr) return;
+  check.that(static_cast<int64_t>(list->values.size()) == batch,
+             "%s has %zu lengths for %" PRId64 " sequences", name, list->values.size(), batch);
+  int64_t first = 0;
+  for (size_t b = 0; check.ok() && b < lengths->size(); ++b) {
+    const int64_t length = list->values[b], most = packed ? tokens - first : tokens;
+    check.that(length >= 0 && length <= most, "%s[%zu] is %" PRId64 "; allowed: 0 to %" PRId64,
+               name, b, length, most);
+    (*starts)[b] = packed ? first : 0;
+    (*lengths)[b] = length;
+    first += length;
+  }
+}
+
+void check_forms(const BlockCall &c, bool tokens_first, Check &check, BlockSparse *x) {
+  const std::pair<const char *, Arrangement> forms[] = {{"TND", Arrangement::kPacked},
+                                                        {"BNSD", Arrangement::kHeadsFirst},
+                                                        {"BSND", Arrangement::kTokensFirst}};
+  const auto *end = std::end(forms) - (tokens_first ? 0 : 1);
+  const auto *form = std::find_if(std::begin(forms), end, [&](const auto &f) {
+    return std::strcmp(f.first, c.query_layout) == 0;
+  });
+  check.that(form != end, "qInputLayout is \"%.40s\"; allowed: TND, BNSD%s", c.query_layout,
+             tokens_first ? ", BSND" : "");
+  check.that(std::strcmp(c.query_layout, c.key_layout) == 0,
+             "kvInputLayout is \"%.40s\"; it must be qInputLayout, \"%.40s\"", c.key_layout,
+             c.query_layout);
+  if (c.block_shape) {
+    const auto &shape = c.block_shape->values;
+    check.that(shape.size() >= 2, "%s has %zu elements; it must have 2", c.block_shape.name,
+               shape.size());
+    check.that(check.ok() && shape[0] > 0 && shape[1] > 0, "%s has a size below 1",
+               c.block_shape.name);
+    if (check.ok()) {
+      x->query_block = shape[0];
+      x->key_block = shape[1];
+    }
+  }
+  check.that(c.precise == 0 || (c.precise == 1 && c.query->dtype == ACL_FLOAT16),
+             "innerPrecise is %" PRId64 "; allowed: 0, and 1 for FLOAT16", c.precise);
+  if (check.ok()) x->form = form->second;
+}
+
+void check_sizes(const BlockCall &c, Check &check, BlockSparse *x) {
+  const bool packed = x->packed();
+  const int rank = packed ? 3 : 4;
+  check.rank("query", c.query, rank, rank).rank("key", c.key, rank, rank);
+  if (!check.ok()) return;
+  check.that(c.query->numel() != 0 && c.key->numel() != 0,
+             "query has shape %s and key %s; they must not be empty",
+             shape_text(layout_of(*c.query)).c_str(), shape_text(layout_of(*c.key)).c_str());
+  check.shape("value", c.value, layout_of(*c.key));
+  if (!check.ok()) return;
+  const size_t n = x->form == Arrangement::kTokensFirst ? 2 : 1;
+  const auto &q = c.query->shape, &k = c.key->shape;
+  x->heads = q[n];
+  x->kv_heads = k[n];
+  x->width = q[static_cast<size_t>(rank - 1)];
+  x->query_tokens = packed ? q[0] : q[3 - n];
+  x->key_tokens = packed ? k[0] : k[3 - n];
+  check.that(x->kv_heads == c.kv_heads && x->heads % x->kv_heads == 0,
+             "query has %" PRId64 " heads, key %" PRId64 " and numKeyValueHeads is %" PRId64
+             "; key has that many, and query a multiple",
+             x->heads, x->kv_heads, c.kv_heads);
+  check.that(x->width == k[static_cast<size_t>(rank - 1)],
+             "query has heads of %" PRId64 " elements and key of %" PRId64, x->width,
+             k[static_cast<size_t>(rank - 1)]);
+  check.that(packed || q[0] == k[0], "query has %" PRId64 " sequences and key %" PRId64, q[0],
+             k[0]);
+  check.that(c.mask_type == 0, "maskType is %" PRId64 "; allowed: 0", c.mask_type);
+  check.that(c.block_size == 0, "blockSize is %" PRId64 "; allowed: 0", c.block_size);
+  check.that((c.query_lengths == nullptr) == (c.key_lengths == nullptr),
+             "actualSeqLengthsOptional and actualSeqLengthsKvOptional have to be given both or "
+             "not");
+  check.that(!packed || c.query_lengths,
+             "actualSeqLengthsOptional is null; with qInputLayout TND it is needed");
+  if (!check.ok()) return;
+  x->batch = packed ? static_cast<int64_t>(c.query_lengths->values.size()) : q[0];
+  check.that(x->batch >= 1, "actualSeqLengthsOptional is empty");
+  read_lengths(check, "actualSeqLengthsOptional", c.query_lengths, packed, x->batch,
+               x->query_tokens, &x->query_starts, &x->query_lengths);
+  read_lengths(check, "actualSeqLengthsKvOptional", c.key_lengths, packed, x->batch, x->key_tokens,
+               &x->key_starts, &x->key_lengths);
+  check.shape("attentionOut", c.out, layout_of(*c.query));
+  if (!c.with_lse) return;
+  Layout sums = layout_of(*c.query);
+  sums.shape[sums.rank - 1] = 1;
+  check.shape(c.lse.name, c.lse.given, sums);
+}
+
+int64_t blocks(int64_t tokens, int64_t size) { return tokens / size + (tokens % size != 0); }
+
+// (sequences, heads, blocks of queries, blocks of keys), by the longest sequences or the tensors.
+void check_pairs(const BlockCall &c, Check &check, BlockSparse *x) {
+  check.rank(c.pairs.name, c.pairs.given, 4, 4);
+  if (!check.ok()) return;
+  const auto &shape = c.pairs->shape;
+  const auto longest = [](const std::vector<int64_t> &lengths) {
+    return *std::max_element(lengths.begin(), lengths.end());
+  };
+  const int64_t rows = blocks(longest(x->query_lengths), x->query_block),
+                columns = blocks(longest(x->key_lengths), x->key_block);
+  const bool by_lengths = shape[2] == rows && shape[3] == columns;
+  const bool by_tensors = !x->packed() && shape[2] == blocks(x->query_tokens, x->query_block) &&
+                          shape[3] == blocks(x->key_tokens, x->key_block);
+  check.that(shape[0] == x->batch && shape[1] == x->heads && (by_lengths || by_tensors),
+             "%s has shape %s; expected (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ")",
+             c.pairs.name, shape_text(layout_of(*c.pairs.given)).c_str(), x->batch, x->heads, rows,
+             columns);
+  x->pair_rows = shape[2];
+  x->pair_columns = shape[3];
+}
+
+void check_list(const BlockCall &c, Check &check, BlockSparse *x) {
+  int64_t rows = 0;
+  for (const int64_t length : x->query_lengths) rows += blocks(length, x->query_block);
+  check.rank(c.list.name, c.list.given, 3, 3);
+  if (!check.ok()) return;
+  x->list_width = c.list->shape[2];
+  const int64_t list[] = {rows, x->heads, x->list_width};
+  check.shape(c.list.name, c.list.given, dense_layout(list, 3))
+      .shape(c.counts.name, c.counts.given, dense_layout(list, 2));
+}
+
+Status finish_blocks(const std::shared_ptr<const BlockSparse> &kept, PlanBuilder &plan,
+                     uint64_t *workspace_size, aclOpExecutor **executor) {
+  return plan.finish([kept](PlanContext &c) { return BlockRun(*kept, c).run(); }, workspace_size,
+                     executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(BlockSparseAttention,
+             (const aclTensor *query, const aclTensor *key, const aclTensor *value,
+              const aclTensor *blockSparseMaskOptional, const aclTensor *attenMaskOptional,
+              const aclIntArray *blockShapeOptional, const aclIntArray *actualSeqLengthsOptional,
+              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *blockTableOptional,
+              const char *qInputLayout, const char *kvInputLayout, int64_t numKeyValueHeads,
+              int64_t maskType, double scaleValue, int64_t innerPrecise, int64_t blockSize,
+              int64_t preTokens, int64_t nextTokens, int64_t softmaxLseFlag,
+              aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
+  emu::BlockCall c{};
+  c.op = "aclnnBlockSparseAttention";
+  c.query = query;
+  c.key = key;
+  c.value = value;
+  c.pairs = EMU_ARGUMENT(blockSparseMaskOptional);
+  c.block_shape = EMU_ARGUMENT(blockShapeOptional);
+  c.mask = attenMaskOptional;
+  c.table = blockTableOptional;
+  c.query_lengths = actualSeqLengthsOptional;
+  c.key_lengths = actualSeqLengthsKvOptional;
+  c.query_layout = qInputLayout;
+  c.key_layout = kvInputLayout;
+  c.kv_heads = numKeyValueHeads;
+  c.mask_type = maskType;
+  c.precise = innerPrecise;
+  c.block_size = blockSize;
+  c.scale = scaleValue;
+  c.with_lse = softmaxLseFlag == 1;
+  c.out = attentionOut;
+  c.lse = EMU_ARGUMENT(softmaxLseOptional);
+  auto x = std::make_shared<emu::BlockSparse>();
+  emu::Check check(c.op);
+  emu::check_arguments(c, check);
+  if (check.ok()) emu::check_forms(c, true, check, x.get());
+  check.tiling();
+  const int64_t unit = emu::chip_is_950() ? emu::kKeyUnit950 : emu::kKeyUnit;
+  check.that(x->key_block % unit == 0,
+             "blockShapeOptional[1] is %" PRId64 "; it must be a multiple of %" PRId64,
+             x->key_block, unit);
+  check.that(preTokens == emu::kAll && nextTokens == emu::kAll,
+             "preTokens is %" PRId64 " and nextTokens %" PRId64 "; allowed: 2147483647", preTokens,
+             nextTokens);
+  check.that(softmaxLseFlag == 0 || softmaxLseFlag == 1,
+             "softmaxLseFlag is %" PRId64 "; allowed: 0, 1", softmaxLseFlag);
+  if (check.ok()) emu::check_sizes(c, check, x.get());
+  check.that(x->width == 64 || x->width == 128,
+             "query has heads of %" PRId64 " elements; allowed: 64, 128", x->width);
+  if (check.ok()) emu::check_pairs(c, check, x.get());
+  if (!check.ok()) return check.status();
+  x->op = c.op;
+  x->scale = static_cast<float>(scaleValue);
+  x->with_lse = c.with_lse;
+  emu::PlanBuilder plan(c.op);
+  x->query_at = plan.input(query);
+  x->key_at = plan.input(key);
+  x->value_at = plan.input(value);
+  x->pairs_at = plan.input(blockSparseMaskOptional);
+  plan.unused(attenMaskOptional);
+  plan.unused(blockTableOptional);
+  x->out_at = plan.output(attentionOut);
+  x->lse_at = c.with_lse ? plan.output(softmaxLseOptional) : plan.unused(softmaxLseOptional);
+  return emu::finish_blocks(x, plan, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(RainFusionAttention,
+             (const aclTensor *query, const aclTensor *key, const aclTensor *value,
+              const aclTensor *selectIdx, const aclTensor *selectNumIdx,
+              const aclIntArray *blockShape, const aclTensor *attenMaskOptional,
+              const aclIntArray *actualSeqLengthsOptional,
+              const aclIntArray *actualSeqLengthsKvOptional, const aclTensor *blockTableOptional,
+              const char *qInputLayout, const char *kvInputLayout, int64_t numKeyValueHeads,
+              int64_t maskType, double scaleValue, int64_t innerPrecise, int64_t blockSize,
+              aclTensor *attentionOut, aclTensor *softmaxLseOptional)) {
+  emu::BlockCall c{};
+  c.op = "aclnnRainFusionAttention";
+  c.query = query;
+  c.key = key;
+  c.value = value;
+  c.list = EMU_ARGUMENT(selectIdx);
+  c.counts = EMU_ARGUMENT(selectNumIdx);
+  c.block_shape = EMU_ARGUMENT(blockShape);
+  c.mask = attenMaskOptional;
+  c.table = blockTableOptional;
+  c.query_lengths = actualSeqLengthsOptional;
+  c.key_lengths = actualSeqLengthsKvOptional;
+  c.query_layout = qInputLayout;
+  c.key_layout = kvInputLayout;
+  c.kv_heads = numKeyValueHeads;
+  c.mask_type = maskType;
+  c.precise = innerPrecise;
+  c.block_size = blockSize;
+  c.scale = scaleValue;
+  c.out = attentionOut;
+  auto x = std::make_shared<emu::BlockSparse>();
+  emu::Check check(c.op);
+  check.required("blockShape", blockShape);
+  emu::check_arguments(c, check);
+  check.that(!softmaxLseOptional, "softmaxLseOptional is given; it must be null");
+  if (check.ok()) emu::check_forms(c, false, check, x.get());
+  check.tiling();
+  check.that(actualSeqLengthsOptional != nullptr,
+             "actualSeqLengthsOptional is null; it says how long the sequences are");
+  if (check.ok()) emu::check_sizes(c, check, x.get());
+  const int64_t group = x->kv_heads > 0 ? x->heads / x->kv_heads : 1;
+  check.that(group > 0 && group < 128 && 128 % group == 0,
+             "query has %" PRId64 " heads for each of key; allowed: powers of 2 below 128", group);
+  if (check.ok()) emu::check_list(c, check, x.get());
+  if (!check.ok()) return check.status();
+  x->op = c.op;
+  x->scale = static_cast<float>(scaleValue);
+  emu::PlanBuilder plan(c.op);
+  x->query_at = plan.input(query);
+  x->key_at = plan.input(key);
+  x->value_at = plan.input(value);
+  x->list_at = plan.input(selectIdx);
+  x->counts_at = plan.input(selectNumIdx);
+  plan.unused(attenMaskOptional);
+  plan.unused(blockTableOptional);
+  x->out_at = plan.output(attentionOut);
+  plan.unused(softmaxLseOptional);
+  return emu::finish_blocks(x, plan, workspaceSize, executor);
+}
+EMU_CATCH
