@@ -184,7 +184,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "quant": (
         "Everything is computed in float32; `round` goes to the nearest number, half to even."
-        " Results are limited to the range of their dtype. NaN becomes 0.",
+        " Results are limited to the range of their dtype. NaN becomes 0 among integers. HiFloat8"
+        " takes ties away from zero.",
         "A row of zeros has scale 0 and becomes zeros; in asymmetric quantisation so does a row of"
         " one value. NaN counts for nothing when the scale of a row is found.",
         "DynamicQuantV2 is symmetric where offsetOut is null.",

@@ -55,7 +55,7 @@ Check check_dynamic(const DynamicArguments &a, Made *made) {
   check.dtype("betaOptional", a.beta);
   for (int i = 0; i < 2; ++i) {
     check.dtype(kSmooth[i], a.smooth[i]).dtype(kScale[i], a.scale[i]);
-    check.dtype(kY[i], a.y[i], dtype_set(ACL_HIFLOAT8));
+    check.dtype(kY[i], a.y[i]);
   }
   check.rank("x1", a.x1, 2, 8);
   if (!check.ok()) return check;

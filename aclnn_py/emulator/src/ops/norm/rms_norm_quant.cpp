@@ -38,7 +38,7 @@ Status plan_add_rms_norm_quant(const AddQuantArguments &a, uint64_t *workspace_s
   check.dtype("x1", x1).dtype("x2", x2).dtype("gamma", gamma).dtype("xOut", x);
   for (int i = 0; i < 2; ++i) {
     check.dtype(kScales[i], scales[i]).dtype(kZeros[i], zeros[i]);
-    check.dtype(kYs[i], ys[i], dtype_set(ACL_HIFLOAT8));
+    check.dtype(kYs[i], ys[i]);
   }
   check.rank("x1", x1, 1, 8).rank("gamma", gamma, 1, 8);
   if (!check.ok()) return check.status();

@@ -22,7 +22,7 @@ Check check_dynamic_quant(const DynamicQuantArguments &a) {
   check.optional("groupIndexOptional", a.groups);
   check.required("yOut", a.y).required("scaleOut", a.scale).optional("offsetOut", a.offset);
   check.dtype("x", a.x).dtype("smoothScalesOptional", a.smooth);
-  check.dtype("groupIndexOptional", a.groups).dtype("yOut", a.y, dtype_set(ACL_HIFLOAT8));
+  check.dtype("groupIndexOptional", a.groups).dtype("yOut", a.y);
   check.dtype("scaleOut", a.scale).dtype("offsetOut", a.offset);
   check.plain_format("x", a.x).plain_format("yOut", a.y);
   check.rank("x", a.x, 2, 8);

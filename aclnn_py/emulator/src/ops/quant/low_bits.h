@@ -66,7 +66,9 @@ inline uint8_t saturated_int8(float value) {
 template <LowRounding kRounding>
 uint8_t nibble_at(float place, bool negative) {
   float code = place;
-  if constexpr (kRounding == LowRounding::kRint) code = std::nearbyint(place);
+  // Adding and subtracting it rounds a small float to the nearest integer, half to even.
+  constexpr float kRounder = 12582912.0f;
+  if constexpr (kRounding == LowRounding::kRint) code = (place + kRounder) - kRounder;
   if constexpr (kRounding == LowRounding::kRound) code = std::round(place);
   if constexpr (kRounding == LowRounding::kFloor)
     code = negative ? std::ceil(place) : std::floor(place);

@@ -63,6 +63,7 @@ void mx_quantise_pair(const MxFormat &format, const float *values, int64_t rows,
                       int64_t block, uint8_t *codes, uint8_t *scales) {
   const EncodeFn encode = encoder(format.dtype, format.rounding);
   std::vector<uint32_t> largest(static_cast<size_t>(width));
+  std::vector<float> factors(largest.size()), scaled(largest.size());
   std::fill_n(scales, 2 * width, uint8_t{0});
   for (int64_t half = 0; half < 2 && half * block < rows; ++half) {
     const int64_t count = std::min(block, rows - half * block);
@@ -79,16 +80,21 @@ void mx_quantise_pair(const MxFormat &format, const float *values, int64_t rows,
     }
     for (int64_t i = 0; i < width; ++i) {
       const uint8_t scale = format.scale_of(float_of(largest[static_cast<size_t>(i)]));
-      const float factor = mx_factor(scale);
+      factors[static_cast<size_t>(i)] = mx_factor(scale);
       scales[2 * i + half] = scale;
-      if (width == 1) {
-        encode(from, count, factor, to);
-      } else {
-        for (int64_t row = 0; row < count; ++row)
-          encode(from + row * width + i, 1, factor, to + row * width + i);
+    }
+    if (width == 1) {
+      encode(from, count, factors[0], to);
+    } else {
+      for (int64_t row = 0; row < count; ++row) {
+        for (int64_t i = 0; i < width; ++i)
+          scaled[static_cast<size_t>(i)] = from[row * width + i] * factors[static_cast<size_t>(i)];
+        encode(scaled.data(), width, 1.0f, to + row * width);
       }
-      if (scale == kNotFinite)
-        for (int64_t row = 0; row < count; ++row) to[row * width + i] = 0;
+    }
+    for (int64_t i = 0; i < width; ++i) {
+      if (scales[2 * i + half] != kNotFinite) continue;
+      for (int64_t row = 0; row < count; ++row) to[row * width + i] = 0;
     }
   }
 }

@@ -30,7 +30,7 @@ EMU_OPERATOR(Quantize,
   check.required("x", x).required("scales", scales);
   check.optional("zeroPointsOptional", zeroPointsOptional).required("out", out);
   check.dtype("x", x).dtype("scales", scales).dtype("zeroPointsOptional", zeroPointsOptional);
-  check.dtype("out", out, dtype_set(ACL_HIFLOAT8));
+  check.dtype("out", out);
   check.plain_format("x", x).plain_format("scales", scales).plain_format("out", out);
   check.plain_format("zeroPointsOptional", zeroPointsOptional);
   check.rank("x", x, 1, 8).rank("scales", scales, 1, 1);

@@ -74,7 +74,7 @@ Status plan_ascend_quant(const AscendQuantArguments &a, uint64_t *workspace_size
   Check check(a.op);
   check.required("x", a.x).required("scale", a.scale).optional("offsetOptional", a.offset);
   check.required_text("roundMode", a.mode).required("y", a.y);
-  check.dtype("x", a.x).dtype("y", a.y, dtype_set(ACL_HIFLOAT8));
+  check.dtype("x", a.x).dtype("y", a.y);
   check.dtype("scale", a.scale).dtype("offsetOptional", a.offset);
   check.plain_format("x", a.x).plain_format("scale", a.scale).plain_format("y", a.y);
   check.rank("x", a.x, 1, 8);
@@ -86,7 +86,8 @@ Status plan_ascend_quant(const AscendQuantArguments &a, uint64_t *workspace_size
   Rounding rounding = Rounding::kNearestEven;
   check.that(rounding_of(a.mode, &rounding),
              "roundMode is \"%.40s\"; allowed: \"round\", \"ceil\", \"floor\", \"trunc\"", a.mode);
-  check.that(rounding == Rounding::kNearestEven || !contains(dt::kFloat8, a.y->dtype),
+  check.that(rounding == Rounding::kNearestEven ||
+                 !contains(dt::kFloat8 | dtype_set(ACL_HIFLOAT8), a.y->dtype),
              "roundMode is \"%.40s\"; y has dtype %s, which allows \"round\" only", a.mode,
              dtype_name(a.y->dtype));
   const Layout values = layout_of(*a.x);
