@@ -3,7 +3,9 @@
 #include "ops/quant/low_codes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/half.h"
 
@@ -21,8 +23,27 @@ EncodeFn nibble_encoder(aclDataType dtype) {
                                   : encode<saturated_e1m2<kRounding>>;
 }
 
+// The bits behind the sign begin with the width of the exponent: 11, 10, 01, 001 and 0001 for 4, 3,
+// 2, 1 and 0 bits. The exponent is a sign and a magnitude without its leading one; the rest is the
+// mantissa. With 0000 in front, three bits count up from 2^-23.
+float hifloat8_to_float(uint8_t code) {
+  const int rest = code & 0x7f;
+  const float sign = code & 0x80 ? -1.0f : 1.0f;
+  if (rest == 0) return sign < 0 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
+  if (rest == 0x6f) return sign * std::numeric_limits<float>::infinity();
+  if (rest < 8) return sign * std::ldexp(1.0f, rest - 23);
+  const int width = rest >> 5 > 0 ? (rest >> 5) + 1 : rest >> 4,
+            prefix = width >= 2 ? 2 : 4 - width;
+  const int places = 7 - prefix - width, mantissa = rest & ((1 << places) - 1);
+  const int field = rest >> places & ((1 << width) - 1), top = width > 0 ? 1 << (width - 1) : 0;
+  const int magnitude = width > 0 ? top | (field & (top - 1)) : 0;
+  const int power = field & top ? -magnitude : magnitude;
+  return sign * std::ldexp(1.0f + std::ldexp(static_cast<float>(mantissa), -places), power);
+}
+
 float decoded(aclDataType dtype, uint8_t code) {
   switch (dtype) {
+    case ACL_HIFLOAT8: return hifloat8_to_float(code);
     case ACL_FLOAT8_E5M2: return e5m2_to_float(code);
     case ACL_FLOAT8_E4M3FN: return e4m3_to_float(code);
     case ACL_FLOAT4_E2M1: return e2m1_to_float(code);

@@ -10,6 +10,7 @@
 #include "ops/float_kernels.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
+#include "ops/matmul/quant/quant_matmul_floats.h"
 
 namespace emu {
 namespace {
@@ -255,6 +256,8 @@ EMU_OPERATOR(QuantMatmulV5, (const aclTensor *x1, const aclTensor *x2, const acl
       transposeX2,
       groupSize,
       out};
+  if (emu::is_product_of_floats(call))
+    return emu::plan_quant_matmul_floats(call, workspaceSize, executor);
   return emu::plan_quant_matmul(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks of matrices whose elements are floats of 8 or 4 bits, as float32.
+#pragma once
+
+#include <vector>
+
+#include "ops/matmul/stack.h"
+
+namespace emu {
+
+class FloatStack {
+ public:
+  explicit FloatStack(const aclTensor &tensor);
+  const MatrixStack &stack() const { return stack_; }
+  void transpose() { stack_.first = stack_.first.transposed(); }
+
+ private:
+  std::vector<float> memory_;
+  MatrixStack stack_;
+};
+
+// Every element, in order. A power of two of FLOAT8_E8M0 becomes that power.
+std::vector<float> low_values(const aclTensor &tensor);
+
+}  // namespace emu
