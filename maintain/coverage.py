@@ -82,9 +82,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "A quantised weight is rounded to the dtype of x before it is multiplied, whatever"
         " innerPrecise says. WeightQuantBatchMatmul, the first version, is absent: its document"
         " gives no formula, and its two sets of parameters contradict each other.",
-        "On chips of the 950 series QuantMatmulV5 also takes floats of 8 bits and FLOAT4_E2M1: sums,"
-        " scales and the bias are float32. Products whose scales have groups take two dimensions"
-        " there. FLOAT8 beside FLOAT4, and such operands in FRACTAL_NZ, are refused.",
+        "On chips of the 950 series QuantMatmulV5 also takes floats of 8 bits and FLOAT4_E2M1;"
+        " sums, scales and the bias are float32. Products whose scales have groups take two"
+        " dimensions there. FLOAT8 beside FLOAT4, and such operands in FRACTAL_NZ, are refused.",
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
         "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"
