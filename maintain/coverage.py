@@ -46,6 +46,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Indexers choose the highest score first and of equal ones the key in front; places without"
         " a key hold -1. A compressed key is seen by the tokens behind all it was made of."
         " QuantLightningIndexer runs on a 910B with INT8, as its kernel does.",
+        "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
+        " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
