@@ -164,18 +164,24 @@ struct Indices {
   size_t rows[2], cache[2], slots, lens, offsets, lengths;
 };
 
-// The tokens of the form "Nct": each `stride` elements after the one before it.
+// The tokens of the form "Nct": each `stride` elements after the one before it. The tensor
+// describes the first of them; the others may lie anywhere in the same allocation.
 Status apart_rows(const char *op, const char *name, int64_t stride, int64_t offset, View *view) {
   const int64_t tokens = view->layout.shape[0], item = item_size(view->dtype);
   const int64_t width = view->layout.shape[1] * view->layout.shape[2];
   const Checked end =
       (Checked(offset) + Checked(std::max<int64_t>(tokens - 1, 0)) * stride + width) * item;
-  if (tokens > 0 && width > 0 &&
-      (!end.fits() || !on_device(view->data, static_cast<size_t>(end.value()), nullptr))) {
+  void *start = nullptr;
+  size_t size = 0;
+  int64_t room = 0;  // from the tensor to the end of the allocation
+  if (find_block(view->data, &start, &size, nullptr))
+    room = static_cast<int64_t>(size) - (view->data - static_cast<char *>(start));
+  if (tokens > 0 && width > 0 && (!end.fits() || end.value() > room)) {
     return fail(kKernelFault,
                 "%s: offsetsOptional and stridesOptional reach elements %lld to %lld behind the "
-                "start of %s, where its memory ends before",
-                op, wide(offset), wide(end.fits() ? end.value() / item : INT64_MAX), name);
+                "start of %s, whose memory ends after %lld",
+                op, wide(offset), wide(end.fits() ? end.value() / item : INT64_MAX), name,
+                wide(room / item));
   }
   view->data += offset * item;
   view->layout = Layout();

@@ -47,6 +47,7 @@ void check_groups(Check &check, const GroupGateArguments &a, int64_t experts) {
   const int64_t each = experts / a.groups;
   check.that(a.select == 0 || a.select == 1, "groupSelectMode is %lld; allowed: 0 and 1",
              Number{a.select});
+  if (!check.ok()) return;
   check.that(each > a.select,
              "groupCount is %lld, which leaves %lld experts in a group; groupSelectMode %lld needs "
              "at least %lld",

@@ -51,6 +51,7 @@ void check_sizes(Check &check, Return &a) {
                "rangeOptional is [%lld, %lld); it must lie within [0, %lld), the places of "
                "sortedIndices",
                Number{a.first}, Number{a.last}, Number{all});
+    if (!check.ok()) return;
   }
   check.that(a.permuted->shape[0] == a.last - a.first,
              "permutedTokens has %lld rows; expected %lld", Number{a.permuted->shape[0]},

@@ -24,7 +24,7 @@ void load_integers(const Matrix &m, int64_t origin, int64_t row, int64_t count, 
   const auto *bytes = static_cast<const uint8_t *>(m.data);
   for (int64_t j = 0; j < count; ++j) {
     const int64_t at = first + m.col.at(j);
-    const int value = bytes[at / 2] >> (at % 2 * 4) & 0xf;
+    const int value = bytes[at >> 1] >> ((at & 1) * 4) & 0xf;
     out[j] = static_cast<float>(value < 8 ? value : value - 16);
   }
 }

@@ -53,7 +53,7 @@ Status plan_packing(const char *op, const aclTensor *scale, const aclTensor *off
   if (!check.ok()) return check.status();
   if (offset) {
     const int64_t a = scale->numel(), b = offset->numel();
-    check.that(a == b || a == 1 || b == 1,
+    check.that(a == b || std::min(a, b) == 1,
                "offsetOptional has %" PRId64 " values, but scale has %" PRId64, b, a);
     check.that(scale->rank() == offset->rank(),
                "offsetOptional has %zu dimensions, but scale has %zu", offset->rank(),

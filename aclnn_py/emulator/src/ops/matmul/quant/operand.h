@@ -13,7 +13,7 @@ enum class Packing : uint8_t { kNone, kAlongRows, kAlongColumns };
 
 // Number `index` of those from `data` on, two to a byte, the lower half first.
 inline int8_t number_of_4_bits(const void *data, int64_t index) {
-  const int bits = static_cast<const unsigned char *>(data)[index / 2] >> (index % 2 * 4) & 15;
+  const int bits = static_cast<const unsigned char *>(data)[index >> 1] >> ((index & 1) * 4) & 15;
   return static_cast<int8_t>(bits < 8 ? bits : bits - 16);
 }
 

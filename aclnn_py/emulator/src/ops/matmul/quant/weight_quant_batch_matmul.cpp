@@ -61,6 +61,7 @@ class WeightQuantRules {
   void dtypes() {
     check_.dtype("x", c_.x).dtype("biasOptional", c_.bias);
     check_.dtype_in("weight", c_.weight->dtype, dtype_set(ACL_INT8, ACL_INT4, ACL_INT32));
+    if (!ok()) return;
     const aclDataType x = c_.x->dtype;
     if (contains(kPacked, c_.scale->dtype)) {
       packed_dtypes();
