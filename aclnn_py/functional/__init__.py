@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.pointwise import *  # noqa: F403
     from aclnn_py.functional.quant import *  # noqa: F403
     from aclnn_py.functional.rearrangement import *  # noqa: F403
+    from aclnn_py.functional.recurrence import *  # noqa: F403
     from aclnn_py.functional.reduction import *  # noqa: F403
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
@@ -228,6 +229,7 @@ _FUNCTIONS = {
         "tril",
         "triu",
     ),
+    "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
     "reduction": (
         "all",
         "amax",

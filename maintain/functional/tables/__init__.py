@@ -51,5 +51,6 @@ WRITTEN = {
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
 }
