@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.comparison import *  # noqa: F403
     from aclnn_py.functional.conversion import *  # noqa: F403
     from aclnn_py.functional.creation import *  # noqa: F403
+    from aclnn_py.functional.experts import *  # noqa: F403
     from aclnn_py.functional.grouped import *  # noqa: F403
     from aclnn_py.functional.in_place import *  # noqa: F403
     from aclnn_py.functional.indexing import *  # noqa: F403
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 _FUNCTIONS = {
     "activation": (
         "add_relu",
+        "clipped_swiglu",
         "elu",
         "gelu",
+        "gelu_mul",
         "glu",
         "hardsigmoid",
         "hardswish",
@@ -113,6 +116,7 @@ _FUNCTIONS = {
         "uniform",
         "zeros_like",
     ),
+    "experts": ("dequant_swiglu_quant", "ffn", "grouped_matmul_swiglu_quant"),
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "in_place": (
         "add_",

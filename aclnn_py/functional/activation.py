@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import gelu_mode, has_operator, reduction_mode
+from aclnn_py.functional.arguments import expect_optional, gelu_mode, has_operator, reduction_mode
 from aclnn_py.functional.promotion import floating, promote
 from aclnn_py.functional.shapes import broadcast, half, replaced
 from aclnn_py.operators.describe.argument_errors import expect_tensors
@@ -16,8 +16,10 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "add_relu",
+    "clipped_swiglu",
     "elu",
     "gelu",
+    "gelu_mul",
     "glu",
     "hardsigmoid",
     "hardswish",
@@ -669,6 +671,102 @@ def swiglu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Ten
         replaced(input.shape, dim, half(input.shape, dim)), input.dtype_name, device=input.device
     )
     ops.swi_glu(input, dim, out, stream=stream)
+    return out
+
+
+def gelu_mul(input: Tensor, *, approximate: str = "none", stream: Stream | None = None) -> Tensor:
+    """Multiply the gelu of the first half of the last dimension by the second half.
+
+    Parameters
+    ----------
+    input : Tensor
+        2 to 8 dimensions; dtype bfloat16 | float16 | float32.
+    approximate : str, default 'none'
+        'none' uses the error function, 'tanh' the formula with a hyperbolic tangent.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape of ``input`` with half the length in ``dim``; the same dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGeluMul (``include/aclnnop/activation.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(
+        replaced(input.shape, -1, half(input.shape, -1)), input.dtype_name, device=input.device
+    )
+    ops.gelu_mul(input, approximate, out, stream=stream)
+    return out
+
+
+def clipped_swiglu(
+    input: Tensor,
+    group_index: Tensor | None = None,
+    *,
+    dim: int = -1,
+    alpha: float = 1.702,
+    limit: float = 7.0,
+    bias: float = 1.0,
+    interleaved: bool = True,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply the limited silu of one part of a dimension by the limited other part.
+
+    Parameters
+    ----------
+    input : Tensor
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+    group_index : Tensor, optional
+        How many rows each group has; shape ``(groups,)``; dtype int64. Rows behind the last group
+        are undefined. 1 dimension; dtype int64.
+    dim : int, default -1
+        Dimension to split; its length is even.
+    alpha : float, default 1.702
+        Factor in the sigmoid.
+    limit : float, default 7.0
+        What the gate is limited to, and the other part to both sides.
+    bias : float, default 1.0
+        What is added to the other part.
+    interleaved : bool, default True
+        Whether even elements are the gate, else the first half is.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape of ``input`` with half the length in ``dim``; the same dtype.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnClippedSwiglu (``include/aclnnop/activation.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    expect_optional(group_index=group_index)
+    out = empty(
+        replaced(input.shape, dim, half(input.shape, dim)), input.dtype_name, device=input.device
+    )
+    ops.clipped_swiglu(input, group_index, dim, alpha, limit, bias, interleaved, out, stream=stream)
     return out
 
 

@@ -112,6 +112,12 @@ CALLS: dict[str, list[tuple[str, str]]] = {
                 ("f.softmax(x, 0)", "np.exp(x) / np.exp(x).sum(0, keepdims=True)")],
     "log_softmax": [("f.log_softmax(x)", "x - np.log(np.exp(x).sum(-1, keepdims=True))")],
     "glu": [("f.glu(x)", "x[:, :2] / (1 + np.exp(-x[:, 2:]))")],
+    "gelu_mul": [("f.gelu_mul(x, approximate='tanh')",
+                  "0.5 * x[:, :2] * (1 + np.tanh(np.sqrt(2 / np.pi) * (x[:, :2]"
+                  " + 0.044715 * x[:, :2] ** 3))) * x[:, 2:]")],
+    "clipped_swiglu": [("f.clipped_swiglu(x, alpha=1.0, limit=0.75, bias=0.5)",
+                        "np.minimum(x[:, ::2], 0.75) / (1 + np.exp(-np.minimum(x[:, ::2], 0.75)))"
+                        " * (np.clip(x[:, 1::2], -0.75, 0.75) + 0.5)")],
     "swiglu": [("f.swiglu(x)", "x[:, :2] / (1 + np.exp(-x[:, :2])) * x[:, 2:]")],
     "add_relu": [("f.add_relu(x, y, alpha=2)", "np.maximum(x + 2 * y, 0)")],
     "soft_margin_loss": [

@@ -67,6 +67,22 @@ ROWS = (
     Row("swiglu", "input: Tensor, dim: int = -1",
         "Multiply the silu of the first half of a dimension by the second half.", (_HALF,),
         ("swi_glu(input, dim, out)",), {"dim": "Dimension to split; its length is even."}),
+    Row("gelu_mul", "input: Tensor, *, approximate: str = 'none'",
+        "Multiply the gelu of the first half of the last dimension by the second half.",
+        (Output(_HALF.text, "replaced(input.shape, -1, half(input.shape, -1))"),),
+        ("gelu_mul(input, approximate, out)",),
+        {"approximate": "'none' uses the error function, 'tanh' the formula with a hyperbolic "
+         "tangent."}),
+    Row("clipped_swiglu", "input: Tensor, group_index: Tensor | None = None, *, dim: int = -1, "
+        "alpha: float = 1.702, limit: float = 7.0, bias: float = 1.0, interleaved: bool = True",
+        "Multiply the limited silu of one part of a dimension by the limited other part.", (_HALF,),
+        ("clipped_swiglu(input, group_index, dim, alpha, limit, bias, interleaved, out)",),
+        {"group_index": "How many rows each group has; shape ``(groups,)``; dtype int64. Rows "
+         "behind the last group are undefined.",
+         "dim": "Dimension to split; its length is even.", "alpha": "Factor in the sigmoid.",
+         "limit": "What the gate is limited to, and the other part to both sides.",
+         "bias": "What is added to the other part.",
+         "interleaved": "Whether even elements are the gate, else the first half is."}),
     Row("add_relu", "input: Tensor, other: Tensor, *, alpha: Number = 1",
         "Add ``alpha`` times ``other`` and replace negative sums by zero.", (PAIR,),
         ("add_relu(input, other, alpha, out)",),

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
+"""Layers of experts: grouped products fused with what stands around them."""
+
+from __future__ import annotations
+
+from aclnn_py import ops
+from aclnn_py.functional.arguments import expect_optional
+from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "dequant_swiglu_quant",
+    "ffn",
+    "grouped_matmul_swiglu_quant",
+]
+
+
+def grouped_matmul_swiglu_quant(
+    x: Tensor,
+    weight: Tensor,
+    weight_scale: Tensor,
+    x_scale: Tensor,
+    group_list: Tensor,
+    *,
+    smooth_scale: Tensor | None = None,
+    weight_assist_matrix: Tensor | None = None,
+    group_list_type: int = 0,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Multiply quantised rows by the weight of their group, gate them and quantise them.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(m, k)``; dtype int8 or int4. 2 dimensions; dtype float8_e4m3fn | float8_e5m2 |
+        float4_e2m1 | int8 | hifloat8.
+    weight : Tensor
+        Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4.
+    weight_scale : Tensor
+        Shape ``(groups, n)``, or ``(groups, pieces of k, n)`` beside int4; float beside int8,
+        packed as uint64 beside int4.
+    x_scale : Tensor
+        Shape ``(m,)``; dtype float32. 1 or 3 dimensions; dtype float8_e8m0 | float32.
+    group_list : Tensor
+        Shape ``(groups,)``; dtype int64; see ``group_list_type``. 1 dimension; dtype int64.
+    smooth_scale : Tensor, optional
+        Factors of the gated values, only with int4 ``x`` and ``weight``; shape ``(groups,)`` or
+        ``(groups, n / 2)``; dtype float32. 1 to 2 dimensions; dtype float32.
+    weight_assist_matrix : Tensor, optional
+        Eight times the sum over k of the scaled weight, only with int8 ``x`` and int4 ``weight``;
+        shape ``(groups, n)``; dtype float32.
+    group_list_type : int, default 0
+        0: ``group_list`` holds the row where each group ends; 1: how many rows it has.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    out : Tensor
+        Shape ``(m, n / 2)``; dtype int8. Rows of no group are undefined.
+    out_scale : Tensor
+        What each row is to be multiplied with; shape ``(m,)``; dtype float32.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    The silu of the first half of a row is multiplied by its second half.
+
+    Source
+    ------
+    aclnnGroupedMatmulSwigluQuantV2 (``include/aclnnop/gmm.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        x=x, weight=weight, weight_scale=weight_scale, x_scale=x_scale, group_list=group_list
+    )
+    expect_optional(smooth_scale=smooth_scale, weight_assist_matrix=weight_assist_matrix)
+    out = empty((x.shape[0], weight_scale.shape[-1] // 2), "int8", device=x.device)
+    out_scale = empty((x.shape[0],), "float32", device=x.device)
+    ops.grouped_matmul_swiglu_quant_v2(
+        x=x,
+        weight=[weight],
+        weight_scale=[weight_scale],
+        weight_assist_matrix=None if weight_assist_matrix is None else [weight_assist_matrix],
+        bias=None,
+        x_scale=x_scale,
+        smooth_scale=smooth_scale,
+        group_list=group_list,
+        dequant_mode=int(weight_scale.ndim == 3),
+        dequant_dtype=0,
+        quant_mode=0,
+        group_list_type=group_list_type,
+        tuning_config=None,
+        output=out,
+        output_scale=out_scale,
+        stream=stream,
+    )
+    return out, out_scale
+
+
+def dequant_swiglu_quant(
+    x: Tensor,
+    *,
+    weight_scale: Tensor | None = None,
+    activation_scale: Tensor | None = None,
+    bias: Tensor | None = None,
+    quant_scale: Tensor | None = None,
+    group_index: Tensor | None = None,
+    activate_left: bool = True,
+    swiglu_mode: int = 0,
+    clamp_limit: float = 7.0,
+    glu_alpha: float = 1.702,
+    glu_bias: float = 1.0,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Scale a product of integers back, gate it and quantise it by rows.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(m, n)`` with n a multiple of 64; dtype int32 | float16 | bfloat16. 2 to 8
+        dimensions; dtype float16 | bfloat16 | int32.
+    weight_scale : Tensor, optional
+        Factors of the columns, required for int32 ``x`` and only there; shape ``(n,)``, with
+        ``group_index`` ``(groups, n)``; dtype float32. Dtype float32.
+    activation_scale : Tensor, optional
+        Factors of the rows; shape ``(m,)``; dtype float32. 1 to 7 dimensions; dtype float32.
+    bias : Tensor, optional
+        Shape of ``weight_scale``. Integers are added to ``x``, floats to its scaled values. Dtype
+        float32 | float16 | bfloat16 | int32.
+    quant_scale : Tensor, optional
+        Factors of the gated values; shape ``(n / 2,)``, with ``group_index`` ``(groups,)`` or
+        ``(groups, n / 2)``; dtype float32. Dtype float32.
+    group_index : Tensor, optional
+        How many rows each group has; shape ``(groups,)``; dtype int64. Dtype int64.
+    activate_left : bool, default True
+        Whether the first half of a row is the gate.
+    swiglu_mode : int, default 0
+        0: silu; 1: even elements are the gate, odd ones the other, both are limited; 2: the same
+        for halves; 3: the gate is limited after silu.
+    clamp_limit : float, default 7.0
+        The limit of modes 1 to 3.
+    glu_alpha : float, default 1.702
+        Factor in the sigmoid of modes 1 and 2.
+    glu_bias : float, default 1.0
+        What modes 1 and 2 add to the other half.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    out : Tensor
+        Shape ``(m, n / 2)``; dtype int8. Rows of no group are undefined.
+    out_scale : Tensor
+        What each row is to be multiplied with; shape ``(m,)``; dtype float32.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnDequantSwigluQuantV2 (``include/aclnnop/quant.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(x=x)
+    expect_optional(
+        weight_scale=weight_scale,
+        activation_scale=activation_scale,
+        bias=bias,
+        quant_scale=quant_scale,
+        group_index=group_index,
+    )
+    out = empty((x.shape[0], x.shape[1] // 2), "int8", device=x.device)
+    out_scale = empty((x.shape[0],), "float32", device=x.device)
+    ops.dequant_swiglu_quant_v2(
+        x=x,
+        weight_scale=weight_scale,
+        activation_scale=activation_scale,
+        bias=bias,
+        quant_scale=quant_scale,
+        quant_offset=None,
+        group_index=group_index,
+        activate_left=activate_left,
+        quant_mode="dynamic",
+        dst_type=2,
+        round_mode=None,
+        activate_dim=-1,
+        swiglu_mode=swiglu_mode,
+        clamp_limit=clamp_limit,
+        glu_alpha=glu_alpha,
+        glu_bias=glu_bias,
+        y_out=out,
+        scale_out=out_scale,
+        stream=stream,
+    )
+    return out, out_scale
+
+
+def ffn(
+    x: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    activation: str,
+    *,
+    expert_tokens: Tensor | None = None,
+    expert_tokens_index: bool = False,
+    bias1: Tensor | None = None,
+    bias2: Tensor | None = None,
+    antiquant_scale1: Tensor | None = None,
+    antiquant_scale2: Tensor | None = None,
+    antiquant_offset1: Tensor | None = None,
+    antiquant_offset2: Tensor | None = None,
+    inner_precise: int = 0,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply by two weights, of each expert where there are some, with an activation between.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(..., k)``; dtype float16 | bfloat16. Dtype float16 | bfloat16 | int8.
+    weight1 : Tensor
+        Shape ``(k, n)``, or ``(experts, k, n)``; dtype of ``x``, int8 or int4. Dtype float16 |
+        bfloat16 | int8 | int4.
+    weight2 : Tensor
+        Shape ``(n, k)``, or ``(experts, n, k)``; dtype of ``weight1``. Dtype float16 | bfloat16 |
+        int8 | int4.
+    activation : str
+        'relu', 'gelu', 'fastgelu' or 'silu'.
+    expert_tokens : Tensor, optional
+        How many rows each expert has, all of them together those of ``x``; shape ``(experts,)``;
+        dtype int64. Dtype int64.
+    expert_tokens_index : bool, default False
+        Whether ``expert_tokens`` holds the row where each expert ends.
+    bias1 : Tensor, optional
+        Shape ``(n,)``, or ``(experts, n)``; float16 beside float16, else float32. Dtype float16 |
+        float32 | int32.
+    bias2 : Tensor, optional
+        Shape ``(k,)``, or ``(experts, k)``; dtype as ``bias1``. Dtype float16 | float32 | int32.
+    antiquant_scale1 : Tensor, optional
+        Factors of a quantised ``weight1``, shape of ``bias1`` or one row for each group of rows of
+        the weight; dtype of ``x``. Dtype float16 | bfloat16.
+    antiquant_scale2 : Tensor, optional
+        The same for ``weight2``. Dtype float16 | bfloat16.
+    antiquant_offset1 : Tensor, optional
+        What is added to a quantised ``weight1`` before it is scaled; shape and dtype of
+        ``antiquant_scale1``. Dtype float16 | bfloat16.
+    antiquant_offset2 : Tensor, optional
+        The same for ``weight2``. Dtype float16 | bfloat16.
+    inner_precise : int, default 0
+        1 rounds to float16 in front of the activation; only for float16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of ``x``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnFFNV3 (``include/aclnnop/ffn.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(x=x, weight1=weight1, weight2=weight2)
+    expect_optional(
+        expert_tokens=expert_tokens,
+        bias1=bias1,
+        bias2=bias2,
+        antiquant_scale1=antiquant_scale1,
+        antiquant_scale2=antiquant_scale2,
+        antiquant_offset1=antiquant_offset1,
+        antiquant_offset2=antiquant_offset2,
+    )
+    out = empty(x.shape, x.dtype_name, device=x.device)
+    ops.ffn_v3(
+        x=x,
+        weight1=weight1,
+        weight2=weight2,
+        expert_tokens=expert_tokens,
+        bias1=bias1,
+        bias2=bias2,
+        scale=None,
+        offset=None,
+        deq_scale1=None,
+        deq_scale2=None,
+        antiquant_scale1=antiquant_scale1,
+        antiquant_scale2=antiquant_scale2,
+        antiquant_offset1=antiquant_offset1,
+        antiquant_offset2=antiquant_offset2,
+        activation=activation,
+        inner_precise=inner_precise,
+        tokens_index_flag=expert_tokens_index,
+        y=out,
+        stream=stream,
+    )
+    return out

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of layers of experts: they allocate what their operators fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aclnn_py as ap
+from aclnn_py import functional
+
+pytestmark = pytest.mark.usefixtures("device")
+
+Array = np.ndarray[Any, Any]
+
+GROUPS, ROWS, K, N = 2, 5, 32, 64
+COUNTS = np.array([2, 3])
+OWNER = [0, 0, 1, 1, 1]
+
+
+def silu(x: Array) -> Array:
+    return x / (1 + np.exp(-x))
+
+
+@pytest.fixture
+def operands() -> dict[str, Array]:
+    rng = np.random.default_rng(1)
+    return {
+        "x": rng.integers(-9, 10, (ROWS, K)).astype(np.int8),
+        "weight": rng.integers(-9, 10, (GROUPS, K, N)).astype(np.int8),
+        "scale": rng.uniform(0.01, 0.02, (GROUPS, N)).astype(np.float32),
+        "token": rng.uniform(0.1, 0.2, ROWS).astype(np.float32),
+    }
+
+
+def product(p: dict[str, Array]) -> Array:
+    rows = [p["x"][r].astype(float) @ p["weight"][g] * p["scale"][g] for r, g in enumerate(OWNER)]
+    return np.stack(rows) * p["token"][:, None]
+
+
+def test_grouped_matmul_swiglu_quant(operands: dict[str, Array]) -> None:
+    p = operands
+    out, scale = functional.grouped_matmul_swiglu_quant(
+        ap.from_numpy(p["x"]),
+        ap.from_numpy(p["weight"], format=ap.Format.FRACTAL_NZ),
+        *(ap.from_numpy(p["scale"]), ap.from_numpy(p["token"]), ap.from_numpy(COUNTS)),
+        group_list_type=1,
+    )
+    gate, linear = np.split(product(p), 2, axis=1)
+    exact = silu(gate) * linear
+    np.testing.assert_allclose(scale.numpy(), np.abs(exact).max(axis=1) / 127, rtol=1e-5)
+    assert out.dtype_name == "int8"
+    steps = exact / scale.numpy()[:, None]
+    assert np.abs(out.numpy() - steps).max() <= 0.5 + 1e-3
+
+
+def test_dequant_swiglu_quant() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.integers(-900, 900, (4, 64)).astype(np.int32)
+    weight, token = np.full(64, 0.002, np.float32), rng.uniform(0.5, 2, 4).astype(np.float32)
+    out, scale = functional.dequant_swiglu_quant(
+        ap.from_numpy(x), weight_scale=ap.from_numpy(weight), activation_scale=ap.from_numpy(token)
+    )
+    gate, linear = np.split(x * 0.002 * token[:, None].astype(float), 2, axis=1)
+    exact = silu(gate) * linear
+    np.testing.assert_allclose(scale.numpy(), np.abs(exact).max(axis=1) / 127, rtol=1e-5)
+    assert np.abs(out.numpy() - exact / scale.numpy()[:, None]).max() <= 0.5 + 1e-3
+
+
+@pytest.mark.parametrize("experts", [False, True])
+def test_ffn(experts: bool) -> None:
+    rng = np.random.default_rng(3)
+    stack = (GROUPS,) if experts else ()
+    x = rng.standard_normal((ROWS, 8)).astype(np.float16)
+    weights = [
+        (rng.standard_normal((*stack, *s)) / 4).astype(np.float16) for s in ((8, 16), (16, 8))
+    ]
+    tokens = ap.from_numpy(COUNTS) if experts else None
+    y = functional.ffn(ap.from_numpy(x), *map(ap.from_numpy, weights), "relu", expert_tokens=tokens)
+    for row, group in enumerate(OWNER):
+        first, second = (w[group] if experts else w for w in weights)
+        hidden = np.maximum(x[row].astype(float) @ first, 0)
+        np.testing.assert_allclose(y.numpy()[row], hidden @ second, rtol=1e-2, atol=1e-2)
