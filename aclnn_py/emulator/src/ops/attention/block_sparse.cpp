@@ -3,21 +3,17 @@
 // meet, RainFusionAttention a list of blocks for each block of queries.
 #include <algorithm>
 #include <cinttypes>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "aclnnop/attention.h"
 #include "core/chip.h"
-#include "core/pool.h"
 #include "core/statuses.h"
-#include "ops/attention/sequences.h"
+#include "ops/attention/block_sparse.h"
 
 namespace emu {
 namespace {
 
-constexpr int64_t kUsualBlock = 128, kKeyUnit = 128, kKeyUnit950 = 16, kRows = 16,
-                  kAll = 2147483647;
+constexpr int64_t kKeyUnit = 128, kKeyUnit950 = 16, kAll = 2147483647;
 
 struct BlockCall {
   const char *op;
@@ -32,164 +28,6 @@ struct BlockCall {
   bool with_lse;
   const aclTensor *out;
   Named<aclTensor> lse;
-};
-
-struct BlockSparse {
-  const char *op;
-  Arrangement form;
-  int64_t batch = 0, heads = 0, kv_heads = 0, width = 0;
-  int64_t query_tokens = 0, key_tokens = 0;  // of a sequence, or of all packed ones
-  std::vector<int64_t> query_starts, query_lengths, key_starts, key_lengths;
-  int64_t query_block = kUsualBlock, key_block = kUsualBlock;
-  float scale = 1.0f;
-  bool with_lse = false;
-  size_t query_at, key_at, value_at, pairs_at = kAbsent, list_at = kAbsent, counts_at = kAbsent,
-                                     out_at, lse_at;
-  int64_t pair_rows = 0, pair_columns = 0;  // blocks of a sequence in the mask of pairs
-  int64_t list_width = 0;
-
-  bool packed() const { return form == Arrangement::kPacked; }
-};
-
-// Which blocks of keys each block of queries meets.
-class BlockChoice {
- public:
-  Status read(const BlockSparse &x, PlanContext &c) {
-    if (x.pairs_at != kAbsent) {
-      pairs_ = read_all<int64_t>(c, x.pairs_at, c.tensor(x.pairs_at).numel(), 0);
-      return 0;
-    }
-    list_ = read_all<int64_t>(c, x.list_at, c.tensor(x.list_at).numel(), 0);
-    counts_ = read_all<int64_t>(c, x.counts_at, c.tensor(x.counts_at).numel(), 0);
-    int64_t first = 0;
-    for (size_t b = 0; b < x.query_lengths.size(); ++b) {
-      firsts_.push_back(first);
-      const int64_t rows = (x.query_lengths[b] + x.query_block - 1) / x.query_block,
-                    there = (x.key_lengths[b] + x.key_block - 1) / x.key_block;
-      for (int64_t i = first * x.heads; i < (first + rows) * x.heads; ++i) {
-        const int64_t count = counts_[static_cast<size_t>(i)];
-        if (count < 0 || count > x.list_width)
-          return fail(kKernelFault, "%s: selectNumIdx has %lld; selectIdx has room for %lld blocks",
-                      x.op, static_cast<long long>(count), static_cast<long long>(x.list_width));
-        for (int64_t j = 0; j < count; ++j) {
-          const int64_t block = list_[static_cast<size_t>(i * x.list_width + j)];
-          if (block < 0 || block >= there)
-            return fail(kKernelFault, "%s: selectIdx has %lld; sequence %zu has %lld blocks", x.op,
-                        static_cast<long long>(block), b, static_cast<long long>(there));
-        }
-      }
-      first += rows;
-    }
-    return 0;
-  }
-
-  std::vector<int64_t> met(const BlockSparse &x, int64_t b, int64_t head, int64_t block) const {
-    std::vector<int64_t> found;
-    if (!pairs_.empty()) {
-      const int64_t at = ((b * x.heads + head) * x.pair_rows + block) * x.pair_columns;
-      for (int64_t i = 0; i < x.pair_columns; ++i) {
-        if (pairs_[static_cast<size_t>(at + i)] != 0) found.push_back(i);
-      }
-      return found;
-    }
-    const int64_t row = (firsts_[static_cast<size_t>(b)] + block) * x.heads + head;
-    for (int64_t i = 0; i < counts_[static_cast<size_t>(row)]; ++i)
-      found.push_back(list_[static_cast<size_t>(row * x.list_width + i)]);
-    return found;
-  }
-
- private:
-  std::vector<int64_t> pairs_, list_, counts_, firsts_;
-};
-
-class BlockRun {
- public:
-  BlockRun(const BlockSparse &x, PlanContext &c) : x_(x), c_(c) {}
-
-  Status run() {
-    if (const Status s = choice_.read(x_, c_)) return s;
-    const View out = view_of(c_.tensor(x_.out_at));
-    const View lse = x_.with_lse ? view_of(c_.tensor(x_.lse_at)) : View();
-    Operands operands;
-    const auto heads = [&](size_t at) {
-      return heads_of(operands.safe(view_of(c_.tensor(at)), {out, lse}), x_.form, x_.width);
-    };
-    query_ = heads(x_.query_at);
-    key_ = heads(x_.key_at);
-    value_ = heads(x_.value_at);
-    out_ = heads_of(out, x_.form, x_.width);
-    if (x_.with_lse) lse_ = heads_of(lse, x_.form, 1);
-    int64_t longest = 0;
-    for (int64_t b = 0; b < x_.batch; ++b) longest = std::max(longest, tokens_of(b));
-    const int64_t pieces = (longest + kRows - 1) / kRows;
-    parallel_for(x_.batch * x_.heads * pieces, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t b = task / pieces / x_.heads, first = task % pieces * kRows;
-        const int64_t last = std::min(first + kRows, tokens_of(b));
-        // Rows of one block of queries meet the same keys.
-        for (int64_t t = first; t < last;) {
-          const int64_t next = std::min(last, (t / x_.query_block + 1) * x_.query_block);
-          rows(b, task / pieces % x_.heads, t, next - t);
-          t = next;
-        }
-      }
-    });
-    return 0;
-  }
-
- private:
-  // Tokens behind the last one of a sequence meet nothing.
-  int64_t tokens_of(int64_t b) const {
-    return x_.packed() ? x_.query_lengths[static_cast<size_t>(b)] : x_.query_tokens;
-  }
-  int64_t at(const Heads &h, int64_t b, int64_t head, int64_t token, bool keys) const {
-    const auto &starts = keys ? x_.key_starts : x_.query_starts;
-    return h.at(b, head, starts[static_cast<size_t>(b)] + token);
-  }
-
-  void rows(int64_t b, int64_t head, int64_t first, int64_t count) const {
-    const int64_t used =
-        std::clamp<int64_t>(x_.query_lengths[static_cast<size_t>(b)] - first, 0, count);
-    const int64_t kv_head = head / (x_.heads / x_.kv_heads);
-    std::vector<int64_t> keys;
-    if (used > 0) {
-      for (const int64_t block : choice_.met(x_, b, head, first / x_.query_block)) {
-        const int64_t end =
-            std::min((block + 1) * x_.key_block, x_.key_lengths[static_cast<size_t>(b)]);
-        for (int64_t k = block * x_.key_block; k < end; ++k) keys.push_back(k);
-      }
-    }
-    const auto n = static_cast<int64_t>(keys.size());
-    std::vector<float> q(static_cast<size_t>(count * x_.width)),
-        k(static_cast<size_t>(n * x_.width)), v(k.size());
-    for (int64_t i = 0; i < count; ++i)
-      load_head(query_, at(query_, b, head, first + i, false), x_.width, q.data() + i * x_.width);
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t key = keys[static_cast<size_t>(i)];
-      load_head(key_, at(key_, b, kv_head, key, true), x_.width, k.data() + i * x_.width);
-      load_head(value_, at(value_, b, kv_head, key, true), x_.width, v.data() + i * x_.width);
-    }
-    GatheredResult result;
-    attend({q.data(), k.data(), v.data(), count, n, x_.width, x_.width, x_.scale}, &result);
-    for (int64_t i = 0; i < count; ++i) {
-      float *row = result.out.data() + i * x_.width;
-      const bool empty = i >= used || n == 0;
-      if (empty) std::fill(row, row + x_.width, 0.0f);
-      store_f32(row, const_cast<char *>(out_.data), out_.dtype, at(out_, b, head, first + i, false),
-                out_.item, x_.width);
-      if (!x_.with_lse) continue;
-      const auto j = static_cast<size_t>(i);
-      const float lse = empty ? std::numeric_limits<float>::infinity()
-                              : result.highest[j] + std::log(result.sum[j]);
-      store_f32(&lse, const_cast<char *>(lse_.data), ACL_FLOAT, at(lse_, b, head, first + i, false),
-                1, 1);
-    }
-  }
-
-  const BlockSparse &x_;
-  PlanContext &c_;
-  BlockChoice choice_;
-  Heads query_, key_, value_, out_, lse_;
 };
 
 void check_arguments(const BlockCall &c, Check &check) {
@@ -350,7 +188,7 @@ void check_list(const BlockCall &c, Check &check, BlockSparse *x) {
 
 Status finish_blocks(const std::shared_ptr<const BlockSparse> &kept, PlanBuilder &plan,
                      uint64_t *workspace_size, aclOpExecutor **executor) {
-  return plan.finish([kept](PlanContext &c) { return BlockRun(*kept, c).run(); }, workspace_size,
+  return plan.finish([kept](PlanContext &c) { return run_blocks(*kept, c); }, workspace_size,
                      executor);
 }
 

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
-#include <limits>
 
 #include "aclnnop/attention.h"
-#include "core/pool.h"
 #include "core/statuses.h"
-#include "ops/attention/sequences.h"
+#include "ops/attention/nsa_selected.h"
 
 namespace emu {
 namespace {
@@ -18,165 +16,7 @@ constexpr int64_t kWidth = 192, kValueWidth = 128, kLargestBlock = 128, kBlockUn
 constexpr int64_t kMostSelected = 128 * 64, kMostCount = 128, kMostHeads = 128, kMostBatches = 1024;
 constexpr int64_t kLargestGroup = 32, kInferGroup = 16, kInferBatches = 3072, kInferHeads = 256,
                   kMostSteps = 4;
-constexpr int64_t kLeftUp = 2, kTriangle = 2048, kLanes = 8;
-constexpr float kMasked = std::numeric_limits<float>::lowest();
-
-struct Selected {
-  const char *op;
-  SequenceForm query, key, value;
-  Sequences queries, keys;
-  int64_t block = 0, count = 0;
-  float scale = 1.0f;
-  bool causal = false;    // by the places from the first tokens on
-  bool stepwise = false;  // the last tokens of a sequence: each sees the keys up to its own
-  bool with_mask = false, with_sums = false;
-  size_t query_at, key_at, value_at, chosen_at, mask_at = kAbsent, table_at = kAbsent, out_at,
-                                                highest_at = kAbsent, sum_at = kAbsent;
-
-  int64_t group() const { return query.heads / key.heads; }
-  // Where the row of a token begins in topkIndices and the statistics, counted in tokens.
-  int64_t place(int64_t batch, int64_t token) const {
-    return queries.starts[static_cast<size_t>(batch)] + (query.packed ? 0 : batch * query.tokens) +
-           token;
-  }
-};
-
-class SelectedRun {
- public:
-  SelectedRun(const Selected &selected, PlanContext &context) : x_(selected), c_(context) {}
-
-  Status run() {
-    if (const Status s = read_page_table(x_.op, c_, x_.table_at, x_.key, x_.keys, &pages_))
-      return s;
-    chosen_ = read_all<int64_t>(c_, x_.chosen_at, c_.tensor(x_.chosen_at).numel(), 0);
-    if (const Status s = check_chosen()) return s;
-    const View out = view_of(c_.tensor(x_.out_at));
-    Operands operands;
-    const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences) {
-      return TokenReader(operands.safe(token_view(at, form), {out}), form, sequences, &pages_);
-    };
-    const TokenReader query = reader(x_.query_at, x_.query, x_.queries),
-                      key = reader(x_.key_at, x_.key, x_.keys),
-                      value = reader(x_.value_at, x_.value, x_.keys);
-    SequenceForm result = x_.query;
-    result.width = x_.value.width;
-    const TokenReader to(split(out, result), result, x_.queries, nullptr);
-    if (x_.with_mask) mask_ = view_of(c_.tensor(x_.mask_at));
-    // Tokens behind the last one of a sequence meet nothing.
-    const auto tokens_of = [&](int64_t b) {
-      return x_.query.packed ? x_.queries.lengths[static_cast<size_t>(b)] : x_.query.tokens;
-    };
-    int64_t longest = 0;
-    for (int64_t b = 0; b < x_.query.batch; ++b) longest = std::max(longest, tokens_of(b));
-    const int64_t heads = x_.key.heads;
-    parallel_for(x_.query.batch * longest * heads, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t b = task / heads / longest, token = task / heads % longest;
-        if (token < tokens_of(b)) row(b, token, task % heads, query, key, value, to);
-      }
-    });
-    return 0;
-  }
-
- private:
-  // Heads that lie side by side get a dimension of their own.
-  static View split(View view, const SequenceForm &form) {
-    const int rank = form.packed ? 3 : 4;
-    if (view.layout.rank == rank) return view;
-    const int last = view.layout.rank - 1;
-    const int64_t step = view.layout.stride[last];
-    view.layout.shape[last] = form.heads;
-    view.layout.stride[last] = form.width * step;
-    view.layout.push(form.width, step);
-    return view;
-  }
-  View token_view(size_t at, const SequenceForm &form) const {
-    return split(view_of(c_.tensor(at)), form);
-  }
-
-  const int64_t *blocks(int64_t b, int64_t token, int64_t head) const {
-    return chosen_.data() + (x_.place(b, token) * x_.key.heads + head) * x_.count;
-  }
-
-  // A block outside the keys would read other memory.
-  Status check_chosen() const {
-    for (int64_t b = 0; b < x_.query.batch; ++b) {
-      const auto at = static_cast<size_t>(b);
-      const int64_t there = (x_.keys.lengths[at] + x_.block - 1) / x_.block;
-      for (int64_t i = 0; i < x_.queries.lengths[at] * x_.key.heads * x_.count; ++i) {
-        const int64_t block = blocks(b, 0, 0)[i];
-        if (block >= there)
-          return fail(kKernelFault, "%s: topkIndices has %lld; sequence %lld has %lld blocks",
-                      x_.op, static_cast<long long>(block), static_cast<long long>(b),
-                      static_cast<long long>(there));
-      }
-    }
-    return 0;
-  }
-
-  // The places of the keys that a token meets; blocks below 0 are none.
-  std::vector<int64_t> met(int64_t b, int64_t token, int64_t head) const {
-    const auto at = static_cast<size_t>(b);
-    int64_t seen = x_.keys.lengths[at];
-    if (x_.stepwise) seen = std::clamp<int64_t>(seen - x_.queries.lengths[at] + token + 1, 0, seen);
-    std::vector<int64_t> found;
-    if (token >= x_.queries.lengths[at]) return found;
-    for (int64_t i = 0; i < x_.count; ++i) {
-      const int64_t block = blocks(b, token, head)[i];
-      if (block < 0) continue;
-      for (int64_t k = block * x_.block; k < std::min((block + 1) * x_.block, seen); ++k)
-        found.push_back(k);
-    }
-    return found;
-  }
-
-  bool hidden(int64_t token, int64_t key) const {
-    if (x_.causal) return key > token;
-    return mask_.data[token * mask_.layout.stride[0] + key * mask_.layout.stride[1]] != 0;
-  }
-
-  void row(int64_t b, int64_t token, int64_t head, const TokenReader &query, const TokenReader &key,
-           const TokenReader &value, const TokenReader &to) const {
-    const std::vector<int64_t> keys = met(b, token, head);
-    const int64_t count = static_cast<int64_t>(keys.size()), group = x_.group(),
-                  width = x_.key.width, value_width = x_.value.width;
-    std::vector<float> q(static_cast<size_t>(group * width)), k(static_cast<size_t>(count * width)),
-        v(static_cast<size_t>(count * value_width)), bias;
-    for (int64_t g = 0; g < group; ++g)
-      query.load(b, head * group + g, token, q.data() + g * width);
-    if (x_.causal || x_.with_mask) bias.assign(static_cast<size_t>(group * count), 0.0f);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = keys[static_cast<size_t>(i)];
-      key.load(b, head, at, k.data() + i * width);
-      value.load(b, head, at, v.data() + i * value_width);
-      if (bias.empty() || !hidden(token, at)) continue;
-      for (int64_t g = 0; g < group; ++g) bias[static_cast<size_t>(g * count + i)] = kMasked;
-    }
-    GatheredAttention a{q.data(), k.data(), v.data(), group, count, width, value_width, x_.scale};
-    a.bias = bias.empty() ? nullptr : bias.data();
-    GatheredResult result;
-    attend(a, &result);
-    const Heads &out = to.heads();
-    for (int64_t g = 0; g < group; ++g) {
-      const int64_t n = head * group + g;
-      store_f32(result.out.data() + g * value_width, const_cast<char *>(out.data), out.dtype,
-                to.at(b, n, token), out.item, value_width);
-      if (!x_.with_sums) continue;
-      float lanes[kLanes];
-      const int64_t first = (x_.place(b, token) * x_.query.heads + n) * kLanes;
-      std::fill(lanes, lanes + kLanes, result.highest[static_cast<size_t>(g)]);
-      RowTarget<float>(view_of(c_.tensor(x_.highest_at))).write(first, kLanes, lanes);
-      std::fill(lanes, lanes + kLanes, result.sum[static_cast<size_t>(g)]);
-      RowTarget<float>(view_of(c_.tensor(x_.sum_at))).write(first, kLanes, lanes);
-    }
-  }
-
-  const Selected &x_;
-  PlanContext &c_;
-  PageTable pages_;
-  std::vector<int64_t> chosen_;
-  View mask_;
-};
+constexpr int64_t kLeftUp = 2, kTriangle = 2048;
 
 // The ends of packed sequences.
 Sequences ends_of(Check &check, const char *name, const aclIntArray *list, int64_t tokens) {
@@ -205,7 +45,7 @@ void check_blocks(Check &check, const char *size_name, int64_t size, const char 
 
 Status finish_selected(const std::shared_ptr<const Selected> &kept, PlanBuilder &plan,
                        uint64_t *workspace_size, aclOpExecutor **executor) {
-  return plan.finish([kept](PlanContext &c) { return SelectedRun(*kept, c).run(); }, workspace_size,
+  return plan.finish([kept](PlanContext &c) { return run_selected(*kept, c); }, workspace_size,
                      executor);
 }
 
@@ -310,7 +150,7 @@ EMU_OPERATOR(NsaSelectedAttention,
   }
   emu::check_mask(check, attenMaskOptional, sparseMode, *x);
   const int64_t chosen[] = {x->query.tokens, x->key.heads, selectedBlockCount},
-                sums[] = {x->query.tokens, headNum, emu::kLanes},
+                sums[] = {x->query.tokens, headNum, emu::kSelectedLanes},
                 out[] = {x->query.tokens, headNum, emu::kValueWidth};
   check.shape("topkIndices", topkIndices, emu::dense_layout(chosen, 3))
       .shape("softmaxMaxOut", softmaxMaxOut, emu::dense_layout(sums, 3))

@@ -2,22 +2,18 @@
 // SparseFlashMla: latent attention whose keys are also its values, over a window of the tokens, or
 // chosen ones of them, and over compressed tokens, all of them or chosen ones. Sinks take their
 // part of each softmax.
-#include <algorithm>
 #include <cinttypes>
-#include <cmath>
 
 #include "aclnnop/attention.h"
 #include "core/chip.h"
-#include "core/pool.h"
 #include "core/statuses.h"
-#include "ops/attention/sequences.h"
+#include "ops/attention/sparse_mla.h"
 
 namespace emu {
 namespace {
 
-constexpr int64_t kWidth = 512, kMostHeads = 128, kPageUnit = 16, kLongestPage = 1024,
-                  kMetadata = 1024, kMostRatio = 128;
-constexpr int64_t kNoMask = 0, kCausal = 3, kBand = 4;
+constexpr int64_t kMostHeads = 128, kPageUnit = 16, kLongestPage = 1024, kMetadata = 1024,
+                  kMostRatio = 128;
 constexpr int64_t kWindow = 127, kChosenRatio = 4, kDenseRatio = 128;
 
 // Tokens or compressed tokens, and what says which of them there are and which are chosen.
@@ -38,25 +34,6 @@ struct MlaCall {
   Named<aclTensor> lse;
 };
 
-struct MlaPart {
-  bool given = false;
-  SequenceForm form;
-  int64_t chosen = 0;  // for each token; 0 without a list
-  size_t kv_at = kAbsent, chosen_at = kAbsent, table_at = kAbsent, ends_at = kAbsent,
-         used_at = kAbsent;
-};
-
-struct Mla {
-  SequenceForm query;
-  MlaPart own, compressed;
-  int64_t ratio = 1, mask = 0, compressed_mask = 0, left = -1, right = -1;
-  float scale = 1.0f;
-  bool with_lse = false, counted = false, with_residuals = false;
-  size_t query_at, query_ends_at, residuals_at, counts_at, sinks_at, out_at, lse_at;
-};
-
-constexpr const char *kOp = "aclnnSparseFlashMla";
-
 // Programs pass empty tensors for what they do not use.
 bool used(const Named<aclTensor> &t) { return t && t->numel() != 0; }
 
@@ -71,7 +48,7 @@ void each_input(const MlaCall &c, F &&f) {
 
 class MlaRules {
  public:
-  MlaRules(const MlaCall &call, Mla *mla) : c_(call), x_(*mla), check_(kOp) {}
+  MlaRules(const MlaCall &call, Mla *mla) : c_(call), x_(*mla), check_(kMlaOp) {}
 
   Status run() {
     arguments();
@@ -109,7 +86,7 @@ class MlaRules {
     check_.that(n >= 1 && n <= kMostHeads && (new_chip || (n & (n - 1)) == 0),
                 "q has %" PRId64 " heads; allowed: %s", n,
                 new_chip ? "1 to 128" : "powers of 2 up to 128");
-    check_.that(x_.query.width == kWidth, "q has heads of %" PRId64 " elements; allowed: 512",
+    check_.that(x_.query.width == kMlaWidth, "q has heads of %" PRId64 " elements; allowed: 512",
                 x_.query.width);
     check_.that(!x_.query.packed || used(c_.query_ends),
                 "%s is null; with layoutQOptional TND it is needed", c_.query_ends.name);
@@ -125,7 +102,7 @@ class MlaRules {
     p->given = true;
     p->form = sequence_form(check_, side.kv.name, side.kv.given, "layoutKvOptional", c_.key_layout,
                             "PA_BBND");
-    check_.that(p->form.heads == 1 && p->form.width == kWidth,
+    check_.that(p->form.heads == 1 && p->form.width == kMlaWidth,
                 "%s has %" PRId64 " heads of %" PRId64 " elements; it must have 1 of 512",
                 side.kv.name, p->form.heads, p->form.width);
     check_.that(p->form.paged || p->form.packed == x_.query.packed,
@@ -174,15 +151,16 @@ class MlaRules {
                 c_.own.chosen.name, c_.counts.name, c_.compressed.kv.name);
     check_.that(both || !used(c_.compressed.chosen), "%s is given without %s",
                 c_.compressed.chosen.name, c_.compressed.kv.name);
-    const bool mask_fits = sparse     ? c_.mask == kNoMask
-                           : new_chip ? c_.mask == kNoMask || c_.mask == kCausal || c_.mask == kBand
-                                      : c_.mask == kBand;
+    const bool mask_fits =
+        sparse     ? c_.mask == kMlaNoMask
+        : new_chip ? c_.mask == kMlaNoMask || c_.mask == kMlaCausal || c_.mask == kMlaBand
+                   : c_.mask == kMlaBand;
     check_.that(mask_fits, "oriMaskMode is %" PRId64 "; allowed: %s", c_.mask,
                 sparse     ? "0 with chosen tokens"
                 : new_chip ? "0, 3, 4"
                            : "4");
     check_.that(
-        !both || c_.compressed_mask == kCausal || (new_chip && c_.compressed_mask == kNoMask),
+        !both || c_.compressed_mask == kMlaCausal || (new_chip && c_.compressed_mask == kMlaNoMask),
         "cmpMaskMode is %" PRId64 "; allowed: %s", c_.compressed_mask, new_chip ? "0, 3" : "3");
     const int64_t ratio = !both ? 1 : x_.compressed.chosen != 0 ? kChosenRatio : kDenseRatio;
     check_.that(new_chip ? !both || (c_.ratio >= 1 && c_.ratio <= kMostRatio) : c_.ratio == ratio,
@@ -200,7 +178,7 @@ class MlaRules {
                     x_.compressed.chosen == 1024,
                 "%s has %" PRId64 " places for each token; allowed: 512, 1024",
                 c_.compressed.chosen.name, x_.compressed.chosen);
-    check_.that(!both || c_.ratio == 1 || c_.compressed_mask != kCausal || used(c_.residuals),
+    check_.that(!both || c_.ratio == 1 || c_.compressed_mask != kMlaCausal || used(c_.residuals),
                 "%s is null; with a cmpRatio above 1 and cmpMaskMode 3 it is needed",
                 c_.residuals.name);
     check_.that(c_.value_mode == 1, "topkValueMode is %" PRId64 "; allowed: 1", c_.value_mode);
@@ -239,195 +217,6 @@ class MlaRules {
   const MlaCall &c_;
   Mla &x_;
   Check check_;
-};
-
-class MlaRun {
- public:
-  MlaRun(const Mla &mla, PlanContext &context) : x_(mla), c_(context) {}
-
-  Status run() {
-    const auto kind = [](const SequenceForm &form) {
-      return form.packed ? LengthList::kOffsets : LengthList::kCounts;
-    };
-    if (const Status s = read_sequences(kOp, "cuSeqlensQOptional", c_,
-                                        x_.query.packed ? x_.query_ends_at : kAbsent,
-                                        kind(x_.query), x_.query, &queries_))
-      return s;
-    if (const Status s = read(x_.own, "the lengths of oriKvOptional", &own_)) return s;
-    if (x_.compressed.given) {
-      if (const Status s = read(x_.compressed, "the lengths of cmpKvOptional", &compressed_))
-        return s;
-    }
-    if (x_.counted) counts_ = all(x_.counts_at);
-    if (x_.with_residuals) residuals_ = all(x_.residuals_at);
-    sinks_ = read_all<float>(c_, x_.sinks_at, x_.query.heads, 0.0f);
-    if (const Status s = check_chosen()) return s;
-    compute();
-    return 0;
-  }
-
- private:
-  struct Side {
-    Sequences sequences;
-    PageTable pages;
-    std::vector<int64_t> chosen;
-  };
-
-  std::vector<int64_t> all(size_t at) const {
-    return read_all<int64_t>(c_, at, c_.tensor(at).numel(), 0);
-  }
-
-  Status read(const MlaPart &part, const char *what, Side *side) {
-    const bool packed = part.form.packed;
-    if (const Status s = read_sequences(kOp, what, c_, packed ? part.ends_at : part.used_at,
-                                        packed ? LengthList::kOffsets : LengthList::kCounts,
-                                        part.form, &side->sequences))
-      return s;
-    if (packed && part.used_at != kAbsent) {
-      const std::vector<int64_t> used = all(part.used_at);
-      for (size_t b = 0; b < used.size(); ++b) {
-        int64_t &length = side->sequences.lengths[b];
-        if (used[b] < 0 || used[b] > length)
-          return fail(kKernelFault, "%s: %s are %lld for sequence %zu; allowed: 0 to %lld", kOp,
-                      what, static_cast<long long>(used[b]), b, static_cast<long long>(length));
-        length = used[b];
-      }
-    }
-    if (part.chosen != 0) side->chosen = all(part.chosen_at);
-    return read_page_table(kOp, c_, part.table_at, part.form, side->sequences, &side->pages);
-  }
-
-  int64_t place(int64_t b, int64_t token) const {
-    return queries_.starts[static_cast<size_t>(b)] + (x_.query.packed ? 0 : b * x_.query.tokens) +
-           token;
-  }
-
-  // A chosen token outside its sequence would be other memory.
-  Status check_chosen() const {
-    for (int64_t b = 0; b < x_.query.batch && x_.counted; ++b) {
-      const auto at = static_cast<size_t>(b);
-      for (int64_t t = 0; t < queries_.lengths[at]; ++t) {
-        const int64_t row = place(b, t), count = counts_[static_cast<size_t>(row)];
-        if (count < 0 || count > x_.own.chosen)
-          return fail(kKernelFault, "%s: oriTopkLengthOptional has %lld; allowed: 0 to %lld", kOp,
-                      static_cast<long long>(count), static_cast<long long>(x_.own.chosen));
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t key = own_.chosen[static_cast<size_t>(row * x_.own.chosen + i)];
-          if (key < 0 || key >= own_.sequences.lengths[at])
-            return fail(kKernelFault,
-                        "%s: oriSparseIndicesOptional has %lld; sequence %lld has %lld tokens", kOp,
-                        static_cast<long long>(key), static_cast<long long>(b),
-                        static_cast<long long>(own_.sequences.lengths[at]));
-        }
-      }
-    }
-    return 0;
-  }
-
-  std::vector<int64_t> own_keys(int64_t b, int64_t token) const {
-    const auto at = static_cast<size_t>(b);
-    const int64_t there = own_.sequences.lengths[at];
-    std::vector<int64_t> keys;
-    if (x_.counted) {
-      const int64_t row = place(b, token);
-      for (int64_t i = 0; i < counts_[static_cast<size_t>(row)]; ++i)
-        keys.push_back(own_.chosen[static_cast<size_t>(row * x_.own.chosen + i)]);
-      return keys;
-    }
-    const int64_t threshold = there - queries_.lengths[at] + token + 1;
-    int64_t first = 0, end = there;
-    if (x_.mask == kCausal) end = threshold;
-    if (x_.mask == kBand) {
-      if (x_.left >= 0) first = threshold - std::min(x_.left, there + 1) - 1;
-      if (x_.right >= 0) end = threshold + std::min(x_.right, there + 1);
-    }
-    for (int64_t k = std::max<int64_t>(0, first); k < std::min(end, there); ++k) keys.push_back(k);
-    return keys;
-  }
-
-  std::vector<int64_t> compressed_keys(int64_t b, int64_t token) const {
-    std::vector<int64_t> keys;
-    if (!x_.compressed.given) return keys;
-    const auto at = static_cast<size_t>(b);
-    const int64_t there = compressed_.sequences.lengths[at];
-    int64_t end = there;
-    if (x_.compressed_mask == kCausal) {
-      const int64_t whole = there * x_.ratio + (x_.with_residuals ? residuals_[at] : 0);
-      const int64_t threshold = whole - queries_.lengths[at] + token + 1;
-      end = std::clamp<int64_t>(threshold < 0 ? 0 : threshold / x_.ratio, 0, there);
-    }
-    if (x_.compressed.chosen == 0) {
-      for (int64_t k = 0; k < end; ++k) keys.push_back(k);
-      return keys;
-    }
-    const int64_t row = place(b, token) * x_.compressed.chosen;
-    for (int64_t i = 0; i < x_.compressed.chosen; ++i) {
-      const int64_t key = compressed_.chosen[static_cast<size_t>(row + i)];
-      if (key >= 0 && key < end) keys.push_back(key);
-    }
-    return keys;
-  }
-
-  void compute() {
-    Operands operands;
-    const View out = view_of(c_.tensor(x_.out_at));
-    const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences,
-                            const PageTable *pages) {
-      return TokenReader(operands.safe(view_of(c_.tensor(at)), {out}), form, sequences, pages);
-    };
-    const TokenReader query = reader(x_.query_at, x_.query, queries_, nullptr),
-                      own = reader(x_.own.kv_at, x_.own.form, own_.sequences, &own_.pages),
-                      compressed = x_.compressed.given
-                                       ? reader(x_.compressed.kv_at, x_.compressed.form,
-                                                compressed_.sequences, &compressed_.pages)
-                                       : own,
-                      to(out, x_.query, queries_, nullptr);
-    int64_t longest = 0;
-    for (const int64_t length : queries_.lengths) longest = std::max(longest, length);
-    parallel_for(x_.query.batch * longest, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t b = task / longest, token = task % longest;
-        if (token < queries_.lengths[static_cast<size_t>(b)])
-          row(b, token, query, own, compressed, to);
-      }
-    });
-  }
-
-  void row(int64_t b, int64_t token, const TokenReader &query, const TokenReader &own,
-           const TokenReader &compressed, const TokenReader &to) const {
-    const std::vector<int64_t> first = own_keys(b, token), second = compressed_keys(b, token);
-    const auto count = static_cast<int64_t>(first.size() + second.size());
-    const int64_t heads = x_.query.heads;
-    std::vector<float> q(static_cast<size_t>(heads * kWidth)),
-        k(static_cast<size_t>(count * kWidth));
-    for (int64_t n = 0; n < heads; ++n) query.load(b, n, token, q.data() + n * kWidth);
-    float *next = k.data();
-    for (const int64_t key : first) own.load(b, 0, key, (next += kWidth) - kWidth);
-    for (const int64_t key : second) compressed.load(b, 0, key, (next += kWidth) - kWidth);
-    GatheredAttention a{q.data(), k.data(), k.data(), heads, count, kWidth, kWidth, x_.scale};
-    a.sinks = sinks_.data();
-    GatheredResult result;
-    attend(a, &result);
-    const Heads &out = to.heads();
-    std::vector<float> lse(static_cast<size_t>(heads));
-    for (int64_t n = 0; n < heads; ++n) {
-      const auto i = static_cast<size_t>(n);
-      store_f32(result.out.data() + n * kWidth, const_cast<char *>(out.data), out.dtype,
-                to.at(b, n, token), out.item, kWidth);
-      // Without a key the sink is alone.
-      lse[i] = count == 0 ? sinks_[i] : result.highest[i] + std::log(result.sum[i]);
-    }
-    if (x_.with_lse)
-      RowTarget<float>(view_of(c_.tensor(x_.lse_at)))
-          .write(place(b, token) * heads, heads, lse.data());
-  }
-
-  const Mla &x_;
-  PlanContext &c_;
-  Sequences queries_;
-  Side own_, compressed_;
-  std::vector<int64_t> counts_, residuals_;
-  std::vector<float> sinks_;
 };
 
 }  // namespace
@@ -475,7 +264,7 @@ EMU_OPERATOR(SparseFlashMla,
   c.lse = EMU_ARGUMENT(softmaxLseOutOptional);
   auto x = std::make_shared<emu::Mla>();
   if (const emu::Status s = emu::MlaRules(c, x.get()).run()) return s;
-  emu::PlanBuilder plan(emu::kOp);
+  emu::PlanBuilder plan(emu::kMlaOp);
   x->query_at = plan.input(q);
   // Empty tensors count as absent.
   const auto add = [&](const emu::Named<aclTensor> &t) {
@@ -506,7 +295,7 @@ EMU_OPERATOR(SparseFlashMla,
   x->lse_at =
       returnSoftmaxLse ? plan.output(softmaxLseOutOptional) : plan.unused(softmaxLseOutOptional);
   const std::shared_ptr<const emu::Mla> kept = x;
-  return plan.finish([kept](emu::PlanContext &ctx) { return emu::MlaRun(*kept, ctx).run(); },
+  return plan.finish([kept](emu::PlanContext &ctx) { return emu::run_mla(*kept, ctx); },
                      workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase one makes of a call of attention over chosen blocks.
+#pragma once
+
+#include "ops/attention/sequences.h"
+
+namespace emu {
+
+constexpr int64_t kUsualBlock = 128;
+
+struct BlockSparse {
+  const char *op;
+  Arrangement form;
+  int64_t batch = 0, heads = 0, kv_heads = 0, width = 0;
+  int64_t query_tokens = 0, key_tokens = 0;  // of a sequence, or of all packed ones
+  std::vector<int64_t> query_starts, query_lengths, key_starts, key_lengths;
+  int64_t query_block = kUsualBlock, key_block = kUsualBlock;
+  float scale = 1.0f;
+  bool with_lse = false;
+  size_t query_at, key_at, value_at, pairs_at = kAbsent, list_at = kAbsent, counts_at = kAbsent,
+                                     out_at, lse_at;
+  int64_t pair_rows = 0, pair_columns = 0;  // blocks of a sequence in the mask of pairs
+  int64_t list_width = 0;
+
+  bool packed() const { return form == Arrangement::kPacked; }
+};
+
+// Phase two.
+Status run_blocks(const BlockSparse &blocks, PlanContext &context);
+
+}  // namespace emu
