@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aclnn_py import ops
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
@@ -148,10 +150,22 @@ def recurrent_gated_delta_rule(
     aclnnRecurrentGatedDeltaRule (``include/aclnnop/attention.h``), CANN later than 8.1.RC1.
     """
     expect_tensors(query=query, value=value)
+    # The C parameter may be null although its name does not say so.
+    accepted: Any = num_accepted_tokens
     out = empty(value.shape, value.dtype, device=value.device)
     ops.recurrent_gated_delta_rule(
-        *(query, key, value, beta, state, actual_seq_lengths, ssm_state_indices, g, gk),
-        *(num_accepted_tokens, _scale(query, scale), out),
+        query,
+        key,
+        value,
+        beta,
+        state,
+        actual_seq_lengths,
+        ssm_state_indices,
+        g,
+        gk,
+        accepted,
+        _scale(query, scale),
+        out,
         stream=stream,
     )
     return out
@@ -162,4 +176,4 @@ def _scale(query: Tensor, scale: float | None) -> float:
         return scale
     if not query.shape or query.shape[-1] == 0:
         raise ValueError(f"query: shape {query.shape} has no width; give scale")
-    return float(query.shape[-1]) ** -0.5
+    return float(query.shape[-1] ** -0.5)

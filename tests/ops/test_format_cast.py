@@ -249,6 +249,7 @@ def test_weights_of_four_bits(
         ({1: {"strides": (2, 4, 1)}}, "weightScale is not a transposed view"),
         ({7: {"storage_shape": (2, 16, 2, 32)}}, "outWeight has a storage of shape"),
         ({7: {"format": "ND", "storage_shape": (20, 64)}}, "outWeight has format ND"),
+        ({7: {"offset": 4}}, "outWeight is not a transposed view"),
         ({8: {"shape": (1, 19, 2), "strides": (2, 2, 1)}}, "outWeightScale has shape"),
         ({3: {"dtype": "float32"}}, "biasOptional has dtype"),
     ],
@@ -258,3 +259,12 @@ def test_weights_of_four_bits_refuse(newer: Chip950, changed: dict[int, Any], sa
     status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 0, changed)
     assert status == 161002, text
     assert says in text
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+def test_scales_of_groups_lie_one_behind_the_other(newer: Chip950) -> None:
+    for position, says in ((1, "weightScale is not"), (8, "outWeightScale is not")):
+        changed = {position: {"strides": (0, 2, 4, 1)}}
+        status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 1, changed)
+        assert status == 161002, text
+        assert says in text

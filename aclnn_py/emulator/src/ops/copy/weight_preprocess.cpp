@@ -52,8 +52,9 @@ void check_weight(Check &check, const PreprocessArguments &a, WeightSizes *s) {
              "outWeight has format %s; allowed: FRACTAL_NZ_C0_32",
              format_name(a.weight_out->format));
   check.that(turned(*a.weight, *s), "weight is not a transposed view of dense memory");
-  check.that(a.weight->offset % 2 == 0 && a.weight_out->offset % 2 == 0,
-             "weight or outWeight begins within a byte");
+  check.that(a.weight->offset % 2 == 0, "weight begins within a byte");
+  check.that(turned(*a.weight_out, *s) && a.weight_out->offset == 0,
+             "outWeight is not a transposed view from the start of its storage on");
   check.shape("outWeight", a.weight_out, layout_of(*a.weight));
   if (!check.ok()) return;
   Dims storage;
@@ -80,7 +81,8 @@ void check_scale(Check &check, const PreprocessArguments &a, const WeightSizes &
     const size_t rank = tensor->rank();
     const Dims &steps = tensor->strides;
     const bool fits = (pairs == 1 || steps[rank - 3] == 2) &&
-                      (s.cols == 1 || steps[rank - 2] == 2 * pairs) && steps[rank - 1] == 1;
+                      (s.cols == 1 || steps[rank - 2] == 2 * pairs) && steps[rank - 1] == 1 &&
+                      (!many || s.groups == 1 || steps[0] == 2 * pairs * s.cols);
     check.that(fits, "%s is not a transposed view of dense memory",
                tensor == a.scale ? "weightScale" : "outWeightScale");
   }
