@@ -260,6 +260,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll, given to other chips,"
         " run on a 910B too. The activation is that of its own operator on the rounded product."
         " Products are rounded, summed in rank order, and given the bias after the sum.",
+        "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
+        " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
+        " The scales of rows go with the rows.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),

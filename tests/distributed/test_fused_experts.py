@@ -204,12 +204,15 @@ def test_times_are_added_for_every_rank(run_threads: Any) -> None:
 
     def work(comm: Communicator) -> None:
         times = ap.from_numpy(np.array([1000, 2000], np.int64))
+        if comm.rank == 1:
+            time.sleep(0.5)
         sent = dispatch(layer, comm, 4, performance_info=times)
         first = times.numpy()
         results = results_of(layer, comm, sent["expand_x"], np.float16)
         combine(layer, comm, sent, results, 4, performance_info=times)
         assert first[comm.rank] == 1000 * (comm.rank + 1)  # nobody waits for itself
         assert (first >= [1000, 2000]).all()
+        assert comm.rank == 1 or first[1] > 2000
         assert (times.numpy() >= first).all()
 
     run_threads(2, work)
@@ -235,6 +238,11 @@ def test_the_norm_is_that_of_add_rms_norm(run_threads: Any) -> None:
 
         wanted = outputs()
         ap.ops.add_rms_norm(plain.reshape(shape), residual, gamma, 1e-6, *wanted.values())
+        total = plain.numpy().reshape(shape).astype(np.float32)
+        total += residual.numpy().astype(np.float32)
+        np.testing.assert_array_equal(
+            wanted["x_out"].numpy().astype(np.float32), total.astype(BF16).astype(np.float32)
+        )
         for name, version in (("", 2), ("_v2", 3)):
             got = outputs()
             combine(

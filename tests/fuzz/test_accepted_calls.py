@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator
 
@@ -17,6 +16,7 @@ from helpers.accepted_calls import (
     write_argument,
 )
 from helpers.chip_950 import Chip950
+from helpers.places import places
 
 import aclnn_py as ap
 from aclnn_py import facts
@@ -46,23 +46,6 @@ def test_a_changed_call_leaves_the_other_alone() -> None:
     assert call.changed(0, offset=7).arguments[0].offset == 7
     assert call.changed(0).arguments[0] is None
     assert call.arguments[0] is before
-
-
-@contextlib.contextmanager
-def places(keys: list[int]) -> Iterator[list[tuple[ap.Device, dict[int, str]]]]:
-    """Where a call is made: each device with the names of its communicators, if there are any."""
-    from aclnn_py.distributed import Communicator
-
-    made = [Communicator.init_all(abs(key)) for key in keys]
-    try:
-        yield [
-            (comms[0].device, dict(zip(keys, (comm.name for comm in comms), strict=True)))
-            for comms in zip(*made, strict=True)
-        ] or [(ap.Device(0), {})]
-    finally:
-        for comms in made:
-            for comm in comms:
-                comm.close()
 
 
 @pytest.fixture(scope="module")

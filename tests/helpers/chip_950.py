@@ -145,12 +145,29 @@ def operate(name: str, arguments: tuple[Any, ...]) -> list[Array] | Refused:
 
 def make_accepted_calls(operator: str) -> None:
     """Make every accepted call of an operator on the current device."""
-    import aclnn_py as ap
     from helpers.accepted_calls import calls
+    from helpers.places import places
 
     for call in calls(operator):
-        call.op(*call.build())
-    ap.Device(0).synchronize()
+        with places(call.group_keys) as found:
+            for rank, (place, groups) in enumerate(found):
+                with place:
+                    call.op(*call.at(rank).build(groups))
+            for place, _ in found:
+                place.synchronize()
+
+
+def taken_dtypes(operator: str) -> dict[str, Any]:
+    """The dtypes that phase one takes, as `helpers.walk.taken` finds them."""
+    from helpers.accepted_calls import calls
+    from helpers.places import places
+    from helpers.walk import taken
+
+    keys = {key for call in calls(operator) for key in call.group_keys}
+    with places(sorted(keys)) as found:
+        place, groups = found[0]
+        with place:
+            return taken(operator, groups)
 
 
 def _built(argument: Any) -> Any:

@@ -51,7 +51,7 @@ def test_every_tensor_takes_the_dtypes_of_the_facts(
 ) -> None:
     if "chip" in facts.emulated()[operator]:
         process: Chip950 = request.getfixturevalue("newer")
-        found = process.call("helpers.walk", "taken", operator, {})
+        found = process.call("helpers.chip_950", "taken_dtypes", operator)
     else:
         found = taken(operator, groups)
     wanted = facts.emulated()[operator]["accepts"]
