@@ -10,7 +10,7 @@
 #ifndef ACLNN_PY_INDEX_ACLNN_APPLY_TOP_K_TOP_P
 #define ACLNN_PY_INDEX_ACLNN_APPLY_TOP_K_TOP_P
 /* Mask of logits outside the k largest and outside the cumulated probability p. */
-aclnnStatus aclnnApplyTopKTopPGetWorkspaceSize(const aclTensor *logits, const aclTensor *p, const aclTensor *k, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnApplyTopKTopPGetWorkspaceSize(const aclTensor *logits, const aclTensor *pOptional, const aclTensor *kOptional, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnApplyTopKTopP(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
@@ -380,15 +380,15 @@ aclnnStatus aclnnTfScatterAdd(void *workspace, uint64_t workspaceSize, aclOpExec
 
 #ifndef ACLNN_PY_INDEX_ACLNN_TOP_K_TOP_P_SAMPLE
 #define ACLNN_PY_INDEX_ACLNN_TOP_K_TOP_P_SAMPLE
-/* Draw of a token among the k best within cumulated probability p. [document] Direction settled by meaning: logitsSelectIdx, logitsTopKPSelect written; logits, topK, topP, q read. */
-aclnnStatus aclnnTopKTopPSampleGetWorkspaceSize(const aclTensor *logits, const aclTensor *topK, const aclTensor *topP, const aclTensor *q, double eps, bool isNeedLogits, int64_t topKGuess, aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect, uint64_t *workspaceSize, aclOpExecutor **executor);
+/* Draw of a token among the k best within cumulated probability p. [document] Direction settled by meaning: logitsSelectIdx, logitsTopKPSelect written; logits, topK, topP, qOptional read. */
+aclnnStatus aclnnTopKTopPSampleGetWorkspaceSize(const aclTensor *logits, const aclTensor *topK, const aclTensor *topP, const aclTensor *qOptional, double eps, bool isNeedLogits, int64_t topKGuess, aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnTopKTopPSample(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_INDEX_ACLNN_TOP_K_TOP_P_SAMPLE_V2
 #define ACLNN_PY_INDEX_ACLNN_TOP_K_TOP_P_SAMPLE_V2
-/* Draw of a token among the k best within cumulated probability p; version 2 adds minPs, ksMax, inputIsLogits, isNeedSampleResult, logitsIdx, logitsSortMasked. [document] */
-aclnnStatus aclnnTopKTopPSampleV2GetWorkspaceSize(const aclTensor *logits, const aclTensor *topK, const aclTensor *topP, const aclTensor *q, const aclTensor *minPs, double eps, bool isNeedLogits, int64_t topKGuess, int64_t ksMax, bool inputIsLogits, bool isNeedSampleResult, aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect, aclTensor *logitsIdx, aclTensor *logitsSortMasked, uint64_t *workspaceSize, aclOpExecutor **executor);
+/* Draw of a token among the k best within cumulated probability p; version 2 adds minPsOptional, ksMax, inputIsLogits, isNeedSampleResult, logitsIdx, logitsSortMasked. [document] */
+aclnnStatus aclnnTopKTopPSampleV2GetWorkspaceSize(const aclTensor *logits, const aclTensor *topK, const aclTensor *topP, const aclTensor *qOptional, const aclTensor *minPsOptional, double eps, bool isNeedLogits, int64_t topKGuess, int64_t ksMax, bool inputIsLogits, bool isNeedSampleResult, aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect, aclTensor *logitsIdx, aclTensor *logitsSortMasked, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnTopKTopPSampleV2(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

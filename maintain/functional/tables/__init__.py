@@ -54,5 +54,6 @@ WRITTEN = {
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
     "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
+    "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
 }

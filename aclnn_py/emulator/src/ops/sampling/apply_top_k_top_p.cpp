@@ -4,25 +4,33 @@
 #include "ops/norm/rows.h"
 #include "ops/sampling/filter.h"
 
-EMU_OPERATOR(ApplyTopKTopP,
-             (const aclTensor *logits, const aclTensor *p, const aclTensor *k, aclTensor *out)) {
+EMU_OPERATOR(ApplyTopKTopP, (const aclTensor *logits, const aclTensor *pOptional,
+                             const aclTensor *kOptional, aclTensor *out)) {
   using namespace emu;
   constexpr const char *op = "aclnnApplyTopKTopP";
   Check check(op);
-  check.required("logits", logits).optional("p", p).optional("k", k).required("out", out);
-  if (p == nullptr) check.required("k (like p)", k);
-  check.dtype("logits", logits).dtype("p", p).dtype("k", k).dtype("out", out);
+  check.required("logits", logits)
+      .optional("pOptional", pOptional)
+      .optional("kOptional", kOptional)
+      .required("out", out);
+  if (pOptional == nullptr) check.required("kOptional (like pOptional)", kOptional);
+  check.dtype("logits", logits)
+      .dtype("pOptional", pOptional)
+      .dtype("kOptional", kOptional)
+      .dtype("out", out);
   if (!check.ok()) return check.status();
-  if (p) check.same_dtype("p", p->dtype, "logits", logits->dtype);
+  if (pOptional) check.same_dtype("pOptional", pOptional->dtype, "logits", logits->dtype);
   check.same_dtype("out", out->dtype, "logits", logits->dtype);
   check.rank("logits", logits, 2, 2);
   if (!check.ok()) return check.status();
   const int64_t rows = logits->shape[0], width = logits->shape[1];
   check.shape("out", out, layout_of(*logits));
-  check.shape("p", p, dense_layout(&rows, 1)).shape("k", k, dense_layout(&rows, 1));
+  check.shape("pOptional", pOptional, dense_layout(&rows, 1))
+      .shape("kOptional", kOptional, dense_layout(&rows, 1));
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
-  const size_t input = plan.input(logits), top_p = plan.input(p), top_k = plan.input(k);
+  const size_t input = plan.input(logits), top_p = plan.input(pOptional),
+               top_k = plan.input(kOptional);
   const size_t output = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

@@ -31,24 +31,27 @@ struct SampleArguments {
 Check check_sample(const SampleArguments &a, bool second_version) {
   Check check(a.op);
   check.required("logits", a.logits).required("topK", a.top_k).required("topP", a.top_p);
-  check.optional("q", a.q).optional("minPs", a.min_p);
+  check.optional("qOptional", a.q).optional("minPsOptional", a.min_p);
   check.required("logitsSelectIdx", a.token).required("logitsTopKPSelect", a.selected);
   if (second_version) {
     check.required("logitsIdx", a.positions).required("logitsSortMasked", a.probabilities);
   }
-  check.dtype("logits", a.logits).dtype("topK", a.top_k).dtype("topP", a.top_p).dtype("q", a.q);
-  check.dtype("minPs", a.min_p);
+  check.dtype("logits", a.logits)
+      .dtype("topK", a.top_k)
+      .dtype("topP", a.top_p)
+      .dtype("qOptional", a.q);
+  check.dtype("minPsOptional", a.min_p);
   check.dtype("logitsSelectIdx", a.token).dtype("logitsTopKPSelect", a.selected);
   check.dtype("logitsIdx", a.positions).dtype("logitsSortMasked", a.probabilities);
   check.rank("logits", a.logits, 2, 2);
   if (!check.ok()) return check;
   check.same_dtype("topP", a.top_p->dtype, "logits", a.logits->dtype);
-  if (a.min_p) check.same_dtype("minPs", a.min_p->dtype, "logits", a.logits->dtype);
+  if (a.min_p) check.same_dtype("minPsOptional", a.min_p->dtype, "logits", a.logits->dtype);
   const Layout whole = layout_of(*a.logits), rows = dense_layout(whole.shape, 1);
   check.that(whole.count() > 0, "logits has shape %s; no dimension may be 0",
              shape_text(whole).c_str());
-  check.shape("topK", a.top_k, rows).shape("topP", a.top_p, rows).shape("q", a.q, whole);
-  check.shape("minPs", a.min_p, rows).shape("logitsSelectIdx", a.token, rows);
+  check.shape("topK", a.top_k, rows).shape("topP", a.top_p, rows).shape("qOptional", a.q, whole);
+  check.shape("minPsOptional", a.min_p, rows).shape("logitsSelectIdx", a.token, rows);
   check.shape("logitsTopKPSelect", a.selected, whole).shape("logitsIdx", a.positions, whole);
   check.shape("logitsSortMasked", a.probabilities, whole).tiling();
   return check.that(whole.shape[1] <= kLongestRow, "logits has rows of %lld; allowed: 1 to %lld",
@@ -201,15 +204,16 @@ Status plan_sample(const SampleArguments &a, bool second_version, Check &check,
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(TopKTopPSample, (const aclTensor *logits, const aclTensor *topK, const aclTensor *topP,
-                              const aclTensor *q, double eps, bool isNeedLogits, int64_t topKGuess,
-                              aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect)) {
+EMU_OPERATOR(TopKTopPSample,
+             (const aclTensor *logits, const aclTensor *topK, const aclTensor *topP,
+              const aclTensor *qOptional, double eps, bool isNeedLogits, int64_t topKGuess,
+              aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect)) {
   using namespace emu;
   const SampleArguments arguments{"aclnnTopKTopPSample",
                                   logits,
                                   topK,
                                   topP,
-                                  q,
+                                  qOptional,
                                   nullptr,
                                   eps,
                                   isNeedLogits,
@@ -229,10 +233,10 @@ EMU_CATCH
 
 EMU_OPERATOR(TopKTopPSampleV2,
              (const aclTensor *logits, const aclTensor *topK, const aclTensor *topP,
-              const aclTensor *q, const aclTensor *minPs, double eps, bool isNeedLogits,
-              [[maybe_unused]] int64_t topKGuess, int64_t ksMax, bool inputIsLogits,
-              bool isNeedSampleResult, aclTensor *logitsSelectIdx, aclTensor *logitsTopKPSelect,
-              aclTensor *logitsIdx, aclTensor *logitsSortMasked)) {
+              const aclTensor *qOptional, const aclTensor *minPsOptional, double eps,
+              bool isNeedLogits, [[maybe_unused]] int64_t topKGuess, int64_t ksMax,
+              bool inputIsLogits, bool isNeedSampleResult, aclTensor *logitsSelectIdx,
+              aclTensor *logitsTopKPSelect, aclTensor *logitsIdx, aclTensor *logitsSortMasked)) {
   using namespace emu;
   // The largest k is rounded up to a multiple of eight.
   const int64_t largest_k = ksMax >= 1 && ksMax <= kLargestK ? (ksMax + 7) / 8 * 8 : 0;
@@ -240,8 +244,8 @@ EMU_OPERATOR(TopKTopPSampleV2,
                                   logits,
                                   topK,
                                   topP,
-                                  q,
-                                  minPs,
+                                  qOptional,
+                                  minPsOptional,
                                   eps,
                                   isNeedLogits,
                                   largest_k,
