@@ -64,4 +64,5 @@ def test_the_scale_may_be_given() -> None:
     lengths = place(np.array([3], np.int32))
     default, _ = functional.chunk_gated_delta_rule(*given, lengths)
     twice, _ = functional.chunk_gated_delta_rule(*given, lengths, scale=0.5)
+    assert default.numpy().any()
     assert_same(twice.numpy(), (2 * wide(default.numpy())).astype(BF16))

@@ -93,7 +93,7 @@ def test_the_blocks_are_those_of_the_product() -> None:
     x, w = numbered((4, 20), np.float16), numbered((20, 18), np.float16)
     packed = ap.from_numpy(np.zeros((20, 18), np.float16), format=ap.Format.FRACTAL_NZ)
     op(NAME)(place(w), packed)
-    plain, nz = hollow((4, 18), np.float32), hollow((4, 18), np.float32)
+    plain, nz = hollow((4, 18), np.float32), place(np.zeros((4, 18), np.float32))
     ap.ops.matmul(place(x.astype(np.float32)), place(w.astype(np.float32)), plain, 0)
     ap.ops.addmm_weight_nz(place(np.zeros((4, 18), np.float16)), place(x), packed, 1, 1, nz, 0)
     assert_same(nz.numpy(), plain.numpy())
@@ -268,3 +268,24 @@ def test_scales_of_groups_lie_one_behind_the_other(newer: Chip950) -> None:
         status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 1, changed)
         assert status == 161002, text
         assert says in text
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+@pytest.mark.parametrize(
+    ("dtype", "format"),
+    [
+        ("float32", "FRACTAL_NZ_C0_16"),
+        ("float32", "FRACTAL_NZ_C0_32"),
+        ("int32", "FRACTAL_NZ_C0_2"),
+        ("int32", "FRACTAL_NZ_C0_4"),
+        ("int8", "FRACTAL_NZ"),
+        ("uint8", "FRACTAL_NZ_C0_16"),
+        ("float16", "FRACTAL_NZ"),
+    ],
+)
+def test_blocks_of_a_fixed_width(newer: Chip950, dtype: str, format: str) -> None:
+    values = numbered((2, 20, 37), np.dtype(dtype).type)
+    made, own, back, again = newer.call("ops.weight_calls", "there_and_back", values, dtype, format)
+    assert_same(made, own)
+    assert_same(back, values)
+    assert_same(again, values)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950
 
 import aclnn_py as ap
 from aclnn_py._ffi import C, ffi
@@ -95,6 +96,25 @@ def test_size_of_a_cast_refusals() -> None:
         assert call(handle, NZ, -1, *some) == NULL
     assert C.aclDestroyTensor(handle) == 0
     assert call(handle, NZ, -1, *outputs) == INVALID
+
+
+def test_sizes_of_casts_on_a_950() -> None:
+    int32, e4m3, e2m1 = 3, 36, 40
+    c0_16, c0_32 = 50, 51
+    with Chip950() as newer:
+        for call, expected in [
+            (((20, 33), INT8, ND, NZ, -1), (0, (2, 2, 16, 32), NZ)),
+            (((3, 20, 33), FLOAT, ND, NZ, FLOAT16), (0, (3, 3, 2, 16, 16), c0_16)),
+            (((20, 33), FLOAT, ND, NZ, e4m3), (0, (2, 2, 16, 32), c0_32)),
+            (((20, 33), int32, ND, NZ, BF16), (0, (3, 2, 16, 16), c0_16)),
+            (((20, 65), e2m1, ND, NZ, e2m1), (0, (2, 2, 16, 64), NZ)),
+            (((20, 33), FLOAT, c0_16, ND, FLOAT), (0, (20, 33), ND)),
+            (((20, 33), FLOAT, ND, NZ, -1), (RUNTIME, (), -9)),
+            (((20, 33), FLOAT16, ND, NCDHW, FLOAT16), (RUNTIME, (), -9)),
+            (((20,), FLOAT16, ND, NZ, FLOAT16), (INVALID, (), -9)),
+            (((0, 5), FLOAT16, ND, NZ, FLOAT16), (INVALID, (), -9)),
+        ]:
+            assert newer.call("ops.test_host_calls", "cast_size", *call) == expected, call
 
 
 CONVOLUTION = """

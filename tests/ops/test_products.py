@@ -45,7 +45,7 @@ def test_stacks_times_blocks(dtype: Any, layout: str, left: int, right: int) -> 
 
 def test_stacks_of_blocks_are_what_the_plain_product_is() -> None:
     x, y = normal((2, 5, 40), np.float16), normal((2, 40, 33), np.float16, 4)
-    plain, nz = hollow((2, 5, 33), np.float16), hollow((2, 5, 33), np.float16)
+    plain, nz = hollow((2, 5, 33), np.float16), place(np.zeros((2, 5, 33), np.float16))
     ap.ops.batch_mat_mul(place(x), place(y), plain, 0)
     ap.ops.batch_mat_mul_weight_nz(place(x), blocked(y), nz, 0)
     assert_same(nz.numpy(), plain.numpy())

@@ -43,3 +43,23 @@ def refused(operator: str, number: int, changed: dict[int, Any]) -> tuple[int, s
     except ap.errors.StatusError as error:
         return int(error.status), str(error)
     return 0, "it was taken"
+
+
+def there_and_back(values: Any, dtype: str, format: str) -> list[Any]:
+    """Cast values to a format of blocks and back.
+
+    Return the memory of the blocks, that of blocks the package made itself, and both cast back.
+    """
+    import aclnn_py as ap
+
+    plain = ap.from_numpy(values, dtype=dtype)
+    made = ap.from_numpy(np.zeros_like(values), dtype=dtype, format=format)
+    own = ap.from_numpy(values, dtype=dtype, format=format)
+    ap.ops.npu_format_cast(plain, made)
+    results = []
+    for blocks in (made, own):
+        back = ap.from_numpy(np.zeros_like(values), dtype=dtype)
+        ap.ops.npu_format_cast(blocks, back)
+        results.append(back.numpy())
+    memory = [np.frombuffer(t.buffer.read(), np.uint8) for t in (made, own)]
+    return [*memory, *results]

@@ -9,6 +9,7 @@
 #include "core/chip.h"
 #include "core/export.h"
 #include "core/statuses.h"
+#include "ops/copy/blocked_format.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -31,7 +32,7 @@ bool has_cast(aclDataType dtype) {
   }
 }
 
-// The 910B and the 910_93; the 950 casts by rules of its own, older chips do not cast.
+// The 910B and the 910_93; the 950 casts by rules of its own, below, older chips do not cast.
 bool chip_casts() {
   return std::strncmp(soc_name(), "Ascend910B", 10) == 0 ||
          std::strncmp(soc_name(), "Ascend910_93", 12) == 0;
@@ -100,6 +101,52 @@ Status result_of(const aclTensor &source, aclFormat to, Dims *shape, aclFormat *
   return 0;
 }
 
+// On a 950 the format depends on the dtype whose size the blocks get.
+struct Cast950 {
+  aclDataType source, additional;
+  aclFormat format;
+};
+constexpr Cast950 kCasts950[] = {
+    {ACL_INT8, ACL_INT8, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_INT32, ACL_FLOAT16, ACL_FORMAT_FRACTAL_NZ_C0_16},
+    {ACL_INT32, ACL_BF16, ACL_FORMAT_FRACTAL_NZ_C0_16},
+    {ACL_FLOAT, ACL_FLOAT16, ACL_FORMAT_FRACTAL_NZ_C0_16},
+    {ACL_FLOAT, ACL_BF16, ACL_FORMAT_FRACTAL_NZ_C0_16},
+    {ACL_FLOAT, ACL_FLOAT8_E4M3FN, ACL_FORMAT_FRACTAL_NZ_C0_32},
+    {ACL_FLOAT16, ACL_FLOAT16, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_BF16, ACL_BF16, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_FLOAT8_E4M3FN, ACL_FLOAT8_E4M3FN, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_HIFLOAT8, ACL_HIFLOAT8, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_FLOAT4_E2M1, ACL_FLOAT4_E2M1, ACL_FORMAT_FRACTAL_NZ},
+    {ACL_FLOAT4_E1M2, ACL_FLOAT4_E1M2, ACL_FORMAT_FRACTAL_NZ},
+};
+
+Status result_of_950(const aclTensor &source, aclFormat to, int additional, Dims *shape,
+                     aclFormat *format) {
+  if (source.rank() < 2 || source.rank() > 6)
+    return fail(kInvalid, "%s: srcTensor has %zu dimensions; allowed: 2 to 6", kOp, source.rank());
+  if (source.numel() == 0) return fail(kInvalid, "%s: srcTensor is empty", kOp);
+  if (to == ACL_FORMAT_ND && is_format_pair(to, source.format)) {
+    *shape = source.shape;
+    *format = to;
+    return 0;
+  }
+  const int wanted = additional == -1 ? static_cast<int>(source.dtype) : additional;
+  for (const Cast950 &cast : kCasts950) {
+    if (cast.source != source.dtype || static_cast<int>(cast.additional) != wanted) continue;
+    if (source.format != ACL_FORMAT_ND || to != ACL_FORMAT_FRACTAL_NZ) break;
+    FormatPair pair;
+    if (!pair_formats(source.format, cast.format, source.shape,
+                      block_columns(cast.format, source.dtype), &pair))
+      return fail(kInvalid, "%s: the blocks of srcTensor do not fit 64 bits", kOp);
+    *shape = pair.storage;
+    *format = cast.format;
+    return 0;
+  }
+  return fail(kRuntimeError, "%s: no cast of %s from %s to %s with additionalDtype %d", kOp,
+              dtype_name(source.dtype), format_name(source.format), format_name(to), additional);
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -116,23 +163,26 @@ EMU_EXPORT aclnnStatus aclnnNpuFormatCastCalculateSizeAndFormat(
                                           : "actualFormat");
   }
   if (!live(srcTensor)) return fail(emu::kInvalid, "%s: srcTensor is destroyed", kOp);
-  if (!chip_casts())
-    return fail(emu::kInvalid, "%s: the chip is %s; the 910B and 910_93 are supported", kOp,
+  if (!chip_casts() && !chip_is_950())
+    return fail(emu::kInvalid, "%s: the chip is %s; the 910B, 910_93 and 950 are supported", kOp,
                 soc_name());
-  if (!has_cast(srcTensor->dtype)) {
+  if (!chip_is_950() && !has_cast(srcTensor->dtype)) {
     return fail(emu::kInvalid,
                 "%s: srcTensor is %s; allowed: INT8, UINT8, FLOAT, FLOAT16, BFLOAT16, INT32, "
                 "UINT32, FLOAT8_E4M3FN",
                 kOp, dtype_name(srcTensor->dtype));
   }
-  if (additionalDtype != -1) {
+  if (!chip_is_950() && additionalDtype != -1) {
     return fail(emu::kInvalid, "%s: additionalDtype is %d; chips before the 950 take -1 only", kOp,
                 additionalDtype);
   }
   Dims shape;
   aclFormat format = ACL_FORMAT_UNDEFINED;
-  if (const Status s = result_of(*srcTensor, static_cast<aclFormat>(dstFormat), &shape, &format))
-    return s;
+  const auto target = static_cast<aclFormat>(dstFormat);
+  const Status found = chip_is_950()
+                           ? result_of_950(*srcTensor, target, additionalDtype, &shape, &format)
+                           : result_of(*srcTensor, target, &shape, &format);
+  if (found != 0) return found;
   auto *values = new (std::nothrow) int64_t[shape.size()];
   if (values == nullptr)
     return fail(emu::kRuntimeError, "%s: no host memory for %zu numbers", kOp, shape.size());
