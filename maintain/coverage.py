@@ -34,6 +34,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "InplaceAttentionWorkerScheduler waits for the flags of the micro batch after the one that"
         " the context names, as the document's example does, and leaves everything as it is when"
         " the run flag is 0.",
+        "MlaProlog and its versions round what a product takes to BFLOAT16 and nothing else in"
+        " between. A head of weightUqQr has its columns without rotation, then the rotary ones;"
+        " rotary parts turn from pairs to halves. Caches are divided by their scales. An index"
+        " outside the cache is a fault. Quantisation by groups of a token (kvCacheQuantMode 3) is"
+        " refused: the formula of its clipping is not documented.",
         "Scores, powers and sums are float32; the result is rounded once. Quantised keys and values"
         " become (number + offset) * scale in float32 and are rounded no further.",
         "A row that meets no key is 0 and its log-sum-exp is inf, whatever the form. A row whose"
@@ -265,6 +270,21 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " The scales of rows go with the rows.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
+    ),
+    "posembedding": (
+        "Everything is computed in float32 and rounded once, also where a norm, a rotation and"
+        " quantisation follow each other.",
+        "A matrix that rotates is summed in float64. Its size limits are those of a 950.",
+        "KvRmsNormRopeCache multiplies by its scales and divides by none; QkvRmsNormRopeCache and"
+        " DequantRopeQuantKvcache divide, as Quantize does. A dequantised product takes a bias as"
+        " DequantBias does. Half rotations are those of ApplyRotaryPosEmb.",
+        "Several heads in a cache whose mode ends in NZ lie as ScatterPaKvCache puts them: runs of"
+        " 32 bytes, one head after the other. A mode with BLK rounds an index down to its block.",
+        "An index of -1 writes nothing. QkvRmsNormRopeCache does not give what it quantises.",
+    ),
+    "optim": (
+        "AdvanceStep finds the slot of the position seqLens had before: entry position / blockSize"
+        " of the row of blockTables, as the kernel of vLLM does.",
     ),
     "norm": (
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"

@@ -10,7 +10,7 @@
 #ifndef ACLNN_PY_OPTIM_ACLNN_ADVANCE_STEP
 #define ACLNN_PY_OPTIM_ACLNN_ADVANCE_STEP
 /* Next step of token ids, positions, sequence lengths and cache slots of a decoding batch. [document] */
-aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor *inputTokens, const aclTensor *sampledTokenIds, aclTensor *inputPositionsRef, aclTensor *seqLensRef, aclTensor *slotMappingRef, const aclTensor *blockTables, int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnAdvanceStepGetWorkspaceSize(aclTensor *inputTokensRef, const aclTensor *sampledTokenIds, aclTensor *inputPositionsRef, aclTensor *seqLensRef, aclTensor *slotMappingRef, const aclTensor *blockTables, int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnAdvanceStep(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rotation itself: x * cos + rotated(x) * sin, in float32, rounded once.
+#pragma once
+
+#include "ops/norm/rows.h"
+
+namespace emu {
+
+enum RotaryMode : int64_t { kHalf = 0, kInterleave = 1, kQuarter = 2, kInterleaveHalf = 3 };
+
+// y = x * cos + rotated(x) * sin for one row. x and y are different memory.
+void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width,
+            float *y);
+
+// All rows of x, with tables of its shape; `out` may be x.
+void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, const View &out);
+
+// The rules cos and sin obey towards the tensor they turn.
+void check_tables(Check &check, const char *name, const aclTensor *x, const aclTensor *cos,
+                  const aclTensor *sin, int64_t mode);
+
+}  // namespace emu
