@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import hollow, op, place, refusal, wide
 
@@ -221,3 +222,20 @@ def test_rules_refuse() -> None:
     assert "finalState has shape" in text
     full = hollow((1, 2, 6, 8), np.float32)
     assert "has dtype" in message(name, 161002, [*read, full, lengths, None, 1.0, out, full])
+
+
+@pytest.mark.emulator_only(reason="chooses the chip of the emulator")
+def test_matrices_of_float32_on_a_950() -> None:
+    t = tokens(6, 1, 2, 8, 4)
+    before = np.random.default_rng(3).standard_normal((1, 2, 4, 8)).astype(np.float32)
+    with Chip950() as newer:
+        out, final = newer.operator(
+            "chunk_gated_delta_rule",
+            *(Given(one, "bfloat16") for one in (t.query, t.key, t.value, t.beta)),
+            *(Given(before, "float32"), Given(np.array([6], np.int32), "int32")),
+            *(Given(t.g, "float32"), 0.5, Made((6, 2, 4), "bfloat16")),
+            Made(before.shape, "float32"),
+        )
+    found = answers(t, before[0], 0, 6, 0.5, "g")
+    assert_close(out, np.stack([answer for answer, _ in found]), scale=2)
+    assert_close(final[0], found[-1][1], scale=8)

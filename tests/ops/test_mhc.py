@@ -277,3 +277,37 @@ def test_doubly_stochastic_matrices_refuse(newer: Chip950) -> None:
         assert says in found.text
     one = hollow((1, 4, 4), F32)
     assert "950 series" in message("aclnnMhcSinkhorn", 361001, [one, EPS, 20, one, None, None])
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+def test_streams_of_a_950_may_stay_unmixed(newer: Chip950) -> None:
+    x, added = normal((3, 5, 20), np.float16), normal((3, 20), np.float16, 2)
+    weights = normal((3, 5), seed=4)
+    (out,) = newer.operator(
+        "mhc_post",
+        *(Given(x, "float16"), None, Given(added, "float16"), Given(weights, "float32")),
+        Made(x.shape, "float16"),
+    )
+    assert_close(out, wide(x) + wide(added)[:, None] * wide(weights)[..., None], scale=2)
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+def test_six_streams_on_a_950(newer: Chip950) -> None:
+    streams, width = 6, 32
+    x = normal((2, 2, streams, width), np.float16)
+    phi = normal((streams * streams + 2 * streams, streams * width), seed=2) / 16
+    alpha, bias = normal((3,), seed=3), normal((len(phi),), seed=4)
+    joined, post, rest = newer.operator(
+        "mhc_pre",
+        *(Given(x, "float16"), *(Given(one, "float32") for one in (phi, alpha, bias)), None),
+        *(EPS, EPS, Made((2, 2, width), "float16"), Made((2, 2, streams), "float32")),
+        *(Made((2, 2, streams, streams), "float32"), None, None, None),
+    )
+    flat = wide(x).reshape(2, 2, -1)
+    w = flat @ wide(phi).T * (np.square(flat).mean(-1, keepdims=True) + EPS) ** -0.5
+    shift = wide(bias)
+    pre = sigmoid(w[..., :6] * alpha[0] + shift[:6]) + EPS
+    assert_close(joined, np.einsum("...n,...nd->...d", pre, wide(x)), scale=4)
+    assert_close(post, 2 * sigmoid(w[..., 6:12] * alpha[1] + shift[6:12]), scale=40)
+    mixing = (w[..., 12:] * alpha[2] + shift[12:]).reshape(rest.shape)
+    assert_close(rest, mixing, scale=40)

@@ -136,7 +136,8 @@ EMU_OPERATOR(StridedSlice,
              "begin, end and strides have %zu, %zu and %zu entries; they must agree", count,
              end->values.size(), strides->values.size());
   check.that(count <= 16, "begin has %zu entries; allowed: up to 16", count);
-  check.that(__builtin_popcountll(static_cast<uint64_t>(ellipsisMask)) <= 1, "ellipsisMask names more than one entry");
+  check.that(__builtin_popcountll(static_cast<uint64_t>(ellipsisMask)) <= 1,
+             "ellipsisMask names more than one entry");
   if (!check.ok()) return check.status();
   const auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
   int taken = 0;
