@@ -140,6 +140,7 @@ def test_it_is_dequantisation_the_gate_and_quantisation() -> None:
     ap.ops.swi_glu_quant_v2(middle, None, None, None, True, "dynamic", 0, 2, parts, scales)
     assert_close(scale.numpy(), scales.numpy(), dtype=np.float16, scale=2)
     assert np.abs(y.numpy().astype(int) - parts.numpy()).max() <= 1
+    assert (np.abs(y.numpy().astype(int)).max(axis=1) == 127).all()
 
 
 def situ(gate: Array, up: Array, beta: float, linear_beta: float) -> Array:

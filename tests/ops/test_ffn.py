@@ -233,6 +233,7 @@ def test_it_is_two_grouped_products() -> None:
     product(place(x), place(w[0]), hidden)
     product(place(np.maximum(hidden.numpy(), 0)), place(w[1]), out)
     assert_same(y, out.numpy())
+    assert np.ptp(y) > 1
 
 
 def test_no_rows() -> None:
