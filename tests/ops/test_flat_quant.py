@@ -184,6 +184,7 @@ def test_flat_quant_of_groups(kind: int, groups: list[Any], count: int) -> None:
     inputs = [place(part) for part in (x, left, right)]
     whole, scales = result(x.shape, "int4"), hollow((5,), np.float32)
     ap.ops.flat_quant(*inputs, 1.0, whole, scales)
+    assert (scales.numpy() != 77).all()
     out, scale = result(x.shape, "int4"), hollow((5,), np.float32)
     ap.ops.flat_quant_v3(*inputs, place(np.array(groups)), 1.0, 0.0, kind, out, scale)
     numbers = unpacked(out, "int4")
