@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.rearrangement import *  # noqa: F403
     from aclnn_py.functional.recurrence import *  # noqa: F403
     from aclnn_py.functional.reduction import *  # noqa: F403
+    from aclnn_py.functional.residual_streams import *  # noqa: F403
     from aclnn_py.functional.sampling import *  # noqa: F403
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
@@ -253,6 +254,7 @@ _FUNCTIONS = {
         "var",
         "vector_norm",
     ),
+    "residual_streams": ("mhc_post", "mhc_pre"),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
     "windows": (

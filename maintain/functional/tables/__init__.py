@@ -55,5 +55,6 @@ WRITTEN = {
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
     "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
+    "residual_streams": ("mhc_post", "mhc_pre"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
 }
