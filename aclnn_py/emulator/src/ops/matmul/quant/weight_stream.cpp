@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task; those whose sums of all depth steps are kept at a time.
-constexpr int64_t widest_block = 2048, broad = 8 * widest_block;
+constexpr int64_t widest_block = 1024, broad = 16 * widest_block;
 
 // Rows of the weight in memory whose columns are neighbours.
 struct Rows {

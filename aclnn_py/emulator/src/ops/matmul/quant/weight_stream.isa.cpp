@@ -194,16 +194,22 @@ inline void in_halves(float *values, int64_t count) {
 
 template <class S, class R>
 bool prepare(const float *scale, const float *offset, int64_t count, float *scales, float *shifts) {
-  memcpy(scales, scale, static_cast<size_t>(count) * sizeof(float));
-  if (offset == nullptr) memset(shifts, 0, static_cast<size_t>(count) * sizeof(float));
-  for (int64_t j = 0; offset != nullptr && j < count; ++j) {
-    const float product = offset[j] * scale[j];
-    shifts[j] = offset[j] == 0 ? 0 : product;
-  }
-  int wild = 0;
-  for (int64_t j = 0; j < count; ++j) {
-    const float reach = 128 * __builtin_fabsf(scales[j]) + __builtin_fabsf(shifts[j]);
-    wild |= !(reach < R::limit);
+  // One pass: the tables of a group are as long as its rows.
+  int32_t wild = 0;
+  if (offset == nullptr) {
+    for (int64_t j = 0; j < count; ++j) {
+      scales[j] = scale[j];
+      shifts[j] = 0;
+      wild |= 128 * __builtin_fabsf(scale[j]) < R::limit ? 0 : 1;
+    }
+  } else {
+    for (int64_t j = 0; j < count; ++j) {
+      const float factor = scale[j], product = offset[j] * factor,
+                  shift = offset[j] == 0 ? 0 : product;
+      scales[j] = factor;
+      shifts[j] = shift;
+      wild |= 128 * __builtin_fabsf(factor) + __builtin_fabsf(shift) < R::limit ? 0 : 1;
+    }
   }
   if constexpr (S::vectors > 1) {
     in_halves(scales, count);
