@@ -84,6 +84,8 @@ _FUNCTIONS = {
     ),
     "attention": (
         "fused_infer_attention_score",
+        "gather_pa_kv_cache",
+        "interleave_rope",
         "rotary_position_embedding",
         "scaled_dot_product_attention",
     ),

@@ -24,6 +24,8 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "fused_infer_attention_score",
+    "gather_pa_kv_cache",
+    "interleave_rope",
     "rotary_position_embedding",
     "scaled_dot_product_attention",
 ]
@@ -320,3 +322,120 @@ def rotary_position_embedding(
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.rotary_position_embedding(input, cos, sin, mode, out, stream=stream)
     return out
+
+
+def interleave_rope(
+    input: Tensor, cos: Tensor, sin: Tensor, *, stream: Stream | None = None
+) -> Tensor:
+    """Rotate pairs of neighbours and put the first of all pairs in front of the second ones.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(batch, heads, tokens, 64)``. 4 dimensions; dtype float32 | float16 | bfloat16.
+    cos : Tensor
+        Cosines of the angles, shape ``(batch, 1, tokens, 64)`` or with one token. 4 dimensions.
+    sin : Tensor
+        Sines of the angles, shape of ``cos``. 4 dimensions.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnInterleaveRope (``include/aclnnop/posembedding.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input, cos=cos, sin=sin)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.interleave_rope(input, cos, sin, out, stream=stream)
+    return out
+
+
+def gather_pa_kv_cache(
+    key_cache: Tensor,
+    value_cache: Tensor,
+    block_tables: Tensor,
+    seq_lens: Tensor,
+    num_tokens: int,
+    *,
+    seq_offset: Tensor | None = None,
+    is_seq_lens_cumsum: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Read the keys and values of sequences from the pages of a cache.
+
+    Parameters
+    ----------
+    key_cache : Tensor
+        Shape ``(blocks, block size, heads, width)``. 4 dimensions; dtype int8 | float16 | bfloat16
+        | float32 | uint8 | int16 | uint16 | int32 | uint32 | hifloat8 | float8_e5m2 |
+        float8_e4m3fn.
+    value_cache : Tensor
+        Blocks and block size of ``key_cache``. 4 dimensions; dtype int8 | float16 | bfloat16 |
+        float32 | uint8 | int16 | uint16 | int32 | uint32 | hifloat8 | float8_e5m2 | float8_e4m3fn.
+    block_tables : Tensor
+        Blocks of each sequence, int32, shape ``(batch, blocks)``. 2 dimensions; dtype int32 |
+        int64.
+    seq_lens : Tensor
+        Tokens of each sequence, int32, or the ends of the sequences behind a 0. 1 dimension.
+    num_tokens : int
+        Tokens of all sequences together.
+    seq_offset : Tensor, optional
+        Tokens to pass over in whole blocks, int32, shape ``(batch,)``. 1 dimension.
+    is_seq_lens_cumsum : bool, default False
+        Whether ``seq_lens`` holds ends.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    out : Tensor
+        Shape ``(num_tokens, heads, width)``, dtype of ``key_cache``.
+    values : Tensor
+        The same of ``value_cache``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGatherPaKvCache (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        key_cache=key_cache, value_cache=value_cache, block_tables=block_tables, seq_lens=seq_lens
+    )
+    expect_optional(seq_offset=seq_offset)
+    out = empty((num_tokens, *key_cache.shape[2:]), key_cache.dtype_name, device=key_cache.device)
+    values = empty(
+        (num_tokens, *value_cache.shape[2:]), value_cache.dtype_name, device=key_cache.device
+    )
+    ops.gather_pa_kv_cache(
+        key_cache,
+        value_cache,
+        block_tables,
+        seq_lens,
+        out,
+        values,
+        seq_offset,
+        "Norm",
+        is_seq_lens_cumsum,
+        stream=stream,
+    )
+    return out, values

@@ -228,6 +228,13 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "rotary_position_embedding": [
         ("f.rotary_position_embedding(turned, ones, ones)",
          "turned + np.concatenate([-turned[..., 32:], turned[..., :32]], -1)")],
+    "interleave_rope": [
+        ("f.interleave_rope(*(t.astype('float16') for t in (turned, ones, ones)))",
+         "np.concatenate([turned[..., ::2] - turned[..., 1::2], "
+         "turned[..., 1::2] + turned[..., ::2]], -1)")],
+    "gather_pa_kv_cache": [
+        ("f.gather_pa_kv_cache(qs, qs, j[:1, :1], j[0, 2:3], 3)[0]", "qs[1, :3]"),
+        ("f.gather_pa_kv_cache(qs, qs, j[:1, :1], j[0, 2:3], 3)[1]", "qs[1, :3]")],
     "conv2d": [
         ("f.conv2d(images, images, y[:2], padding=1)",
          "windows.convolution(images, images, (1, 1), (1, 1), (1, 1)) + y[:2, None, None]"),

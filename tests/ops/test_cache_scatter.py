@@ -53,7 +53,7 @@ def test_rows_are_quantised_into_a_cache(kind: Any, shifted: bool, layout: str) 
 def test_quantised_rows_are_those_of_quantize() -> None:
     rng = np.random.default_rng(2)
     x, scale = rng.uniform(-9, 9, (2, 3, 32)).astype(BF16), rng.uniform(0.1, 1, 32).astype(BF16)
-    target, parts = place(np.zeros((2, 3, 32), np.int8)), place(np.zeros((2, 3, 32), np.int8))
+    target, parts = (place(np.full((2, 3, 32), junk, np.int8)) for junk in (77, 78))
     starts = place(np.zeros(2, np.int32))
     op(QUANT)(target, starts, place(x), place(scale.reshape(1, 1, 32)), None, -2, 2, 1)
     op("aclnnQuantize")(place(x), place(scale), None, np.int8, 2, parts)

@@ -234,12 +234,17 @@ IDS = ["plain", "part", "part and keys", "whole", "whole and keys"]
 
 
 @pytest.mark.parametrize("mode", ["PA_BSND", "PA_NZ"])
-@pytest.mark.parametrize("version", [1, 2, 3])
-@pytest.mark.parametrize("scene", SCENES, ids=IDS)
+@pytest.mark.parametrize(
+    ("version", "scene"),
+    [
+        pytest.param(version, scene, id=f"{version}-{name}")
+        for version in (1, 2, 3)
+        for scene, name in zip(SCENES, IDS, strict=True)
+        if version > 1 or not name.startswith("whole")  # the first has no tokens of INT8
+    ],
+)
 def test_tokens_become_queries_and_keys(scene: Any, version: int, mode: str) -> None:
     s = scene(lead=(5,) if mode == "PA_NZ" else (1, 5))
-    if version == 1 and s.whole:
-        pytest.skip("the first version has no tokens of INT8")
     slots = np.array([33, 2, 40, 0, 17])
     factors = (0.5, 1.5) if version == 3 else (1.0, 1.0)
     results = run(version, s, mode, slots.reshape(s.lead), factors=factors)

@@ -85,4 +85,27 @@ ROWS = (
         ("rotary_position_embedding(input, cos, sin, mode, out)",),
         {"cos": "Cosines of the angles.", "sin": "Sines of the angles.",
          "mode": "How elements pair up: 0 by halves, 1 with their neighbour, 2 by quarters."}),
+    Row("interleave_rope", "input: Tensor, cos: Tensor, sin: Tensor",
+        "Rotate pairs of neighbours and put the first of all pairs in front of the second ones.",
+        (SAME,), ("interleave_rope(input, cos, sin, out)",),
+        {"input": "Shape ``(batch, heads, tokens, 64)``.",
+         "cos": "Cosines of the angles, shape ``(batch, 1, tokens, 64)`` or with one token.",
+         "sin": "Sines of the angles, shape of ``cos``."}),
+    Row("gather_pa_kv_cache", "key_cache: Tensor, value_cache: Tensor, block_tables: Tensor, "
+        "seq_lens: Tensor, num_tokens: int, *, seq_offset: Tensor | None = None, "
+        "is_seq_lens_cumsum: bool = False",
+        "Read the keys and values of sequences from the pages of a cache.",
+        (Output("Shape ``(num_tokens, heads, width)``, dtype of ``key_cache``.",
+                "(num_tokens, *key_cache.shape[2:])", "key_cache.dtype_name"),
+         Output("The same of ``value_cache``.", "(num_tokens, *value_cache.shape[2:])",
+                "value_cache.dtype_name", name="values")),
+        ("gather_pa_kv_cache(key_cache, value_cache, block_tables, seq_lens, out, values, "
+         "seq_offset, 'Norm', is_seq_lens_cumsum)",),
+        {"key_cache": "Shape ``(blocks, block size, heads, width)``.",
+         "value_cache": "Blocks and block size of ``key_cache``.",
+         "block_tables": "Blocks of each sequence, int32, shape ``(batch, blocks)``.",
+         "seq_lens": "Tokens of each sequence, int32, or the ends of the sequences behind a 0.",
+         "num_tokens": "Tokens of all sequences together.",
+         "seq_offset": "Tokens to pass over in whole blocks, int32, shape ``(batch,)``.",
+         "is_seq_lens_cumsum": "Whether ``seq_lens`` holds ends."}),
 )  # fmt: skip

@@ -114,7 +114,7 @@ struct Indices {
 };
 
 struct Heads {
-  int64_t queries, keys, all, tokens;
+  int64_t queries, keys, all, tokens, width;
 };
 
 Status run(PlanContext &c, const char *op, const Indices &at, const Heads &n, double epsilon) {
@@ -153,7 +153,7 @@ Status run(PlanContext &c, const char *op, const Indices &at, const Heads &n, do
     } else {
       cos.read(token * kHead, kHead, cosine);
       sin.read(token * kHead, kHead, sine);
-      rms_normalise(x, kHead, epsilon, gammas[query ? 0 : 1].data());
+      rms_normalise(x, n.width, epsilon, gammas[query ? 0 : 1].data());
       rotate(kHalf, x, cosine, sine, kHead, result);
     }
     if (query) return q_out.write((token * n.queries + head) * kHead, kHead, result);
@@ -231,7 +231,7 @@ EMU_OPERATOR(QkvRmsNormRopeCache,
   for (int i = 0; i < 2; ++i) at.offset[i] = plan.input(a.offsets[i]);
   for (const aclTensor *before : a.before) plan.unused(before);
   const std::vector<int64_t> &heads = headNums->values;
-  const Heads n{heads[0], heads[1], qkvSize->values[2], qkv->shape[0]};
+  const Heads n{heads[0], heads[1], qkvSize->values[2], qkv->shape[0], qkvSize->values[3]};
   const auto indices = std::make_shared<const Indices>(at);
   return plan.finish([=](PlanContext &c) { return run(c, op, *indices, n, epsilon); },
                      workspaceSize, executor);
