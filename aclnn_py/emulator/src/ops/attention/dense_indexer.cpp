@@ -38,6 +38,7 @@ void read_list(Check &check, const char *parameter, const aclIntArray *list,
     check.that(value >= low && value <= form.tokens,
                "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, parameter, b, value, low,
                form.tokens);
+    if (!check.ok()) return;
     s->starts[b] = low;
     s->lengths[b] = value - low;
     last = value;

@@ -21,6 +21,10 @@ struct Window {
 };
 
 // Each window as a row of `out`, read from the tokens of its sequence.
+int64_t windows_in(int64_t tokens, int64_t block, int64_t stride) {
+  return tokens < block ? 0 : (tokens - block) / stride + 1;
+}
+
 void compress(const std::vector<Window> &windows, const TokenReader &tokens,
               const std::vector<float> &weight, int64_t length, int64_t heads, const Heads &out) {
   const int64_t width = tokens.width();
@@ -157,12 +161,10 @@ EMU_OPERATOR(NsaCompress,
              "actSeqLenOptional must end with the tokens of input, %" PRId64, tokens);
   const auto sequences = std::make_shared<emu::Sequences>(
       check.ok() ? emu::sequences_of(*actSeqLenOptional, true, tokens, check) : emu::Sequences());
-  const auto windows = std::make_shared<std::vector<emu::Window>>();
-  for (size_t b = 0; check.ok() && b < sequences->lengths.size(); ++b) {
-    for (int64_t i = 0; i + compressBlockSize <= sequences->lengths[b]; i += compressStride)
-      windows->push_back({static_cast<int64_t>(b), i, static_cast<int64_t>(windows->size())});
-  }
-  const int64_t shape[] = {static_cast<int64_t>(windows->size()), heads, width};
+  int64_t count = 0;
+  for (size_t b = 0; check.ok() && b < sequences->lengths.size(); ++b)
+    count += emu::windows_in(sequences->lengths[b], compressBlockSize, compressStride);
+  const int64_t shape[] = {count, heads, width};
   if (check.ok()) check.shape("output", output, emu::dense_layout(shape, 3));
   if (!check.ok()) return check.status();
   emu::PlanBuilder plan("aclnnNsaCompress");
@@ -171,13 +173,23 @@ EMU_OPERATOR(NsaCompress,
                                tokens, heads, width};
   return plan.finish(
       [=](emu::PlanContext &c) {
+        std::vector<emu::Window> windows;
+        windows.reserve(static_cast<size_t>(count));
+        for (size_t b = 0; b < sequences->lengths.size(); ++b) {
+          const int64_t here =
+              emu::windows_in(sequences->lengths[b], compressBlockSize, compressStride);
+          for (int64_t i = 0; i < here; ++i) {
+            windows.push_back({static_cast<int64_t>(b), i * compressStride,
+                               static_cast<int64_t>(windows.size())});
+          }
+        }
         emu::Operands operands;
         const emu::View out = emu::view_of(c.tensor(to));
         const emu::TokenReader reader(operands.safe(emu::view_of(c.tensor(from)), {out}), form,
                                       *sequences, nullptr);
-        emu::compress(
-            *windows, reader, emu::read_all<float>(c, by, compressBlockSize * heads, 0.0f),
-            compressBlockSize, heads, emu::heads_of(out, emu::Arrangement::kPacked, width));
+        emu::compress(windows, reader, emu::read_all<float>(c, by, compressBlockSize * heads, 0.0f),
+                      compressBlockSize, heads,
+                      emu::heads_of(out, emu::Arrangement::kPacked, width));
         return emu::Status{0};
       },
       workspaceSize, executor);

@@ -29,6 +29,7 @@ Sequences ends_of(Check &check, const char *name, const aclIntArray *list, int64
     check.that(end >= last && end <= tokens,
                "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, name, b, end, last,
                tokens);
+    if (!check.ok()) break;
     s.starts.push_back(last);
     s.lengths.push_back(end - last);
     last = end;
@@ -308,7 +309,8 @@ EMU_OPERATOR(NsaSelectedAttentionInfer,
   const int64_t rows = x->query.packed ? x->query.tokens : batch * x->query.tokens;
   const int last = topkIndices->rank() - 1;
   check.rank("topkIndices", topkIndices, 3, 4);
-  check.that(check.ok() && topkIndices->shape[static_cast<size_t>(last)] == selectBlockCount &&
+  if (!check.ok()) return check.status();
+  check.that(topkIndices->shape[static_cast<size_t>(last)] == selectBlockCount &&
                  topkIndices->shape[static_cast<size_t>(last - 1)] == numKeyValueHeads &&
                  topkIndices->numel() == rows * numKeyValueHeads * selectBlockCount,
              "topkIndices has shape %s; it must have (%" PRId64 ", %" PRId64

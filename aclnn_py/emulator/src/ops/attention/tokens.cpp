@@ -11,7 +11,7 @@ namespace {
 
 // Value `index` of 4 bits, the low half of a byte first.
 float nibble(const char *data, int64_t index) {
-  const int bits = static_cast<unsigned char>(data[index / 2]) >> (index % 2 * 4) & 15;
+  const int bits = static_cast<unsigned char>(data[index >> 1]) >> ((index & 1) * 4) & 15;
   return static_cast<float>(bits < 8 ? bits : bits - 16);
 }
 

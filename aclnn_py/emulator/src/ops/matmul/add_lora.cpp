@@ -59,7 +59,7 @@ Check check_lora(const LoraArguments &g) {
              static_cast<long long>(g.layer), static_cast<long long>(b[1] - 1));
   check.that(g.slice == b[2], "ySliceSize is %lld; it must be the third dimension of weightB, %lld",
              static_cast<long long>(g.slice), static_cast<long long>(b[2]));
-  check.that(g.offset >= 0 && g.slice <= wide && g.offset <= wide - g.slice,
+  check.that(g.offset >= 0 && g.slice >= 0 && g.slice <= wide && g.offset <= wide - g.slice,
              "yOffset is %lld; ySliceSize %lld from there on does not fit the %lld columns of y",
              static_cast<long long>(g.offset), static_cast<long long>(g.slice),
              static_cast<long long>(wide));

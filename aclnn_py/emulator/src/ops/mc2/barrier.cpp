@@ -30,6 +30,7 @@ Status plan_barrier(const BarrierCall &a, bool second, uint64_t *workspace_size,
   if (!check.ok()) return check.status();
   check.that(a.ranks >= 2 && a.ranks <= 384, "worldSize is %" PRId64 "; it must be in [2, 384]",
              a.ranks);
+  if (!check.ok()) return check.status();
   check.that(!a.timeout || a.timeout->numel() == 1,
              "timeOut has shape %s; it must have one element",
              a.timeout ? shape_text(layout_of(*a.timeout)).c_str() : "");

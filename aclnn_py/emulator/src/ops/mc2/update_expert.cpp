@@ -48,7 +48,7 @@ Check check_arguments(const Arguments &a) {
   check.that(a.mode != 0 || (a.rank >= 0 && a.rank < a.world),
              "localRankId is %" PRId64 "; it must be in [0, %" PRId64 ")", a.rank, a.world);
   const int64_t columns = a.table->shape[1];
-  check.that(columns >= 2 && (a.mode != 0 || columns <= a.world + 1),
+  check.that(columns >= 2 && (a.mode != 0 || columns - 1 <= a.world),
              "eplbTable has %" PRId64 " columns; it must have 2 to worldSize + 1", columns);
   check.that((a.scales == nullptr) == (a.threshold == nullptr),
              "expertScalesOptional and pruningThresholdOptional must be given together");
