@@ -109,6 +109,7 @@ EMU_OPERATOR(NsaSelectedAttention,
   x->value = emu::sequence_form(check, "value", value, "inputLayout", "TND", nullptr);
   emu::check_blocks(check, "selectedBlockSize", selectedBlockSize, "selectedBlockCount",
                     selectedBlockCount);
+  if (!check.ok()) return check.status();
   check.that(selectedBlockCount <= emu::kMostCount &&
                  selectedBlockCount * selectedBlockSize < emu::kMostSelected,
              "selectedBlockCount is %" PRId64

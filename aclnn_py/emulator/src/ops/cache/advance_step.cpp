@@ -22,6 +22,7 @@ EMU_OPERATOR(AdvanceStep, (aclTensor *inputTokensRef, const aclTensor *sampledTo
   check.tiling();
   check.that(numSeqs > 0 && numSeqs < kMostSequences, "numSeqs is %lld; allowed: 1 to %lld",
              wide(numSeqs), wide(kMostSequences - 1));
+  if (!check.ok()) return check.status();
   check.that(numQueries > 0 && numQueries < numSeqs,
              "numQueries is %lld; allowed: 1 to %lld, fewer than numSeqs", wide(numQueries),
              wide(numSeqs - 1));

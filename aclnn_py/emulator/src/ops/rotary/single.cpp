@@ -112,11 +112,12 @@ EMU_OPERATOR(InplacePartialRotaryMul, (aclTensor *xRef, const aclTensor *cos, co
   check.that(width <= kWidest && width % 2 == 0,
              "xRef has %lld as its last dimension; allowed: an even number up to %lld",
              static_cast<long long>(width), static_cast<long long>(kWidest));
-  check.that(start >= 0 && start <= end && end <= width && (end - start) % 2 == 0,
+  check.that(start >= 0 && start <= end && end <= width && start % 2 == end % 2,
              "partialSlice is [%lld, %lld); it must lie in the last dimension of xRef, %lld, and "
              "have an even length",
              static_cast<long long>(start), static_cast<long long>(end),
              static_cast<long long>(width));
+  if (!check.ok()) return check.status();
   Layout part = whole, met;
   part.shape[3] = end - start;
   const Layout table = layout_of(*cos);
