@@ -204,7 +204,9 @@ def _work(
             (Path(folder) / "out").open("w+", encoding="utf-8") as out,
             (Path(folder) / "errors").open("w+", encoding="utf-8", errors="replace") as errors,
         ):
-            command = [sys.executable, "-X", "faulthandler", "-m", f"{__package__}.worker"]
+            # The sanitizer reports a crash itself, and ends the process so that it is attributed.
+            own = [] if sanitizer.sanitized() else ["-X", "faulthandler"]
+            command = [sys.executable, *own, "-m", f"{__package__}.worker"]
             child = subprocess.Popen(
                 [*command, json.dumps(asked)],
                 stdin=subprocess.DEVNULL,

@@ -74,6 +74,7 @@ void AttentionRules::nulls() {
   side("value", c_.value);
   check_.required("attentionOut", c_.out).required_text("inputLayout", c_.layout);
   if (c_.with_lse) check_.required(c_.lse.name, c_.lse.given);
+  else if (c_.lse.name != nullptr) check_.optional(c_.lse.name, c_.lse.given);
   for (const auto *tensor : {&c_.pse, &c_.mask}) check_.optional(tensor->name, tensor->given);
   for (const auto *array :
        {&c_.query_lengths, &c_.key_lengths, &c_.prefix_length, &c_.query_starts, &c_.key_starts})
