@@ -26,6 +26,9 @@ bool aclTensor::reach(int64_t *low, int64_t *high) const {
     (span < 0 ? first : last) += span;
   }
   const int64_t bits = emu::dtype_bits(dtype);
+  *low = first * bits / 8;
+  *high = ((last + 1) * bits + 7) / 8;
+  // Operators that know no blocks read such a tensor by its strides.
   if (emu::is_fractal(*this) && shape.size() >= 2) {
     const size_t rank = shape.size();
     const bool flipped = emu::fractal_flipped(*this);
@@ -33,12 +36,8 @@ bool aclTensor::reach(int64_t *low, int64_t *high) const {
                                                shape[rank - (flipped ? 2 : 1)]);
     for (size_t i = 0; i + 2 < rank; ++i) bytes *= shape[i];
     bytes = bytes * bits + offset * bits;
-    *low = offset * bits / 8;
-    *high = bytes.fits() ? bytes.value() / 8 : INT64_MAX;
-    return true;
+    *high = std::max(*high, bytes.fits() ? bytes.value() / 8 : INT64_MAX);
   }
-  *low = first * bits / 8;
-  *high = ((last + 1) * bits + 7) / 8;
   return true;
 }
 

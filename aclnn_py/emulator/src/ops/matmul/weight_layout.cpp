@@ -45,16 +45,6 @@ Status to_fractal(const aclTensor &tensor, int64_t needed, int device) {
         static_cast<long long>(needed), static_cast<const void *>(view.data),
         describe_address(view.data).c_str());
   }
-  aclTensor plain = tensor;  // as the matrix lies there now
-  plain.format = ACL_FORMAT_ND;
-  int64_t low = 0, high = 0;
-  if (plain.reach(&low, &high) &&
-      !kernel_may_use(plain.at(low), static_cast<size_t>(high - low), device, &owner)) {
-    return fail(kKernelFault,
-                "aclnnTransMatmulWeight: mmWeightRef reaches the bytes %lld to %lld of %p (%s).",
-                static_cast<long long>(low), static_cast<long long>(high), plain.data,
-                describe_address(plain.data).c_str());
-  }
   const Snapshot before(view);
   const MatrixStack from = matrix_stack(before.view()), to = matrix_stack(tensor);
   const int64_t size = item_size(tensor.dtype);
