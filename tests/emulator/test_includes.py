@@ -17,6 +17,7 @@ VOCABULARY = {
     "core/statuses.h",
     "core/export.h",
     "core/chip.h",
+    "core/half.h",
     "core/slots.h",
     "core/checked.h",
     "core/callable.h",

@@ -3,13 +3,14 @@
 
 A dtype counts as taken when some call has it: what a tensor may be often depends on the others, so
 each question is tried with the others as in a known call, with all tensors that had one dtype moved
-together, and with one more tensor of any dtype.
+together, and with one more tensor of each dtype that the facts give it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from aclnn_py import facts
 from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
 from helpers.accepted_calls import calls
 from helpers.phase_one import PhaseOne
@@ -37,23 +38,33 @@ def taken(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
         Names of communicators by their number of ranks.
     """
     found: dict[str, set[DType]] = {}
+    accepts = facts.emulated()[operator]["accepts"]
     for call in calls(operator):
         names = [parameter.c_name for parameter in call.op.parameters]
         with PhaseOne(call, groups) as question:
             assert question.ask({}) == 0, f"{call}: {question.message()}"
+            kinds = {}
+            for position in question.tensors:
+                known_kinds = {dtype_of(name.lower()) for name in accepts.get(names[position], ())}
+                kinds[position] = [kind for kind in _OTHERS if kind in known_kinds]
             for position in question.tensors:
                 known = found.setdefault(names[position], set())
                 for dtype in _DTYPES:
-                    if dtype not in known and _takes(question, position, dtype):
+                    if dtype not in known and _takes(question, kinds, position, dtype):
                         known.add(dtype)
     return found
 
 
-def _takes(question: PhaseOne, position: int, dtype: DType) -> bool:
-    return any(question.ask(dtypes) == 0 for dtypes in _assignments(question, position, dtype))
+def _takes(
+    question: PhaseOne, kinds: Mapping[int, list[DType]], position: int, dtype: DType
+) -> bool:
+    ways = _assignments(question, kinds, position, dtype)
+    return any(question.ask(dtypes) == 0 for dtypes in ways)
 
 
-def _assignments(question: PhaseOne, position: int, dtype: DType) -> Iterator[dict[int, DType]]:
+def _assignments(
+    question: PhaseOne, kinds: Mapping[int, list[DType]], position: int, dtype: DType
+) -> Iterator[dict[int, DType]]:
     """Ways to give the tensor at a position a dtype, the likeliest first."""
     tensors = question.tensors
     alone = {position: dtype}
@@ -72,7 +83,7 @@ def _assignments(question: PhaseOne, position: int, dtype: DType) -> Iterator[di
         for way in ways[:2]:
             for other in tensors:
                 if other != position:
-                    for kind in _OTHERS:
+                    for kind in kinds[other]:
                         yield from _with_attributes(question, {**others, **way, other: kind})
 
 
