@@ -565,12 +565,17 @@ def _refused(kind: str, status: int) -> Result:
     return Result(outcome)
 
 
+# Counters that dispatch and combine of experts add to.
+WRITTEN_ALTHOUGH_CONST = {"performanceInfoOptional"}
+
+
 def _written(case: Case) -> list[TensorSpec]:
     """The tensors that the operator writes, as the documents say."""
     found = []
     arguments = case.call.arguments
     for parameter, argument in zip(_op(case.call.operator).parameters, arguments, strict=True):
-        if parameter.direction == "in" or not parameter.is_tensor:
+        written = parameter.direction != "in" or parameter.c_name in WRITTEN_ALTHOUGH_CONST
+        if not written or not parameter.is_tensor:
             continue
         for _ in arguments:  # as often as there can be links; two that point at each other are null
             if isinstance(argument, Same):

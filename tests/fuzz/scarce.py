@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from helpers.accepted_calls import calls
 
 import aclnn_py as ap
+from aclnn_py import facts
 
 from . import operators, sanitizer
 from .budget import Budget
@@ -50,8 +51,9 @@ def fuzz(budget: Budget) -> int:
 
 
 def cases(names: list[str]) -> list[Case]:
-    """Return the accepted calls of the operators."""
-    return [Case(call) for name in names for call in calls(name)]
+    """Return the accepted calls of the operators that the chip of this process has."""
+    here = [name for name in names if "chip" not in facts.emulated()[name]]
+    return [Case(call) for name in here for call in calls(name)]
 
 
 def maker(machine: Machine) -> Scarcity:
@@ -134,12 +136,15 @@ class Scarcity:
         self._attempt.restype = None
         self._machines = [machine]
         self._communicators: list[Any] = []
+        self._joined: list[int] = []  # the keys of the groups that all ranks are in
 
     def make(self, case: Case, note: Callable[[int], None]) -> Result:
         """Refuse one allocation after the other until the call needs no other."""
         from .native import Result
 
-        ap.Device(0).activate()  # the last rank's device was current at the end of the last case
+        self._ranks(max(case.call.ranks, 1))
+        self._join(case.call.group_keys)
+        ap.Device(0).activate()
         known = self._machines[0].make(case, note)
         if known.outcome != "ran" and known.outcome != "phase one alone":
             return known
@@ -206,9 +211,10 @@ class Scarcity:
     def _join(self, keys: list[int]) -> None:
         from aclnn_py.distributed import Communicator
 
-        if not keys or all(key in self._machines[0].groups for key in keys):
+        if not keys or self._joined == keys:
             return
         self._leave()
+        self._joined = list(keys)
         for key in keys:
             members = Communicator.init_all(abs(key))
             self._communicators.extend(members)
@@ -219,5 +225,6 @@ class Scarcity:
         for member in self._communicators:
             member.close()
         self._communicators = []
+        self._joined = []
         for machine in self._machines:
             machine.groups.clear()

@@ -269,7 +269,7 @@ def test_bytes_that_are_no_utf_8_survive(device, tmp_path):
 
 
 def test_an_operator_that_no_library_has_is_said(device, tmp_path, capsys):
-    absent = call(operator="aclnnSleep", arguments=[1])
+    absent = call(operator="aclnnSleep", arguments=[[1]])
     path = written(tmp_path / "file", index(absent))
     (item,) = ap.tools.replay(path)
     if item.missing:
