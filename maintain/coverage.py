@@ -55,6 +55,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
+        "NsaCompressAttention and NsaCompressAttentionInfer take the scores of blocks from the"
+        " softmax with its scale and mask, summed over the heads that share a key; keys in front of"
+        " the first one count as 0. The highest sum is chosen first, of equal ones the block in"
+        " front; places without a block hold -1. Several tokens of a sequence are its last ones,"
+        " and each sees the compressed keys whose tokens are not behind it.",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
         " tokens or the blocks, is a fault.",
         'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'

@@ -18,25 +18,6 @@ constexpr int64_t kLargestGroup = 32, kInferGroup = 16, kInferBatches = 3072, kI
                   kMostSteps = 4;
 constexpr int64_t kLeftUp = 2, kTriangle = 2048;
 
-// The ends of packed sequences.
-Sequences ends_of(Check &check, const char *name, const aclIntArray *list, int64_t tokens) {
-  Sequences s;
-  check.that(list != nullptr && !list->values.empty(), "%s is missing; inputLayout TND needs it",
-             name);
-  int64_t last = 0;
-  for (size_t b = 0; check.ok() && b < list->values.size(); ++b) {
-    const int64_t end = list->values[b];
-    check.that(end >= last && end <= tokens,
-               "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, name, b, end, last,
-               tokens);
-    if (!check.ok()) break;
-    s.starts.push_back(last);
-    s.lengths.push_back(end - last);
-    last = end;
-  }
-  return s;
-}
-
 void check_blocks(Check &check, const char *size_name, int64_t size, const char *count_name,
                   int64_t count) {
   check.that(size >= kBlockUnit && size % kBlockUnit == 0 && size <= kLargestBlock,

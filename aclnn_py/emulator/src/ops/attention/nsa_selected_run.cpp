@@ -32,7 +32,7 @@ class SelectedRun {
                       value = reader(x_.value_at, x_.value, x_.keys);
     SequenceForm result = x_.query;
     result.width = x_.value.width;
-    const TokenReader to(split(out, result), result, x_.queries, nullptr);
+    const TokenReader to(split_heads(out, result), result, x_.queries, nullptr);
     if (x_.with_mask) mask_ = view_of(c_.tensor(x_.mask_at));
     // Tokens behind the last one of a sequence meet nothing.
     const auto tokens_of = [&](int64_t b) {
@@ -51,19 +51,8 @@ class SelectedRun {
   }
 
  private:
-  // Heads that lie side by side get a dimension of their own.
-  static View split(View view, const SequenceForm &form) {
-    const int rank = form.packed ? 3 : 4;
-    if (view.layout.rank == rank) return view;
-    const int last = view.layout.rank - 1;
-    const int64_t step = view.layout.stride[last];
-    view.layout.shape[last] = form.heads;
-    view.layout.stride[last] = form.width * step;
-    view.layout.push(form.width, step);
-    return view;
-  }
   View token_view(size_t at, const SequenceForm &form) const {
-    return split(view_of(c_.tensor(at)), form);
+    return split_heads(view_of(c_.tensor(at)), form);
   }
 
   const int64_t *blocks(int64_t b, int64_t token, int64_t head) const {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/statuses.h"
 #include "ops/float_kernels.h"
@@ -78,6 +79,35 @@ void check_lengths(Check &check, const char *parameter, const aclTensor *list, L
   check.that(check.ok() && list->shape[0] == expected,
              "%s has shape %s; it must have %" PRId64 " elements for %" PRId64 " sequences",
              parameter, shape_text(layout_of(*list)).c_str(), expected, batch);
+}
+
+Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, int64_t tokens) {
+  Sequences s;
+  check.that(list != nullptr && !list->values.empty(), "%s is missing; inputLayout TND needs it",
+             parameter);
+  int64_t last = 0;
+  for (size_t b = 0; check.ok() && b < list->values.size(); ++b) {
+    const int64_t end = list->values[b];
+    check.that(end >= last && end <= tokens,
+               "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, parameter, b, end, last,
+               tokens);
+    if (!check.ok()) break;
+    s.starts.push_back(last);
+    s.lengths.push_back(end - last);
+    last = end;
+  }
+  return s;
+}
+
+View split_heads(View view, const SequenceForm &form) {
+  const int rank = form.packed ? 3 : 4;
+  if (view.layout.rank == rank) return view;
+  const int last = view.layout.rank - 1;
+  const int64_t step = view.layout.stride[last];
+  view.layout.shape[last] = form.heads;
+  view.layout.stride[last] = form.width * step;
+  view.layout.push(form.width, step);
+  return view;
 }
 
 Status read_sequences(const char *op, const char *parameter, PlanContext &c, size_t at,
@@ -154,6 +184,7 @@ void attend(const GatheredAttention &a, GatheredResult *result) {
   result->out.assign(rows * static_cast<size_t>(a.value_width), 0.0f);
   result->highest.assign(rows, kNothing);
   result->sum.assign(rows, 0.0f);
+  result->chances.clear();
   if (a.keys == 0) return;
   std::vector<float> scores(rows * static_cast<size_t>(a.keys));
   const Matrix query{a.query, ACL_FLOAT, a.rows, a.width, {a.width}, {1}};
@@ -183,6 +214,12 @@ void attend(const GatheredAttention &a, GatheredResult *result) {
     float *row = result->out.data() + static_cast<int64_t>(i) * a.value_width;
     for (int64_t j = 0; j < a.value_width; ++j) row[j] *= factors[i];
   }
+  if (!a.with_chances) return;
+  for (size_t i = 0; i < rows; ++i) {
+    float *row = scores.data() + static_cast<int64_t>(i) * a.keys;
+    for (int64_t j = 0; j < a.keys; ++j) row[j] *= factors[i];
+  }
+  result->chances = std::move(scores);
 }
 
 }  // namespace emu

@@ -43,6 +43,11 @@ struct Sequences {
   std::vector<int64_t> starts, lengths;
 };
 
+// The sequences that phase one knows: a list of the ends of packed ones, which must be there.
+Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, int64_t tokens);
+// The view of a tensor whose heads lie side by side, with a dimension for them.
+View split_heads(View view, const SequenceForm &form);
+
 // The sequences of a tensor; a list at kAbsent, or one that is not given, leaves them whole. A list
 // that leads out of the tensor is a fault.
 Status read_sequences(const char *op, const char *parameter, PlanContext &context, size_t at,
@@ -79,9 +84,11 @@ struct GatheredAttention {
   int64_t rows, keys, width, value_width;
   float scale;
   const float *bias = nullptr, *sinks = nullptr;
+  bool with_chances = false;
 };
 struct GatheredResult {
   std::vector<float> out, highest, sum;
+  std::vector<float> chances;  // the softmax itself, where it is asked for
 };
 void attend(const GatheredAttention &a, GatheredResult *result);
 
