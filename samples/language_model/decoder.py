@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A language model with the pages of its cache: chunks of a prompt, and steps of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from building import Builder, Cache
+from config import DTYPES, Config, read_config
+from layers import Step
+from model import Model
+from steps import Bucket
+from weights import Checkpoint, dtype_of
+
+import aclnn_py as ap
+
+PAGE_SIZES = (128, 256, 384, 512)
+"""What the attention operator takes."""
+
+
+class Decoder:
+    """A model, its cache of ``pages`` pages, and a captured graph for each size of a batch.
+
+    The caller decides which pages hold the tokens of a sequence. One thread uses a Decoder.
+    """
+
+    def __init__(self, model: Model, cache: Cache, most: int) -> None:
+        if not 1 <= most <= 1024:
+            raise ValueError(f"most: a batch has 1 to 1024 rows, got {most}")
+        self._model, self._cache, self._most = model, cache, most
+        width = min(-(-model.config.context // cache.page_size), cache.pages)
+        first: Bucket | None = None
+        self._buckets: dict[int, Bucket] = {}
+        # The largest first: its memory is large enough for the others.
+        for rows in reversed(bucket_sizes(most)):
+            self._buckets[rows] = Bucket(model, rows, width, first)
+            first = first or self._buckets[rows]
+
+    @classmethod
+    def open(
+        cls,
+        directory: str | Path,
+        *,
+        dtype: str | None = None,
+        pages: int,
+        page_size: int = 128,
+        most: int = 16,
+    ) -> Decoder:
+        """Read a model directory as it is published, and put the weights on the device.
+
+        Parameters
+        ----------
+        directory : str or Path
+            It has config.json and *.safetensors.
+        dtype : str, optional
+            "float16" or "bfloat16"; by default what config.json says, float16 for float32.
+        pages : int
+            Pages of the cache.
+        page_size : int, default 128
+            Tokens of a page: 128, 256, 384 or 512.
+        most : int, default 16
+            Rows of the largest batch.
+
+        Raises
+        ------
+        ConfigError, WeightError
+            The files are not those of a model that this sample computes.
+        ValueError
+            An option is out of its range.
+        """
+        if dtype is not None and dtype not in DTYPES:
+            raise ValueError(f"dtype: expected one of {', '.join(DTYPES)}, got {dtype!r}")
+        if page_size not in PAGE_SIZES:
+            raise ValueError(f"page_size: expected one of {PAGE_SIZES}, got {page_size}")
+        if pages < 1:
+            raise ValueError(f"pages: the cache has at least 1 page, got {pages}")
+        config = read_config(directory)
+        checkpoint = Checkpoint(directory)
+        cache = Cache(pages, page_size)
+        try:
+            kind = dtype_of(dtype or config.dtype)
+            model = Model(Builder(config, checkpoint, kind, cache))
+        finally:
+            checkpoint.close()
+        return cls(model, cache, most)
+
+    @property
+    def config(self) -> Config:
+        """The sizes of the model."""
+        return self._model.config
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of different tokens."""
+        return self.config.vocabulary
+
+    @property
+    def context(self) -> int:
+        """Tokens of the longest sequence: what the model allows and the cache holds."""
+        return min(self.config.context, self.pages * self.page_size)
+
+    @property
+    def pages(self) -> int:
+        return self._cache.pages
+
+    @property
+    def page_size(self) -> int:
+        return self._cache.page_size
+
+    def prefill(self, tokens: Sequence[int], start: int, pages: Sequence[int]) -> ap.Tensor:
+        """Add a chunk of one sequence to the cache.
+
+        Parameters
+        ----------
+        tokens : sequence of int
+            The chunk.
+        start : int
+            How many tokens of the sequence the cache has already.
+        pages : sequence of int
+            The pages of the sequence, as many as ``start + len(tokens)`` tokens need.
+
+        Returns
+        -------
+        Tensor
+            Logits of the chunk's last token, float32 (1, vocabulary).
+        """
+        if start < 0 or not tokens:
+            raise ValueError(f"a chunk has tokens and begins at 0 or later, got {start}")
+        self._check_tokens(tokens)
+        length = start + len(tokens)
+        self._check_pages("pages", pages, length)
+        places = np.arange(start, length)
+        table = np.array([pages], np.int32)
+        step = Step(
+            rows=1,
+            positions=ap.from_numpy(places),
+            slots=ap.from_numpy(self._slots(places, table[0])),
+            table=ap.from_numpy(table),
+            lengths=(length,),
+        )
+        return self._model.forward(ap.from_numpy(np.array(tokens, np.int64)), step)
+
+    def decode(
+        self, tokens: Sequence[int], lengths: Sequence[int], pages: Sequence[Sequence[int]]
+    ) -> ap.Tensor:
+        """Add one token to each of several sequences.
+
+        Parameters
+        ----------
+        tokens : sequence of int
+            A token of each sequence, at most ``most``.
+        lengths : sequence of int
+            Tokens of each sequence, the new one included.
+        pages : sequence of sequence of int
+            The pages of each sequence, as many as its length needs.
+
+        Returns
+        -------
+        Tensor
+            Logits, float32 (sequences, vocabulary). The next ``decode`` of a batch of similar size
+            overwrites them, in the order of the stream.
+        """
+        if not 1 <= len(tokens) <= self._most:
+            raise ValueError(f"tokens: a batch has 1 to {self._most} rows, got {len(tokens)}")
+        if not len(tokens) == len(lengths) == len(pages):
+            raise ValueError(
+                f"{len(tokens)} tokens, {len(lengths)} lengths and {len(pages)} lists of pages: "
+                "there is one of each for a row"
+            )
+        self._check_tokens(tokens)
+        for row, (length, own) in enumerate(zip(lengths, pages, strict=True)):
+            self._check_pages(f"pages[{row}]", own, length)
+        rows = min(size for size in self._buckets if size >= len(tokens))
+        return self._buckets[rows].run(tokens, lengths, pages, self.page_size)
+
+    def close(self) -> None:
+        """Release the graphs."""
+        for bucket in self._buckets.values():
+            bucket.close()
+        self._buckets.clear()
+
+    def _slots(self, places: np.ndarray, pages: np.ndarray) -> np.ndarray:
+        size = self.page_size
+        return pages[places // size].astype(np.int64) * size + places % size
+
+    def _check_tokens(self, tokens: Sequence[int]) -> None:
+        for token in tokens:
+            if not 0 <= token < self.vocabulary:
+                raise ValueError(f"tokens: {token} is not below {self.vocabulary}")
+
+    def _check_pages(self, name: str, pages: Sequence[int], length: int) -> None:
+        if not 1 <= length <= self.context:
+            raise ValueError(f"a sequence has 1 to {self.context} tokens, got {length}")
+        if len(pages) * self.page_size < length:
+            raise ValueError(
+                f"{name}: {len(pages)} pages of {self.page_size} tokens do not hold {length}"
+            )
+        for page in pages:
+            if not 0 <= page < self.pages:
+                raise ValueError(f"{name}: page {page} is not one of 0 to {self.pages - 1}")
+
+
+def bucket_sizes(most: int) -> list[int]:
+    """1, 2, 4 and so on, up to ``most``."""
+    sizes = []
+    rows = 1
+    while rows < most:
+        sizes.append(rows)
+        rows *= 2
+    return [*sizes, most]

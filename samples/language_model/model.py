@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole model on the device: tokens in, logits out."""
+
+from __future__ import annotations
+
+import numpy as np
+from building import Builder
+from layers import Step
+
+import aclnn_py as ap
+from aclnn_py import functional as F
+
+
+class Model:
+    """The weights, the cache of every layer, and the forward pass."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.config = builder.config
+        self._words = builder.words()
+        self._layers = [builder.layer(number) for number in range(self.config.layers)]
+        self._norm = builder.last_norm()
+        self._head = builder.head()
+
+    def forward(self, tokens: ap.Tensor, step: Step) -> ap.Tensor:
+        """Queue a pass; return float32 logits (rows, vocabulary) of each row's last token."""
+        x = F.embedding(tokens, self._words)
+        first, *others = self._layers
+        normed = first.first_norm(x)
+        for layer, following in zip(
+            self._layers, [*(other.first_norm for other in others), None], strict=True
+        ):
+            normed, x = layer.second_norm.of_sum(x, layer.attention(normed, step))
+            added = layer.network(normed)
+            if following is not None:
+                normed, x = following.of_sum(x, added)
+        each = tokens.shape[0] // step.rows
+        if each > 1:
+            x, added = x[each - 1 :: each], added[each - 1 :: each]
+        normed, _ = self._norm.of_sum(x, added)
+        return F.cast(self._head(normed), np.float32)
