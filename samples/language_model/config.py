@@ -124,9 +124,10 @@ def parse(values: Mapping[str, Any]) -> Config:
     fields = Fields(values)
     kind = fields.one_of("model_type", ARCHITECTURES)
     fields.one_of("hidden_act", ("silu",), "silu")
-    if fields.flag("use_sliding_window", False) or fields.get("sliding_window", None, int):
-        if kind == "mixtral" or fields.flag("use_sliding_window", False):
-            raise ConfigError("sliding_window", "attention over a window is not supported")
+    # Qwen models have a window in their files that they do not use.
+    window = kind == "mixtral" and fields.values.get("sliding_window")
+    if window or fields.flag("use_sliding_window", False):
+        raise ConfigError("sliding_window", "attention over a window is not supported")
     if fields.values.get("quantization_config"):
         raise ConfigError(
             "quantization_config",

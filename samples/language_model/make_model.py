@@ -64,7 +64,7 @@ TEXT = (
     "A model server answers requests: it reads a prompt, and writes one token after the other.",
     "Pages of a cache hold keys and values; a table says which page belongs to which sequence.",
     "Numbers 0 1 2 3 4 5 6 7 8 9, and signs: , . ; : ! ? ( ) [ ] { } < > / + - * = %",
-    "Übermütige Grüße aus Zürich, naïve café, déjà vu, façade; 你好，世界；こんにちは；привет",
+    "Übermütige Grüße aus Zürich, naïve café, déjà vu, façade; 你好, 世界; こんにちは; привет",
 )
 
 

@@ -75,9 +75,7 @@ class Checkpoint:
         if array.shape != tuple(shape):
             raise WeightError(f"{name}: shape {array.shape}, config.json says {tuple(shape)}")
         if array.dtype not in FLOATS:
-            raise WeightError(
-                f"{name}: dtype {array.dtype}; float16, bfloat16 and float32 are read"
-            )
+            raise WeightError(f"{name}: dtype {array.dtype}; only float16, bfloat16, float32")
         return array
 
     def close(self) -> None:
