@@ -25,9 +25,12 @@ __all__ = [
     "check_margins",
     "check_matrix",
     "check_normalized",
+    "expect_flags",
     "expect_list",
+    "expect_numbers",
     "expect_optional",
     "expect_tensors_or_numbers",
+    "expect_whole",
     "first_tensor",
     "gelu_mode",
     "has_operator",
@@ -35,6 +38,7 @@ __all__ = [
     "qr_mode",
     "reduction_mode",
     "rows",
+    "whole_numbers",
 ]
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic, Scalar)
@@ -64,6 +68,38 @@ def expect_tensors_or_numbers(**arguments: object) -> None:
     for name, value in arguments.items():
         if not isinstance(value, _OPERANDS):
             raise not_a_tensor(name, value)
+
+
+def expect_flags(**arguments: object) -> None:
+    """Raise for the first argument that is not a bool."""
+    for name, value in arguments.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name}: expected a bool, got {type_name(value)}")
+
+
+def expect_numbers(**arguments: object) -> None:
+    """Raise for the first argument that is not a number."""
+    for name, value in arguments.items():
+        if isinstance(value, Tensor) or not isinstance(value, _OPERANDS):
+            raise TypeError(f"{name}: expected a number, got {type_name(value)}")
+
+
+def expect_whole(**arguments: object) -> None:
+    """Raise for the first argument that is not an integer."""
+    for name, value in arguments.items():
+        if not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name}: expected an int, got {type_name(value)}")
+
+
+def whole_numbers(name: str, value: int | Sequence[int]) -> tuple[int, ...]:
+    """Return an argument that is an integer or a sequence of them as a tuple."""
+    if isinstance(value, (int, np.integer)):
+        return (int(value),)
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
+        if all(isinstance(item, (int, np.integer)) for item in value):
+            return tuple(int(item) for item in value)
+        raise TypeError(f"{name}: expected ints, got {value!r}")
+    raise TypeError(f"{name}: expected an int or a sequence of ints, got {type_name(value)}")
 
 
 def expect_list(**arguments: object) -> None:
@@ -115,7 +151,9 @@ def _choice(argument: str, value: str, known: Mapping[str, int]) -> int:
 
 def per_dimension(argument: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
     """One number for each of ``count`` dimensions; a single number serves all."""
-    values = (value,) * count if isinstance(value, int) else tuple(value)
+    values = whole_numbers(argument, value)
+    if isinstance(value, (int, np.integer)):
+        values *= count
     if len(values) != count:
         raise InvalidArgumentError(
             f"{argument}: {values} has {len(values)} numbers; expected 1 or {count}"
@@ -150,7 +188,7 @@ def check_limits(min: object, max: object) -> None:
 
 def check_normalized(input: Tensor, shape: Sequence[int], **weights: Tensor | None) -> None:
     """Raise unless ``input`` ends in a shape, and the weights that are given have it."""
-    wanted = tuple(shape)
+    wanted = whole_numbers("normalized_shape", shape)
     if not wanted or input.shape[-len(wanted) :] != wanted:
         raise InvalidArgumentError(
             f"normalized_shape: the shape {input.shape} of input does not end in {wanted}"
@@ -193,10 +231,9 @@ def check_margins(pad: Sequence[int], mode: str) -> None:
         raise InvalidArgumentError(
             f"mode: expected 'constant', 'reflect' or 'replicate', got {mode!r}"
         )
-    if mode != "constant" and len(pad) not in (2, 4, 6):
-        raise InvalidArgumentError(
-            f"pad: the mode {mode!r} takes 2, 4 or 6 numbers, got {len(pad)}"
-        )
+    count = len(whole_numbers("pad", pad))
+    if mode != "constant" and count not in (2, 4, 6):
+        raise InvalidArgumentError(f"pad: the mode {mode!r} takes 2, 4 or 6 numbers, got {count}")
 
 
 def check_linear(weight: Tensor, bias: Tensor | None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_optional
+from aclnn_py.functional.arguments import expect_optional, expect_whole
 from aclnn_py.functional.masks import (
     ALL_TOKENS,
     added_scores,
@@ -422,6 +422,7 @@ def gather_pa_kv_cache(
         key_cache=key_cache, value_cache=value_cache, block_tables=block_tables, seq_lens=seq_lens
     )
     expect_optional(seq_offset=seq_offset)
+    expect_whole(num_tokens=num_tokens)
     out = empty((num_tokens, *key_cache.shape[2:]), key_cache.dtype_name, device=key_cache.device)
     values = empty(
         (num_tokens, *value_cache.shape[2:]), value_cache.dtype_name, device=key_cache.device

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
+from aclnn_py.functional.arguments import expect_numbers, expect_whole, whole_numbers
 from aclnn_py.functional.drawing import Replayed, next_place, signed, unsigned
 from aclnn_py.functional.promotion import DTypeLike, arange_type
 from aclnn_py.functional.shapes import arange_length
@@ -121,6 +122,7 @@ def linspace(
     ------
     aclnnLinspace (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
+    expect_whole(steps=steps)
     out = empty((steps,), "float32" if dtype is None else dtype, device=device)
     ops.linspace(start, end, steps, out, stream=stream)
     return out
@@ -168,6 +170,7 @@ def eye(
     """
     if m is None:
         m = n
+    expect_whole(n=n, m=m)
     out = empty((n, m), "float32" if dtype is None else dtype, device=device)
     ops.eye(n, m, out, stream=stream)
     return out
@@ -269,6 +272,7 @@ def full_like(input: Tensor, fill_value: Number, *, stream: Stream | None = None
     aclnnInplaceFillScalar (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_numbers(fill_value=fill_value)
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.inplace_fill_scalar(out, fill_value, stream=stream)
     return out
@@ -334,6 +338,7 @@ def normal(
     aclnnInplaceNormalTensor (``include/aclnnop/random.h``), CANN: a release after 8.1.RC1;
     aclnnInplaceNormal (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
     """
+    size = whole_numbers("size", size)
     out = empty(size, "float32" if dtype is None else dtype, device=device)
     place = next_place(out, generator, seed, offset, stream)
     if isinstance(place, Replayed):
@@ -405,6 +410,8 @@ def uniform(
     aclnnInplaceUniformTensor (``include/aclnnop/random.h``), CANN: a release after 8.1.RC1;
     aclnnInplaceUniform (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
     """
+    expect_numbers(low=low, high=high)
+    size = whole_numbers("size", size)
     out = empty(size, "float32" if dtype is None else dtype, device=device)
     place = next_place(out, generator, seed, offset, stream)
     if isinstance(place, Replayed):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_tensors_or_numbers
+from aclnn_py.functional.arguments import expect_numbers, expect_tensors_or_numbers
 from aclnn_py.functional.drawing import Replayed, next_place, signed, unsigned
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
@@ -1143,6 +1143,7 @@ def uniform_(
     aclnnInplaceUniform (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_numbers(low=low, high=high)
     place = next_place(input, generator, seed, offset, stream)
     if isinstance(place, Replayed):
         ops.inplace_uniform_tensor(

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_tensors_or_numbers
+from aclnn_py.functional.arguments import expect_tensors_or_numbers, expect_whole
 from aclnn_py.functional.promotion import promote
 from aclnn_py.functional.shapes import broadcast, replaced
 from aclnn_py.operators.describe.argument_errors import expect_tensors
@@ -623,6 +623,7 @@ def topk(
     aclnnTopk (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_whole(k=k)
     values = empty(replaced(input.shape, dim, k), input.dtype_name, device=input.device)
     indices = empty(replaced(input.shape, dim, k), "int64", device=input.device)
     ops.topk(input, k, dim, largest, sorted, values, indices, stream=stream)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
+from aclnn_py.functional.arguments import expect_flags
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
@@ -45,6 +46,7 @@ def check_attention(
             raise InvalidArgumentError(
                 f"{name}: shape {tensor.shape} is not (batch, heads, tokens, width)"
             )
+    expect_flags(is_causal=is_causal, enable_gqa=enable_gqa)
     if not enable_gqa and query.shape[1] != key.shape[1]:
         raise InvalidArgumentError(
             f"key: {key.shape[1]} heads beside {query.shape[1]} of query need enable_gqa=True"

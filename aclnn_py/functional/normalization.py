@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from math import prod
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import check_channels, check_normalized, expect_optional
+from aclnn_py.functional.arguments import (
+    check_channels,
+    check_normalized,
+    expect_numbers,
+    expect_optional,
+    expect_whole,
+)
 from aclnn_py.functional.shapes import statistics_shape
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
@@ -61,6 +67,7 @@ def renorm(
     aclnnRenorm (``include/aclnnop/norm.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_numbers(maxnorm=maxnorm)
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.renorm(input, p, dim, maxnorm, out, stream=stream)
     return out
@@ -212,6 +219,7 @@ def group_norm(
     """
     expect_tensors(input=input, weight=weight, bias=bias)
     check_channels(input)
+    expect_whole(num_groups=num_groups)
     batch, channels, *spatial = input.shape
     out = empty(input.shape, input.dtype_name, device=input.device)
     mean = empty((batch, num_groups), input.dtype_name, device=input.device)

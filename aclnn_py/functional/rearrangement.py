@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import check_margins, expect_list
+from aclnn_py.functional.arguments import check_margins, expect_list, expect_whole
 from aclnn_py.functional.promotion import promote
 from aclnn_py.functional.shapes import (
     axis,
     joined_shape,
     pad_shape,
+    permuted_shape,
     replaced,
     stacked_shape,
     tiled_shape,
@@ -220,6 +221,7 @@ def narrow_copy(
     aclnnSlice (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_whole(start=start, length=length)
     out = empty(replaced(input.shape, dim, length), input.dtype_name, device=input.device)
     ops.slice(input, dim, start, start + length, 1, out, stream=stream)
     return out
@@ -295,6 +297,7 @@ def repeat_interleave(
     aclnnRepeatInterleaveIntWithDim (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_whole(repeats=repeats)
     length = input.shape[axis(dim, input.ndim)] * repeats
     out = empty(replaced(input.shape, dim, length), input.dtype_name, device=input.device)
     ops.repeat_interleave_int_with_dim(input, repeats, dim, length, out, stream=stream)
@@ -333,7 +336,7 @@ def permute_copy(input: Tensor, dims: Sequence[int], *, stream: Stream | None = 
     aclnnPermute (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
-    out = empty(tuple(input.shape[dim] for dim in dims), input.dtype_name, device=input.device)
+    out = empty(permuted_shape(input.shape, dims), input.dtype_name, device=input.device)
     ops.permute(input, dims, out, stream=stream)
     return out
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
+from aclnn_py.functional.arguments import expect_flags
 from aclnn_py.functional.promotion import DTypeLike, floating, promote, sum_type
 from aclnn_py.functional.shapes import given_dims, reduced_dims, reduced_shape
 from aclnn_py.operators.describe.argument_errors import expect_tensors
@@ -180,6 +181,7 @@ def prod(
     (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_flags(keepdim=keepdim)
     out = empty(
         () if dim is None else reduced_shape(input.shape, (dim,), keepdim),
         sum_type(input, dtype),

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from aclnn_py.errors import InvalidArgumentError
+from aclnn_py.functional.arguments import expect_flags, expect_whole, whole_numbers
+from aclnn_py.operators.describe.argument_errors import type_name
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "matmul_shape",
     "matrix_shape",
     "pad_shape",
+    "permuted_shape",
     "pooled_shape",
     "qr_shapes",
     "reduced_dims",
@@ -39,6 +42,7 @@ __all__ = [
 
 def axis(dim: int, rank: int) -> int:
     """The dimension, counted from the first."""
+    expect_whole(dim=dim)
     if not -max(rank, 1) <= dim < max(rank, 1):
         raise InvalidArgumentError(f"dim: {dim} is out of range for {rank} dimensions")
     return dim % max(rank, 1)
@@ -48,7 +52,7 @@ def given_dims(dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The dimensions to reduce as a tuple; an empty one stands for all."""
     if dim is None:
         return ()
-    return (dim,) if isinstance(dim, int) else tuple(dim)
+    return whole_numbers("dim", dim)
 
 
 def reduced_dims(input: Tensor, dim: int | tuple[int, ...] | None) -> tuple[int, ...]:
@@ -68,7 +72,8 @@ def half(shape: tuple[int, ...], dim: int) -> int:
 
 def whole_repeats(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
     """The repeats of every dimension; missing leading ones are 1."""
-    return (*(1 for _ in range(len(shape) - len(dims))), *dims)
+    repeats = whole_numbers("dims", dims)
+    return (*(1 for _ in range(len(shape) - len(repeats))), *repeats)
 
 
 def statistics_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -114,10 +119,14 @@ def qr_shapes(shape: tuple[int, ...], mode: str) -> tuple[tuple[int, ...], tuple
 
 def tiled_shape(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
     """Shape of a repeated tensor; ``dims`` counts from the last dimension."""
-    rank = max(len(shape), len(dims))
-    lengths = (1,) * (rank - len(shape)) + shape
-    repeats = (1,) * (rank - len(dims)) + tuple(dims)
+    repeats = whole_repeats(shape, dims)
+    lengths = (1,) * (len(repeats) - len(shape)) + shape
     return tuple(a * b for a, b in zip(lengths, repeats, strict=True))
+
+
+def permuted_shape(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...]:
+    """Shape whose dimension ``i`` is dimension ``dims[i]`` of another."""
+    return tuple(shape[axis(dim, len(shape))] for dim in whole_numbers("dims", dims))
 
 
 def unfolded_shape(
@@ -134,6 +143,7 @@ def unfolded_shape(
 
 def reduced_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:
     """Shape after a reduction over ``dims``; an empty tuple reduces all."""
+    expect_flags(keepdim=keepdim)
     gone = {axis(dim, len(shape)) for dim in dims} if dims else set(range(len(shape)))
     if keepdim:
         return tuple(1 if i in gone else n for i, n in enumerate(shape))
@@ -170,6 +180,7 @@ def stacked_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:
 
 def pad_shape(shape: tuple[int, ...], pad: Sequence[int]) -> tuple[int, ...]:
     """Shape after padding; the first pair of ``pad`` is for the last dimension."""
+    pad = whole_numbers("pad", pad)
     if len(pad) % 2 or len(pad) // 2 > len(shape):
         raise InvalidArgumentError(f"pad: {len(pad)} numbers for {len(shape)} dimensions")
     lengths = list(shape)
@@ -188,6 +199,9 @@ def pooled_shape(
 ) -> tuple[int, ...]:
     """Shape after a window has moved over the last ``len(kernel)`` dimensions."""
     result = []
+    expect_flags(ceil_mode=ceil_mode)
+    if len(shape) < len(kernel):
+        raise InvalidArgumentError(f"input: shape {shape} has fewer than {len(kernel)} dimensions")
     sizes = shape[-len(kernel) :]
     for size, window, step, margin, spread in zip(
         sizes, kernel, stride, padding, dilation or (1,) * len(kernel), strict=True
@@ -228,6 +242,7 @@ def transposed_shape(
     groups: int,
 ) -> tuple[int, ...]:
     """Shape of a transposed convolution with weights (in, out / groups, ...)."""
+    expect_whole(groups=groups)
     sizes = (
         (size - 1) * step - 2 * margin + spread * (window - 1) + 1 + extra
         for size, window, step, margin, extra, spread in zip(
@@ -239,6 +254,9 @@ def transposed_shape(
 
 def arange_length(start: Any, end: Any, step: Any) -> int:
     """Number of elements of a range."""
+    for name, value in (("start", start), ("end", end), ("step", step)):
+        if not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{name}: expected a real number, got {type_name(value)}")
     if step == 0:
         raise InvalidArgumentError("step: expected a nonzero number, got 0")
     count: int = ceil((end - start) / step)

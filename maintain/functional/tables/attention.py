@@ -107,5 +107,6 @@ ROWS = (
          "seq_lens": "Tokens of each sequence, int32, or the ends of the sequences behind a 0.",
          "num_tokens": "Tokens of all sequences together.",
          "seq_offset": "Tokens to pass over in whole blocks, int32, shape ``(batch,)``.",
-         "is_seq_lens_cumsum": "Whether ``seq_lens`` holds ends."}),
+         "is_seq_lens_cumsum": "Whether ``seq_lens`` holds ends."},
+        steps=("expect_whole(num_tokens=num_tokens)",)),
 )  # fmt: skip

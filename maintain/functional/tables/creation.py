@@ -6,7 +6,7 @@ from __future__ import annotations
 from maintain.functional.row import Call, Output, Row
 from maintain.functional.tables.forms import SAME
 
-__all__ = ["DRAWN", "NUMBERS", "ROWS", "SEED", "normal_calls", "uniform_calls"]
+__all__ = ["DRAWN", "NUMBERS", "REAL_BOUNDS", "ROWS", "SEED", "normal_calls", "uniform_calls"]
 
 _PLACE = "dtype: DTypeLike | None = None, device: Device | int | None = None"
 _SIZED = Output("Shape ``size``.", "size", "'float32' if dtype is None else dtype")
@@ -25,6 +25,8 @@ SEED = {
     "offset": "Position in the sequence of ``seed`` to start from; default is 0.",
 }
 _SPREAD = {"mean": "Mean of the distribution.", "std": "Standard deviation."}
+_SIZE = "size = whole_numbers('size', size)"
+REAL_BOUNDS = "expect_numbers(low=low, high=high)"
 _BOUNDS = {"low": "Lower bound, included.", "high": "Upper bound, excluded."}
 
 _CAPTURED = "isinstance(place, Replayed)"
@@ -67,27 +69,28 @@ ROWS = (
         (Output("Shape ``(steps,)``.", "(steps,)", "'float32' if dtype is None else dtype"),),
         ("linspace(start, end, steps, out)",),
         {"start": "First number.", "end": "Last number.", "steps": "How many numbers.", **_DTYPE},
-        device="device"),
+        steps=("expect_whole(steps=steps)",), device="device"),
     Row("eye", f"n: int, m: int | None = None, *, {_PLACE}",
         "Make a matrix with ones on its diagonal and zeros elsewhere.",
         (Output("Shape ``(n, m)``.", "(n, m)", "'float32' if dtype is None else dtype"),),
         ("eye(n, m, out)",),
         {"n": "Number of rows.", "m": "Number of columns; default is ``n``.", **_DTYPE},
-        steps=("if m is None: m = n",), device="device"),
+        steps=("if m is None: m = n", "expect_whole(n=n, m=m)"), device="device"),
     Row("zeros_like", "input: Tensor", "Make a tensor of zeros in the shape of another.", (SAME,),
         ("inplace_zero(out)",)),
     Row("ones_like", "input: Tensor", "Make a tensor of ones in the shape of another.", (SAME,),
         ("inplace_one(out)",)),
     Row("full_like", "input: Tensor, fill_value: Number",
         "Make a tensor of one value in the shape of another.", (SAME,),
-        ("inplace_fill_scalar(out, fill_value)",), {"fill_value": "Value of all elements."}),
+        ("inplace_fill_scalar(out, fill_value)",), {"fill_value": "Value of all elements."},
+        steps=("expect_numbers(fill_value=fill_value)",)),
     Row("normal", "mean: float, std: float, size: tuple[int, ...], *, "
         f"{DRAWN}, {_PLACE}", "Draw normally distributed random numbers.", (_SIZED,),
         normal_calls("out"), {**_SPREAD, "size": "Shape of the result.", **SEED, **_DTYPE},
-        device="device", notes=NUMBERS, draws="out"),
+        steps=(_SIZE,), device="device", notes=NUMBERS, draws="out"),
     Row("uniform", "low: float, high: float, size: tuple[int, ...], *, "
         f"{DRAWN}, {_PLACE}", "Draw uniformly distributed random numbers.",
         (_SIZED,), uniform_calls("out"),
-        {**_BOUNDS, "size": "Shape of the result.", **SEED, **_DTYPE}, device="device",
-        notes=NUMBERS, draws="out"),
+        {**_BOUNDS, "size": "Shape of the result.", **SEED, **_DTYPE},
+        steps=(REAL_BOUNDS, _SIZE), device="device", notes=NUMBERS, draws="out"),
 )  # fmt: skip

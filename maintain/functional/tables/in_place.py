@@ -10,6 +10,7 @@ from maintain.functional.tables import activation, arithmetic, pointwise
 from maintain.functional.tables.creation import (
     DRAWN,
     NUMBERS,
+    REAL_BOUNDS,
     SEED,
     normal_calls,
     uniform_calls,
@@ -78,5 +79,5 @@ ROWS = (
         f"{DRAWN}", "Fill a tensor with uniformly distributed random numbers.", (),
         uniform_calls("input"),
         {"low": "Lower bound, included.", "high": "Upper bound, excluded.", **SEED},
-        notes=NUMBERS, draws="input"),
+        steps=(REAL_BOUNDS,), notes=NUMBERS, draws="input"),
 )  # fmt: skip

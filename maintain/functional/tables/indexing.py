@@ -85,5 +85,5 @@ ROWS = (
         ("topk(input, k, dim, largest, sorted, values, indices)",),
         {"k": "How many elements to take.",
          "largest": "Whether to take the largest or the smallest.",
-         "sorted": "Whether the result is sorted."}),
+         "sorted": "Whether the result is sorted."}, steps=("expect_whole(k=k)",)),
 )  # fmt: skip

@@ -24,7 +24,8 @@ ROWS = (
     Row("renorm", "input: Tensor, p: Number, dim: int, maxnorm: Number",
         "Scale down the slices along a dimension whose p-norm exceeds a limit.", (SAME,),
         ("renorm(input, p, dim, maxnorm, out)",),
-        {"p": "Order of the norm.", "maxnorm": "Largest norm allowed."}),
+        {"p": "Order of the norm.", "maxnorm": "Largest norm allowed."},
+        steps=("expect_numbers(maxnorm=maxnorm)",)),
     Row("layer_norm", "input: Tensor, normalized_shape: Sequence[int], "
         "weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05",
         "Subtract the mean of the last dimensions and divide by their standard deviation.",
@@ -46,7 +47,8 @@ ROWS = (
         ("group_norm(input, weight, bias, batch, channels, prod(spatial), num_groups, eps, out, "
          "mean, rstd)",),
         {**_CHANNELS, "num_groups": "Number of groups."},
-        returns="out", steps=("check_channels(input)", "batch, channels, *spatial = input.shape")),
+        returns="out", steps=("check_channels(input)", "expect_whole(num_groups=num_groups)",
+                              "batch, channels, *spatial = input.shape")),
     Row("batch_norm", "input: Tensor, running_mean: Tensor, running_var: Tensor, "
         "weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False, "
         "momentum: float = 0.1, eps: float = 1e-05", "Normalise channels over a batch.",
