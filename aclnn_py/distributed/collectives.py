@@ -12,6 +12,7 @@ import numpy as np
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.groups import Group
 from aclnn_py.distributed.operands import counts, operand, queue, rank_in, same_count, same_type
+from aclnn_py.operators.describe.argument_errors import whole_numbers
 from aclnn_py.tensor.creation import empty, from_numpy
 
 if TYPE_CHECKING:
@@ -136,7 +137,11 @@ def all_gather(
     mine = operand(tensor, "tensor", comm, moved=True)
     if not tensor.shape:
         raise ValueError("tensor: expected at least one dimension")
-    sizes = _exchanged_rows(tensor.shape[0], comm, stream) if rows is None else list(rows)
+    sizes = (
+        _exchanged_rows(tensor.shape[0], comm, stream)
+        if rows is None
+        else whole_numbers("rows", rows)
+    )
     if len(sizes) != comm.world_size or sizes[comm.rank] != tensor.shape[0] or min(sizes) < 0:
         raise ValueError(
             f"rows: expected {comm.world_size} numbers with {tensor.shape[0]} for rank {comm.rank},"
@@ -162,11 +167,11 @@ def all_gather(
     return [whole[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
 
-def _exchanged_rows(own: int, comm: Communicator, stream: Stream | None) -> list[int]:
+def _exchanged_rows(own: int, comm: Communicator, stream: Stream | None) -> tuple[int, ...]:
     mine = from_numpy(np.array([own], np.int64), device=comm.device)
     out = empty((comm.world_size,), np.int64, device=comm.device)
     all_gather_into_tensor(out, mine, comm, stream=stream)
-    return [int(size) for size in out.numpy()]
+    return tuple(int(size) for size in out.numpy())
 
 
 def all_to_all_single(
@@ -396,6 +401,7 @@ def _split(
         if rows % ranks:
             raise ValueError(f"{argument}: {rows} rows cannot be cut into {ranks} equal parts")
         sizes = [rows // ranks] * ranks
+    sizes = whole_numbers(argument, sizes)
     if len(sizes) != ranks or sum(sizes) != rows or min(sizes) < 0:
         raise ValueError(
             f"{argument}: expected {ranks} numbers with the sum {rows}, got {list(sizes)}"

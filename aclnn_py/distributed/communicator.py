@@ -21,6 +21,7 @@ from aclnn_py.runtime.device import Device, device_count
 from aclnn_py.runtime.handle import Handle
 from aclnn_py.runtime.status import check_hccl
 from aclnn_py.runtime.stream import Stream, resolve_stream
+from aclnn_py.runtime.waiting import milliseconds
 
 __all__ = ["Communicator"]
 
@@ -410,6 +411,7 @@ class Communicator(Handle):
         (``include/hccl/hccl_comm.h``).
         """
         queue = self.stream(stream)
+        milliseconds(timeout_s)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left = _WATCH_S if deadline is None else deadline - time.monotonic()

@@ -67,6 +67,8 @@ def detect_environment(environ: Mapping[str, str] | None = None) -> RankEnvironm
         No launcher is recognised, a variable is missing or is not a number in range.
     """
     env = os.environ if environ is None else environ
+    if not isinstance(env, Mapping):
+        raise TypeError(f"environ: expected a mapping of names to texts, got {type(env).__name__}")
     for present, read in (
         ("RANK", _from_torchrun),
         ("MS_WORKER_NUM", _from_msrun),

@@ -10,6 +10,7 @@ from aclnn_py._ffi import ffi
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.groups import Group
 from aclnn_py.distributed.operands import operand, queue, rank_in
+from aclnn_py.operators.describe.argument_errors import expect_sequence
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.communicator import Communicator
@@ -131,7 +132,12 @@ def batch_send_recv(
     comm = groups.resolve(group)
     items = []
     for kind, name, pairs in ((_SEND, "sends", sends), (_RECV, "recvs", recvs)):
-        for index, (tensor, rank) in enumerate(pairs):
+        expect_sequence(name, pairs, "(tensor, rank)")
+        for index, pair in enumerate(pairs):
+            expect_sequence(f"{name}[{index}]", pair, "a tensor and a rank")
+            if len(pair) != 2:
+                raise ValueError(f"{name}[{index}]: expected (tensor, rank), got {len(pair)} items")
+            tensor, rank = pair
             one = operand(tensor, f"{name}[{index}]", comm, moved=True)
             items.append((kind, one, _peer(comm, rank, f"{name}[{index}]")))
     if not items:

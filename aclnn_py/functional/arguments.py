@@ -10,7 +10,12 @@ import numpy as np
 
 from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.operators.describe.argument_errors import expect_tensors, not_a_tensor, type_name
+from aclnn_py.operators.describe.argument_errors import (
+    expect_tensors,
+    not_a_tensor,
+    type_name,
+    whole_numbers,
+)
 from aclnn_py.operators.describe.scalar import Scalar
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.formats import Format
@@ -25,12 +30,10 @@ __all__ = [
     "check_margins",
     "check_matrix",
     "check_normalized",
-    "expect_flags",
     "expect_list",
     "expect_numbers",
     "expect_optional",
     "expect_tensors_or_numbers",
-    "expect_whole",
     "first_tensor",
     "gelu_mode",
     "has_operator",
@@ -38,7 +41,6 @@ __all__ = [
     "qr_mode",
     "reduction_mode",
     "rows",
-    "whole_numbers",
 ]
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic, Scalar)
@@ -70,36 +72,11 @@ def expect_tensors_or_numbers(**arguments: object) -> None:
             raise not_a_tensor(name, value)
 
 
-def expect_flags(**arguments: object) -> None:
-    """Raise for the first argument that is not a bool."""
-    for name, value in arguments.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name}: expected a bool, got {type_name(value)}")
-
-
 def expect_numbers(**arguments: object) -> None:
     """Raise for the first argument that is not a number."""
     for name, value in arguments.items():
         if isinstance(value, Tensor) or not isinstance(value, _OPERANDS):
             raise TypeError(f"{name}: expected a number, got {type_name(value)}")
-
-
-def expect_whole(**arguments: object) -> None:
-    """Raise for the first argument that is not an integer."""
-    for name, value in arguments.items():
-        if not isinstance(value, (int, np.integer)):
-            raise TypeError(f"{name}: expected an int, got {type_name(value)}")
-
-
-def whole_numbers(name: str, value: int | Sequence[int]) -> tuple[int, ...]:
-    """Return an argument that is an integer or a sequence of them as a tuple."""
-    if isinstance(value, (int, np.integer)):
-        return (int(value),)
-    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
-        if all(isinstance(item, (int, np.integer)) for item in value):
-            return tuple(int(item) for item in value)
-        raise TypeError(f"{name}: expected ints, got {value!r}")
-    raise TypeError(f"{name}: expected an int or a sequence of ints, got {type_name(value)}")
 
 
 def expect_list(**arguments: object) -> None:

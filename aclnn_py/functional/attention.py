@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_optional, expect_whole
+from aclnn_py.functional.arguments import expect_optional
 from aclnn_py.functional.masks import (
     ALL_TOKENS,
     added_scores,
@@ -17,7 +17,7 @@ from aclnn_py.functional.masks import (
     lse_shape,
     sparse_mode,
 )
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor

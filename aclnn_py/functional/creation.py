@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_numbers, expect_whole, whole_numbers
+from aclnn_py.functional.arguments import expect_numbers
 from aclnn_py.functional.drawing import Replayed, next_place, signed, unsigned
 from aclnn_py.functional.promotion import DTypeLike, arange_type
 from aclnn_py.functional.shapes import arange_length
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole, whole_numbers
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.random.generator import Generator
 from aclnn_py.runtime.device import Device

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_tensors_or_numbers, expect_whole
+from aclnn_py.functional.arguments import expect_tensors_or_numbers
 from aclnn_py.functional.promotion import promote
 from aclnn_py.functional.shapes import broadcast, replaced
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty

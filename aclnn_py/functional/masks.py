@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.functional.arguments import expect_flags
+from aclnn_py.operators.describe.argument_errors import expect_flags
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from aclnn_py import ops
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import dtype_of
@@ -75,6 +75,7 @@ def dynamic_mx_quant(
     """
     expect_tensors(x=x)
     kind = _one_of("dtype", dtype, _FORMATS)
+    expect_whole(block_size=block_size)
     if block_size < 1:
         raise ValueError(f"block_size: {block_size} is given; it must be a multiple of 32")
     along = _dimension(axis, x)
@@ -146,6 +147,7 @@ def _one_of(argument: str, given: Any, allowed: tuple[str, ...]) -> str:
 
 
 def _dimension(axis: int, x: Tensor) -> int:
+    expect_whole(axis=axis)
     rank = len(x.shape)
     if not -rank <= axis < rank:
         raise ValueError(f"axis: {axis} is given, but x has {rank} dimensions")

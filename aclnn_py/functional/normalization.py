@@ -13,10 +13,9 @@ from aclnn_py.functional.arguments import (
     check_normalized,
     expect_numbers,
     expect_optional,
-    expect_whole,
 )
 from aclnn_py.functional.shapes import statistics_shape
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty

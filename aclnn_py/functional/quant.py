@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from aclnn_py import ops
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, type_name
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.formats import Format
@@ -51,8 +53,8 @@ def pack_scale(scale: npt.ArrayLike, offset: npt.ArrayLike | None = None) -> npt
     ------
     The layout and the rounding of aclnnTransQuantParam, CANN >= 8.0.RC2.
     """
-    scales = np.asarray(scale, np.float32)
-    shifts = np.asarray(0.0 if offset is None else offset, np.float64)
+    scales = _numbers("scale", scale, np.float32)
+    shifts = _numbers("offset", 0.0 if offset is None else offset, np.float64)
     if np.isnan(shifts).any():
         raise ValueError("offset: NaN is no offset")
     nearest = np.trunc(shifts + np.copysign(0.5, shifts))
@@ -61,6 +63,15 @@ def pack_scale(scale: npt.ArrayLike, offset: npt.ArrayLike | None = None) -> npt
     return np.asarray(
         (bits & _SCALE_BITS) | _FLAG | ((integers & _OFFSET_BITS) << _OFFSET_SHIFT), np.uint64
     )
+
+
+def _numbers(
+    argument: str, value: npt.ArrayLike, dtype: type[np.floating[Any]]
+) -> npt.NDArray[np.floating[Any]]:
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{argument}: expected numbers, got {type_name(value)}") from error
 
 
 def unpack_scale(

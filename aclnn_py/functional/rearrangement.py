@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import check_margins, expect_list, expect_whole
+from aclnn_py.functional.arguments import check_margins, expect_list
 from aclnn_py.functional.promotion import promote
 from aclnn_py.functional.shapes import (
     axis,
@@ -19,7 +19,7 @@ from aclnn_py.functional.shapes import (
     tiled_shape,
     whole_repeats,
 )
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty

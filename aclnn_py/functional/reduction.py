@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_flags
 from aclnn_py.functional.promotion import DTypeLike, floating, promote, sum_type
 from aclnn_py.functional.shapes import given_dims, reduced_dims, reduced_shape
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_flags, expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty

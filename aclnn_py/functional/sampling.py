@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.functional.drawing import Replayed, next_place, signed
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.random.generator import Generator
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -200,6 +200,7 @@ def multinomial(
     later than 8.1.RC1.
     """
     expect_tensors(input=input)
+    expect_whole(num_samples=num_samples)
     out = empty((*input.shape[:-1], max(num_samples, 0)), "int64", device=input.device)
     place = next_place(out if replacement else input, generator, seed, offset, stream)
     if isinstance(place, Replayed):

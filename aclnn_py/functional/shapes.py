@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.functional.arguments import expect_flags, expect_whole, whole_numbers
-from aclnn_py.operators.describe.argument_errors import type_name
+from aclnn_py.operators.describe.argument_errors import (
+    expect_flags,
+    expect_whole,
+    type_name,
+    whole_numbers,
+)
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [

@@ -30,7 +30,10 @@ _HOMES = {
     "Stream": "aclnn_py.runtime.stream",
     "Tensor": "aclnn_py.tensor.tensor",
     "empty": "aclnn_py.tensor.creation",
-    "expect_tensors": "aclnn_py.operators.describe.argument_errors",
+    **dict.fromkeys(
+        ("expect_flags", "expect_tensors", "expect_whole", "whole_numbers"),
+        "aclnn_py.operators.describe.argument_errors",
+    ),
     "ops": "aclnn_py",
     "prod": "math",
 }

@@ -9,6 +9,7 @@ from aclnn_py import ops
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.distributed.fused.arguments import communicator_of, tensor_of
 from aclnn_py.distributed.groups import Group
+from aclnn_py.operators.describe.argument_errors import expect_whole, type_name
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
@@ -128,6 +129,12 @@ def moe_distribute_dispatch(
     comm = communicator_of(group_ep, ep_world_size)
     tokens, width = tensor_of(x, "x", (2,)).shape
     each = tensor_of(expert_ids, "expert_ids", (2,)).shape[1]
+    expect_whole(
+        moe_expert_num=moe_expert_num,
+        shared_expert_num=shared_expert_num,
+        shared_expert_rank_num=shared_expert_rank_num,
+        global_bs=global_bs,
+    )
     ranks = comm.world_size
     most = global_bs // ranks if global_bs else tokens
     here, rows = _share(comm, most, each, moe_expert_num, shared_expert_num, shared_expert_rank_num)
@@ -258,6 +265,11 @@ def moe_distribute_combine(
     comm = communicator_of(group_ep, ep_world_size)
     width = tensor_of(expand_x, "expand_x", (2,)).shape[1]
     tokens = tensor_of(expert_ids, "expert_ids", (2,)).shape[0]
+    if not isinstance(dispatched, Dispatched):
+        raise TypeError(
+            "dispatched: expected the result of moe_distribute_dispatch, "
+            f"got {type_name(dispatched)}"
+        )
     out = empty((tokens, width), expand_x.dtype_name, device=comm.device)
     ops.moe_distribute_combine_v3(
         expand_x, expert_ids, dispatched.assist_info_for_combine, dispatched.ep_recv_counts,

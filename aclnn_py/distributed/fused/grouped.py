@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aclnn_py import ops
 from aclnn_py.distributed.fused.arguments import STOP_ON_FAILURE, communicator_of, tensor_of
 from aclnn_py.distributed.groups import Group
+from aclnn_py.operators.describe.argument_errors import expect_sequence
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
@@ -90,6 +91,9 @@ def grouped_mat_mul_all_reduce(
     aclnnGroupedMatMulAllReduce (``include/aclnnop/mc2.h``), CANN >= 8.0.RC2.
     """
     comm = communicator_of(hcomm, None)
+    for name, given in (("x", x), ("weight", weight), ("bias", bias)):
+        if given is not None:
+            expect_sequence(name, given, "tensors")
     xs = [tensor_of(value, f"x[{i}]", _X_DIMENSIONS) for i, value in enumerate(x)]
     weights = [tensor_of(value, f"weight[{i}]", (2,)) for i, value in enumerate(weight)]
     shapes = _result_shapes(xs, weights, group_list, split_item)
