@@ -115,10 +115,3 @@ class Pages:
                 self._free.append(page)
             else:
                 self._kept[page] = None
-
-    def clear(self) -> None:
-        """Forget what the pages contain: a device error may have spoilt it."""
-        for page in range(self.count):
-            self._forget(page)
-        self._free += self._kept
-        self._kept.clear()

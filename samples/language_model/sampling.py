@@ -173,7 +173,7 @@ class Sampler:
     def _draw(self, logits: ap.Tensor, rows: Sequence[Row]) -> ap.Tensor:
         settings = [row.settings for row in rows]
         temperatures = [1.0 if s.greedy else s.temperature for s in settings]
-        # A token wins with its probability, if each probability is divided by an exponential number.
+        # The largest quotient of a probability and an exponential number is a draw by probability.
         draws = self._draws[: len(rows)]
         block = -(-self._vocabulary // 4) * 4  # a device makes random numbers in blocks of four
         for place, row in enumerate(rows):

@@ -83,17 +83,6 @@ def test_reused_pages_are_not_counted_as_available_for_others() -> None:
     assert pages.available == 2
 
 
-def test_what_a_device_error_may_have_spoilt_is_forgotten() -> None:
-    pages = Pages(2, 1)
-    chain = keys([1], 1)
-    taken = pages.take(1)
-    pages.publish(taken[0], chain[0])
-    pages.clear()
-    assert pages.find(chain) == []
-    pages.release(taken)
-    assert (pages.available, pages.kept) == (2, 0)
-
-
 def test_no_page_is_lost_or_shared_by_mistake() -> None:
     rng = random.Random(1)
     pages = Pages(20, 2)
