@@ -7,12 +7,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from config import Config
-from layers import Gated, Layer, Norm, PagedAttention, angle_table, causal_mask
+from config import Config, Experts, Latent
+from experts import PlainGrouped, RoutedExperts
+from latent import LatentAttention, key_rows, query_rows
+from layers import (
+    Attention,
+    Gated,
+    Layer,
+    Network,
+    Norm,
+    PagedAttention,
+    angle_table,
+    causal_mask,
+)
 from linear import Linear, Plain, put
 from weights import Array, Checkpoint
 
 import aclnn_py as ap
+
+GATED = ("gate_proj", "up_proj", "down_proj")
+FLOAT = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -55,10 +69,20 @@ class Builder:
             first_norm=self._norm(f"{base}.input_layernorm", hidden),
             attention=self._attention(f"{base}.self_attn"),
             second_norm=self._norm(f"{base}.post_attention_layernorm", hidden),
-            network=self._gated(f"{base}.mlp", self.config.inner),
+            network=self._network(number, base),
         )
 
-    def _attention(self, base: str) -> PagedAttention:
+    def _attention(self, base: str) -> Attention:
+        latent = self.config.latent
+        return self._heads(base) if latent is None else self._latent(base, latent)
+
+    def _network(self, number: int, base: str) -> Network:
+        experts = self.config.experts
+        if experts is None or number in experts.dense:
+            return self._gated(f"{base}.mlp", self.config.inner)
+        return self._experts(base, experts)
+
+    def _heads(self, base: str) -> PagedAttention:
         config = self.config
         sizes = [config.heads * config.head_size, *[config.kv_heads * config.head_size] * 2]
         names = [f"{base}.{part}_proj" for part in "qkv"]
@@ -68,7 +92,6 @@ class Builder:
                 self._norm(f"{base}.q_norm", config.head_size),
                 self._norm(f"{base}.k_norm", config.head_size),
             )
-        shape = (self._cache.pages, self._cache.page_size, config.kv_heads, config.head_size)
         return PagedAttention(
             config,
             self._product(names, sizes, config.hidden, bias=config.qkv_bias),
@@ -76,15 +99,76 @@ class Builder:
             norms,
             self._angles,
             self._mask,
-            (ap.zeros(shape, self.dtype), ap.zeros(shape, self.dtype)),
+            tuple(self._pages(config.kv_heads, config.head_size) for _ in range(2)),
+        )
+
+    def _latent(self, base: str, latent: Latent) -> LatentAttention:
+        heads, hidden = self.config.heads, self.config.hidden
+        width = heads * (latent.plain + latent.rotated)
+        name = f"{base}.kv_a_proj_with_mqa.weight"
+        key = key_rows(self._array(name, latent.kept + latent.rotated, hidden), latent)
+        products: dict[str, Linear] = {}
+        norms = {"kept": self._norm(f"{base}.kv_a_layernorm", latent.kept)}
+        if latent.query:
+            first = self._array(f"{base}.q_a_proj.weight", latent.query, hidden)
+            second = self._array(f"{base}.q_b_proj.weight", width, latent.query)
+            products["query"] = self._linear(query_rows(second, heads, latent))
+            norms["query"] = self._norm(f"{base}.q_a_layernorm", latent.query)
+        else:
+            first = self._array(f"{base}.q_proj.weight", width, hidden)
+            first = query_rows(first, heads, latent)
+        products["first"] = self._linear(np.concatenate((first, key)))
+        name = f"{base}.o_proj"
+        products["output"] = self._product([name], [hidden], heads * latent.value)
+        both = self._array(
+            f"{base}.kv_b_proj.weight", heads * (latent.plain + latent.value), latent.kept
+        ).reshape(heads, -1, latent.kept)
+        by_head = (
+            put(both[:, : latent.plain], self.dtype),
+            put(both[:, latent.plain :].transpose(0, 2, 1), self.dtype),
+        )
+        return LatentAttention(
+            self.config,
+            latent,
+            products,
+            norms,
+            by_head,
+            self._angles,
+            (self._pages(1, latent.kept), self._pages(1, latent.rotated)),
+        )
+
+    def _experts(self, base: str, experts: Experts) -> RoutedExperts:
+        mixtral, hidden = self.config.architecture == "mixtral", self.config.hidden
+        block = f"{base}.block_sparse_moe" if mixtral else f"{base}.mlp"
+        names = ("w1", "w3", "w2") if mixtral else GATED
+        opening, closing = [], []
+        for number in range(experts.count):
+            one = f"{block}.experts.{number}"
+            opening.append(
+                np.concatenate(
+                    [self._array(f"{one}.{n}.weight", experts.inner, hidden) for n in names[:2]]
+                )
+            )
+            closing.append(self._array(f"{one}.{names[2]}.weight", hidden, experts.inner))
+        gate = self._array(f"{block}.gate.weight", experts.count, hidden)
+        name, correction = f"{block}.gate.e_score_correction_bias", None
+        if experts.sigmoid:
+            correction = put(self._array(name, experts.count), FLOAT)
+        shared = self._gated(f"{block}.shared_experts", experts.shared) if experts.shared else None
+        return RoutedExperts(
+            experts,
+            (put(gate.T, FLOAT), correction),
+            PlainGrouped(opening, self.dtype),
+            PlainGrouped(closing, self.dtype),
+            shared,
         )
 
     def _gated(self, base: str, inner: int) -> Gated:
         hidden, bias = self.config.hidden, self.config.mlp_bias
-        names = [f"{base}.gate_proj", f"{base}.up_proj"]
+        names = [f"{base}.{name}" for name in GATED]
         return Gated(
-            self._product(names, [inner, inner], hidden, bias=bias),
-            self._product([f"{base}.down_proj"], [hidden], inner, bias=bias),
+            self._product(names[:2], [inner, inner], hidden, bias=bias),
+            self._product(names[2:], [hidden], inner, bias=bias),
         )
 
     def _product(
@@ -95,7 +179,13 @@ class Builder:
         weights = [self._array(f"{name}.weight", size, features) for name, size in pairs]
         biases = [self._array(f"{name}.bias", size) for name, size in pairs] if bias else None
         weight = np.concatenate(weights) if len(weights) > 1 else weights[0]
-        return Plain(weight, np.concatenate(biases) if biases else None, self.dtype)
+        return self._linear(weight, np.concatenate(biases) if biases else None)
+
+    def _linear(self, weight: Array, bias: Array | None = None) -> Linear:
+        return Plain(weight, bias, self.dtype)
+
+    def _pages(self, heads: int, size: int) -> ap.Tensor:
+        return ap.zeros((self._cache.pages, self._cache.page_size, heads, size), self.dtype)
 
     def _norm(self, name: str, size: int) -> Norm:
         return Norm(put(self._array(f"{name}.weight", size), self.dtype), self.config.epsilon)

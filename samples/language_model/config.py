@@ -62,6 +62,8 @@ class Latent:
     rotated: int
     plain: int
     value: int
+    pairs: bool
+    """Rotation turns neighbours, not an element and the one half a head away."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def parse(values: Mapping[str, Any]) -> Config:
             "option `quantise` do it",
         )
     heads, hidden = fields.size("num_attention_heads"), fields.size("hidden_size")
-    latent = _latent(fields) if kind.startswith("deepseek") else None
+    latent = _latent(fields, kind) if kind.startswith("deepseek") else None
     if latent:
         head_size = latent.rotated
     elif fields.values.get("head_dim") is not None:
@@ -229,7 +231,7 @@ def _stop_tokens(fields: Fields) -> tuple[int, ...]:
     return tuple(tokens)
 
 
-def _latent(fields: Fields) -> Latent:
+def _latent(fields: Fields, kind: str) -> Latent:
     query = fields.get("q_lora_rank", None, int)
     latent = Latent(
         query=query,
@@ -237,6 +239,7 @@ def _latent(fields: Fields) -> Latent:
         rotated=fields.size("qk_rope_head_dim"),
         plain=fields.size("qk_nope_head_dim"),
         value=fields.size("v_head_dim"),
+        pairs=kind == "deepseek_v2" or fields.flag("rope_interleave", True),
     )
     # What the attention operator takes, and what every published model has.
     for name, value, only in (
@@ -280,6 +283,8 @@ def _experts(fields: Fields, kind: str) -> Experts | None:
         shared=inner * fields.get("n_shared_experts", 0, int) if deepseek else 0,
         dense=frozenset(dense),
     )
+    if experts.sigmoid and not experts.normalise:
+        raise ConfigError("norm_topk_prob", "the gate divides sigmoids by their sum")
     if experts.chosen > experts.count:
         raise ConfigError("num_experts_per_tok", f"there are {experts.count} experts")
     if experts.count % experts.groups or experts.groups_chosen > experts.groups:

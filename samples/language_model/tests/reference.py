@@ -15,8 +15,13 @@ Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
 
 
-def logits(values: dict[str, Any], arrays: Arrays, tokens: list[int]) -> Array:
-    """Logits after every token, (tokens, vocabulary)."""
+def logits(
+    values: dict[str, Any], arrays: Arrays, tokens: list[int], margins: list[float] | None = None
+) -> Array:
+    """Logits after every token, (tokens, vocabulary).
+
+    ``margins`` gets how far the choice of experts was from another one, in each layer.
+    """
     wide = {name: array.astype(np.float64) for name, array in arrays.items()}
     x = wide["model.embed_tokens.weight"][tokens]
     for number in range(values["num_hidden_layers"]):
@@ -25,7 +30,7 @@ def logits(values: dict[str, Any], arrays: Arrays, tokens: list[int]) -> Array:
         attend = latent_attention if "kv_lora_rank" in values else attention
         x = x + attend(values, wide, f"{base}.self_attn", inside)
         inside = norm(x, wide[f"{base}.post_attention_layernorm.weight"], values)
-        x = x + network(values, wide, base, inside)
+        x = x + network(values, wide, base, inside, [] if margins is None else margins)
     last = norm(x, wide["model.norm.weight"], values)
     tied = values["tie_word_embeddings"]
     return last @ wide["model.embed_tokens.weight" if tied else "lm_head.weight"].T
@@ -98,13 +103,15 @@ def latent_attention(values: dict[str, Any], wide: Arrays, base: str, x: Array) 
     return linear(wide, f"{base}.o_proj", seen)
 
 
-def network(values: dict[str, Any], wide: Arrays, base: str, x: Array) -> Array:
+def network(
+    values: dict[str, Any], wide: Arrays, base: str, x: Array, margins: list[float]
+) -> Array:
     if f"{base}.mlp.gate_proj.weight" in wide:
         return gated(wide, f"{base}.mlp", x)
     mixtral = values["model_type"] == "mixtral"
     block = f"{base}.block_sparse_moe" if mixtral else f"{base}.mlp"
     names = ("w1", "w3", "w2") if mixtral else GATED
-    chosen, weights = gate(values, wide, block, x)
+    chosen, weights = gate(values, wide, block, x, margins)
     out = np.zeros_like(x)
     for row, (experts, factors) in enumerate(zip(chosen, weights, strict=True)):
         for expert, factor in zip(experts, factors, strict=True):
@@ -123,7 +130,15 @@ def gated(wide: Arrays, base: str, x: Array, names: tuple[str, str, str] = GATED
     return linear(wide, f"{base}.{names[2]}", opened * linear(wide, f"{base}.{names[1]}", x))
 
 
-def gate(values: dict[str, Any], wide: Arrays, block: str, x: Array) -> tuple[Array, Array]:
+def margin(ranked: Array, chosen: int) -> float:
+    """How much higher the last chosen one is than the first that is not, in the closest row."""
+    ordered = -np.sort(-ranked, -1)
+    return float((ordered[:, chosen - 1] - ordered[:, chosen]).min())
+
+
+def gate(
+    values: dict[str, Any], wide: Arrays, block: str, x: Array, margins: list[float]
+) -> tuple[Array, Array]:
     """Chosen experts and their weights, (tokens, chosen)."""
     raw = linear(wide, f"{block}.gate", x)
     third, second = (values["model_type"] == f"deepseek_v{n}" for n in (3, 2))
@@ -136,9 +151,11 @@ def gate(values: dict[str, Any], wide: Arrays, block: str, x: Array) -> tuple[Ar
     if third or second:
         by_group = np.sort(ranked.reshape(len(x), values["n_group"], -1), -1)
         best = by_group[..., -2:].sum(-1) if third else by_group[..., -1]
+        margins.append(margin(best, values["topk_group"]))
         order = np.argsort(-best, -1)[:, : values["topk_group"]]
         member = np.arange(ranked.shape[1]) // by_group.shape[-1]
         ranked = np.where((member[None, :, None] == order[:, None, :]).any(-1), ranked, -np.inf)
+    margins.append(margin(ranked, values["num_experts_per_tok"]))
     chosen = np.argsort(-ranked, -1, kind="stable")[:, : values["num_experts_per_tok"]]
     weights = np.take_along_axis(scores, chosen, -1)
     if values["model_type"] == "mixtral" or (not second and values["norm_topk_prob"]):

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention whose cache holds one short vector for each token instead of keys and values.
+
+A key is the product of that vector with a matrix of the head. The query is multiplied by this
+matrix instead, so that keys are never computed; values are treated in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from config import Config, Latent
+from layers import Norm, Step, write_pages
+from linear import Array, Linear
+
+import aclnn_py as ap
+from aclnn_py import functional as F
+from aclnn_py import ops
+
+EVERYTHING = 2147483647
+
+
+class LatentAttention:
+    """Heads of queries over one latent key of each token, and its rotated part."""
+
+    def __init__(
+        self,
+        config: Config,
+        latent: Latent,
+        products: dict[str, Linear],
+        norms: dict[str, Norm],
+        by_head: tuple[ap.Tensor, ap.Tensor],
+        angles: ap.Tensor,
+        pages: tuple[ap.Tensor, ap.Tensor],
+    ) -> None:
+        self._config, self._latent = config, latent
+        self._products, self._norms = products, norms
+        self._to_latent, self._to_value = by_head
+        self._angles = angles
+        self._kept, self._rotated = pages
+
+    def __call__(self, x: ap.Tensor, step: Step) -> ap.Tensor:
+        latent, heads, tokens = self._latent, self._config.heads, x.shape[0]
+        first = self._products["first"](x)
+        split = first.shape[1] - latent.kept - latent.rotated
+        query, kept, shared = (
+            first[:, :split],
+            first[:, split : split + latent.kept],
+            first[:, split + latent.kept :],
+        )
+        if latent.query:
+            query = self._products["query"](self._norms["query"](query))
+        plain, turning = query[:, : heads * latent.plain], query[:, heads * latent.plain :]
+        turned, key = (ap.empty(part.shape, part.dtype) for part in (turning, shared))
+        ops.rope_with_sin_cos_cache(
+            *(step.positions, turning, shared, self._angles, None, latent.rotated, True),
+            *(turned, key),
+        )
+        write_pages(
+            (self._norms["kept"](kept).reshape(tokens, 1, latent.kept), self._kept),
+            (key.reshape(tokens, 1, latent.rotated), self._rotated),
+            step.slots,
+        )
+        by_head = plain.reshape(tokens, heads, latent.plain).permute(1, 0, 2)
+        query = F.permute_copy(F.bmm(by_head, self._to_latent), (1, 0, 2))
+        seen = self._attend(query, turned.reshape(tokens, heads, latent.rotated), step)
+        values = F.bmm(seen.permute(1, 0, 2), self._to_value)
+        return self._products["output"](F.permute_copy(values, (1, 0, 2)).reshape(tokens, -1))
+
+    def _attend(self, query: ap.Tensor, turned: ap.Tensor, step: Step) -> ap.Tensor:
+        """Attention of (tokens, heads, kept); every token is a sequence of its own."""
+        tokens, heads, width = query.shape
+        each = tokens // step.rows
+        table, lengths = step.table, step.lengths
+        if each > 1:
+            # The tokens of a chunk see one key more each.
+            table = F.repeat_interleave(table, each, dim=0)
+            lengths = [length - each + 1 + n for length in step.lengths for n in range(each)]
+        pages, page_size = self._kept.shape[:2]
+        out = ap.empty((tokens, 1, heads, width), query.dtype)
+        kept = self._kept.reshape(pages, page_size, width)
+        ops.fused_infer_attention_score_v3(
+            *(query.reshape(tokens, 1, heads, width), [kept], [kept], *(None,) * 3, lengths),
+            *(*(None,) * 7, table, *(None,) * 9, turned.reshape(tokens, 1, heads, -1)),
+            *(self._rotated.reshape(pages, page_size, -1), None, heads, self._config.scale),
+            *(EVERYTHING, EVERYTHING, "BSND", 1, 0, 0, page_size, 0, False, 0, 0, out),
+            ap.empty((0,), np.float32),
+        )
+        return out.reshape(tokens, heads, width)
+
+
+def halves(rows: int) -> Any:
+    """The order of rows that puts the first of all neighbouring pairs in front."""
+    return np.concatenate((np.arange(0, rows, 2), np.arange(1, rows, 2)))
+
+
+def query_rows(weight: Array, heads: int, latent: Latent) -> Array:
+    """Sort the rows of the query's matrix: parts without rotation of all heads, then the others."""
+    parts = weight.reshape(heads, latent.plain + latent.rotated, -1)
+    plain, turning = parts[:, : latent.plain], parts[:, latent.plain :]
+    if latent.pairs:
+        turning = turning[:, halves(latent.rotated)]
+    return np.concatenate(
+        (plain.reshape(-1, weight.shape[1]), turning.reshape(-1, weight.shape[1]))
+    )
+
+
+def key_rows(weight: Array, latent: Latent) -> Array:
+    """Sort the rows of the key's matrix as those of the query: rotation turns halves."""
+    if not latent.pairs:
+        return weight
+    return np.concatenate((weight[: latent.kept], weight[latent.kept :][halves(latent.rotated)]))
