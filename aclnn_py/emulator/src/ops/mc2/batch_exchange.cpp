@@ -3,7 +3,6 @@
 // their experts, whose weights are spread over a second group of ranks, or come back from there.
 #include <cinttypes>
 #include <cstring>
-#include <new>
 
 #include "aclnnop/mc2.h"
 #include "core/pool.h"
@@ -281,23 +280,6 @@ Status multiply_scatter_exchange(const Problem &p, PlanContext &c) {
   return 0;
 }
 
-// A rank that failed, or heard of a failure in one group, does not come to the other group: both
-// are told.
-template <class F>
-Status among_both(const Problem &p, F &&body) {
-  Status status = 0;
-  try {
-    status = body();
-  } catch (const std::bad_alloc &) {
-    status = hccl::out_of_memory(*p.ep, p.op);
-  }
-  for (hccl::Communicator *group : {p.ep.get(), p.tp.get()}) {
-    if (status != 0 && !group->failed())
-      (void)group->abandon("EI0012", status, "%s failed on a rank of this group.", p.op);
-  }
-  return status;
-}
-
 Status plan_batch(const BatchCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(a.op);
   check.required("x", a.x).required("weight", a.weight).optional("biasOptional", a.bias);
@@ -348,7 +330,7 @@ Status plan_batch(const BatchCall &a, uint64_t *workspace_size, aclOpExecutor **
                                    : p->whole_bytes + 2 * p->product_bytes + p->part_bytes);
   return plan.finish(
       [p](PlanContext &c) {
-        return among_both(*p, [&] {
+        return among_both(*p->ep, p->tp.get(), p->op, [&] {
           return p->first_exchanges ? exchange_gather_multiply(*p, c)
                                     : multiply_scatter_exchange(*p, c);
         });

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/pool.h"
+#include "ops/mc2/halves.h"
 #include "ops/mc2/partial.h"
 #include "ops/moe/combining.h"
 #include "ops/norm/rms.h"
@@ -16,14 +17,13 @@
 namespace emu {
 namespace {
 
-constexpr int64_t kAssistPerRow = 128;
-
 struct Problem {
   Experts experts;
   hccl::Call text;
-  bool first, quantised, with_norm;
+  bool first, half, quantised, with_norm;
   double epsilon;
   aclDataType dtype;
+  size_t commands;  // of the second half
   size_t expanded, ids, assist, ep_counts, weights, tp_counts, mask, shared;
   size_t x, alpha, beta, constant, times, residual, gamma, out, y, rstd, sum;
   uint64_t reduced_bytes, send_bytes, receive_bytes;
@@ -35,32 +35,6 @@ struct Problem {
     return e;
   }
 };
-
-// The rows of this rank's experts: [first, end) of expert and rank.
-struct Ranges {
-  std::vector<int64_t> ends;
-  int64_t begin(size_t i) const { return i == 0 ? 0 : ends[i - 1]; }
-};
-
-Status read_ranges(const Problem &p, PlanContext &c, int64_t rows, Ranges *ranges) {
-  const Experts &e = p.experts;
-  const std::vector<int64_t> all = integers(c, p.ep_counts);
-  const auto count = static_cast<size_t>(e.here() * e.ranks());
-  const size_t from = e.tp ? e.tp->rank() * count : 0;
-  ranges->ends.assign(all.begin() + static_cast<int64_t>(from),
-                      all.begin() + static_cast<int64_t>(from + count));
-  int64_t last = 0;
-  for (const int64_t end : ranges->ends) {
-    if (end < last || end > rows)
-      return stop_all(e,
-                      "epSendCounts has %" PRId64 " after %" PRId64
-                      "; its values never fall and are at most %" PRId64
-                      ", the rows that this rank may have. They must be those that dispatch gave",
-                      end, last, rows);
-    last = end;
-  }
-  return 0;
-}
 
 // With tensor parallelism: the sum of both ranks' rows, of which each keeps its own.
 Status reduce(const Problem &p, PlanContext &c, char *sum, View *rows) {
@@ -104,35 +78,21 @@ void pack(const Problem &p, const View &rows, int64_t row, const Envelope &envel
   std::memcpy(envelope.scales(message), &scale, sizeof scale);
 }
 
-// Fills the messages of this rank, by the rank they go to.
-Status fill(const Problem &p, PlanContext &c, const View &rows, const Ranges &ranges,
-            RowCounts *counts, char *send) {
+// The rows of this rank in the order in which they leave.
+Status find_order(const Problem &p, PlanContext &c, int64_t most, Order *order, RowCounts *counts) {
   const Experts &e = p.experts;
-  const Envelope envelope = p.envelope();
-  const std::vector<int64_t> assist = p.first ? std::vector<int64_t>() : integers(c, p.assist);
-  const auto experts = static_cast<size_t>(e.here()), ranks = static_cast<size_t>(e.ranks());
-  std::vector<std::pair<int64_t, Origin>> order;
-  for (size_t r = 0; r < ranks; ++r) {
-    for (size_t expert = 0; expert < experts; ++expert) {
-      const size_t at = expert * ranks + r;
-      const int64_t end = ranges.ends[at];
-      counts->add(static_cast<int64_t>(r), static_cast<int64_t>(expert), end - ranges.begin(at));
-      for (int64_t row = ranges.begin(at); row < end; ++row) {
-        Origin origin{-1, -1, 0};
-        if (!p.first) {
-          const int64_t *words = assist.data() + row * kAssistPerRow;
-          if (words[0] != static_cast<int64_t>(r))
-            return stop_all(e,
-                            "assistInfoForCombine says that row %" PRId64 " is from rank %" PRId64
-                            ", epSendCounts that it is from rank %zu. They must be those that "
-                            "dispatch gave",
-                            row, words[0], r);
-          origin = {static_cast<int32_t>(words[1]), static_cast<int32_t>(words[2]), 0};
-        }
-        order.emplace_back(row, origin);
-      }
-    }
+  if (p.half) {
+    Commands commands(Commands::kCombine, c.tensor(p.expanded).shape[0], e.ranks());
+    if (const Status s = commands.read(e, c, p.commands, most)) return s;
+    order_as_told(commands.routes(), order, counts);
+    return 0;
   }
+  const std::vector<int64_t> assist = p.first ? std::vector<int64_t>() : integers(c, p.assist);
+  return order_rows(e, integers(c, p.ep_counts), assist, most, order, counts);
+}
+
+void fill(const Problem &p, const View &rows, const Order &order, char *send) {
+  const Envelope envelope = p.envelope();
   parallel_for(static_cast<int64_t>(order.size()), 8, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto &[row, origin] = order[static_cast<size_t>(i)];
@@ -141,7 +101,6 @@ Status fill(const Problem &p, PlanContext &c, const View &rows, const Ranges &ra
       envelope.address(message, origin);
     }
   });
-  return 0;
 }
 
 // Which message has the row of each (token, slot); -1: none.
@@ -294,13 +253,13 @@ Status run(const Problem &p, PlanContext &c) {
   }
   hccl::Session session(*e.ep, p.text);
   if (const Status s = session.begin()) return s;
-  Ranges ranges;
+  Order order;
+  RowCounts counts(e);
   const int64_t most = std::min(rows.layout.shape[0], e.capacity());
-  if (const Status s = read_ranges(p, c, most, &ranges)) return s;
+  if (const Status s = find_order(p, c, most, &order, &counts)) return s;
   Routing routing;
   if (const Status s = route_tokens(e, c, p.ids, p.mask, &routing)) return s;
-  RowCounts counts(e);
-  if (const Status s = fill(p, c, rows, ranges, &counts, send)) return s;
+  fill(p, rows, order, send);
   if (const Status s = counts.exchange(session)) return s;
   if (counts.all_received() > e.tokens * e.slots())
     return stop_all(e,
@@ -330,27 +289,9 @@ Status run(const Problem &p, PlanContext &c) {
   return 0;
 }
 
-}  // namespace
-
-Status plan_combine(const CombineCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
-  auto p = std::make_shared<Problem>();
-  if (const Status s = check_combine(a, &p->experts)) return s;
-  const Experts &e = p->experts;
+// The tensors of an operator in the order of its parameters.
+void add_whole(const CombineCall &a, PlanBuilder &plan, Problem *p) {
   const int version = a.attributes.version;
-  p->first = a.first();
-  p->quantised = a.quant_mode == 2;
-  p->with_norm = a.with_norm();
-  p->epsilon = a.epsilon;
-  p->dtype = a.expanded->dtype;
-  p->text = hccl::describe("%s(tokens=%" PRId64 ", k=%" PRId64 ", h=%" PRId64 ", experts=%" PRId64
-                           ", sharedExpertNum=%" PRId64 ", sharedExpertRankNum=%" PRId64
-                           ", commQuantMode=%" PRId64 ", dtype=%s)",
-                           e.op, e.most_tokens, e.each, e.width, a.attributes.all_experts(),
-                           e.shared, e.shared_ranks, a.quant_mode, dtype_name(p->dtype));
-  PlanBuilder plan(e.op);
-  plan.rule(WorkspaceRule::kIndividual);
-  plan.phase_two_code(kInner);
-  plan.waits();
   p->expanded = plan.input(a.expanded);
   p->ids = plan.input(a.ids);
   p->assist = plan.input(a.assist);
@@ -360,7 +301,7 @@ Status plan_combine(const CombineCall &a, uint64_t *workspace_size, aclOpExecuto
     p->residual = plan.input(a.residual);
     p->gamma = plan.input(a.gamma);
   }
-  p->tp_counts = e.tp ? plan.input(a.tp_counts) : plan.unused(a.tp_counts);
+  p->tp_counts = p->experts.tp ? plan.input(a.tp_counts) : plan.unused(a.tp_counts);
   p->mask = plan.input(a.mask);
   for (const aclTensor *reserved : {a.activation_scale, a.weight_scale, a.group_list})
     plan.unused(reserved);
@@ -383,6 +324,50 @@ Status plan_combine(const CombineCall &a, uint64_t *workspace_size, aclOpExecuto
   } else {
     p->out = plan.output(a.out);
   }
+}
+
+void add_half(const CombineCall &a, PlanBuilder &plan, Problem *p) {
+  const size_t none = plan.input_if(nullptr);
+  for (size_t *absent : {&p->assist, &p->ep_counts, &p->tp_counts, &p->x, &p->alpha, &p->beta,
+                         &p->constant, &p->times})
+    *absent = none;
+  p->expanded = plan.input(a.expanded);
+  plan.unused(a.quantised);
+  p->ids = plan.input(a.ids);
+  plan.unused(a.places);
+  p->weights = plan.input(a.weights);
+  p->commands = plan.input(a.commands);
+  p->mask = plan.input(a.mask);
+  p->shared = plan.input(a.shared);
+  p->out = plan.output(a.out);
+}
+
+}  // namespace
+
+Status plan_combine(const CombineCall &a, uint64_t *workspace_size, aclOpExecutor **executor,
+                    const HalfCall *half) {
+  auto p = std::make_shared<Problem>();
+  p->half = half != nullptr;
+  const Status checked =
+      p->half ? check_combine_teardown(a, *half, &p->experts) : check_combine(a, &p->experts);
+  if (checked != 0) return checked;
+  const Experts &e = p->experts;
+  p->first = a.first();
+  p->quantised = a.quant_mode == 2;
+  p->with_norm = a.with_norm();
+  p->epsilon = a.epsilon;
+  p->dtype = a.expanded->dtype;
+  p->text = hccl::describe("%s(tokens=%" PRId64 ", k=%" PRId64 ", h=%" PRId64 ", experts=%" PRId64
+                           ", sharedExpertNum=%" PRId64 ", sharedExpertRankNum=%" PRId64
+                           ", commQuantMode=%" PRId64 ", dtype=%s)",
+                           e.op, e.most_tokens, e.each, e.width, a.attributes.all_experts(),
+                           e.shared, e.shared_ranks, a.quant_mode, dtype_name(p->dtype));
+  PlanBuilder plan(e.op);
+  plan.rule(WorkspaceRule::kIndividual);
+  plan.phase_two_code(kInner);
+  plan.waits();
+  if (p->half) add_half(a, plan, p.get());
+  else add_whole(a, plan, p.get());
   const auto message = static_cast<uint64_t>(p->envelope().size());
   const auto rows = static_cast<uint64_t>(e.capacity());
   // a sum of rows is dense
@@ -392,7 +377,8 @@ Status plan_combine(const CombineCall &a, uint64_t *workspace_size, aclOpExecuto
   plan.workspace(p->reduced_bytes + p->send_bytes + p->receive_bytes);
   return plan.finish(
       [p](PlanContext &c) {
-        return hccl::together(*p->experts.ep, p->experts.op, [&] { return run(*p, c); });
+        const Experts &e = p->experts;
+        return among_both(*e.ep, e.tp.get(), e.op, [&] { return run(*p, c); });
       },
       workspace_size, executor);
 }

@@ -6,6 +6,8 @@
 
 namespace emu {
 
+struct HalfCall;
+
 struct CombineCall {
   ExpertAttributes attributes;
   const aclTensor *expanded, *ids, *assist, *ep_counts, *weights, *tp_counts, *mask;
@@ -20,6 +22,8 @@ struct CombineCall {
   const aclTensor *residual = nullptr, *gamma = nullptr, *y = nullptr, *rstd = nullptr,
                   *sum = nullptr;  // with the norm
   double epsilon = 0;
+  const aclTensor *quantised = nullptr, *places = nullptr,
+                  *commands = nullptr;  // of a teardown
 
   bool normalises = false;
 
@@ -30,8 +34,24 @@ struct CombineCall {
   }
 };
 
+// A row of this rank's experts that goes back, and the token it belongs to.
+struct Outgoing {
+  int64_t row;
+  Origin origin;
+};
+using Order = std::vector<Outgoing>;
+
+// The order in which rows leave, by the rank they go to, and their numbers: as epSendCounts and
+// assistInfoForCombine, which the first version lacks, give them, or as a setup wrote them down.
+Status order_rows(const Experts &experts, const std::vector<int64_t> &ep_counts,
+                  const std::vector<int64_t> &assist, int64_t rows, Order *order,
+                  RowCounts *counts);
+void order_as_told(const std::vector<Route> &routes, Order *order, RowCounts *counts);
+
 // All checks of phase one.
 Status check_combine(const CombineCall &call, Experts *experts);
-Status plan_combine(const CombineCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+// With `half` the second half alone: a setup has written down where the rows go.
+Status plan_combine(const CombineCall &call, uint64_t *workspace_size, aclOpExecutor **executor,
+                    const HalfCall *half = nullptr);
 
 }  // namespace emu

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/pool.h"
+#include "ops/mc2/halves.h"
 #include "ops/moe/routing.h"
 #include "ops/moe/scores.h"
 
@@ -20,8 +21,9 @@ struct Problem {
   Experts experts;
   TokenForm form;
   int64_t count_type;
-  bool first;
+  bool first, half;
   hccl::Call text;
+  size_t y, commands;  // of the second half
   size_t x, ids, scales, mask, weights, times;
   size_t expanded, dynamic_scales, assist, expert_counts, ep_counts, tp_counts, expanded_weights;
   uint64_t send_bytes, receive_bytes;
@@ -106,22 +108,11 @@ void write_origins(const Problem &p, PlanContext &c, const Envelope &envelope,
     if (weighted)
       RowTarget<float>(view_of(c.tensor(p.expanded_weights))).write(row, 1, &origin.weight);
   }
-}
-
-// In the first version: the place of each token among those this rank sends to the same expert.
-void write_places(const Problem &p, PlanContext &c, const Routing &routing) {
-  const Experts &e = p.experts;
-  std::vector<int64_t> places(static_cast<size_t>(e.tokens * e.each), 0);
-  int64_t place = 0;
-  for (size_t i = 0; i < routing.routes.size(); ++i) {
-    const Route &route = routing.routes[i];
-    const bool same = i > 0 && routing.routes[i - 1].rank == route.rank &&
-                      routing.routes[i - 1].expert == route.expert;
-    place = same ? place + 1 : 0;
-    const int64_t j = route.slot - e.shared_slots();
-    if (j >= 0) places[static_cast<size_t>(route.token * e.each + j)] = place;
-  }
-  write_integers(c, p.assist, places);
+  // The first half of combine has no other numbers of rows: none behind the last one.
+  const int64_t all = p.half ? c.tensor(p.expanded).shape[0] : 0;
+  constexpr int32_t kNone = -1;
+  for (auto row = static_cast<int64_t>(rows.size()); row < all; ++row)
+    assist.write(row * kAssistPerRow, 1, &kNone);
 }
 
 std::vector<int64_t> sources_of(const Experts &e, const RowCounts &counts) {
@@ -164,9 +155,20 @@ Status gather(const Problem &p, const Envelope &envelope, Messages *rows,
   return 0;
 }
 
+// Which rows go where; the second half has it from the first.
+Status find_routes(const Problem &p, PlanContext &c, Routing *routing) {
+  const Experts &e = p.experts;
+  if (!p.half) return route_tokens(e, c, p.ids, p.mask, routing);
+  Commands commands(Commands::kDispatch, e.tokens * e.each, e.ranks() * e.local);
+  if (const Status s = commands.read(e, c, p.commands, e.tokens * e.each)) return s;
+  routing->routes = commands.routes();
+  return 0;
+}
+
 Status run(const Problem &p, PlanContext &c) {
   const Experts &e = p.experts;
-  const TokenRows maker(c.tensor(p.x), c.tensor(p.expanded), p.form, factors_of(p, c));
+  const aclTensor &from_rows = c.tensor(p.half ? p.y : p.x);
+  const TokenRows maker(from_rows, c.tensor(p.expanded), p.form, factors_of(p, c));
   const Envelope &envelope = maker.envelope();
   auto *send = static_cast<char *>(c.workspace()), *received = send + p.send_bytes;
   Messages rows;
@@ -175,14 +177,16 @@ Status run(const Problem &p, PlanContext &c) {
     hccl::Session session(*e.ep, p.text);
     if (const Status s = session.begin()) return s;
     Routing routing;
-    if (const Status s = route_tokens(e, c, p.ids, p.mask, &routing)) return s;
+    if (const Status s = find_routes(p, c, &routing)) return s;
     const auto weights = read_all<float>(c, p.weights, e.tokens * e.each, 1.0f);
     const auto count = static_cast<int64_t>(routing.routes.size());
     parallel_for(count, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const Route &route = routing.routes[static_cast<size_t>(i)];
         char *message = send + i * envelope.size();
-        maker.make(route, message);
+        Route made = route;
+        if (p.half) made.token = i;  // rows of y lie in the order of the routes
+        maker.make(made, message);
         const int64_t j = route.slot - e.shared_slots();
         envelope.address(message,
                          {static_cast<int32_t>(route.token), static_cast<int32_t>(route.slot),
@@ -207,7 +211,8 @@ Status run(const Problem &p, PlanContext &c) {
     rows = by_expert(e, counts, received, envelope.size());
     ends = ends_of(e, counts);
     sources = sources_of(e, counts);
-    if (p.first) write_places(p, c, routing);
+    // In the first version: the place of each token among those for the same expert.
+    if (p.first) write_integers(c, p.assist, places_of(e, routing));
   }
   write_origins(p, c, envelope, sources, rows);
   std::vector<int64_t> per_rank;
@@ -234,9 +239,14 @@ Status run(const Problem &p, PlanContext &c) {
 
 }  // namespace
 
-Status plan_dispatch(const DispatchCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_dispatch(const DispatchCall &a, uint64_t *workspace_size, aclOpExecutor **executor,
+                     const HalfCall *half) {
   auto p = std::make_shared<Problem>();
-  if (const Status s = check_dispatch(a, &p->experts, &p->form)) return s;
+  p->half = half != nullptr;
+  p->form = TokenForm::moved;
+  const Status checked = p->half ? check_dispatch_teardown(a, *half, &p->experts)
+                                 : check_dispatch(a, &p->experts, &p->form);
+  if (checked != 0) return checked;
   const Experts &e = p->experts;
   p->count_type = a.count_type;
   p->first = a.first();
@@ -249,11 +259,21 @@ Status plan_dispatch(const DispatchCall &a, uint64_t *workspace_size, aclOpExecu
   plan.rule(WorkspaceRule::kIndividual);
   plan.phase_two_code(kInner);
   plan.waits();
+  // A half lacks parameters that the others may leave out.
+  const auto input = [&](const aclTensor *tensor) {
+    return p->half ? plan.input_if(tensor) : plan.input(tensor);
+  };
+  const auto output = [&](const aclTensor *tensor, bool used) {
+    if (p->half) return plan.output_if(nullptr);
+    return used ? plan.output(tensor) : plan.unused(tensor);
+  };
   p->x = plan.input(a.x);
+  p->y = plan.input_if(a.y);
   p->ids = plan.input(a.ids);
-  p->scales = plan.input(a.scales);
-  p->mask = plan.input(a.mask);
-  p->weights = plan.input(a.weights);
+  p->commands = plan.input_if(a.commands);
+  p->scales = input(a.scales);
+  p->mask = input(a.mask);
+  p->weights = input(a.weights);
   if (a.attributes.version >= 3) plan.unused(a.elastic);
   p->times = a.attributes.version >= 4 ? plan.in_place(a.times) : plan.input_if(nullptr);
   p->expanded = plan.output(a.expanded);
@@ -261,17 +281,17 @@ Status plan_dispatch(const DispatchCall &a, uint64_t *workspace_size, aclOpExecu
   p->dynamic_scales = has_scales ? plan.output(a.dynamic_scales) : plan.unused(a.dynamic_scales);
   p->assist = plan.output(a.assist);
   p->expert_counts = plan.output(a.expert_counts);
-  p->ep_counts = plan.output(a.ep_counts);
-  p->tp_counts = e.tp ? plan.output(a.tp_counts) : plan.unused(a.tp_counts);
-  p->expanded_weights =
-      a.weights ? plan.output(a.expanded_weights) : plan.unused(a.expanded_weights);
+  p->ep_counts = output(a.ep_counts, true);
+  p->tp_counts = output(a.tp_counts, e.tp != nullptr);
+  p->expanded_weights = output(a.expanded_weights, a.weights != nullptr);
   const Envelope envelope = TokenRows(*a.x, *a.expanded, p->form, {}).envelope();
   p->send_bytes = aligned(static_cast<uint64_t>(e.tokens * e.slots() * envelope.size()));
   p->receive_bytes = aligned(static_cast<uint64_t>(e.capacity() * envelope.size()));
   plan.workspace(p->send_bytes + p->receive_bytes * (e.tp ? 3 : 1));
   return plan.finish(
       [p](PlanContext &c) {
-        return hccl::together(*p->experts.ep, p->experts.op, [&] { return run(*p, c); });
+        const Experts &e = p->experts;
+        return among_both(*e.ep, e.tp.get(), e.op, [&] { return run(*p, c); });
       },
       workspace_size, executor);
 }

@@ -6,6 +6,8 @@
 
 namespace emu {
 
+struct HalfCall;
+
 struct DispatchCall {
   ExpertAttributes attributes;
   const aclTensor *x, *ids, *scales, *mask, *weights;
@@ -14,6 +16,7 @@ struct DispatchCall {
   const aclTensor *expanded = nullptr, *dynamic_scales = nullptr, *assist = nullptr,
                   *expert_counts = nullptr, *ep_counts = nullptr, *tp_counts = nullptr,
                   *expanded_weights = nullptr;
+  const aclTensor *y = nullptr, *commands = nullptr;  // of a teardown
   // Names of parameters that differ between the versions.
   bool first() const { return attributes.version == 1; }
   const char *name(const char *of_first, const char *of_others) const {
@@ -43,6 +46,8 @@ class TokenRows {
 
 // All checks of phase one. `form` says how tokens travel.
 Status check_dispatch(const DispatchCall &call, Experts *experts, TokenForm *form);
-Status plan_dispatch(const DispatchCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+// With `half` the second half alone, whose rows a setup has put into `y`.
+Status plan_dispatch(const DispatchCall &call, uint64_t *workspace_size, aclOpExecutor **executor,
+                     const HalfCall *half = nullptr);
 
 }  // namespace emu

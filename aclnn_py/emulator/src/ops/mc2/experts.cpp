@@ -88,6 +88,20 @@ Status route_tokens(const Experts &e, PlanContext &context, size_t ids, size_t m
   return 0;
 }
 
+std::vector<int64_t> places_of(const Experts &e, const Routing &routing) {
+  std::vector<int64_t> places(static_cast<size_t>(e.tokens * e.each), 0);
+  int64_t place = 0;
+  for (size_t i = 0; i < routing.routes.size(); ++i) {
+    const Route &route = routing.routes[i];
+    const bool same = i > 0 && routing.routes[i - 1].rank == route.rank &&
+                      routing.routes[i - 1].expert == route.expert;
+    place = same ? place + 1 : 0;
+    const int64_t j = route.slot - e.shared_slots();
+    if (j >= 0) places[static_cast<size_t>(route.token * e.each + j)] = place;
+  }
+  return places;
+}
+
 RowCounts::RowCounts(const Experts &e)
     : ranks_(e.ranks()),
       experts_(e.local),

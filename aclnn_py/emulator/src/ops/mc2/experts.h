@@ -75,6 +75,10 @@ struct Routing {
 Status route_tokens(const Experts &experts, PlanContext &context, size_t ids, size_t mask,
                     Routing *routing);
 
+// The place of each (token, k) among those that this rank sends to the same expert; 0 for one that
+// is not sent.
+std::vector<int64_t> places_of(const Experts &experts, const Routing &routing);
+
 // Ends the communicator for all ranks: data of this rank make the call impossible.
 [[gnu::format(printf, 2, 3)]] Status stop_all(const Experts &experts, const char *format, ...);
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "core/statuses.h"
+#include "hccl/communicator.h"
 #include "hccl/launch.h"
 #include "hccl/registry.h"
 #include "hccl/session.h"
@@ -51,6 +53,24 @@ class FlatMatrix {
   std::unique_ptr<Snapshot> copy_;
   Matrix matrix_;
 };
+
+// Runs what needs two groups of ranks; `second` may be null. A rank that failed, or heard of a
+// failure in one group, does not come to the other one: both are told.
+template <class F>
+Status among_both(hccl::Communicator &first, hccl::Communicator *second, const char *op, F &&body) {
+  if (second == nullptr) return hccl::together(first, op, body);
+  Status status = 0;
+  try {
+    status = body();
+  } catch (const std::bad_alloc &) {
+    status = hccl::out_of_memory(first, op);
+  }
+  for (hccl::Communicator *group : {&first, second}) {
+    if (status != 0 && !group->failed())
+      (void)group->abandon("EI0012", status, "%s failed on a rank of this group.", op);
+  }
+  return status;
+}
 
 // Bytes rounded up so that what follows in a workspace is aligned.
 constexpr uint64_t aligned(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
