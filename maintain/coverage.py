@@ -251,6 +251,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " token, and rounds once, as MoeFinalizeRouting does. Shared experts have weight 1. A"
         " token that takes no part keeps what needs no other rank. Its form with a norm gives what"
         " AddRmsNorm makes of the result.",
+        "Dispatch and combine in halves run on a 950 with the sizes that their documents name and"
+        " without quantisation: the documents leave the shape of its scales open. A setup writes"
+        " the rows in their order into yOut and what goes where into commCmdInfoOut. The rows leave"
+        " when its teardown runs, so y and expandX must keep their values until then. Behind the"
+        " last row assistInfoForCombine has rank -1. quantExpandX is not written.",
         "The first versions of dispatch and combine take the numbers of ranks and the sizes that"
         " the second take. MoeUpdateExpert, DistributeBarrier and"
         " MoeDistributeCombineAddRmsNorm, which the documents give to other chips, run on a 910B"
