@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from config import Config, Experts, Latent
-from experts import PlainGrouped, RoutedExperts
+from experts import RoutedExperts
 from latent import LatentAttention, key_rows, query_rows
 from layers import (
     Attention,
@@ -21,6 +21,7 @@ from layers import (
     causal_mask,
 )
 from linear import Linear, Plain, put
+from quantised import FORMS
 from weights import Array, Checkpoint
 
 import aclnn_py as ap
@@ -41,9 +42,15 @@ class Builder:
     """Reads arrays by their published names and puts them on the device."""
 
     def __init__(
-        self, config: Config, checkpoint: Checkpoint, dtype: np.dtype[Any], cache: Cache
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        dtype: np.dtype[Any],
+        cache: Cache,
+        quantise: str | None = None,
     ) -> None:
         self.config, self.dtype = config, dtype
+        self._form = FORMS[quantise]
         self._checkpoint, self._cache = checkpoint, cache
         self._angles = angle_table(config, dtype)
         self._mask = causal_mask()
@@ -158,8 +165,8 @@ class Builder:
         return RoutedExperts(
             experts,
             (put(gate.T, FLOAT), correction),
-            PlainGrouped(opening, self.dtype),
-            PlainGrouped(closing, self.dtype),
+            self._form.grouped(opening, self.dtype),
+            self._form.grouped(closing, self.dtype),
             shared,
         )
 
@@ -182,7 +189,7 @@ class Builder:
         return self._linear(weight, np.concatenate(biases) if biases else None)
 
     def _linear(self, weight: Array, bias: Array | None = None) -> Linear:
-        return Plain(weight, bias, self.dtype)
+        return self._form.linear(weight, bias, self.dtype)
 
     def _pages(self, heads: int, size: int) -> ap.Tensor:
         return ap.zeros((self._cache.pages, self._cache.page_size, heads, size), self.dtype)

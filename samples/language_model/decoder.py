@@ -11,6 +11,7 @@ from building import Builder, Cache
 from config import DTYPES, Config, read_config
 from layers import Step
 from model import Model
+from quantised import FORMS
 from steps import Bucket
 from weights import Checkpoint, dtype_of
 
@@ -44,6 +45,7 @@ class Decoder:
         directory: str | Path,
         *,
         dtype: str | None = None,
+        quantise: str | None = None,
         pages: int,
         page_size: int = 128,
         most: int = 16,
@@ -56,6 +58,9 @@ class Decoder:
             It has config.json and *.safetensors.
         dtype : str, optional
             "float16" or "bfloat16"; by default what config.json says, float16 for float32.
+        quantise : str, optional
+            "w8a8", "w8a16" or "w4a16": keep the weights of the layers in 8 or 4 bits, and with
+            "w8a8" quantise the rows they are multiplied with too.
         pages : int
             Pages of the cache.
         page_size : int, default 128
@@ -72,6 +77,9 @@ class Decoder:
         """
         if dtype is not None and dtype not in DTYPES:
             raise ValueError(f"dtype: expected one of {', '.join(DTYPES)}, got {dtype!r}")
+        if quantise not in FORMS:
+            names = ", ".join(name for name in FORMS if name)
+            raise ValueError(f"quantise: expected one of {names}, got {quantise!r}")
         if page_size not in PAGE_SIZES:
             raise ValueError(f"page_size: expected one of {PAGE_SIZES}, got {page_size}")
         if pages < 1:
@@ -81,7 +89,7 @@ class Decoder:
         cache = Cache(pages, page_size)
         try:
             kind = dtype_of(dtype or config.dtype)
-            model = Model(Builder(config, checkpoint, kind, cache))
+            model = Model(Builder(config, checkpoint, kind, cache, quantise))
         finally:
             checkpoint.close()
         return cls(model, cache, most)

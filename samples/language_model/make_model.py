@@ -100,7 +100,7 @@ def config_values(architecture: str, size: str = "small", dtype: str = "float16"
         values |= {"q_lora_rank": None, "topk_method": "group_limited_greedy"}
         values |= {"norm_topk_prob": False, "routed_scaling_factor": 1.0}
     if architecture == "deepseek_v3":
-        values |= {"q_lora_rank": 48, "topk_method": "noaux_tc", "scoring_func": "sigmoid"}
+        values |= {"q_lora_rank": 64, "topk_method": "noaux_tc", "scoring_func": "sigmoid"}
         values |= {"norm_topk_prob": True, "routed_scaling_factor": 2.5}
     return values
 

@@ -132,6 +132,8 @@ def gated(wide: Arrays, base: str, x: Array, names: tuple[str, str, str] = GATED
 
 def margin(ranked: Array, chosen: int) -> float:
     """How much higher the last chosen one is than the first that is not, in the closest row."""
+    if chosen == ranked.shape[1]:
+        return np.inf
     ordered = -np.sort(-ranked, -1)
     return float((ordered[:, chosen - 1] - ordered[:, chosen]).min())
 
