@@ -19,8 +19,9 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
 
     `facts` is the folder of the data files. Every parameter has a row, in C order: the emulator
     names parameters by position. A mask has bit N set for aclDataType N: the dtypes that the
-    emulator's own facts give, else the documented ones; 0 means that no dtype is named. A 950 also
-    takes what the documents name. Rank -1 means that the documents give no plain range.
+    emulator's own facts give, else the documented ones; 0 means that no dtype is named. Where the
+    facts give none for a 950, it also takes what the documents name. Rank -1 means that the
+    documents give no plain range.
     """
     numbers = dtype_numbers(include)
     emulated = {}
@@ -29,13 +30,15 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
     documented = json.loads((facts / "operators.json").read_text(encoding="utf-8"))
     rows = []
     for operator, entry in sorted(documented.items()):
-        accepts = emulated.get(operator, {}).get("accepts", {})
+        fact = emulated.get(operator, {})
+        accepts, newer = fact.get("accepts", {}), fact.get("accepts_950", {})
         for parameter in entry["params"]:
             name = parameter["name"]
             named = dtype_mask(parameter.get("dtypes", ()), numbers)
             mask = dtype_mask(accepts[name], numbers) if name in accepts else named
+            mask_950 = dtype_mask(newer[name], numbers) if name in newer else mask | named
             low, high = rank_range(parameter.get("dims", ""))
-            rows.append(f'{{"{operator}", "{name}", {mask:#x}, {mask | named:#x}, {low}, {high}}},')
+            rows.append(f'{{"{operator}", "{name}", {mask:#x}, {mask_950:#x}, {low}, {high}}},')
     head = "// Generated from the data files of facts/.\n"
     write_if_changed(target, head + "\n".join(rows) + "\n")
 

@@ -138,6 +138,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "A packed scale has 19 bits, as in every product with one, also beside a weight of INT4.",
         "A weight whose format an operator forces to FRACTAL_NZ may have the shape of its blocks or"
         " that of its matrices; the format it names counts for nothing.",
+        "On a 950 GroupedMatmulV4, V5 and WeightNz, GroupedMatmulSwigluQuantV2 and WeightNzV2 and"
+        " GroupedMatmulFinalizeRoutingV3 and WeightNzV2 also take floats of 8 and 4 bits. Sums,"
+        " scales and the bias are float32; scales of groups are multiplied with the sum of their"
+        " group. Beside a transposed weight, scales that lie dense have the order of its memory."
+        " Rows of FLOAT8 with a weight of FLOAT4, and weights of floats in INT32, are refused.",
         "The versions of GroupedMatmulSwigluQuant take a list of fewer groups than the weight has;"
         " tuningConfig changes no number and is not judged.",
         "GroupedMatmulFinalizeRouting clears its result, adds the rows of the shared input and then"

@@ -73,10 +73,12 @@ class EmulatedFact(TypedDict, total=False):
     documents ask for contiguous ones: the kernel copies them. ``exact`` operators only move,
     compare, count or select elements: in real dtypes their results have no rounding error. ``chip``
     is "950" for operators that a 910B lacks and chips of the 950 series have: then the rest is
-    about those, and a 910B refuses every call.
+    about those, and a 910B refuses every call. Of an operator that both have, ``accepts_950`` gives
+    the tensors of which chips of the 950 series take other dtypes, and those dtypes.
     """
 
     accepts: dict[str, list[str]]
+    accepts_950: dict[str, list[str]]
     why: dict[str, str]
     strided: list[str]
     exact: bool

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from helpers.accepted_calls import (
     PATH,
+    PATH_950,
     TensorSpec,
     calls,
     operators,
@@ -32,8 +34,9 @@ def test_every_operator_has_an_accepted_call(device: ap.Device) -> None:
     assert all(calls(operator) for operator in operators()), advice
 
 
-def test_what_is_read_is_written_the_same() -> None:
-    for operator, rows in json.loads(PATH.read_text(encoding="utf-8")).items():
+@pytest.mark.parametrize("path", [PATH, PATH_950])
+def test_what_is_read_is_written_the_same(path: Path) -> None:
+    for operator, rows in json.loads(path.read_text(encoding="utf-8")).items():
         for row in rows:
             again = [write_argument(read_argument(argument)) for argument in row]
             assert repr(again) == repr(row), operator  # by its text: a NaN is not equal to itself
@@ -69,3 +72,8 @@ def test_accepted_calls_are_accepted_and_run(
                     call.op(*call.at(rank).build(groups))
             for place, _ in found:
                 place.synchronize()
+
+
+@pytest.mark.parametrize("operator", operators(PATH_950))
+def test_accepted_calls_of_a_950_run_there(operator: str, newer: Chip950) -> None:
+    newer.call("helpers.chip_950", "make_accepted_calls", operator)

@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # `helpers`
 
-from helpers.accepted_calls import Call, calls, operators
+from helpers.accepted_calls import Call, calls, calls_950, operators
 
 import aclnn_py as ap
 
@@ -57,7 +57,8 @@ _known: dict[str, list[Call]] = {}
 
 def _calls(name: str) -> list[Call]:
     if name not in _known:
-        _known[name] = calls(name)
+        newer = ap.soc_name().startswith("Ascend950")
+        _known[name] = (newer and calls_950(name)) or calls(name)
     return _known[name]
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that phase one accepts, a few of every operator, as data: what mutation starts from.
 
-`accepted_calls.json` has for each C name a list of calls, each a list of arguments in C order. An
-argument is written as
+`accepted_calls.json` has for each C name a list of calls, each a list of arguments in C order;
+`accepted_calls_950.json` has those that only a chip of the 950 series takes, of operators that
+other chips have too. An argument is written as
 
 - a tensor: ``{"tensor": dtype, "shape": [...]}``, and where they differ from a dense tensor of its
   own memory ``strides``, ``offset`` (both in elements), ``format``, ``storage_shape``, ``memory``
@@ -40,6 +41,7 @@ from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
 PATH = Path(__file__).with_suffix(".json")
+PATH_950 = PATH.with_stem("accepted_calls_950")
 
 
 @dataclass(frozen=True)
@@ -285,19 +287,24 @@ def write_argument(argument: Any) -> Any:
 
 
 @functools.cache
-def _read() -> dict[str, list[Any]]:
-    written: dict[str, list[Any]] = json.loads(PATH.read_text(encoding="utf-8"))
+def _read(path: Path) -> dict[str, list[Any]]:
+    written: dict[str, list[Any]] = json.loads(path.read_text(encoding="utf-8"))
     return written
 
 
-def operators() -> list[str]:
+def operators(path: Path = PATH) -> list[str]:
     """C names of the operators that have calls, in order."""
-    return sorted(_read())
+    return sorted(_read(path))
 
 
-def calls(operator: str) -> list[Call]:
+def calls(operator: str, path: Path = PATH) -> list[Call]:
     """Return the calls of an operator by its C name, the smallest first."""
     return [
         Call(operator, tuple(read_argument(argument) for argument in row))
-        for row in _read().get(operator, [])
+        for row in _read(path).get(operator, [])
     ]
+
+
+def calls_950(operator: str) -> list[Call]:
+    """Return the calls of an operator that only a chip of the 950 series takes."""
+    return calls(operator, PATH_950)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import traceback
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -34,12 +35,15 @@ Array = npt.NDArray[Any]
 class Given:
     """A tensor that is read; ``values`` are codes where NumPy lacks the dtype.
 
-    ``stepped``: its elements have gaps between them.
+    ``stepped``: its elements have gaps between them. ``swapped``: two axes that are exchanged in
+    memory. ``format``: how it is stored.
     """
 
     values: Array
     dtype: str
     stepped: bool = False
+    swapped: tuple[int, int] | None = None
+    format: str = "ND"
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,10 @@ class Chip950:
         return result
 
     def operator(self, name: str, *arguments: Any) -> Any:
-        """Call an operator; return the arrays of its results, or how it was refused."""
+        """Call an operator; return the arrays of its results, or how it was refused.
+
+        A list among the arguments is a list of tensors.
+        """
         return self.call(__name__, "operate", name, arguments)
 
 
@@ -139,16 +146,23 @@ def operate(name: str, arguments: tuple[Any, ...]) -> list[Array] | Refused:
         ap.Device(0).synchronize()
     except ap.errors.StatusError as error:
         return Refused(int(error.status), str(error))
-    pairs = zip(arguments, built, strict=True)
-    return [tensor.numpy() for given, tensor in pairs if isinstance(given, Made)]
+    return list(_results(arguments, built))
+
+
+def _results(given: Iterable[Any], built: Iterable[Any]) -> Iterator[Array]:
+    for argument, tensor in zip(given, built, strict=True):
+        if isinstance(argument, Made):
+            yield tensor.numpy()
+        elif isinstance(argument, list):
+            yield from _results(argument, tensor)
 
 
 def make_accepted_calls(operator: str) -> None:
-    """Make every accepted call of an operator on the current device."""
-    from helpers.accepted_calls import calls
+    """Make every accepted call of this chip on the current device."""
+    from helpers.accepted_calls import calls, calls_950
     from helpers.places import places
 
-    for call in calls(operator):
+    for call in calls_950(operator) or calls(operator):
         with places(call.group_keys) as found:
             for rank, (place, groups) in enumerate(found):
                 with place:
@@ -159,20 +173,23 @@ def make_accepted_calls(operator: str) -> None:
 
 def taken_dtypes(operator: str) -> dict[str, Any]:
     """The dtypes that phase one takes, as `helpers.walk.taken` finds them."""
-    from helpers.accepted_calls import calls
+    from helpers.accepted_calls import calls, calls_950
     from helpers.places import places
-    from helpers.walk import taken
+    from helpers.walk import taken, taken_by_950
 
-    keys = {key for call in calls(operator) for key in call.group_keys}
-    with places(sorted(keys)) as found:
+    made = (*calls(operator), *calls_950(operator))
+    with places(sorted({key for call in made for key in call.group_keys})) as found:
         place, groups = found[0]
         with place:
-            return taken(operator, groups)
+            ask = taken_by_950 if calls_950(operator) else taken
+            return ask(operator, groups)
 
 
 def _built(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [_built(member) for member in argument]
     if isinstance(argument, Given):
-        return _tensor(argument.values, argument.dtype, argument.stepped)
+        return _given(argument)
     if isinstance(argument, Made):
         from aclnn_py.tensor.dtypes import dtype_of
 
@@ -184,6 +201,25 @@ def _built(argument: Any) -> Any:
             junk = np.full(argument.shape, 77 & ((1 << kind.bits) - 1), np.uint8).view(kind.numpy)
         return _tensor(junk, argument.dtype, argument.stepped)
     return argument
+
+
+def _given(argument: Given) -> Any:
+    import aclnn_py as ap
+
+    if argument.swapped is None and argument.format == "ND":
+        return _tensor(argument.values, argument.dtype, argument.stepped)
+    values = argument.values
+    if argument.swapped is not None:
+        values = values.swapaxes(*argument.swapped)
+    tensor = ap.from_numpy(
+        np.ascontiguousarray(values), dtype=argument.dtype, format=argument.format
+    )
+    if argument.swapped is None:
+        return tensor
+    order = list(range(values.ndim))
+    one, other = argument.swapped
+    order[one], order[other] = order[other], order[one]
+    return tensor.permute(*order)
 
 
 def _tensor(values: Array, dtype: str, stepped: bool) -> Any:

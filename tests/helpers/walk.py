@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from aclnn_py import facts
 from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
-from helpers.accepted_calls import calls
+from helpers.accepted_calls import calls, calls_950
 from helpers.phase_one import PhaseOne
 
 _DTYPES = all_types()
@@ -38,21 +38,41 @@ def taken(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
         Names of communicators by their number of ranks.
     """
     found: dict[str, set[DType]] = {}
-    accepts = facts.emulated()[operator]["accepts"]
     for call in calls(operator):
-        names = [parameter.c_name for parameter in call.op.parameters]
         with PhaseOne(call, groups) as question:
             assert question.ask({}) == 0, f"{call}: {question.message()}"
-            kinds = {}
-            for position in question.tensors:
-                known_kinds = {dtype_of(name.lower()) for name in accepts.get(names[position], ())}
-                kinds[position] = [kind for kind in _OTHERS if kind in known_kinds]
-            for position in question.tensors:
-                known = found.setdefault(names[position], set())
-                for dtype in _DTYPES:
-                    if dtype not in known and _takes(question, kinds, position, dtype):
-                        known.add(dtype)
+            _add_taken(found, question, facts.emulated()[operator]["accepts"])
     return found
+
+
+def taken_by_950(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
+    """Return the same for a chip of the 950 series: it need not take the calls of other chips."""
+    found: dict[str, set[DType]] = {}
+    fact = facts.emulated()[operator]
+    accepts = {**fact["accepts"], **fact["accepts_950"]}
+    own = calls_950(operator)
+    for call in (*own, *calls(operator)):
+        with PhaseOne(call, groups) as question:
+            if question.ask({}) == 0:
+                _add_taken(found, question, accepts)
+            else:
+                assert call not in own, f"{call}: {question.message()}"
+    return found
+
+
+def _add_taken(
+    found: dict[str, set[DType]], question: PhaseOne, accepts: Mapping[str, list[str]]
+) -> None:
+    names = [parameter.c_name for parameter in question.call.op.parameters]
+    kinds = {}
+    for position in question.tensors:
+        known_kinds = {dtype_of(name.lower()) for name in accepts.get(names[position], ())}
+        kinds[position] = [kind for kind in _OTHERS if kind in known_kinds]
+    for position in question.tensors:
+        known = found.setdefault(names[position], set())
+        for dtype in _DTYPES:
+            if dtype not in known and _takes(question, kinds, position, dtype):
+                known.add(dtype)
 
 
 def _takes(

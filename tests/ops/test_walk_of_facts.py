@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from helpers.accepted_calls import calls, operators
+from helpers.accepted_calls import PATH_950, calls, operators
 from helpers.chip_950 import Chip950
 from helpers.walk import taken
 
@@ -54,13 +54,20 @@ def test_every_tensor_takes_the_dtypes_of_the_facts(
         found = process.call("helpers.chip_950", "taken_dtypes", operator)
     else:
         found = taken(operator, groups)
-    wanted = facts.emulated()[operator]["accepts"]
-    for parameter, names in wanted.items():
-        # A tensor that no accepted call gives is one that must be null.
-        assert _names(found.get(parameter, set())) == _names(map(_dtype, names)), (
-            f"{operator}: {parameter}"
-        )
-    assert set(found) <= set(wanted), "every tensor has its dtypes in facts/emulator/*.json"
+    _assert_found(operator, found, facts.emulated()[operator]["accepts"])
+
+
+@pytest.mark.parametrize("operator", operators(PATH_950))
+def test_every_tensor_takes_the_dtypes_of_the_facts_on_a_950(operator: str, newer: Chip950) -> None:
+    fact = facts.emulated()[operator]
+    wanted = {**fact["accepts"], **fact["accepts_950"]}
+    _assert_found(operator, newer.call("helpers.chip_950", "taken_dtypes", operator), wanted)
+
+
+def test_operators_with_dtypes_of_a_950_have_calls_there() -> None:
+    advice = "a call in tests/helpers/accepted_calls_950.json belongs to accepts_950 of the facts"
+    named = [name for name, fact in facts.emulated().items() if "accepts_950" in fact]
+    assert sorted(named) == operators(PATH_950), advice
 
 
 def test_every_operator_of_the_emulator_has_facts() -> None:
@@ -86,6 +93,17 @@ def test_departures_from_the_source_are_few() -> None:
         if reason.startswith("exception: ")
     }
     assert len(exceptions) < MOST_EXCEPTIONS, sorted(exceptions)
+
+
+def _assert_found(
+    operator: str, found: dict[str, set[DType]], wanted: dict[str, list[str]]
+) -> None:
+    for parameter, names in wanted.items():
+        # A tensor that no accepted call gives is one that must be null.
+        assert _names(found.get(parameter, set())) == _names(map(_dtype, names)), (
+            f"{operator}: {parameter}"
+        )
+    assert set(found) <= set(wanted), "every tensor has its dtypes in facts/emulator/*.json"
 
 
 def _dtype(name: str) -> DType:

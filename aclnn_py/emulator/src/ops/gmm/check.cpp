@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "ops/gmm/grouped.h"
+#include "ops/gmm/grouped_floats.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
@@ -37,7 +37,11 @@ class GroupedRules {
     if (ok()) shapes();
     if (ok()) group_list();
     if (ok()) results();
-    if (ok()) companions();
+    if (ok()) {
+      if (p_.mode == GroupedMode::kLowFloats)
+        check_float_scales(check_, p_, weight_turned_, &p_.floats);
+      else companions();
+    }
     return check_.status();
   }
 
@@ -182,9 +186,14 @@ class GroupedRules {
   aclDataType dtype_of(const aclTensorList *list) const { return list->members[0]->dtype; }
 
   void mode() {
+    if (is_grouped_floats(c_)) {
+      p_.mode = GroupedMode::kLowFloats;
+      return check_float_dtypes(check_, c_, out_name(), &p_.floats);
+    }
     const aclDataType x = dtype_of(c_.x), weight = dtype_of(c_.weight), y = dtype_of(c_.y);
     check_.dtype_in("x", x, dt::kFloat | dtype_set(ACL_INT8));
-    const bool few_bits = contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight);
+    const bool few_bits =
+        contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight) || is_float_weight(c_);
     check_.that(c_.group_type != 2 || (x != ACL_INT8 && !few_bits),
                 "x is %s and weight %s; groupType 2 (the K axis) takes floats only", dtype_name(x),
                 dtype_name(weight));
@@ -202,13 +211,14 @@ class GroupedRules {
     p_.mode = few_bits ? GroupedMode::kAntiquant : GroupedMode::kFloat;
     if (few_bits) {
       check_.dtype_in("x", x, dt::kHalf);
-      check_.that(c_.antiquant_scale && c_.antiquant_offset,
+      if (is_float_weight(c_)) check_float_weight(check_, c_);
+      check_.that(c_.antiquant_scale && (c_.antiquant_offset || is_float_weight(c_)),
                   "antiquantScaleOptional and antiquantOffsetOptional: both are required for a "
                   "weight of %s",
                   dtype_name(weight));
-      if (ok())
-        check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x)
-            .same_dtype("antiquantOffsetOptional", dtype_of(c_.antiquant_offset), "x", x);
+      if (ok()) check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x);
+      if (ok() && c_.antiquant_offset)
+        check_.same_dtype("antiquantOffsetOptional", dtype_of(c_.antiquant_offset), "x", x);
       for (const aclTensor *w : c_.weight->members) {
         check_.that(weight != ACL_INT32 || w->contiguous(),
                     "weight of packed INT32 must be contiguous");
@@ -444,9 +454,9 @@ class GroupedRules {
   void companions() {
     rows_per_group("biasOptional", c_.bias, false);
     rows_per_group("scaleOptional", c_.scale, false);
-    rows_per_group("antiquantScaleOptional", c_.antiquant_scale, true);
+    rows_per_group("antiquantScaleOptional", c_.antiquant_scale, !is_float_weight(c_));
     rows_per_group("antiquantOffsetOptional", c_.antiquant_offset, true);
-    if (c_.antiquant_scale && ok()) {
+    if (c_.antiquant_offset && ok()) {
       for (size_t i = 0; i < c_.antiquant_scale->members.size(); ++i) {
         check_.that(
             same_shape(layout_of(*c_.antiquant_scale->members[i]),

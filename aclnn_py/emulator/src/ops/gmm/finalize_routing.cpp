@@ -6,6 +6,7 @@
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
 #include "ops/gmm/finalize_routing.h"
+#include "ops/matmul/quant/float_operand.h"
 #include "ops/norm/rows.h"
 #include "ops/quant/dequantise.h"
 
@@ -19,7 +20,8 @@ struct FinalizeJob {
   const FinalizeNames *names;
   int64_t experts, rows, columns, tokens, list_type, shared_offset;
   float shared_weight;
-  bool four_bits;
+  bool four_bits, transpose_weight;
+  FinalizeSizes sizes;
   size_t x, weight, scale, bias, offset, token, groups, shared, logit, row_index, out;
 };
 
@@ -71,13 +73,19 @@ class FinalizeRun {
                                 static_cast<size_t>(job_.experts), job_.rows, &spans);
     if (status == 0) status = read_targets(spans);
     if (status != 0) return status;
-    token_ = read_all<float>(c_, job_.token, job_.rows, 1.0f);
+    // Powers of two are scales of groups: the product has them.
+    if (job_.sizes.mode == FloatMode::kMx) {
+      left_ = float_scales(c_.tensor(job_.token));
+      token_.assign(static_cast<size_t>(job_.rows), 1.0f);
+    } else {
+      token_ = read_all<float>(c_, job_.token, job_.rows, 1.0f);
+    }
     logit_ = read_all<float>(c_, job_.logit, job_.rows, 1.0f);
     values_.resize(static_cast<size_t>(std::min(kRowsAtOnce, job_.rows) * job_.columns));
     tokens_.assign(static_cast<size_t>(job_.tokens * job_.columns), 0.0f);
     add_shared();
     for (const GroupSpan &span : spans) {
-      if (span.count > 0) add_group(span);
+      if (span.count > 0) job_.sizes.floats ? add_floats(span) : add_group(span);
     }
     RowTarget<float>(view_of(c_.tensor(job_.out)))
         .write(0, static_cast<int64_t>(tokens_.size()), tokens_.data());
@@ -110,13 +118,45 @@ class FinalizeRun {
     for (int64_t i = 0; i < count; ++i) to[i] *= job_.shared_weight;
   }
 
+  std::vector<float> of_group(size_t index, const GroupSpan &span) const {
+    return c_.has(index) ? float_scales(entry_of(c_.tensor(index), span.group))
+                         : std::vector<float>();
+  }
+
+  void add_floats(const GroupSpan &span) {
+    const std::vector<float> scale = of_group(job_.scale, span), bias = of_group(job_.bias, span);
+    std::vector<float> memory, x_memory;
+    FloatProduct product;
+    product.w = as_float(entry_of(weight_of(c_.tensor(job_.weight), Blocks::kByFormat), span.group),
+                         memory);
+    if (job_.transpose_weight) product.w = product.w.transposed();
+    product.right = scale.data();
+    product.left_map = job_.sizes.left;
+    product.right_map = job_.sizes.right;
+    product.group = inner_group(job_.sizes.mode);
+    for (int64_t done = 0; done < span.count; done += kRowsAtOnce) {
+      FinishedRows rows{};
+      rows.first = span.first + done;
+      rows.count = std::min(kRowsAtOnce, span.count - done);
+      aclTensor x = c_.tensor(job_.x);
+      x.offset += rows.first * x.strides[0];
+      x.shape[0] = rows.count;
+      product.x = as_float(x, x_memory);
+      if (!left_.empty()) product.left = left_.data() + rows.first * job_.sizes.left.row_step;
+      multiply(product, values_.data());
+      rows.values = values_.data();
+      rows.columns = job_.columns;
+      rows.bias = bias.empty() ? nullptr : bias.data();
+      rows.token = token_.data();
+      rows.logit = logit_.data();
+      rows.target = target_.data();
+      add_rows(rows, tokens_.data());
+    }
+  }
+
   void add_group(const GroupSpan &span) {
-    const auto of_group = [&](size_t index) {
-      return c_.has(index) ? every_scale(entry_of(c_.tensor(index), span.group))
-                           : std::vector<float>();
-    };
-    const std::vector<float> scale = of_group(job_.scale), bias = of_group(job_.bias),
-                             offset = of_group(job_.offset);
+    const std::vector<float> scale = of_group(job_.scale, span), bias = of_group(job_.bias, span),
+                             offset = of_group(job_.offset, span);
     std::vector<int8_t> memory, x_memory;
     ScaledProduct product;
     product.w =
@@ -150,7 +190,7 @@ class FinalizeRun {
 
   const FinalizeJob &job_;
   PlanContext &c_;
-  std::vector<float> token_, logit_, values_, tokens_;
+  std::vector<float> token_, left_, logit_, values_, tokens_;
   std::vector<int64_t> target_;
 };
 
@@ -168,6 +208,8 @@ Status plan_finalize(const FinalizeCall &a, uint64_t *workspace_size, aclOpExecu
   job->shared_offset = a.shared_offset;
   job->shared_weight = a.shared_weight;
   job->four_bits = a.weight->dtype != ACL_INT8;
+  job->transpose_weight = a.transpose_weight;
+  job->sizes = sizes;
   PlanBuilder plan(a.op);
   plan.phase_two_code(kInner);
   job->x = plan.input(a.x);
@@ -202,6 +244,7 @@ EMU_OPERATOR(GroupedMatmulFinalizeRouting,
   return emu::plan_finalize({"aclnnGroupedMatmulFinalizeRouting",
                              &emu::kFirstNames,
                              emu::kFourBits,
+                             0,
                              false,
                              x,
                              w,
@@ -243,7 +286,7 @@ EMU_CATCH
 
 EMU_OPERATOR(GroupedMatmulFinalizeRoutingV2, (FINALIZE_LATER, aclTensor *out)) {
   return emu::plan_finalize({"aclnnGroupedMatmulFinalizeRoutingV2", &emu::kLaterNames,
-                             emu::kFourBits, true, FINALIZE_LATER_VALUES, nullptr, out},
+                             emu::kFourBits, 0, true, FINALIZE_LATER_VALUES, nullptr, out},
                             workspaceSize, executor);
 }
 EMU_CATCH
@@ -251,8 +294,8 @@ EMU_CATCH
 EMU_OPERATOR(GroupedMatmulFinalizeRoutingV3,
              (FINALIZE_LATER, const aclIntArray *tuningConfigOptional, aclTensor *out)) {
   return emu::plan_finalize(
-      {"aclnnGroupedMatmulFinalizeRoutingV3", &emu::kLaterNames, emu::kFourBits, true,
-       FINALIZE_LATER_VALUES, tuningConfigOptional, out},
+      {"aclnnGroupedMatmulFinalizeRoutingV3", &emu::kLaterNames, emu::kFourBits,
+       emu::dt::kFloat8 | emu::kFloat4E2m1, true, FINALIZE_LATER_VALUES, tuningConfigOptional, out},
       workspaceSize, executor);
 }
 EMU_CATCH
@@ -267,6 +310,7 @@ EMU_OPERATOR(GroupedMatmulFinalizeRoutingWeightNz,
   return emu::plan_finalize({"aclnnGroupedMatmulFinalizeRoutingWeightNz",
                              &emu::kBlockNames,
                              emu::dtype_set(ACL_INT8),
+                             0,
                              false,
                              x1,
                              x2,
@@ -304,6 +348,7 @@ EMU_OPERATOR(GroupedMatmulFinalizeRoutingWeightNzV2,
   return emu::plan_finalize({"aclnnGroupedMatmulFinalizeRoutingWeightNzV2",
                              &emu::kLastNames,
                              emu::kFourBits | emu::dtype_set(ACL_INT8),
+                             emu::dtype_set(ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8),
                              true,
                              x1,
                              x2,

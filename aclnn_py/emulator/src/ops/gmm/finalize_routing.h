@@ -3,6 +3,7 @@
 // versions.
 #pragma once
 
+#include "ops/gmm/float_scales.h"
 #include "ops/gmm/low_bits.h"
 
 namespace emu {
@@ -51,7 +52,8 @@ struct FinalizeCall {
   const char *op;
   const FinalizeNames *names;
   DtypeSet weights;
-  bool has_offset;  // the version has the parameters offset, antiquantScale and antiquantOffset
+  DtypeSet floats_950;  // of x on a 950
+  bool has_offset;      // the version has the parameters offset, antiquantScale and antiquantOffset
   const aclTensor *x, *weight, *scale, *bias, *offset, *antiquant_scale, *antiquant_offset, *token,
       *groups, *shared, *logit, *row_index;
   int64_t dtype;
@@ -66,7 +68,19 @@ struct FinalizeCall {
 // What the checks found out.
 struct FinalizeSizes {
   int64_t experts = 0, depth = 0, columns = 0;
+  bool floats = false;  // of 8 or 4 bits, with these scales
+  FloatMode mode = FloatMode::kWhole;
+  ScaleMap left, right;
 };
+
+// Whether the chip multiplies the elements of x as floats.
+bool is_finalize_floats(const FinalizeCall &call);
+// The rules for those, behind nulls and attributes.
+void check_finalize_floats(Check &check, const FinalizeCall &call, FinalizeSizes *sizes);
+// The rules for what stands beside the operands, with the shape that the scale must have; null
+// where that was judged.
+void check_finalize_companions(Check &check, const FinalizeCall &call, const FinalizeSizes &sizes,
+                               const Layout *scale);
 
 // Every rule of phase one.
 Status check_finalize(const FinalizeCall &call, FinalizeSizes *sizes);

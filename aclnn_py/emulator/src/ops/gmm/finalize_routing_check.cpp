@@ -16,7 +16,12 @@ class FinalizeRules {
   Status run() {
     nulls();
     attributes();
-    if (ok()) dtypes();
+    if (!ok()) return check_.status();
+    if (is_finalize_floats(c_)) {
+      check_finalize_floats(check_, c_, &z_);
+      return check_.status();
+    }
+    dtypes();
     if (ok()) shapes();
     return check_.status();
   }
@@ -32,7 +37,7 @@ class FinalizeRules {
     check_.required(n_.groups, c_.groups).required(n_.row_index, c_.row_index);
     check_.optional(n_.shared, c_.shared).optional(n_.logit, c_.logit);
     check_.optional("tuningConfigOptional", c_.tuning);
-    if (ok() && four_bits()) check_.required(n_.bias, c_.bias);
+    if (ok() && four_bits() && !is_finalize_floats(c_)) check_.required(n_.bias, c_.bias);
     check_.that(c_.antiquant_scale == nullptr && c_.antiquant_offset == nullptr,
                 "%s is given; it is reserved and must be null",
                 c_.antiquant_scale ? "antiquantScaleOptional" : "antiquantOffsetOptional");
@@ -41,7 +46,8 @@ class FinalizeRules {
   void attributes() {
     check_.that(c_.dtype == 0, "dtype is %" PRId64 "; allowed: 0 (FLOAT)", c_.dtype);
     check_.that(!c_.transpose_x, "%s is true; only false is supported", n_.transpose_x);
-    check_.that(!c_.transpose_weight, "%s is true; only false is supported", n_.transpose_weight);
+    check_.that(!c_.transpose_weight || (ok() && is_finalize_floats(c_)),
+                "%s is true; only false is supported", n_.transpose_weight);
     check_.that(c_.list_type == 0 || c_.list_type == 1,
                 "groupListType is %" PRId64 "; allowed: 0 (ends), 1 (sizes)", c_.list_type);
   }
@@ -97,33 +103,10 @@ class FinalizeRules {
                 n_.x, rows, kMostRows);
     check_.that(c_.x->shape[1] == depth, "%s has %" PRId64 " columns, but %s has %" PRId64 " rows",
                 n_.x, c_.x->shape[1], n_.weight, depth);
-    check_.that(c_.out->shape[0] >= 1 && c_.out->shape[1] == columns,
-                "%s has shape %s; expected the number of tokens and %" PRId64, n_.out,
-                shape_text(layout_of(*c_.out)).c_str(), columns);
-    companions(rows);
-    if (!ok() || c_.shared == nullptr) return;
-    check_.rank(n_.shared, c_.shared, 2, 2);
-    if (!ok()) return;
-    const int64_t count = c_.shared->shape[0], tokens = c_.out->shape[0];
-    check_.that(count >= 1 && c_.shared->shape[1] == columns,
-                "%s has shape %s; expected some rows of %" PRId64, n_.shared,
-                shape_text(layout_of(*c_.shared)).c_str(), columns);
-    check_.that(c_.shared_offset >= 0 && count <= tokens && c_.shared_offset <= tokens - count,
-                "sharedInputOffset is %" PRId64 "; the %" PRId64
-                " rows of %s must lie within the "
-                "%" PRId64 " of %s",
-                c_.shared_offset, count, n_.shared, tokens, n_.out);
-  }
-
-  void companions(int64_t rows) {
-    const int64_t flat[] = {z_.experts, z_.columns}, row[] = {z_.experts, 1, z_.columns};
-    const Layout per_expert = dense_layout(flat, 2), per_row = dense_layout(&rows, 1);
-    check_.shape(n_.scale, c_.scale, four_bits() ? dense_layout(row, 3) : per_expert);
-    check_.shape(n_.bias, c_.bias, per_expert);
+    const int64_t flat[] = {experts, columns}, row[] = {experts, 1, columns};
+    const Layout scale = four_bits() ? dense_layout(row, 3) : dense_layout(flat, 2);
     check_.shape("offsetOptional", c_.offset, dense_layout(row, 3));
-    check_.shape("pertokenScaleOptional", c_.token, per_row);
-    check_.shape(n_.logit, c_.logit, per_row).shape(n_.row_index, c_.row_index, per_row);
-    check_.shape(n_.groups, c_.groups, dense_layout(&z_.experts, 1));
+    check_finalize_companions(check_, c_, z_, &scale);
   }
 
   const FinalizeCall &c_;
@@ -133,6 +116,34 @@ class FinalizeRules {
 };
 
 }  // namespace
+
+void check_finalize_companions(Check &check, const FinalizeCall &c, const FinalizeSizes &z,
+                               const Layout *scale) {
+  const FinalizeNames &n = *c.names;
+  const int64_t flat[] = {z.experts, z.columns}, rows = c.x->shape[0];
+  check.that(c.out->shape[0] >= 1 && c.out->shape[1] == z.columns,
+             "%s has shape %s; expected the number of tokens and %" PRId64, n.out,
+             shape_text(layout_of(*c.out)).c_str(), z.columns);
+  const Layout per_row = dense_layout(&rows, 1);
+  if (scale) {
+    check.shape(n.scale, c.scale, *scale);
+    check.shape("pertokenScaleOptional", c.token, per_row);
+  }
+  check.shape(n.bias, c.bias, dense_layout(flat, 2));
+  check.shape(n.logit, c.logit, per_row).shape(n.row_index, c.row_index, per_row);
+  check.shape(n.groups, c.groups, dense_layout(&z.experts, 1));
+  if (!check.ok() || c.shared == nullptr) return;
+  check.rank(n.shared, c.shared, 2, 2);
+  if (!check.ok()) return;
+  const int64_t count = c.shared->shape[0], tokens = c.out->shape[0];
+  check.that(count >= 1 && c.shared->shape[1] == z.columns,
+             "%s has shape %s; expected some rows of %" PRId64, n.shared,
+             shape_text(layout_of(*c.shared)).c_str(), z.columns);
+  check.that(c.shared_offset >= 0 && count <= tokens && c.shared_offset <= tokens - count,
+             "sharedInputOffset is %" PRId64 "; the %" PRId64
+             " rows of %s must lie within the %" PRId64 " of %s",
+             c.shared_offset, count, n.shared, tokens, n.out);
+}
 
 Status check_finalize(const FinalizeCall &call, FinalizeSizes *sizes) {
   return FinalizeRules(call, sizes).run();

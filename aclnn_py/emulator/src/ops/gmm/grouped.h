@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "ops/gmm/float_scales.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -26,12 +27,20 @@ struct GroupedCall {
 };
 
 // How the values are computed.
-enum class GroupedMode { kFloat, kInt8, kAntiquant };
+enum class GroupedMode { kFloat, kInt8, kAntiquant, kLowFloats };
+
+// The scales of products of floats of 8 and 4 bits.
+struct FloatGroups {
+  FloatMode mode = FloatMode::kWhole;
+  bool by_column = false, by_row = false;  // of whole scales; else there is one for a group
+  ScaleMap left, right;                    // of rows of x and columns of weight
+};
 
 // What the checks found out. Lists that stand for "absent" are null here.
 struct GroupedProblem {
   GroupedCall call;
   GroupedMode mode = GroupedMode::kFloat;
+  FloatGroups floats;
   size_t groups = 0;
   bool nothing = false;  // every x is empty
 };
@@ -49,6 +58,7 @@ Status check_grouped(GroupedProblem *problem);
 // The product, in phase two. Indices are those of the plan; -1 for an absent list.
 struct GroupedJob {
   GroupedMode mode;
+  FloatGroups floats;
   int64_t group_type, group_list_type, activation;
   size_t groups;
   int64_t x = -1, weight = -1, bias = -1, scale = -1, antiquant_scale = -1, antiquant_offset = -1,

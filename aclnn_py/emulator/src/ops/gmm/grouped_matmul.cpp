@@ -3,7 +3,7 @@
 // GroupedCall.
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
-#include "ops/gmm/grouped.h"
+#include "ops/gmm/grouped_floats.h"
 
 namespace emu {
 namespace {
@@ -55,6 +55,7 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   auto job = std::make_shared<GroupedJob>();
   job->op = c.op;
   job->mode = problem.mode;
+  job->floats = problem.floats;
   job->group_type = c.group_type;
   job->group_list_type = c.group_list_type;
   job->activation = c.activation;
@@ -70,7 +71,8 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   if (c.group_tensor) job->group_tensor = static_cast<int64_t>(plan.input(c.group_tensor));
   job->y_count = c.y->members.size();
   job->y = static_cast<int64_t>(plan.output_list(c.y));
-  return plan.finish([job](PlanContext &context) { return run_grouped(*job, context); },
+  const auto run = problem.mode == GroupedMode::kLowFloats ? run_grouped_floats : run_grouped;
+  return plan.finish([job, run](PlanContext &context) { return run(*job, context); },
                      workspace_size, executor);
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "ops/float_kernels.h"
-#include "ops/gmm/grouped.h"
+#include "ops/gmm/grouped_floats.h"
 #include "ops/matmul/stack.h"
 #include "ops/quant/dequantise.h"
 
@@ -204,6 +204,10 @@ class Run {
     GemmEpilogue epilogue;
     if (job_.bias >= 0) epilogue.bias = row_of(of_group(job_.bias, task.group));
     if (job_.mode == GroupedMode::kFloat) return gemm(a, matrix_stack(weight).first, out, epilogue);
+    if (job_.antiquant_offset < 0) {
+      const aclTensor factors = of_group(job_.antiquant_scale, task.group);
+      return gemm(a, dequantised_floats(weight, factors, floats_), out, epilogue);
+    }
     const aclTensor scale = of_group(job_.antiquant_scale, task.group),
                     offset = of_group(job_.antiquant_offset, task.group);
     const int64_t k = weight.shape[0], n = weight.shape[1];
@@ -255,6 +259,7 @@ class Run {
   const GroupedJob &job_;
   PlanContext &context_;
   std::vector<std::unique_ptr<GroupMatrix>> x_, y_;
+  std::vector<float> floats_;
 };
 
 }  // namespace

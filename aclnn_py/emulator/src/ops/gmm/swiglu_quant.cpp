@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/gmm/swiglu_quant.h"
+#include "ops/gmm/swiglu_quant_floats.h"
 
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
@@ -188,6 +188,8 @@ Status plan_second(const SecondVersion &a, uint64_t *workspace_size, aclOpExecut
   list_members(check, "weightAssistMatrixOptional", a.help, &problem.call.help);
   check.that(!problem.call.weight.empty(), "weight is an empty list");
   if (!check.ok()) return check.status();
+  if (is_swiglu_floats(problem.call))
+    return plan_swiglu_floats(problem.call, {a.weight, a.weight_scale}, workspace_size, executor);
   if (const Status status = check_swiglu_quant(&problem)) return status;
   auto job = job_of(problem);
   PlanBuilder plan(a.op);

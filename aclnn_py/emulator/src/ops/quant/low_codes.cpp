@@ -109,9 +109,14 @@ void LowCodes::read(int64_t start, int64_t count, uint8_t *codes) const {
   });
 }
 
-LowValues::LowValues(const aclTensor &tensor) : codes_(tensor) {
+void low_value_table(aclDataType dtype, float value_of[256]) {
+  const int mask = contains(kFloat4, dtype) ? 0xf : 0xff;
   for (int code = 0; code < 256; ++code)
-    value_of_[code] = decoded(tensor.dtype, static_cast<uint8_t>(code));
+    value_of[code] = decoded(dtype, static_cast<uint8_t>(code & mask));
+}
+
+LowValues::LowValues(const aclTensor &tensor) : codes_(tensor) {
+  low_value_table(tensor.dtype, value_of_);
 }
 
 void LowValues::read(int64_t start, int64_t count, float *values) const {

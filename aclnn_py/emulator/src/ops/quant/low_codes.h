@@ -30,6 +30,9 @@ class LowCodes {
   Layout layout_;  // of whole bytes
 };
 
+// The value of every code of a dtype; codes of 4 bits repeat.
+void low_value_table(aclDataType dtype, float value_of[256]);
+
 // Consecutive values of a tensor of codes as float32.
 class LowValues {
  public:

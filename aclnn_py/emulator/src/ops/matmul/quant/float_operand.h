@@ -19,6 +19,10 @@ class FloatStack {
   MatrixStack stack_;
 };
 
+// A matrix of floats of 8 or 4 bits as float32 in row-major order, whatever its strides or blocks.
+// `memory` keeps the values.
+Matrix as_float(const aclTensor &matrix, std::vector<float> &memory);
+
 // Every element, in order. A power of two of FLOAT8_E8M0 becomes that power.
 std::vector<float> low_values(const aclTensor &tensor);
 

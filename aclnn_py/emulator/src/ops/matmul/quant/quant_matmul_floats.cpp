@@ -6,6 +6,7 @@
 
 #include "core/chip.h"
 #include "ops/matmul/quant/float_operand.h"
+#include "ops/matmul/quant/float_product.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
 #include "ops/quant/low_codes.h"
@@ -19,18 +20,6 @@ constexpr DtypeSet kFloats = kEightBits | kHifloat | kFourBits;
 constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
 
 enum class Mode : uint8_t { kWhole, kBlocks, kMx };
-
-// How scales lie: element of a row of a matrix and a group of the inner axis.
-struct ScaleMap {
-  int64_t rows = 1;                                     // rows of the matrix that share a scale
-  int64_t row_step = 0, group_step = 0, pair_step = 0;  // groups come in pairs where pair_step is
-  bool pairs = false;
-
-  int64_t at(int64_t row, int64_t group) const {
-    const int64_t r = row / rows * row_step;
-    return pairs ? r + group / 2 * pair_step + group % 2 : r + group * group_step;
-  }
-};
 
 struct Problem {
   Mode mode = Mode::kWhole;
@@ -259,33 +248,6 @@ class ScaledFloats final : public RowSink<float> {
   }
 };
 
-// Adds sums of a part of the inner axis, each times the scales of its row and column.
-class AddScaled final : public RowSink<float> {
- public:
-  AddScaled(std::vector<float> *total, int64_t columns, const float *row_scale,
-            const float *column_scale, const Problem &problem, int64_t group)
-      : total_(*total),
-        columns_(columns),
-        row_scale_(row_scale),
-        column_scale_(column_scale),
-        p_(problem),
-        group_(group) {}
-
-  void accept(int64_t row, int64_t col, int64_t count, const float *sums) const override {
-    const float factor = row_scale_[p_.left.at(row, group_)];
-    for (int64_t j = 0; j < count; ++j)
-      total_[static_cast<size_t>(row * columns_ + col + j)] +=
-          sums[j] * (factor * column_scale_[p_.right.at(col + j, group_)]);
-  }
-
- private:
-  std::vector<float> &total_;
-  const int64_t columns_;
-  const float *row_scale_, *column_scale_;
-  const Problem &p_;
-  const int64_t group_;
-};
-
 std::vector<float> scales(const aclTensor &tensor) {
   return tensor.dtype == ACL_FLOAT8_E8M0 ? low_values(tensor) : scale_values(tensor);
 }
@@ -296,14 +258,15 @@ void grouped(const Job &job, const PlanContext &c, const Matrix &a, const Matrix
   const std::vector<float> left = scales(c.tensor(job.x1_scale)),
                            right = scales(c.tensor(job.x2_scale));
   std::vector<float> total(static_cast<size_t>(p.m * p.n));
-  for (int64_t first = 0, g = 0; first < p.k; first += p.group, ++g) {
-    const int64_t count = std::min(p.group, p.k - first);
-    Matrix x = a, w = b;
-    x.data = static_cast<const float *>(a.data) + a.col.at(first);
-    w.data = static_cast<const float *>(b.data) + b.row.at(first);
-    x.cols = w.rows = count;
-    gemm_f32(x, w, AddScaled(&total, p.n, left.data(), right.data(), p, g));
-  }
+  FloatProduct product;
+  product.x = a;
+  product.w = b;
+  product.left = left.data();
+  product.right = right.data();
+  product.left_map = p.left;
+  product.right_map = p.right;
+  product.group = p.group;
+  multiply(product, total.data());
   for (int64_t i = 0; i < p.m; ++i) {
     float *row = total.data() + i * p.n;
     for (int64_t j = 0; j < p.n && !bias.empty(); ++j) row[j] += bias[static_cast<size_t>(j)];

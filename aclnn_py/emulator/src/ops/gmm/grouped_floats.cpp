@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gmm/grouped_floats.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+#include "core/chip.h"
+#include "core/pool.h"
+#include "ops/gmm/low_bits.h"
+#include "ops/matmul/quant/float_operand.h"
+#include "ops/matmul/quant/product.h"
+
+namespace emu {
+namespace {
+
+constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
+
+const aclTensor &first_of(const aclTensorList *list) { return *list->members[0]; }
+
+// One value for each group, (groups) or (groups, 1).
+bool one_each(const aclTensor &t, int64_t groups) {
+  return t.rank() >= 1 && t.rank() <= 2 && t.shape[0] == groups &&
+         (t.rank() == 1 || t.shape[1] == 1);
+}
+
+bool has_shape(const aclTensor &t, int64_t rows, int64_t columns) {
+  return t.rank() == 2 && t.shape[0] == rows && t.shape[1] == columns;
+}
+
+// With groups along the inner axis the scales of all of them lie behind each other: each begins
+// behind the entries of the whole depth in front of it and one more for each group in front.
+int64_t entries_of_groups(FloatMode mode, int64_t depth, int64_t groups) {
+  return depth / (mode == FloatMode::kMx ? 64 : 128) + groups;
+}
+
+class FloatScaleRules {
+ public:
+  FloatScaleRules(Check &check, const GroupedProblem &problem, bool turned, FloatGroups *form)
+      : check_(check), c_(problem.call), form_(*form) {
+    const aclTensor &x = first_of(c_.x), &w = first_of(c_.weight);
+    rows_ = x.shape[0];
+    depth_ = x.shape[1];
+    columns_ = w.shape[w.rank() - 1];
+    groups_ = static_cast<int64_t>(problem.groups);
+    turned_ = turned;
+  }
+
+  void run() {
+    for (const aclTensorList *list : {c_.x, c_.weight}) {
+      for (const aclTensor *t : list->members) float4(*t);
+    }
+    c_.group_type == 2 ? along_depth() : along_rows();
+    if (c_.bias) {
+      const int64_t shape[] = {groups_, columns_};
+      check_.shape("biasOptional", &first_of(c_.bias), dense_layout(shape, 2));
+    }
+  }
+
+ private:
+  void float4(const aclTensor &t) {
+    if (!contains(kFloat4, t.dtype)) return;
+    const size_t rank = t.rank();
+    const bool turned = t.strides[rank - 1] != 1;
+    check_.that(t.shape[rank - (turned ? 2 : 1)] % 2 == 0 && t.offset % 2 == 0,
+                "a tensor of %s has shape %s; two values share a byte: the dimension of neighbours "
+                "must be even",
+                dtype_name(t.dtype), shape_text(layout_of(t)).c_str());
+    check_.that(is_fractal(t) || turned || t.contiguous(), "a tensor of %s has gaps; copy it first",
+                dtype_name(t.dtype));
+    check_.that(depth_ != 2, "x of 4 bits has 2 columns (K), which is not supported");
+  }
+
+  void along_rows() {
+    const aclTensor &scale = first_of(c_.scale);
+    if (form_.mode == FloatMode::kWhole && scale.rank() == 3) form_.mode = FloatMode::kBlocks;
+    if (form_.mode != FloatMode::kWhole) {
+      check_.that(c_.per_token != nullptr,
+                  "perTokenScaleOptional is null; scales by groups of K need it");
+      const bool stacked = c_.weight->members.size() == 1;
+      const FloatWeight weight{groups_, depth_, columns_, turned_};
+      for (const aclTensor *member : c_.scale->members)
+        check_weight_scales(check_, "scaleOptional", *member, form_.mode, weight, stacked,
+                            &form_.right);
+      if (check_.ok())
+        check_row_scales(check_, "perTokenScaleOptional", first_of(c_.per_token), form_.mode, rows_,
+                         depth_, &form_.left);
+      return;
+    }
+    columns(scale);
+    if (!check_.ok() || !c_.per_token) return;
+    const aclTensor &token = first_of(c_.per_token);
+    form_.by_row = token.rank() == 1 && token.shape[0] == rows_;
+    check_.that(form_.by_row || one_each(token, groups_),
+                "perTokenScaleOptional has shape %s; expected (%" PRId64
+                ",), or one value for each group",
+                shape_text(layout_of(token)).c_str(), rows_);
+  }
+
+  void columns(const aclTensor &scale) {
+    // Of one column, both are the same.
+    form_.by_column = !one_each(scale, groups_);
+    check_.that(!form_.by_column || has_shape(scale, groups_, columns_),
+                "scaleOptional has shape %s; expected (%" PRId64 ", %" PRId64
+                "), or one value for each group",
+                shape_text(layout_of(scale)).c_str(), groups_, columns_);
+    form_.right.row_step = form_.by_column ? 1 : 0;
+  }
+
+  void along_depth() {
+    const aclTensor &scale = first_of(c_.scale);
+    const int64_t blocks = entries_of_groups(FloatMode::kBlocks, depth_, groups_),
+                  wide = inner_entries(FloatMode::kBlocks, columns_);
+    if (form_.mode == FloatMode::kWhole && c_.per_token && has_shape(scale, blocks, wide))
+      form_.mode = FloatMode::kBlocks;
+    if (form_.mode == FloatMode::kWhole) {
+      columns(scale);
+      if (!check_.ok() || !c_.per_token) return;
+      const aclTensor &token = first_of(c_.per_token);
+      form_.by_row = !one_each(token, groups_);
+      form_.left.row_step = form_.by_row ? 1 : 0;
+      check_.that(!form_.by_row || has_shape(token, groups_, rows_),
+                  "perTokenScaleOptional has shape %s; expected (%" PRId64 ", %" PRId64
+                  "), or one value for each group",
+                  shape_text(layout_of(token)).c_str(), groups_, rows_);
+      return;
+    }
+    const bool mx = form_.mode == FloatMode::kMx;
+    const int64_t unit = mx ? 2 : 1, entries = entries_of_groups(form_.mode, depth_, groups_),
+                  across = mx ? columns_ : wide;
+    check_.that(c_.per_token != nullptr,
+                "perTokenScaleOptional is null; scales by groups of K need it");
+    if (!check_.ok()) return;
+    const int64_t right[] = {entries, across, 2}, left[] = {entries, rows_, 2};
+    check_.shape("scaleOptional", &scale, dense_layout(right, mx ? 3 : 2));
+    check_.shape("perTokenScaleOptional", &first_of(c_.per_token), dense_layout(left, mx ? 3 : 2));
+    form_.right = {mx ? 1 : 128, unit, across, across * unit, mx};
+    form_.left = {1, unit, rows_, rows_ * unit, mx};
+  }
+
+  Check &check_;
+  const GroupedCall &c_;
+  FloatGroups &form_;
+  int64_t rows_, depth_, columns_, groups_;
+  bool turned_;
+};
+
+class FloatRun {
+ public:
+  FloatRun(const GroupedJob &job, PlanContext &context) : job_(job), c_(context) {}
+
+  Status run() {
+    right_.resize(job_.scale_count);
+    for (size_t i = 0; i < job_.scale_count; ++i) right_[i] = float_scales(at(job_.scale, i));
+    if (job_.per_token >= 0) left_ = float_scales(at(job_.per_token));
+    if (job_.bias >= 0) bias_ = float_scales(at(job_.bias));
+    const aclTensor &x = at(job_.x);
+    std::vector<GroupSpan> spans;
+    if (const Status status =
+            read_groups(job_.op, at(job_.group_tensor), job_.group_list_type, job_.groups,
+                        x.shape[job_.group_type == 2 ? 1 : 0], &spans))
+      return status;
+    for (const GroupSpan &span : spans) job_.group_type == 2 ? deep(span) : tall(span);
+    return 0;
+  }
+
+ private:
+  const aclTensor &at(int64_t first, size_t i = 0) const {
+    return c_.tensor(static_cast<size_t>(first) + i);
+  }
+
+  static aclTensor cut(const aclTensor &t, size_t axis, int64_t first, int64_t count) {
+    aclTensor part = t;
+    part.offset += first * t.strides[axis];
+    part.shape[axis] = count;
+    return part;
+  }
+
+  // Rows of x with the weight of their group.
+  void tall(const GroupSpan &span) {
+    if (span.count == 0) return;
+    const FloatGroups &form = job_.floats;
+    const aclTensor weight = job_.weight_count == 1 ? entry_of(at(job_.weight), span.group)
+                                                    : at(job_.weight, span.group);
+    const bool own = right_.size() > 1;
+    const std::vector<float> &right = right_[own ? span.group : 0];
+    FloatProduct product;
+    product.w = as_float(weight, w_memory_);
+    product.group = inner_group(form.mode);
+    product.left_map = form.left;
+    product.right_map = form.right;
+    const size_t each = right.size() / job_.groups;
+    product.right = right.data() + (own ? 0 : span.group * each);
+    for (int64_t done = 0; done < span.count; done += kRowsAtOnce) {
+      const int64_t first = span.first + done, count = std::min(kRowsAtOnce, span.count - done);
+      product.x = as_float(cut(at(job_.x), 0, first, count), x_memory_);
+      if (form.mode != FloatMode::kWhole) {
+        product.left = left_.data() + first * form.left.row_step;
+      } else if (!left_.empty()) {
+        product.left_map.row_step = form.by_row ? 1 : 0;
+        product.left = left_.data() + (form.by_row ? first : static_cast<int64_t>(span.group));
+      }
+      store(product, span.group, cut(at(job_.y), 0, first, count));
+    }
+  }
+
+  // A part of the inner axis, whose product is a matrix of its own; without elements it is zeros.
+  void deep(const GroupSpan &span) {
+    const FloatGroups &form = job_.floats;
+    const aclTensor &x = at(job_.x), &w = at(job_.weight);
+    FloatProduct product;
+    product.x = as_float(cut(x, 1, span.first, span.count), x_memory_);
+    product.w = as_float(cut(w, 0, span.first, span.count), w_memory_);
+    product.group = inner_group(form.mode);
+    product.left_map = form.left;
+    product.right_map = form.right;
+    const auto group = static_cast<int64_t>(span.group);
+    if (form.mode == FloatMode::kWhole) {
+      product.right = right_[0].data() + group * (form.by_column ? w.shape[1] : 1);
+      if (!left_.empty()) product.left = left_.data() + group * (form.by_row ? x.shape[0] : 1);
+    } else {
+      const bool mx = form.mode == FloatMode::kMx;
+      const int64_t entry = span.first / (mx ? 64 : 128) + group;
+      product.right =
+          right_[0].data() + entry * (mx ? form.right.pair_step : form.right.group_step);
+      product.left = left_.data() + entry * (mx ? form.left.pair_step : form.left.group_step);
+    }
+    store(product, span.group, entry_of(at(job_.y), span.group));
+  }
+
+  void store(const FloatProduct &product, size_t group, const aclTensor &y) {
+    const int64_t rows = product.x.rows, columns = product.w.cols;
+    values_.resize(static_cast<size_t>(rows * columns));
+    multiply(product, values_.data());
+    const Matrix to = matrix_stack(y).first;
+    const MatrixOut out{const_cast<void *>(to.data), to.dtype, to.row.stride, to.col.stride};
+    const float *bias =
+        bias_.empty() ? nullptr : bias_.data() + group * static_cast<size_t>(columns);
+    for (int64_t i = 0; i < rows; ++i) {
+      float *row = values_.data() + i * columns;
+      for (int64_t j = 0; j < columns && bias; ++j) row[j] += bias[j];
+      store_quantised(row, out, i, 0, columns);
+    }
+  }
+
+  const GroupedJob &job_;
+  PlanContext &c_;
+  std::vector<std::vector<float>> right_;
+  std::vector<float> left_, bias_, x_memory_, w_memory_, values_;
+};
+
+}  // namespace
+
+bool is_grouped_floats(const GroupedCall &call) {
+  return chip_is_950() && contains(kLowFloats | kFloat4, first_of(call.x).dtype);
+}
+
+void check_float_dtypes(Check &check, const GroupedCall &c, const char *out_name,
+                        FloatGroups *form) {
+  const aclDataType x = first_of(c.x).dtype;
+  const bool four = contains(kFloat4, x), nz = c.version == 6;
+  check.that(c.version >= 4, "x is %s, which the versions from the fourth on take", dtype_name(x));
+  check.dtype_in("x", x, nz ? dtype_set(ACL_FLOAT8_E4M3FN) | kFloat4 : kLowFloats);
+  check.that(c.group_type == 0 || (c.group_type == 2 && !four),
+             "groupType is %" PRId64 "; x of %s takes %s", c.group_type, dtype_name(x),
+             four ? "0" : "0 or 2");
+  check.that(
+      c.x->members.size() == 1 && c.y->members.size() == 1 && (c.weight->members.size() == 1 || nz),
+      "x, weight and %s have %zu, %zu and %zu tensors; with x of %s each has one", out_name,
+      c.x->members.size(), c.weight->members.size(), c.y->members.size(), dtype_name(x));
+  check.dtype_in("weight", first_of(c.weight).dtype,
+                 nz ? (four ? kFloat4 : dtype_set(x)) : low_floats_beside(x));
+  check.that(c.offset == nullptr, "offsetOptional is given; it must be null with x of %s",
+             dtype_name(x));
+  check.that(!c.antiquant_scale && !c.antiquant_offset,
+             "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to a "
+             "half-precision x");
+  check.that(c.activation == 0, "actType is %" PRId64 "; an activation needs INT8 x and weight",
+             c.activation);
+  check.dtype_in(out_name, first_of(c.y).dtype, dt::kFloat);
+  check.required("scaleOptional", c.scale);
+  check.that(c.group_tensor != nullptr, "groupListOptional is null; x of %s needs it",
+             dtype_name(x));
+  if (!check.ok()) return;
+  const aclDataType scale = first_of(c.scale).dtype;
+  const DtypeSet whole = dtype_set(ACL_FLOAT) | (c.group_type == 0 ? kPacked : 0);
+  check.dtype_in("scaleOptional", scale,
+                 four || nz          ? kPowers
+                 : x == ACL_HIFLOAT8 ? whole
+                                     : whole | kPowers);
+  check.that(c.scale->members.size() == c.weight->members.size(),
+             "scaleOptional has %zu tensors for %zu of weight", c.scale->members.size(),
+             c.weight->members.size());
+  if (c.per_token) {
+    check.that(!contains(kPacked, scale),
+               "perTokenScaleOptional is given; with scaleOptional of %s it must be null",
+               dtype_name(scale));
+    check.same_dtype("perTokenScaleOptional", first_of(c.per_token).dtype, "scaleOptional", scale);
+    check.that(c.per_token->members.size() == 1, "perTokenScaleOptional has %zu tensors for 1 of x",
+               c.per_token->members.size());
+  }
+  if (c.bias) {
+    check.that(four && c.weight->members.size() == 1,
+               "biasOptional is given; only x of 4 bits with a single weight has one");
+    check.dtype_in("biasOptional", first_of(c.bias).dtype, dtype_set(ACL_FLOAT));
+    check.that(c.bias->members.size() == 1, "biasOptional has %zu tensors for 1 of weight",
+               c.bias->members.size());
+  }
+  form->mode = contains(kPowers, scale) ? FloatMode::kMx : FloatMode::kWhole;
+}
+
+bool is_float_weight(const GroupedCall &call) {
+  return chip_is_950() && contains(dt::kFloat8 | kHifloat8, first_of(call.weight).dtype);
+}
+
+void check_float_weight(Check &check, const GroupedCall &c) {
+  const aclTensor &weight = first_of(c.weight);
+  check.that(c.version == 4 || c.version == 5,
+             "weight is %s; beside a half-precision x the fourth and fifth version take it",
+             dtype_name(weight.dtype));
+  check.that(c.group_type == 0 && c.x->members.size() == 1 && c.weight->members.size() == 1,
+             "weight is %s; it takes groupType 0 and single tensors", dtype_name(weight.dtype));
+  check.required("antiquantScaleOptional", c.antiquant_scale);
+  check.that(c.antiquant_offset == nullptr,
+             "antiquantOffsetOptional is given; with weight of %s it must be null",
+             dtype_name(weight.dtype));
+  const size_t rank = weight.rank();
+  check.that(rank < 2 || weight.strides[rank - 2] == 1,
+             "weight of %s must be a transposed view, (E, N, K) in memory",
+             dtype_name(weight.dtype));
+}
+
+Matrix dequantised_floats(const aclTensor &weight, const aclTensor &scale,
+                          std::vector<float> &memory) {
+  const Matrix dense = as_float(weight, memory);
+  const std::vector<float> factors = float_scales(scale);
+  parallel_for(dense.rows, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      float *row = memory.data() + i * dense.cols;
+      for (int64_t j = 0; j < dense.cols; ++j) row[j] *= factors[static_cast<size_t>(j)];
+      round_values(scale.dtype, row, dense.cols);
+    }
+  });
+  return dense;
+}
+
+void check_float_scales(Check &check, const GroupedProblem &problem, bool weight_turned,
+                        FloatGroups *form) {
+  if (!check.ok()) return;
+  FloatScaleRules(check, problem, weight_turned, form).run();
+}
+
+Status run_grouped_floats(const GroupedJob &job, PlanContext &context) {
+  return FloatRun(job, context).run();
+}
+
+}  // namespace emu
