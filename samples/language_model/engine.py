@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from metrics import Metrics
-from pages import OutOfPagesError, Pages
+from pages import Pages
 from sampling import Chosen, NotANumberError, Row, Sampler
+from schedule import Schedule
 from sequence import (
     Decoder,
     End,
@@ -37,7 +38,6 @@ from aclnn_py.errors import StatusError
 
 log = logging.getLogger("language_model")
 
-ABSENT_TOKEN = 1 << 30
 MOST_FAILURES = 8
 """If so many calls fail in a row, the device or the model is broken, not a request."""
 
@@ -52,8 +52,7 @@ class Engine:
     The thread calls ``make_decoder`` when it starts, and ``on_failure`` if an error ends it. At
     most ``rows`` sequences are computed together and ``max_waiting`` wait. At most ``chunk`` tokens
     of prompts are computed between two tokens of the others. If ``fail_every`` is not 0, every
-    ``fail_every``-th sequence is computed from a token that does not exist, so that the device
-    reports an error.
+    ``fail_every``-th sequence gets, with its second token, an operator that the device refuses.
     """
 
     def __init__(
@@ -78,13 +77,12 @@ class Engine:
         self._arriving: list[Running] = []
         self._cancelling = False
         self._count = 0
-        self._waiting: list[Running] = []
-        self._running: list[Running] = []
-        self._free_slots = list(range(rows - 1, -1, -1))
+        self._schedule = Schedule(Pages(1, 1), rows)
         self._failures = 0
         self._stopping = False
         self.longest = 0
         """The most tokens of a prompt and its answer together; known when ``ready`` is set."""
+        self.vocabulary = 0
         self.ready = threading.Event()
         self.failure = ""
         self._thread = threading.Thread(target=self._run, name="device", daemon=True)
@@ -111,7 +109,7 @@ class Engine:
             raise StoppingError("the service is shutting down")
         if not self.ready.is_set():
             raise StoppingError("the model is not loaded yet")
-        waiting = len(self._waiting) + len(self._arriving)
+        waiting = len(self._schedule.waiting) + len(self._arriving)
         if waiting + count > self._max_waiting:
             raise QueueFullError(
                 f"{waiting} answers wait, and no more than {self._max_waiting} may"
@@ -166,8 +164,9 @@ class Engine:
 
     def _serve(self, decoder: Decoder) -> None:
         self._decoder = decoder
-        self._pages = Pages(decoder.pages, decoder.page_size)
+        self._schedule = Schedule(Pages(decoder.pages, decoder.page_size), self._rows)
         self._sampler = Sampler(decoder.vocabulary, self._rows)
+        self.vocabulary = decoder.vocabulary
         self.longest = min(decoder.context, decoder.pages * decoder.page_size)
         self._report()
         self.ready.set()
@@ -185,82 +184,53 @@ class Engine:
         """Take what arrived, wait if there is nothing to do; False when all is done."""
         with self._changed:
             while True:
-                self._waiting += self._arriving
+                self._schedule.add(self._arriving)
                 self._arriving = []
                 if self._cancelling:
                     self._cancelling = False
                     self._drop_cancelled()
                     self._report()
-                if self._waiting or self._running:
+                if self._schedule.waiting or self._schedule.running:
                     return True
                 if self._stopping:
                     return False
                 self._changed.wait()
 
     def _drop_cancelled(self) -> None:
-        for sequence in [*self._waiting, *self._running]:
+        for sequence in [*self._schedule.waiting, *self._schedule.running]:
             if sequence.request.cancelled:
-                self._remove(sequence)
+                self._schedule.leave(sequence)
                 self._metrics.add("cancelled_total")
 
-    def _remove(self, sequence: Running) -> None:
-        if sequence in self._running:
-            self._leave(sequence)
-        else:
-            self._waiting.remove(sequence)
-
-    def _leave(self, sequence: Running) -> None:
-        """Give back the slot and the pages of a running sequence."""
-        self._running.remove(sequence)
-        self._free_slots.append(sequence.slot)
-        self._pages.release(sequence.pages)
-        sequence.pages, sequence.slot, sequence.computed = [], -1, 0
-
     def _admit(self) -> None:
-        """Let waiting sequences in, in the order of their arrival."""
-        while self._waiting and self._free_slots:
-            sequence = self._waiting[0]
-            # At least the last token is computed: its logits decide the next one.
-            reusable = sequence.chain(len(sequence.tokens) - 1, self._pages.size)
-            found = self._pages.find(reusable)
-            wanted = self._pages.needed(len(sequence.tokens)) - len(found)
-            # Every running sequence may need a page soon; without room one would be sent back.
-            spare = len(self._running)
-            try:
-                if spare and wanted + spare > self._pages.available:
-                    return
-                sequence.pages = self._pages.take(wanted, found)
-            except OutOfPagesError:
-                return
-            with self._changed:
-                self._waiting.pop(0)
-            sequence.slot = self._free_slots.pop()
-            sequence.computed = len(found) * self._pages.size
+        with self._changed:
+            admitted = self._schedule.admit()
+        for sequence in admitted:
             request = sequence.request
             if not sequence.answered:
                 sequence.reused = sequence.computed
                 self._metrics.add("reused_tokens_total", sequence.reused)
             answer = sequence.tokens[len(request.prompt) :]
             self._sampler.begin(sequence.slot, request.settings, request.prompt, answer)
-            self._running.append(sequence)
+        if admitted:
+            self._report()
 
     def _prefill_all(self) -> None:
         """Compute a chunk of prompts, the oldest first."""
         left = self._chunk
-        for sequence in sorted(self._running, key=lambda s: s.number):
-            while left and sequence in self._running and sequence.prefilling:
+        for sequence in list(self._schedule.running):
+            while left and sequence in self._schedule.running and sequence.prefilling:
                 left -= self._prefill(sequence, left)
 
     def _prefill(self, sequence: Running, most: int) -> int:
         start = sequence.computed
         chunk = sequence.tokens[start : start + most]
         last = start + len(chunk) == len(sequence.tokens)
-        if last and self._spoilt(sequence):
-            chunk[-1] = ABSENT_TOKEN
-        needed = sequence.pages[: self._pages.needed(start + len(chunk))]
+        needed = sequence.pages[: self._schedule.pages.needed(start + len(chunk))]
         try:
             logits = self._decoder.prefill(chunk, start, needed)
             if last:
+                self._break([sequence])
                 chosen = self._sampler.sample(logits, [self._row(sequence)])[0]
             else:
                 # An error of this chunk must not be reported to whoever waits next.
@@ -270,17 +240,17 @@ class Engine:
             return len(chunk)
         self._failures = 0
         self._metrics.add("prompt_tokens_total", len(chunk))
-        self._computed(sequence, start + len(chunk))
+        self._schedule.computed(sequence, start + len(chunk))
         if last:
             self._take(sequence, chosen)
         return len(chunk)
 
     def _decode_all(self) -> None:
         """Compute one token of every sequence whose prompt is done."""
-        ready = sorted((s for s in self._running if not s.prefilling), key=lambda s: s.number)
-        ready = [s for s in ready if s in self._running and self._has_page(s)]
-        # Room for one may have been made by another one of them.
-        batch = [s for s in ready if s in self._running]
+        for sequence in [s for s in self._schedule.running if not s.prefilling]:
+            with self._changed:
+                self._metrics.add("preemptions_total", self._schedule.make_room(sequence))
+        batch = [s for s in self._schedule.running if not s.prefilling]
         if not batch:
             return
         self._metrics.observe("batch_rows", len(batch))
@@ -301,52 +271,29 @@ class Engine:
             except Exception as error:
                 self._fail(sequence, error)
 
-    def _has_page(self, sequence: Running) -> bool:
-        """Make sure of a page for the newest token; False if the sequence itself had to go."""
-        while self._pages.needed(len(sequence.tokens)) > len(sequence.pages):
-            try:
-                sequence.pages += self._pages.take(1)
-            except OutOfPagesError:
-                youngest = max(self._running, key=lambda s: s.number)
-                self._preempt(youngest)
-                if youngest is sequence:
-                    return False
-        return True
-
-    def _preempt(self, sequence: Running) -> None:
-        self._metrics.add("preemptions_total")
-        self._leave(sequence)
-        with self._changed:
-            self._waiting.append(sequence)
-            self._waiting.sort(key=lambda s: s.number)
-
     def _decode(self, batch: list[Running]) -> None:
         logits = self._decoder.decode(
-            [ABSENT_TOKEN if self._spoilt(s) else s.tokens[-1] for s in batch],
+            [s.tokens[-1] for s in batch],
             [len(s.tokens) for s in batch],
             [s.pages for s in batch],
         )
+        self._break(batch)
         chosen = self._sampler.sample(logits, [self._row(s) for s in batch])
         self._failures = 0
         for sequence, one in zip(batch, chosen, strict=True):
-            self._computed(sequence, len(sequence.tokens))
+            self._schedule.computed(sequence, len(sequence.tokens))
             self._take(sequence, one)
 
     @staticmethod
-    def _spoilt(sequence: Running) -> bool:
-        return sequence.fails and sequence.answered >= min(1, sequence.request.most_tokens - 1)
+    def _break(batch: list[Running]) -> None:
+        """Let the device report an error, if a sequence is there to cause one."""
+        if any(s.fails and s.answered >= min(1, s.request.most_tokens - 1) for s in batch):
+            absent = ap.from_numpy(np.array([1 << 30]))
+            ap.functional.embedding(absent, ap.zeros((1, 1), np.float32))
 
     @staticmethod
     def _row(sequence: Running) -> Row:
         return Row(sequence.slot, sequence.request.settings, sequence.answered)
-
-    def _computed(self, sequence: Running, tokens: int) -> None:
-        """Note that the cache has this number of tokens; let others use the full pages."""
-        before, sequence.computed = sequence.computed, tokens
-        size = self._pages.size
-        keys = sequence.chain(tokens, size)
-        for page in range(before // size, tokens // size):
-            self._pages.publish(sequence.pages[page], keys[page])
 
     def _take(self, sequence: Running, chosen: Chosen | NotANumberError) -> None:
         """Add a token to the answer, and end it if that was the last one."""
@@ -375,7 +322,7 @@ class Engine:
             rest = request.answer.finish()
             if request.answer.stopped:
                 reason = "stop"
-            self._leave(sequence)
+            self._schedule.leave(sequence)
             self._metrics.observe("request_seconds", now - sequence.arrived)
             _tell(request, End(rest, reason, sequence.answered, sequence.reused))
 
@@ -384,7 +331,7 @@ class Engine:
         text = error.explain() if isinstance(error, StatusError) else f"{error}"
         log.error("an answer failed: %s", str(error))
         self._metrics.add("device_errors_total")
-        self._leave(sequence)
+        self._schedule.leave(sequence)
         _tell(sequence.request, Failure(text))
         self._failures += 1
         if self._failures >= MOST_FAILURES:
@@ -395,18 +342,18 @@ class Engine:
         """Fail all accepted requests: an error ended the thread."""
         with self._changed:
             self.failure = f"{type(error).__name__}: {error}"
-            left = [*self._running, *self._waiting, *self._arriving]
-            self._running, self._waiting, self._arriving = [], [], []
+            left = [*self._schedule.running, *self._schedule.waiting, *self._arriving]
+            self._schedule, self._arriving = Schedule(Pages(1, 1), 1), []
         for sequence in left:
             _tell(sequence.request, Failure(f"the device thread ended: {self.failure}"))
 
     def _report(self) -> None:
         stats = ap.memory_stats()
         self._metrics.set(
-            waiting=len(self._waiting),
-            running=len(self._running),
-            pages_free=self._pages.available,
-            pages_kept=self._pages.kept,
+            waiting=len(self._schedule.waiting),
+            running=len(self._schedule.running),
+            pages_free=self._schedule.pages.available,
+            pages_kept=self._schedule.pages.kept,
             device_allocated_bytes=stats.allocated_nbytes,
             device_reserved_bytes=stats.reserved_nbytes,
             device_allocations_total=stats.hits + stats.misses,

@@ -100,7 +100,7 @@ class Running:
     number: int
     """In the order of arrival. The oldest goes first, the youngest makes room."""
     fails: bool = False
-    """Whether its second token is computed from a token that does not exist, for tests."""
+    """Whether the device reports an error with its second token, for tests."""
     tokens: list[int] = field(default_factory=list)
     """The prompt and the answer so far."""
     keys: list[bytes] = field(default_factory=list)

@@ -79,11 +79,7 @@ class SmallDecoder:
         return self._cache[list(pages)].reshape(-1)[:length]
 
     def _rows(self, sequences: Sequence[Sequence[int]]) -> ap.Tensor:
-        # A token outside the vocabulary chooses a row outside the table: the device reports it.
-        places = [
-            self.place(tokens) if max(tokens) < VOCABULARY else int(max(tokens))
-            for tokens in sequences
-        ]
+        places = [self.place(tokens) for tokens in sequences]
         return ap.functional.embedding(ap.from_numpy(np.array(places, np.int64)), self._table)
 
     def prefill(self, tokens: Sequence[int], start: int, pages: Sequence[int]) -> ap.Tensor:
