@@ -71,6 +71,11 @@ class Tokens:
         number = self._tokenizer.token_to_id(text) if text else None
         return frozenset(found if number is None else found | {number})
 
+    @property
+    def count(self) -> int:
+        """One more than the largest token number."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
+
     def __call__(self, text: str) -> list[int]:
         """The tokens of a text, with what the tokenizer puts in front of each."""
         return self._tokenizer.encode(text).ids

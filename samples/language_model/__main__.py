@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The language-model service: `python samples/language_model DIRECTORY`, `--help` for options."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+import uvicorn
+from decoder import Decoder
+from engine import Engine
+from intake import Limits
+from metrics import Metrics
+from options import parser
+from server import Service
+from tokens import ModelFileError, Tokens
+
+
+def make_service(options: argparse.Namespace, on_failure: Callable[[], None]) -> Service:
+    """The service for the options of the command line."""
+    tokens = Tokens(options.directory)
+
+    def make_decoder() -> Decoder:
+        decoder = Decoder.open(
+            options.directory,
+            dtype=options.dtype,
+            quantise=options.quantise,
+            pages=options.pages,
+            page_size=options.page_size,
+            most=options.rows,
+        )
+        if tokens.count > decoder.vocabulary:
+            raise ModelFileError(
+                f"{options.directory}: tokenizer.json has {tokens.count} tokens, the model has "
+                f"{decoder.vocabulary}"
+            )
+        return decoder
+
+    metrics = Metrics()
+    engine = Engine(
+        make_decoder,
+        metrics,
+        rows=options.rows,
+        max_waiting=options.max_waiting,
+        chunk=options.chunk,
+        fail_every=options.fail_every,
+        on_failure=on_failure,
+    )
+    # If even an empty queue could not take a request, 503 must not tell the client to try again.
+    limits = Limits(choices=min(Limits.choices, options.max_waiting))
+    name = options.name or options.directory.resolve().name
+    return Service(engine, metrics, tokens, name=name, limits=limits)
+
+
+def main() -> int:
+    options = parser().parse_args()
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    server: uvicorn.Server
+
+    def stop() -> None:
+        server.should_exit = True
+
+    try:
+        service = make_service(options, stop)
+    except ModelFileError as error:
+        print(error, file=sys.stderr)
+        return 1
+    config = uvicorn.Config(
+        service.application(),
+        host=options.host,
+        port=options.port,
+        access_log=False,
+        # A client that does not read its answer must not keep the server from ending.
+        timeout_graceful_shutdown=options.drain_s,
+    )
+    server = uvicorn.Server(config)
+    # Control-C ends it like SIGTERM; uvicorn raises the signal again after closing everything.
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if service.failure:
+        print(f"the device thread ended: {service.failure}", file=sys.stderr)
+    return 0 if server.started and not service.failure else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
