@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.grouped import *  # noqa: F403
     from aclnn_py.functional.in_place import *  # noqa: F403
     from aclnn_py.functional.indexing import *  # noqa: F403
+    from aclnn_py.functional.loss import *  # noqa: F403
     from aclnn_py.functional.matrices import *  # noqa: F403
     from aclnn_py.functional.mx import *  # noqa: F403
     from aclnn_py.functional.normalization import *  # noqa: F403
@@ -56,8 +57,6 @@ _FUNCTIONS = {
         "selu",
         "sigmoid",
         "silu",
-        "soft_margin_loss",
-        "soft_margin_loss_backward",
         "softmax",
         "softplus",
         "softshrink",
@@ -167,6 +166,22 @@ _FUNCTIONS = {
         "take_along",
         "topk",
         "where",
+    ),
+    "loss": (
+        "binary_cross_entropy",
+        "binary_cross_entropy_backward",
+        "binary_cross_entropy_with_logits",
+        "binary_cross_entropy_with_logits_backward",
+        "l1_loss",
+        "l1_loss_backward",
+        "log_softmax_backward",
+        "mse_loss",
+        "mse_loss_backward",
+        "smooth_l1_loss",
+        "smooth_l1_loss_backward",
+        "soft_margin_loss",
+        "soft_margin_loss_backward",
+        "softmax_backward",
     ),
     "matrices": (
         "addmm",

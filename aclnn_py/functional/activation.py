@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by `python -m maintain.functional`; change its tables, not this file.
-"""Activation functions, and losses made of them."""
+"""Activation functions."""
 
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_optional, gelu_mode, has_operator, reduction_mode
+from aclnn_py.functional.arguments import expect_optional, gelu_mode, has_operator
 from aclnn_py.functional.promotion import floating, promote
 from aclnn_py.functional.shapes import broadcast, half, replaced
 from aclnn_py.operators.describe.argument_errors import expect_tensors
@@ -31,8 +31,6 @@ __all__ = [
     "selu",
     "sigmoid",
     "silu",
-    "soft_margin_loss",
-    "soft_margin_loss_backward",
     "softmax",
     "softplus",
     "softshrink",
@@ -808,95 +806,4 @@ def add_relu(
     expect_tensors(input=input, other=other)
     out = empty(broadcast(input, other), promote(input, other), device=input.device)
     ops.add_relu(input, other, alpha, out, stream=stream)
-    return out
-
-
-def soft_margin_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", stream: Stream | None = None
-) -> Tensor:
-    """Compute the logistic loss of two classes, ``log(1 + exp(-input * target))``.
-
-    Parameters
-    ----------
-    input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
-    target : Tensor
-        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
-    reduction : str, default 'mean'
-        'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
-    stream : Stream, optional
-        Stream to queue the work on; default is the current one. The call returns before the device
-        finishes.
-
-    Returns
-    -------
-    Tensor
-        A 0-d tensor; the broadcast shape when ``reduction`` is 'none'. Dtype of ``input``.
-
-    Raises
-    ------
-    AclnnError
-        161002 a dtype, shape or attribute is refused.
-    SymbolNotFoundError
-        The loaded libraries do not have the operator.
-
-    Source
-    ------
-    aclnnSoftMarginLoss (``include/aclnnop/loss.h``), CANN >= 8.1.RC1.
-    """
-    expect_tensors(input=input, target=target)
-    out = empty(
-        broadcast(input, target) if reduction == "none" else (),
-        input.dtype_name,
-        device=input.device,
-    )
-    ops.soft_margin_loss(input, target, reduction_mode(reduction), out, stream=stream)
-    return out
-
-
-def soft_margin_loss_backward(
-    grad_output: Tensor,
-    input: Tensor,
-    target: Tensor,
-    *,
-    reduction: str = "mean",
-    stream: Stream | None = None,
-) -> Tensor:
-    """Compute the gradient of ``soft_margin_loss`` with respect to its input.
-
-    Parameters
-    ----------
-    grad_output : Tensor
-        Gradient with respect to the loss. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
-    input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
-    target : Tensor
-        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
-    reduction : str, default 'mean'
-        As given to ``soft_margin_loss``.
-    stream : Stream, optional
-        Stream to queue the work on; default is the current one. The call returns before the device
-        finishes.
-
-    Returns
-    -------
-    Tensor
-        Same shape and dtype as ``input``.
-
-    Raises
-    ------
-    AclnnError
-        161002 a dtype, shape or attribute is refused.
-    SymbolNotFoundError
-        The loaded libraries do not have the operator.
-
-    Source
-    ------
-    aclnnSoftMarginLossBackward (``include/aclnnop/loss.h``), CANN >= 8.1.RC1.
-    """
-    expect_tensors(grad_output=grad_output, input=input, target=target)
-    out = empty(input.shape, input.dtype_name, device=grad_output.device)
-    ops.soft_margin_loss_backward(
-        grad_output, input, target, reduction_mode(reduction), out, stream=stream
-    )
     return out

@@ -120,6 +120,38 @@ CALLS: dict[str, list[tuple[str, str]]] = {
                         " * (np.clip(x[:, 1::2], -0.75, 0.75) + 0.5)")],
     "swiglu": [("f.swiglu(x)", "x[:, :2] / (1 + np.exp(-x[:, :2])) * x[:, 2:]")],
     "add_relu": [("f.add_relu(x, y, alpha=2)", "np.maximum(x + 2 * y, 0)")],
+    "l1_loss": [("f.l1_loss(x, y)", "abs(x - y).mean()"),
+                ("f.l1_loss(x, y, reduction='none')", "abs(x - y)"),
+                ("f.l1_loss(k, f.neg(k), reduction='sum')", "abs(2 * k).sum()")],
+    "l1_loss_backward": [("f.l1_loss_backward(p, x, y, reduction='sum')", "p * np.sign(x - y)")],
+    "mse_loss": [("f.mse_loss(x, y)", "((x - y) ** 2).mean()"),
+                 ("f.mse_loss(x, y, reduction='sum')", "((x - y) ** 2).sum()")],
+    "mse_loss_backward": [("f.mse_loss_backward(p, x, y)", "p * (x - y) * 2 / 12")],
+    "smooth_l1_loss": [("f.smooth_l1_loss(x, y, reduction='none', beta=9.0)", "(x - y) ** 2 / 18"),
+                       ("f.smooth_l1_loss(x, y, beta=0.0)", "abs(x - y).mean()")],
+    "smooth_l1_loss_backward": [
+        ("f.smooth_l1_loss_backward(p, x, y, reduction='sum', beta=9.0)", "p * (x - y) / 9")],
+    "binary_cross_entropy": [
+        ("f.binary_cross_entropy(f.sigmoid(x), f.sigmoid(a), p)",
+         "(p * (np.logaddexp(0, x) - x / (1 + np.exp(-a)))).mean()")],
+    "binary_cross_entropy_backward": [
+        ("f.binary_cross_entropy_backward(p, f.sigmoid(x), f.sigmoid(a), reduction='sum')",
+         "p * (1 / (1 + np.exp(-x)) - 1 / (1 + np.exp(-a))) * (2 + np.exp(x) + np.exp(-x))")],
+    "binary_cross_entropy_with_logits": [
+        ("f.binary_cross_entropy_with_logits(x, f.sigmoid(a), p, reduction='none')",
+         "p * (np.logaddexp(0, x) - x / (1 + np.exp(-a)))"),
+        ("f.binary_cross_entropy_with_logits(x, f.ones_like(x), pos_weight=p)",
+         "(p * np.logaddexp(0, -x)).mean()")],
+    "binary_cross_entropy_with_logits_backward": [
+        ("f.binary_cross_entropy_with_logits_backward(p, x, f.sigmoid(a), reduction='sum')",
+         "p * (1 / (1 + np.exp(-x)) - 1 / (1 + np.exp(-a)))")],
+    "softmax_backward": [
+        ("f.softmax_backward(x, f.softmax(x))",
+         "(lambda s: s * (x - (x * s).sum(-1, keepdims=True)))"
+         "(np.exp(x) / np.exp(x).sum(-1, keepdims=True))")],
+    "log_softmax_backward": [
+        ("f.log_softmax_backward(x, f.log_softmax(x, 0), 0)",
+         "x - np.exp(x) / np.exp(x).sum(0) * x.sum(0)")],
     "soft_margin_loss": [
         ("f.soft_margin_loss(x, f.sign(y))", "np.log1p(np.exp(-x * np.sign(y))).mean()"),
         ("f.soft_margin_loss(x, y, reduction='none')", "np.log1p(np.exp(-x * y))")],

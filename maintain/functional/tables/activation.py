@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Activation functions, and losses made of them."""
+"""Activation functions."""
 
 from __future__ import annotations
 
@@ -8,18 +8,10 @@ from maintain.functional.tables.forms import PAIR, REAL, SAME, unary
 
 __all__ = ["ROWS"]
 
-_LOSS = Output(
-    "A 0-d tensor; the broadcast shape when ``reduction`` is 'none'. Dtype of ``input``.",
-    "broadcast(input, target) if reduction == 'none' else ()",
-)
 _HALF = Output(
     "Shape of ``input`` with half the length in ``dim``; the same dtype.",
     "replaced(input.shape, dim, half(input.shape, dim))",
 )
-_LOSS_ABOUT = {
-    "target": "Class of each element, 1 or -1.",
-    "reduction": "'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.",
-}
 
 ROWS = (
     unary("relu", "Replace negative elements by zero."),
@@ -87,14 +79,4 @@ ROWS = (
         "Add ``alpha`` times ``other`` and replace negative sums by zero.", (PAIR,),
         ("add_relu(input, other, alpha, out)",),
         {"other": "Second operand, broadcast with ``input``."}),
-    Row("soft_margin_loss", "input: Tensor, target: Tensor, *, reduction: str = 'mean'",
-        "Compute the logistic loss of two classes, ``log(1 + exp(-input * target))``.",
-        (_LOSS,), ("soft_margin_loss(input, target, reduction_mode(reduction), out)",),
-        _LOSS_ABOUT),
-    Row("soft_margin_loss_backward",
-        "grad_output: Tensor, input: Tensor, target: Tensor, *, reduction: str = 'mean'",
-        "Compute the gradient of ``soft_margin_loss`` with respect to its input.", (SAME,),
-        ("soft_margin_loss_backward(grad_output, input, target, reduction_mode(reduction), out)",),
-        {**_LOSS_ABOUT, "grad_output": "Gradient with respect to the loss.",
-         "reduction": "As given to ``soft_margin_loss``."}),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/engine.h"
 #include "core/pool.h"
+#include "ops/elementwise/fold.h"
 
 #include <cstring>
 #include <optional>
@@ -26,6 +27,13 @@ void run_range(const ElementwiseTask &task, const Reader *readers, const Writer 
     task.fn(block, in, count, task.scalars);
     writer.write(start, count, block);
   }
+}
+
+// The shape without its first dimension; a single element has none to lose.
+Layout without_first(const Layout &shape) {
+  Layout rest;
+  for (int d = 1; d < shape.rank; ++d) rest.push(shape.shape[d], shape.stride[d]);
+  return rest;
 }
 
 aclDataType as_integer(aclDataType dtype) { return dtype == ACL_BOOL ? ACL_INT8 : dtype; }
@@ -141,7 +149,8 @@ struct Walk {
            ((row.rule & kFloatScalarOfHalf) != 0 && tensor == ACL_FLOAT16 && scalar == ACL_FLOAT);
   }
 
-  void shapes(const aclTensor *out, Layout *shape) {
+  // `shape` becomes the shape the tensors meet in.
+  void shapes(Layout *shape) {
     bool first = true;
     for (int i = 0; i < count && check.ok(); ++i) {
       const Argument &a = arguments[i];
@@ -163,7 +172,19 @@ struct Walk {
                    name(i), shape_text(given).c_str(), shape_text(before).c_str());
       }
     }
-    check.rank(out_name, out, 0, 8).shape(out_name, out, *shape);
+  }
+
+  void result_shape(const aclTensor *out, const Layout &shape, const Fold *fold) {
+    check.rank(out_name, out, 0, 8);
+    if (fold == nullptr) {
+      check.shape(out_name, out, shape);
+    } else if (fold->over == Fold::kFirstDimension) {
+      check.shape(out_name, out, without_first(shape));
+    } else if (fold->one_element) {
+      check.shape_or_one_element(out_name, out, Layout());
+    } else {
+      check.shape(out_name, out, Layout());
+    }
   }
 };
 
@@ -238,7 +259,8 @@ void run_elementwise(const ElementwiseTask &task, const View *in, const View &ou
 namespace {
 
 Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
-                aclTensor *out, bool in_place, uint64_t *workspace_size, aclOpExecutor **executor) {
+                aclTensor *out, bool in_place, const Fold *fold, uint64_t *workspace_size,
+                aclOpExecutor **executor) {
   Walk walk(row, arguments, in_place);
   Check &check = walk.check;
   walk.nulls(out);
@@ -281,7 +303,8 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   check.that(is_computable(out->dtype), "%s has dtype %s, which is not supported", walk.out_name,
              dtype_name(out->dtype));
   Layout shape;
-  if (check.ok()) walk.shapes(out, &shape);
+  if (check.ok()) walk.shapes(&shape);
+  if (check.ok()) walk.result_shape(out, shape, fold);
   if (!check.ok()) return check.status();
 
   PlanBuilder plan(row.op);
@@ -289,6 +312,24 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
     if (a.kind == Argument::kTensor) plan.input(a.tensor);
   }
   const size_t result = walk.in_place ? 0 : plan.output(out);
+  if (fold != nullptr) {
+    const FoldTask folded(row, task, *fold);
+    return plan.finish(
+        [folded, result](PlanContext &context) {
+          View in[kMaxTensors];
+          Layout shape = layout_of(context.tensor(0));
+          for (int i = 1; i < folded.task.inputs; ++i) {
+            const Layout before = shape;
+            broadcast_shapes(before, layout_of(context.tensor(static_cast<size_t>(i))), &shape);
+          }
+          for (int i = 0; i < folded.task.inputs; ++i) {
+            in[i] = view_of(context.tensor(static_cast<size_t>(i)), shape);
+          }
+          folded.run(in, shape, view_of(context.tensor(result)));
+          return Status{0};
+        },
+        workspace_size, executor);
+  }
   return plan.finish(
       [task, result](PlanContext &context) {
         const View to = view_of(context.tensor(result));
@@ -306,12 +347,18 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
 
 Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                    aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
-  return plan_row(row, arguments, out, false, workspace_size, executor);
+  return plan_row(row, arguments, out, false, nullptr, workspace_size, executor);
+}
+
+Status elementwise_folded(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                          const Fold &fold, aclTensor *out, uint64_t *workspace_size,
+                          aclOpExecutor **executor) {
+  return plan_row(row, arguments, out, false, &fold, workspace_size, executor);
 }
 
 Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                             aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor) {
-  return plan_row(row, arguments, self, true, workspace_size, executor);
+  return plan_row(row, arguments, self, true, nullptr, workspace_size, executor);
 }
 
 }  // namespace emu

@@ -9,7 +9,7 @@
 
 namespace emu {
 
-constexpr int kMaxTensors = 4;
+constexpr int kMaxTensors = 5;
 constexpr int kMaxScalars = 4;
 
 // How dtypes of the result follow from those of the arguments. Tensors are promoted to one dtype
@@ -99,7 +99,18 @@ void run_elementwise(const ElementwiseTask &task, const View *in, const View &ou
 // Phase one of a row.
 Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                    aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor);
-// The same for a row that writes its first argument.
+// How the elements that a row computes are folded into the out parameter.
+struct Fold {
+  enum Over { kAll, kFirstDimension } over = kAll;
+  bool mean = false;         // of nothing it is NaN
+  bool one_element = false;  // a result of all may have the shape (1) instead of ()
+};
+// Phase one of a row whose elements are added up. They are computed in float64, in the dtype the
+// operands meet in if that is an integer, and rounded once, after the sum.
+Status elementwise_folded(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
+                          const Fold &fold, aclTensor *out, uint64_t *workspace_size,
+                          aclOpExecutor **executor);
+// Phase one of a row that writes its first argument.
 Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                             aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor);
 

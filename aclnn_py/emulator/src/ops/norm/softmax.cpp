@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Softmax and LogSoftmax along any dimension; float32 inside, float64 for float64.
+// Softmax and LogSoftmax along any dimension, float32 inside, float64 for float64; their gradients.
 #include "aclnnop/activation.h"
 #include "ops/float_kernels.h"
 #include "ops/norm/rows.h"
@@ -54,6 +54,62 @@ void soften_rows(const View &from, const View &to, bool logarithm) {
   });
 }
 
+// gradient = x * (g - sum(g * x)), or g - exp(x) * sum(g) for the logarithm x.
+template <class T>
+void slope_rows(const View &incoming, const View &output, const View &to, bool logarithm) {
+  const RowSource<T> gradients(incoming), results(output);
+  const RowTarget<T> target(to);
+  const int64_t width = output.layout.rank == 0 ? 1 : output.layout.shape[output.layout.rank - 1];
+  if (width == 0) return;
+  for_each_row<T>(output.count() / width, width, 2, [&](int64_t row, T *g) {
+    T *x = g + width;
+    gradients.read(row * width, width, g);
+    results.read(row * width, width, x);
+    double total = 0;
+    for (int64_t i = 0; i < width; ++i) {
+      total += static_cast<double>(g[i]) * (logarithm ? 1.0 : static_cast<double>(x[i]));
+    }
+    const T sum = static_cast<T>(total);
+    for (int64_t i = 0; i < width; ++i) {
+      g[i] = logarithm ? g[i] - std::exp(x[i]) * sum : x[i] * (g[i] - sum);
+    }
+    target.write(row * width, width, g);
+  });
+}
+
+Status plan_softmax_gradient(const char *op, const aclTensor *gradOutput, const aclTensor *output,
+                             int64_t dim, const aclTensor *out, bool logarithm,
+                             uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("gradOutput", gradOutput).required("output", output).required("out", out);
+  check.dtype("gradOutput", gradOutput).dtype("output", output).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.same_dtype("output", output->dtype, "gradOutput", gradOutput->dtype)
+      .rank("gradOutput", gradOutput, 0, 8)
+      .shape("output", output, layout_of(*gradOutput))
+      .shape("out", out, layout_of(*gradOutput));
+  if (!check.ok()) return check.status();
+  int axis = 0;
+  check.that(wrap_dim(dim, static_cast<int>(output->rank()), &axis),
+             "dim is %lld; gradOutput has %zu dimensions", static_cast<long long>(dim),
+             output->rank());
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t incoming = plan.input(gradOutput), result = plan.input(output),
+               to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const View target = view_of(c.tensor(to));
+        const View g = operands.safe(view_of(c.tensor(incoming)), {target});
+        const View x = operands.safe(view_of(c.tensor(result)), {target});
+        slope_rows<float>(rows_along(g, axis), rows_along(x, axis), rows_along(target, axis),
+                          logarithm);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 Status plan_softmax(const char *op, const aclTensor *self, int64_t dim, const aclTensor *out,
                     bool logarithm, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(op);
@@ -91,5 +147,19 @@ EMU_CATCH
 
 EMU_OPERATOR(LogSoftmax, (const aclTensor *self, int64_t dim, aclTensor *out)) {
   return emu::plan_softmax("aclnnLogSoftmax", self, dim, out, true, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(SoftmaxBackward,
+             (const aclTensor *gradOutput, const aclTensor *output, int64_t dim, aclTensor *out)) {
+  return emu::plan_softmax_gradient("aclnnSoftmaxBackward", gradOutput, output, dim, out, false,
+                                    workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(LogSoftmaxBackward,
+             (const aclTensor *gradOutput, const aclTensor *output, int64_t dim, aclTensor *out)) {
+  return emu::plan_softmax_gradient("aclnnLogSoftmaxBackward", gradOutput, output, dim, out, true,
+                                    workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/elementwise/fold.h"
+
+#include <optional>
+#include <vector>
+
+#include "core/pool.h"
+
+namespace emu {
+namespace {
+
+// Sums are made of pieces of this many elements, whatever the number of threads, so that their
+// rounding does not depend on the machine.
+constexpr int64_t kPiece = 64 * kBlock;
+
+template <class T>
+T sum_of(const void *block, int64_t count) {
+  const auto *values = static_cast<const T *>(block);
+  T sum{};
+  for (int64_t i = 0; i < count; ++i) sum += values[i];
+  return sum;
+}
+
+}  // namespace
+
+FoldTask::FoldTask(const ElementwiseRow &row, const ElementwiseTask &elements, const Fold &how)
+    : task(elements), fold(how), narrow_(compute_for(elements.compute_dtype)) {
+  wide_ = narrow_ == Compute::I64 ? Compute::I64 : Compute::F64;
+  fn_ = row.blocks->fn[static_cast<int>(wide_)];
+  convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(wide_)](task.scalars,
+                                                                           kMaxScalars, scalars_);
+}
+
+void FoldTask::elements(const Reader *readers, int64_t start, int64_t count, void *wide) const {
+  alignas(64) char narrow[kBlock * sizeof(double)];
+  alignas(64) char scratch[kMaxTensors][kBlock * sizeof(double) + 5 * 64];
+  const void *in[kMaxTensors] = {};
+  for (int i = 0; i < task.inputs; ++i) {
+    in[i] = readers[i].read(start, count, narrow_ == wide_ ? scratch[i] : narrow);
+    if (narrow_ == wide_) continue;
+    convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(wide_)](in[i], count,
+                                                                             scratch[i]);
+    in[i] = scratch[i];
+  }
+  fn_(wide, in, count, scalars_);
+}
+
+void FoldTask::all(const View *in, const Layout &shape, const View &out) const {
+  Reader readers[kMaxTensors];
+  for (int i = 0; i < task.inputs; ++i) readers[i] = Reader(in[i], task.compute_dtype);
+  const int64_t count = shape.count();
+  const auto pieces = static_cast<size_t>((count + kPiece - 1) / kPiece);
+  std::vector<double> sums(pieces);
+  std::vector<uint64_t> whole_sums(pieces);
+  parallel_for(static_cast<int64_t>(pieces), 1, [&](int64_t begin, int64_t end) {
+    alignas(64) char wide[kBlock * sizeof(double)];
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const auto at = static_cast<size_t>(piece);
+      const int64_t last = std::min(count, (piece + 1) * kPiece);
+      for (int64_t start = piece * kPiece; start < last; start += kBlock) {
+        const int64_t n = std::min(kBlock, last - start);
+        elements(readers, start, n, wide);
+        if (wide_ == Compute::F64) sums[at] += sum_of<double>(wide, n);
+        else whole_sums[at] += sum_of<uint64_t>(wide, n);
+      }
+    }
+  });
+  if (wide_ == Compute::F64) {
+    double total = 0;
+    for (const double sum : sums) total += sum;
+    if (fold.mean) total /= static_cast<double>(count);
+    return store_as(out.dtype, out.data, 0, 1, Compute::F64, &total);
+  }
+  uint64_t total = 0;
+  for (const uint64_t sum : whole_sums) total += sum;
+  store_as(out.dtype, out.data, 0, 1, Compute::I64, &total);
+}
+
+void FoldTask::first_dimension(const View *in, const Layout &shape, const View &out) const {
+  const int64_t lines = shape.rank == 0 ? 1 : shape.shape[0];
+  const int64_t width = out.count();
+  Reader readers[kMaxTensors];
+  std::optional<Snapshot> copies[kMaxTensors];
+  for (int i = 0; i < task.inputs; ++i) {
+    if (clash(in[i], out)) copies[i].emplace(in[i]);
+    readers[i] = Reader(copies[i] ? copies[i]->view() : in[i], task.compute_dtype);
+  }
+  const Writer writer(out, wide_, ACL_DT_UNDEFINED);
+  const int64_t blocks = (width + kBlock - 1) / kBlock;
+  parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    alignas(64) double sums[kBlock], wide[kBlock];
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t start = block * kBlock, n = std::min(kBlock, width - start);
+      std::fill_n(sums, n, 0.0);
+      for (int64_t line = 0; line < lines; ++line) {
+        elements(readers, line * width + start, n, wide);
+        for (int64_t i = 0; i < n; ++i) sums[i] += wide[i];
+      }
+      for (int64_t i = 0; fold.mean && i < n; ++i) sums[i] /= static_cast<double>(lines);
+      writer.write(start, n, sums);
+    }
+  });
+}
+
+void FoldTask::run(const View *in, const Layout &shape, const View &out) const {
+  if (fold.over == Fold::kAll) all(in, shape, out);
+  else first_dimension(in, shape, out);
+}
+
+}  // namespace emu

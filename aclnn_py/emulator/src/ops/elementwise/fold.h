@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and means of the elements that a row computes.
+#pragma once
+
+#include "ops/elementwise/engine.h"
+
+namespace emu {
+
+struct FoldTask {
+  // `elements` computes single elements; the row must have the same formula in the wide type.
+  FoldTask(const ElementwiseRow &row, const ElementwiseTask &elements, const Fold &how);
+
+  // The views of `in` have the shape `shape`.
+  void run(const View *in, const Layout &shape, const View &out) const;
+
+  ElementwiseTask task;
+  Fold fold;
+
+ private:
+  void all(const View *in, const Layout &shape, const View &out) const;
+  void first_dimension(const View *in, const Layout &shape, const View &out) const;
+  // Elements [start, start + count) in the wide type.
+  void elements(const Reader *readers, int64_t start, int64_t count, void *wide) const;
+
+  BlockFn fn_;      // the formula in `wide_`
+  Compute narrow_;  // what operands are read as
+  Compute wide_;    // F64, or I64 where the row computes in it
+  alignas(16) char scalars_[kMaxScalars * sizeof(double)] = {};
+};
+
+}  // namespace emu
