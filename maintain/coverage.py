@@ -60,6 +60,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the first one count as 0. The highest sum is chosen first, of equal ones the block in"
         " front; places without a block hold -1. Several tokens of a sequence are its last ones,"
         " and each sees the compressed keys whose tokens are not behind it.",
+        "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
+        " sequence count as zeros where no list says how many tokens count. A block of which none"
+        " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
+        " one that may be. sparsity times the number of pairs is rounded half away from zero, for"
+        " each sequence by its own length; of equal scores the one in front is chosen.",
+        "BlockSparseAttentionV2 multiplies operands of FLOAT8_E4M3FN by their scales in float32 and"
+        " rounds no further before the result.",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
         " tokens or the blocks, is a fault.",
         'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'

@@ -8,6 +8,10 @@ namespace emu {
 
 constexpr int64_t kUsualBlock = 128;
 
+constexpr int64_t blocks_of(int64_t tokens, int64_t size) {
+  return tokens / size + (tokens % size != 0);
+}
+
 struct BlockSparse {
   const char *op;
   Arrangement form;
@@ -19,7 +23,8 @@ struct BlockSparse {
   bool with_lse = false;
   size_t query_at, key_at, value_at, pairs_at = kAbsent, list_at = kAbsent, counts_at = kAbsent,
                                      out_at, lse_at;
-  int64_t pair_rows = 0, pair_columns = 0;  // blocks of a sequence in the mask of pairs
+  size_t scales_at[3] = {kAbsent, kAbsent, kAbsent};  // of the blocks of query, key and value
+  int64_t pair_rows = 0, pair_columns = 0;            // blocks of a sequence in the mask of pairs
   int64_t list_width = 0;
 
   bool packed() const { return form == Arrangement::kPacked; }

@@ -64,12 +64,38 @@ class BlockChoice {
   std::vector<int64_t> pairs_, list_, counts_, firsts_;
 };
 
+// A factor for each block of the sequences and heads; 1 where there are none.
+class BlockScales {
+ public:
+  void read(PlanContext &c, size_t at, int64_t block) {
+    if (at == kAbsent || !c.has(at)) return;
+    const aclTensor &given = c.tensor(at);
+    heads_ = given.shape[1];
+    blocks_ = given.shape[2];
+    block_ = block;
+    values_ = read_all<float>(c, at, given.numel(), 1.0f);
+  }
+  void apply(int64_t b, int64_t head, int64_t token, int64_t width, float *row) const {
+    if (values_.empty()) return;
+    const float scale =
+        values_[static_cast<size_t>((b * heads_ + head) * blocks_ + token / block_)];
+    for (int64_t i = 0; i < width; ++i) row[i] *= scale;
+  }
+
+ private:
+  std::vector<float> values_;
+  int64_t heads_ = 0, blocks_ = 0, block_ = 1;
+};
+
 class BlockRun {
  public:
   BlockRun(const BlockSparse &x, PlanContext &c) : x_(x), c_(c) {}
 
   Status run() {
     if (const Status s = choice_.read(x_, c_)) return s;
+    query_scales_.read(c_, x_.scales_at[0], x_.query_block);
+    key_scales_.read(c_, x_.scales_at[1], x_.key_block);
+    value_scales_.read(c_, x_.scales_at[2], x_.key_block);
     const View out = view_of(c_.tensor(x_.out_at));
     const View lse = x_.with_lse ? view_of(c_.tensor(x_.lse_at)) : View();
     Operands operands;
@@ -124,12 +150,16 @@ class BlockRun {
     const auto n = static_cast<int64_t>(keys.size());
     std::vector<float> q(static_cast<size_t>(count * x_.width)),
         k(static_cast<size_t>(n * x_.width)), v(k.size());
-    for (int64_t i = 0; i < count; ++i)
+    for (int64_t i = 0; i < used; ++i) {
       load_head(query_, at(query_, b, head, first + i, false), x_.width, q.data() + i * x_.width);
+      query_scales_.apply(b, head, first + i, x_.width, q.data() + i * x_.width);
+    }
     for (int64_t i = 0; i < n; ++i) {
       const int64_t key = keys[static_cast<size_t>(i)];
       load_head(key_, at(key_, b, kv_head, key, true), x_.width, k.data() + i * x_.width);
       load_head(value_, at(value_, b, kv_head, key, true), x_.width, v.data() + i * x_.width);
+      key_scales_.apply(b, kv_head, key, x_.width, k.data() + i * x_.width);
+      value_scales_.apply(b, kv_head, key, x_.width, v.data() + i * x_.width);
     }
     GatheredResult result;
     attend({q.data(), k.data(), v.data(), count, n, x_.width, x_.width, x_.scale}, &result);
@@ -151,6 +181,7 @@ class BlockRun {
   const BlockSparse &x_;
   PlanContext &c_;
   BlockChoice choice_;
+  BlockScales query_scales_, key_scales_, value_scales_;
   Heads query_, key_, value_, out_, lse_;
 };
 

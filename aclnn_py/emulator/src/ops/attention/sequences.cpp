@@ -99,6 +99,25 @@ Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, 
   return s;
 }
 
+void read_lengths(Check &check, const char *name, const aclIntArray *list, bool packed,
+                  int64_t batch, int64_t tokens, std::vector<int64_t> *starts,
+                  std::vector<int64_t> *lengths) {
+  starts->assign(static_cast<size_t>(batch), 0);
+  lengths->assign(static_cast<size_t>(batch), tokens);
+  if (list == nullptr) return;
+  check.that(static_cast<int64_t>(list->values.size()) == batch,
+             "%s has %zu lengths for %" PRId64 " sequences", name, list->values.size(), batch);
+  int64_t first = 0;
+  for (size_t b = 0; check.ok() && b < lengths->size(); ++b) {
+    const int64_t length = list->values[b], most = packed ? tokens - first : tokens;
+    check.that(length >= 0 && length <= most, "%s[%zu] is %" PRId64 "; allowed: 0 to %" PRId64,
+               name, b, length, most);
+    (*starts)[b] = packed ? first : 0;
+    (*lengths)[b] = length;
+    first += length;
+  }
+}
+
 View split_heads(View view, const SequenceForm &form) {
   const int rank = form.packed ? 3 : 4;
   if (view.layout.rank == rank) return view;

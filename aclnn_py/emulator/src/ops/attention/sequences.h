@@ -45,6 +45,11 @@ struct Sequences {
 
 // The sequences that phase one knows: a list of the ends of packed ones, which must be there.
 Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, int64_t tokens);
+// Where sequences begin and how long they are, by a list of their lengths; null leaves them whole.
+// Packed ones lie behind each other.
+void read_lengths(Check &check, const char *name, const aclIntArray *list, bool packed,
+                  int64_t batch, int64_t tokens, std::vector<int64_t> *starts,
+                  std::vector<int64_t> *lengths);
 // The view of a tensor whose heads lie side by side, with a dimension for them.
 View split_heads(View view, const SequenceForm &form);
 

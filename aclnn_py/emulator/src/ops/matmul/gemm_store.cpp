@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ops/convert.h"
 #include "ops/matmul/gemm.h"
 
 namespace emu {
@@ -167,6 +168,10 @@ void load_f32(const void *source, aclDataType dtype, int64_t first, int64_t stri
     case ACL_UINT8: return gather<uint8_t>(source, first, stride, count, out);
     case ACL_INT32: return gather<int32_t>(source, first, stride, count, out);
     case ACL_DOUBLE: return gather<double>(source, first, stride, count, out);
+    case ACL_FLOAT8_E4M3FN:
+    case ACL_FLOAT8_E5M2:
+      return load_as(dtype, static_cast<const char *>(source) + first, stride, count, ACL_FLOAT,
+                     out);
     default: return gather<float>(source, first, stride, count, out);
   }
 }
