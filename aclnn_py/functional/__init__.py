@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.activation import *  # noqa: F403
     from aclnn_py.functional.arithmetic import *  # noqa: F403
     from aclnn_py.functional.attention import *  # noqa: F403
+    from aclnn_py.functional.caches import *  # noqa: F403
     from aclnn_py.functional.comparison import *  # noqa: F403
     from aclnn_py.functional.conversion import *  # noqa: F403
     from aclnn_py.functional.creation import *  # noqa: F403
@@ -30,10 +31,13 @@ if TYPE_CHECKING:
     from aclnn_py.functional.normalization import *  # noqa: F403
     from aclnn_py.functional.pointwise import *  # noqa: F403
     from aclnn_py.functional.quant import *  # noqa: F403
+    from aclnn_py.functional.quantisation import *  # noqa: F403
     from aclnn_py.functional.rearrangement import *  # noqa: F403
     from aclnn_py.functional.recurrence import *  # noqa: F403
     from aclnn_py.functional.reduction import *  # noqa: F403
     from aclnn_py.functional.residual_streams import *  # noqa: F403
+    from aclnn_py.functional.rotary import *  # noqa: F403
+    from aclnn_py.functional.routing import *  # noqa: F403
     from aclnn_py.functional.sampling import *  # noqa: F403
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
@@ -82,12 +86,14 @@ _FUNCTIONS = {
         "sub",
     ),
     "attention": (
+        "attention_update",
         "fused_infer_attention_score",
         "gather_pa_kv_cache",
-        "interleave_rope",
-        "rotary_position_embedding",
+        "incre_flash_attention",
+        "prompt_flash_attention",
         "scaled_dot_product_attention",
     ),
+    "caches": ("scatter_pa_kv_cache",),
     "comparison": (
         "bitwise_and",
         "bitwise_not",
@@ -119,7 +125,13 @@ _FUNCTIONS = {
         "uniform",
         "zeros_like",
     ),
-    "experts": ("dequant_swiglu_quant", "ffn", "grouped_matmul_swiglu_quant"),
+    "experts": (
+        "dequant_swiglu_quant",
+        "ffn",
+        "grouped_matmul",
+        "grouped_matmul_finalize_routing",
+        "grouped_matmul_swiglu_quant",
+    ),
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "in_place": (
         "add_",
@@ -143,6 +155,7 @@ _FUNCTIONS = {
         "relu_",
         "remainder_",
         "rsqrt_",
+        "scatter_update_",
         "sigmoid_",
         "sin_",
         "sqrt_",
@@ -195,13 +208,29 @@ _FUNCTIONS = {
         "mm",
         "mv",
         "qr",
+        "quant_matmul",
         "slogdet",
         "svd",
+        "transpose_batch_matmul",
         "triangular_solve",
         "weight_quant_batchmatmul",
     ),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
-    "normalization": ("batch_norm", "group_norm", "layer_norm", "renorm", "rms_norm"),
+    "normalization": (
+        "add_layer_norm",
+        "add_rms_norm",
+        "add_rms_norm_",
+        "add_rms_norm_cast",
+        "add_rms_norm_dynamic_quant",
+        "add_rms_norm_quant",
+        "batch_norm",
+        "gemma_rms_norm",
+        "group_norm",
+        "layer_norm",
+        "renorm",
+        "rms_norm",
+        "rms_norm_dynamic_quant",
+    ),
     "pointwise": (
         "abs",
         "acos",
@@ -239,6 +268,14 @@ _FUNCTIONS = {
         "trunc",
     ),
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "quantisation": (
+        "anti_quant",
+        "convert_weight_to_int4_pack",
+        "dynamic_quant",
+        "dynamic_quant_asymmetric",
+        "quantize",
+        "swiglu_quant",
+    ),
     "rearrangement": (
         "cat",
         "flip",
@@ -272,6 +309,24 @@ _FUNCTIONS = {
         "vector_norm",
     ),
     "residual_streams": ("mhc_post", "mhc_pre"),
+    "rotary": (
+        "apply_rotary_pos_emb_",
+        "interleave_rope",
+        "kv_rms_norm_rope_cache",
+        "partial_rotary_mul_",
+        "qkv_rms_norm_rope_cache",
+        "rope_with_sin_cos_cache",
+        "rotary_position_embedding",
+    ),
+    "routing": (
+        "moe_compute_expert_tokens",
+        "moe_finalize_routing",
+        "moe_gating_top_k",
+        "moe_gating_top_k_softmax",
+        "moe_init_routing",
+        "moe_token_permute",
+        "moe_token_unpermute",
+    ),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
     "windows": (

@@ -18,6 +18,7 @@ from aclnn_py.operators.describe.argument_errors import (
 )
 from aclnn_py.operators.describe.scalar import Scalar
 from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.formats import Format
 from aclnn_py.tensor.tensor import Tensor
 
@@ -25,11 +26,13 @@ __all__ = [
     "channels_first",
     "check_channels",
     "check_filters",
+    "check_grouped",
     "check_limits",
     "check_linear",
     "check_margins",
     "check_matrix",
     "check_normalized",
+    "element_code",
     "expect_list",
     "expect_numbers",
     "expect_optional",
@@ -37,6 +40,7 @@ __all__ = [
     "first_tensor",
     "gelu_mode",
     "has_operator",
+    "in_list",
     "per_dimension",
     "qr_mode",
     "reduction_mode",
@@ -123,7 +127,17 @@ def _choice(argument: str, value: str, known: Mapping[str, int]) -> int:
     return known[value]
 
 
+def element_code(argument: str, dtype: object) -> int:
+    """The C interface's number of an element type."""
+    return dtype_of(dtype, argument).acl
+
+
 # Forms.
+
+
+def in_list(tensor: Tensor | None) -> list[Tensor | None] | None:
+    """The tensor as a list of one; None stays None."""
+    return None if tensor is None else [tensor]
 
 
 def per_dimension(argument: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:
@@ -221,3 +235,12 @@ def check_linear(weight: Tensor, bias: Tensor | None) -> None:
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise InvalidArgumentError(f"bias: shape {bias.shape} is not {weight.shape[:1]}")
+
+
+def check_grouped(x: Tensor, weight: Tensor) -> None:
+    """Raise unless rows and a weight of several groups are given."""
+    for name, tensor, dimensions in (("x", x, 2), ("weight", weight, 3)):
+        if tensor.ndim != dimensions:
+            raise InvalidArgumentError(
+                f"{name}: shape {tensor.shape} has {tensor.ndim} dimensions; expected {dimensions}"
+            )

@@ -5,17 +5,284 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_optional
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.functional.arguments import check_grouped, expect_optional, has_operator, in_list
+from aclnn_py.functional.promotion import DTypeLike
+from aclnn_py.functional.shapes import values_shape
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.formats import Format
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "dequant_swiglu_quant",
     "ffn",
+    "grouped_matmul",
+    "grouped_matmul_finalize_routing",
     "grouped_matmul_swiglu_quant",
 ]
+
+
+def grouped_matmul(
+    x: Tensor,
+    weight: Tensor,
+    group_list: Tensor,
+    *,
+    bias: Tensor | None = None,
+    scale: Tensor | None = None,
+    per_token_scale: Tensor | None = None,
+    antiquant_scale: Tensor | None = None,
+    antiquant_offset: Tensor | None = None,
+    group_list_type: int = 0,
+    act_type: int = 0,
+    output_dtype: DTypeLike | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply each group of rows by its own weight, which may be quantised.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside an int8 weight.
+    weight : Tensor
+        Shape ``(groups, k, n)``; dtype of ``x``, or int8 and int4 to be scaled first; int8 also in
+        FRACTAL_NZ.
+    group_list : Tensor
+        Shape ``(groups,)``; dtype int64; see ``group_list_type``. 1 to 2 dimensions; dtype int64.
+    bias : Tensor, optional
+        Shape ``(groups, n)``.
+    scale : Tensor, optional
+        Factors of the columns of an int8 product, shape ``(groups, n)``.
+    per_token_scale : Tensor, optional
+        Factors of the rows of an int8 product, shape ``(m,)``.
+    antiquant_scale : Tensor, optional
+        Factors of a quantised weight beside float ``x``, shape ``(groups, n)``.
+    antiquant_offset : Tensor, optional
+        What is added to such a weight first, shape of ``antiquant_scale``.
+    group_list_type : int, default 0
+        0: ``group_list`` holds the row where each group ends; 1: how many rows it has.
+    act_type : int, default 0
+        Activation of an int8 product: 0 none, 1 relu, 2 gelu (tanh), 4 fast gelu, 5 silu.
+    output_dtype : dtype-like, optional
+        Default is the dtype of ``x``.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m, n)``; dtype ``output_dtype``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGroupedMatmulV5 (``include/aclnnop/gmm.h``), CANN: a release after 8.1.RC1;
+    aclnnGroupedMatmulV4 (``include/aclnnop/gmm.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(x=x, weight=weight, group_list=group_list)
+    expect_optional(
+        bias=bias,
+        scale=scale,
+        per_token_scale=per_token_scale,
+        antiquant_scale=antiquant_scale,
+        antiquant_offset=antiquant_offset,
+    )
+    check_grouped(x, weight)
+    out = empty(
+        (x.shape[0], values_shape(weight)[-1]),
+        x.dtype_name if output_dtype is None else output_dtype,
+        device=x.device,
+    )
+    if has_operator("grouped_matmul_v5"):
+        ops.grouped_matmul_v5(
+            x=[x],
+            weight=[weight],
+            bias=in_list(bias),
+            scale=in_list(scale),
+            offset=None,
+            antiquant_scale=in_list(antiquant_scale),
+            antiquant_offset=in_list(antiquant_offset),
+            per_token_scale=in_list(per_token_scale),
+            group_list=group_list,
+            activation_input=None,
+            activation_quant_scale=None,
+            activation_quant_offset=None,
+            split_item=3,
+            group_type=0,
+            group_list_type=group_list_type,
+            act_type=act_type,
+            tuning_config=None,
+            out=[out],
+            activation_feature_out=None,
+            dyn_quant_scale_out=None,
+            stream=stream,
+        )
+    else:
+        ops.grouped_matmul_v4(
+            x=[x],
+            weight=[weight],
+            bias=in_list(bias),
+            scale=in_list(scale),
+            offset=None,
+            antiquant_scale=in_list(antiquant_scale),
+            antiquant_offset=in_list(antiquant_offset),
+            per_token_scale=in_list(per_token_scale),
+            group_list=group_list,
+            activation_input=None,
+            activation_quant_scale=None,
+            activation_quant_offset=None,
+            split_item=3,
+            group_type=0,
+            group_list_type=group_list_type,
+            act_type=act_type,
+            out=[out],
+            activation_feature_out=None,
+            dyn_quant_scale_out=None,
+            stream=stream,
+        )
+    return out
+
+
+def grouped_matmul_finalize_routing(
+    x: Tensor,
+    weight: Tensor,
+    group_list: Tensor,
+    row_index: Tensor,
+    tokens: int,
+    scale: Tensor,
+    *,
+    bias: Tensor | None = None,
+    offset: Tensor | None = None,
+    pertoken_scale: Tensor | None = None,
+    shared_input: Tensor | None = None,
+    logit: Tensor | None = None,
+    shared_input_weight: float = 1.0,
+    shared_input_offset: int = 0,
+    group_list_type: int = 1,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply quantised rows by the weight of their group and add them up by token.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(m, k)``; dtype int8. 2 dimensions; dtype int8 | float8_e4m3fn | hifloat8.
+    weight : Tensor
+        Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4. Dtype int8 | int4 | int32 |
+        float8_e4m3fn | hifloat8 | float4_e2m1.
+    group_list : Tensor
+        Shape ``(groups,)``; dtype int64; see ``group_list_type``. Dtype int64.
+    row_index : Tensor
+        The token of each row; int64, shape ``(m,)``. Dtype int64 | int32.
+    tokens : int
+        Number of tokens.
+    scale : Tensor
+        Factors of the columns: ``(groups, n)`` beside int8, packed ``(groups, 1, n)`` beside int4.
+        Dtype float32 | bfloat16 | int64 | float8_e8m0.
+    bias : Tensor, optional
+        Beside int4: eight times the sum over k of the scaled weight; shape ``(groups, n)``. Beside
+        int8: added to the product. Dtype bfloat16 | float32.
+    offset : Tensor, optional
+        Beside int4: shape ``(groups, 1, n)``. Dtype float32.
+    pertoken_scale : Tensor, optional
+        Factors of the rows, float32, shape ``(m,)``. Dtype float32 | float8_e8m0.
+    shared_input : Tensor, optional
+        Rows of an expert that all tokens share, bfloat16. Dtype bfloat16.
+    logit : Tensor, optional
+        Weights of the rows, float32, shape ``(m,)``. Dtype float32.
+    shared_input_weight : float, default 1.0
+        Factor of ``shared_input``.
+    shared_input_offset : int, default 0
+        The token that the first row of ``shared_input`` is added to.
+    group_list_type : int, default 1
+        0: ``group_list`` holds the row where each group ends; 1: how many rows it has.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(tokens, n)``; dtype float32.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGroupedMatmulFinalizeRoutingWeightNzV2 (``include/aclnnop/gmm.h``), CANN: a release after
+    8.1.RC1; aclnnGroupedMatmulFinalizeRoutingV2 (``include/aclnnop/gmm.h``), CANN: a release after
+    8.1.RC1.
+    """
+    expect_tensors(x=x, weight=weight, group_list=group_list, row_index=row_index, scale=scale)
+    expect_optional(
+        bias=bias,
+        offset=offset,
+        pertoken_scale=pertoken_scale,
+        shared_input=shared_input,
+        logit=logit,
+    )
+    expect_whole(tokens=tokens)
+    out = empty((tokens, values_shape(weight)[-1]), "float32", device=x.device)
+    if weight.format == Format.FRACTAL_NZ:
+        ops.grouped_matmul_finalize_routing_weight_nz_v2(
+            x1=x,
+            x2=weight,
+            scale=scale,
+            bias=bias,
+            offset=offset,
+            antiquant_scale=None,
+            antiquant_offset=None,
+            pertoken_scale=pertoken_scale,
+            group_list=group_list,
+            shared_input=shared_input,
+            logit=logit,
+            row_index=row_index,
+            dtype=0,
+            shared_input_weight=shared_input_weight,
+            shared_input_offset=shared_input_offset,
+            transpose_x1=False,
+            transpose_x2=False,
+            group_list_type=group_list_type,
+            tuning_config=None,
+            out=out,
+            stream=stream,
+        )
+    else:
+        ops.grouped_matmul_finalize_routing_v2(
+            x1=x,
+            x2=weight,
+            scale=scale,
+            bias=bias,
+            offset=offset,
+            antiquant_scale=None,
+            antiquant_offset=None,
+            pertoken_scale=pertoken_scale,
+            group_list=group_list,
+            shared_input=shared_input,
+            logit=logit,
+            row_index=row_index,
+            dtype=0,
+            shared_input_weight=shared_input_weight,
+            shared_input_offset=shared_input_offset,
+            transpose_x1=False,
+            transpose_x2=False,
+            group_list_type=group_list_type,
+            out=out,
+            stream=stream,
+        )
+    return out
 
 
 def grouped_matmul_swiglu_quant(

@@ -35,6 +35,7 @@ __all__ = [
     "relu_",
     "remainder_",
     "rsqrt_",
+    "scatter_update_",
     "sigmoid_",
     "sin_",
     "sqrt_",
@@ -1019,6 +1020,49 @@ def index_copy_(
     """
     expect_tensors(input=input, index=index, source=source)
     ops.inplace_index_copy(input, dim, index, source, stream=stream)
+    return input
+
+
+def scatter_update_(
+    input: Tensor, indices: Tensor, updates: Tensor, axis: int, *, stream: Stream | None = None
+) -> Tensor:
+    """Overwrite places of each batch along a dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        The first dimension is the batch. 2 to 8 dimensions; dtype int8 | uint8 | float16 | float32
+        | int32 | bfloat16 | float8_e4m3fn | float8_e5m2 | hifloat8.
+    indices : Tensor
+        Where the update of each batch begins, shape ``(batch,)``, or a batch and a place for each
+        update, shape ``(updates, 2)``; int32 or int64. 0 to 2 dimensions; dtype int32 | int64.
+    updates : Tensor
+        New values; shape of ``input`` but for ``axis`` and the batch. 2 to 8 dimensions; dtype int8
+        | uint8 | float16 | float32 | int32 | bfloat16 | float8_e4m3fn | float8_e5m2 | hifloat8.
+    axis : int
+        Dimension of the places; not the first one.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        ``input`` itself.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnInplaceScatterUpdate (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, indices=indices, updates=updates)
+    ops.inplace_scatter_update(input, indices, updates, axis, stream=stream)
     return input
 
 

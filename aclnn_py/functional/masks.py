@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.operators.describe.argument_errors import expect_flags
+from aclnn_py.operators.describe.argument_errors import expect_flags, expect_whole, type_name
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "ALL_TOKENS",
+    "OLDER_LAYOUTS",
     "added_scores",
     "attended_shape",
     "check_attention",
@@ -26,6 +27,8 @@ __all__ = [
 
 # As preTokens and nextTokens: no token is too far away.
 ALL_TOKENS = 2147483647
+# The layouts that every version of the operator has.
+OLDER_LAYOUTS = ("BSH", "BSND", "BNSD", "BNSD_BSND", "TND")
 # Side of the triangle that stands for causal masks of any size. Masks of more elements than
 # `_LARGEST_MASK` are replaced by it.
 _TRIANGLE = 2048
@@ -109,19 +112,36 @@ def _four_dimensions(mask: Tensor) -> Tensor:
     return mask
 
 
-def attended_shape(query: Tensor, input_layout: str) -> tuple[int, ...]:
-    """Shape of the result."""
-    if input_layout != "BNSD_BSND" or query.ndim != 4:
+def attended_shape(
+    query: Tensor, value: Tensor, num_heads: int, input_layout: str
+) -> tuple[int, ...]:
+    """Shape of the result: the layout may name one for the queries and one for the result."""
+    sizes = _sizes(query, num_heads, input_layout)
+    result = input_layout.rpartition("_")[2]
+    if not sizes or "H" in result:
         return query.shape
-    batch, heads, tokens, width = query.shape
-    return (batch, tokens, heads, width)
+    if "T" in result and value.ndim == query.ndim:
+        sizes["D"] = value.shape[-1]
+    return tuple(sizes.get(letter, 0) for letter in result)
 
 
 def lse_shape(query: Tensor, num_heads: int, input_layout: str, wanted: bool) -> tuple[int, ...]:
     """Shape of the log-sum-exp; it has no elements unless it is wanted."""
-    if not wanted or query.ndim < 3:
+    sizes = _sizes(query, num_heads, input_layout)
+    if not wanted or not sizes:
         return (0,)
-    if input_layout == "TND":
-        return (query.shape[0], num_heads, 1)
-    tokens = query.shape[2 if input_layout.startswith("BNSD") else 1]
-    return (query.shape[0], num_heads, tokens, 1)
+    return (*(sizes[letter] for letter in ("TN" if "T" in sizes else "BNS")), 1)
+
+
+def _sizes(query: Tensor, num_heads: int, input_layout: str) -> dict[str, int]:
+    """Lengths of the dimensions of a query by the letters of its layout; none if it has others."""
+    if not isinstance(input_layout, str):
+        raise TypeError(f"input_layout: expected a str, got {type_name(input_layout)}")
+    expect_whole(num_heads=num_heads)
+    letters = input_layout.partition("_")[0]
+    if len(letters) != query.ndim:
+        return {}
+    sizes = dict(zip(letters, query.shape, strict=True))
+    if "H" in sizes:
+        sizes |= {"N": num_heads, "D": sizes["H"] // max(num_heads, 1)}
+    return sizes

@@ -4,14 +4,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aclnn_py import ops
-from aclnn_py.functional.arguments import check_linear, check_matrix, expect_optional, qr_mode, rows
-from aclnn_py.functional.promotion import promote
-from aclnn_py.functional.shapes import matmul_shape, matrix_shape, qr_shapes
+from aclnn_py.functional.arguments import (
+    check_linear,
+    check_matrix,
+    expect_optional,
+    has_operator,
+    qr_mode,
+    rows,
+)
+from aclnn_py.functional.promotion import DTypeLike, promote
+from aclnn_py.functional.shapes import (
+    matmul_shape,
+    matrix_shape,
+    ordered_shape,
+    qr_shapes,
+    values_shape,
+)
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.formats import Format
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -26,8 +42,10 @@ __all__ = [
     "mm",
     "mv",
     "qr",
+    "quant_matmul",
     "slogdet",
     "svd",
+    "transpose_batch_matmul",
     "triangular_solve",
     "weight_quant_batchmatmul",
 ]
@@ -476,6 +494,162 @@ def weight_quant_batchmatmul(
         bias,
         antiquant_group_size,
         out,
+        stream=stream,
+    )
+    return out
+
+
+def quant_matmul(
+    x1: Tensor,
+    x2: Tensor,
+    scale: Tensor,
+    *,
+    offset: Tensor | None = None,
+    pertoken_scale: Tensor | None = None,
+    bias: Tensor | None = None,
+    output_dtype: DTypeLike = "float16",
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply quantised matrices and scale the sums.
+
+    Parameters
+    ----------
+    x1 : Tensor
+        Shape ``(..., m, k)``. 2 to 6 dimensions; dtype int4 | int8 | hifloat8 | float8_e4m3fn |
+        float4_e2m1.
+    x2 : Tensor
+        Shape ``(..., k, n)``, also a transposed view, or in FRACTAL_NZ. 4 to 8 dimensions; dtype
+        int4 | int8 | int32 | hifloat8 | float4_e2m1 | float32 | float8_e4m3fn.
+    scale : Tensor
+        Factors of the columns, shape ``(n,)`` or ``(1,)``: float32 or bfloat16 beside
+        ``pertoken_scale`` and for a result of bfloat16, packed by `trans_quant_param` or
+        `pack_scale` for float16 and int8. 1 or 3 or 4 or 5 or 6 or 7 dimensions; dtype uint64 |
+        int64 | float32 | bfloat16 | float8_e8m0 | float16.
+    offset : Tensor, optional
+        Terms of an int8 result, shape of ``scale``. 1 dimension; dtype float32.
+    pertoken_scale : Tensor, optional
+        Factors of the rows, shape ``(m,)``. 1 or 3 or 4 or 5 or 6 or 7 dimensions; dtype float32 |
+        float8_e8m0.
+    bias : Tensor, optional
+        Added to the sums of integers, as int32, or to the result; shape ``(n,)``. 1 or 3
+        dimensions; dtype int32 | bfloat16 | float16 | float32.
+    output_dtype : dtype-like, default 'float16'
+        float16, bfloat16, int8 or int32.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., m, n)``; dtype ``output_dtype``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnQuantMatmulWeightNz (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1; aclnnQuantMatmulV4
+    (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(x1=x1, x2=x2, scale=scale)
+    expect_optional(offset=offset, pertoken_scale=pertoken_scale, bias=bias)
+    out = empty(matmul_shape(values_shape(x1), values_shape(x2)), output_dtype, device=x1.device)
+    if x2.format == Format.FRACTAL_NZ and has_operator("quant_matmul_weight_nz"):
+        ops.quant_matmul_weight_nz(
+            x1=x1,
+            x2=x2,
+            x1_scale=pertoken_scale,
+            x2_scale=scale,
+            y_scale=None,
+            x1_offset=None,
+            x2_offset=offset,
+            y_offset=None,
+            bias=bias,
+            transpose_x1=False,
+            transpose_x2=False,
+            group_size=0,
+            out=out,
+            stream=stream,
+        )
+    else:
+        ops.quant_matmul_v4(
+            x1, x2, scale, offset, pertoken_scale, bias, False, False, out, stream=stream
+        )
+    return out
+
+
+def transpose_batch_matmul(
+    x1: Tensor,
+    x2: Tensor,
+    *,
+    perm_x1: Sequence[int] = (0, 1, 2),
+    perm_x2: Sequence[int] = (0, 1, 2),
+    perm_y: Sequence[int] = (1, 0, 2),
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply batches of matrices whose batch need not be the first dimension.
+
+    Parameters
+    ----------
+    x1 : Tensor
+        Shape ``(batch, m, k)`` after ``perm_x1``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    x2 : Tensor
+        Shape ``(batch, k, n)`` after ``perm_x2``. 3 dimensions; dtype bfloat16 | float16 | float32.
+    perm_x1 : sequence of int, default (0, 1, 2)
+        Order of the dimensions of ``x1``: (0, 1, 2) or (1, 0, 2).
+    perm_x2 : sequence of int, default (0, 1, 2)
+        Order of the dimensions of ``x2``: (0, 1, 2) or (0, 2, 1).
+    perm_y : sequence of int, default (1, 0, 2)
+        Order of the dimensions of the result: (1, 0, 2).
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(m, batch, n)`` with the default of ``perm_y``; dtype of ``x1``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnTransposeBatchMatMul (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(x1=x1, x2=x2)
+    out = empty(
+        ordered_shape(
+            "perm_y",
+            matmul_shape(
+                ordered_shape("perm_x1", x1.shape, perm_x1),
+                ordered_shape("perm_x2", x2.shape, perm_x2),
+            ),
+            perm_y,
+        ),
+        x1.dtype_name,
+        device=x1.device,
+    )
+    ops.transpose_batch_mat_mul(
+        x1=x1,
+        x2=x2,
+        bias=None,
+        scale=None,
+        perm_x1=perm_x1,
+        perm_x2=perm_x2,
+        perm_y=perm_y,
+        cube_math_type=0,
+        batch_split_factor=1,
+        out=out,
         stream=stream,
     )
     return out

@@ -28,6 +28,7 @@ __all__ = [
     "joined_shape",
     "matmul_shape",
     "matrix_shape",
+    "ordered_shape",
     "pad_shape",
     "permuted_shape",
     "pooled_shape",
@@ -40,8 +41,12 @@ __all__ = [
     "tiled_shape",
     "transposed_shape",
     "unfolded_shape",
+    "values_shape",
     "whole_repeats",
 ]
+
+# Values of 4 bits in an element of int32.
+_IN_A_WORD = 8
 
 
 def axis(dim: int, rank: int) -> int:
@@ -265,3 +270,26 @@ def arange_length(start: Any, end: Any, step: Any) -> int:
         raise InvalidArgumentError("step: expected a nonzero number, got 0")
     count: int = ceil((end - start) / step)
     return max(0, count)
+
+
+def ordered_shape(argument: str, shape: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
+    """The shape with its dimensions in another order."""
+    dims = whole_numbers(argument, order)
+    if sorted(dims) != list(range(len(shape))):
+        raise InvalidArgumentError(
+            f"{argument}: {dims} is no order of the dimensions of {shape}; expected "
+            f"each of 0 to {len(shape) - 1} once"
+        )
+    return tuple(shape[dim] for dim in dims)
+
+
+def values_shape(tensor: Tensor) -> tuple[int, ...]:
+    """The shape in values: an element of int32 has eight of 4 bits, along the dense dimension."""
+    if tensor.dtype_name != "int32" or not tensor.ndim:
+        return tensor.shape
+    *outer, rows, columns = (1, *tensor.shape)
+    if tensor.ndim > 1 and tensor.strides[-2] == 1 and tensor.strides[-1] != 1:
+        rows *= _IN_A_WORD
+    else:
+        columns *= _IN_A_WORD
+    return (*outer, rows, columns)[-tensor.ndim :]

@@ -213,28 +213,28 @@ aclnnStatus aclnnQuantMatmulReduceSumWeightNz(void *workspace, uint64_t workspac
 #ifndef ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V3
 #define ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V3
 /* Product of quantized matrices with dequantization; version 3 adds scale, offset, transposeX1, transposeX2, drops deqScale, adjX1, adjX2. */
-aclnnStatus aclnnQuantMatmulV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *scale, const aclTensor *offsetOptional, const aclTensor *bias, bool transposeX1, bool transposeX2, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQuantMatmulV3GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *scale, const aclTensor *offsetOptional, const aclTensor *biasOptional, bool transposeX1, bool transposeX2, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQuantMatmulV3(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V4
 #define ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V4
 /* Product of quantized matrices with dequantization; version 4 adds pertokenScale. */
-aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *scale, const aclTensor *offsetOptional, const aclTensor *pertokenScaleOptional, const aclTensor *bias, bool transposeX1, bool transposeX2, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQuantMatmulV4GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *scale, const aclTensor *offsetOptional, const aclTensor *pertokenScaleOptional, const aclTensor *biasOptional, bool transposeX1, bool transposeX2, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQuantMatmulV4(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V5
 #define ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_V5
 /* Product of quantized matrices with dequantization; version 5 adds x1Scale, x2Scale, yScale, x1Offset, x2Offset, yOffset, groupSize, drops scale, offset, pertokenScale. */
-aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *x1Scale, const aclTensor *x2Scale, const aclTensor *yScaleOptional, const aclTensor *x1OffsetOptional, const aclTensor *x2Offset, const aclTensor *yOffset, const aclTensor *bias, bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQuantMatmulV5GetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *x1ScaleOptional, const aclTensor *x2Scale, const aclTensor *yScaleOptional, const aclTensor *x1OffsetOptional, const aclTensor *x2OffsetOptional, const aclTensor *yOffsetOptional, const aclTensor *biasOptional, bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQuantMatmulV5(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_WEIGHT_NZ
 #define ACLNN_PY_MATMUL_ACLNN_QUANT_MATMUL_WEIGHT_NZ
 /* Product of quantized matrices with dequantization, the weight in FRACTAL_NZ. */
-aclnnStatus aclnnQuantMatmulWeightNzGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *x1ScaleOptional, const aclTensor *x2Scale, const aclTensor *yScale, const aclTensor *x1OffsetOptional, const aclTensor *x2OffsetOptional, const aclTensor *yOffset, const aclTensor *biasOptional, bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQuantMatmulWeightNzGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *x1ScaleOptional, const aclTensor *x2Scale, const aclTensor *yScaleOptional, const aclTensor *x1OffsetOptional, const aclTensor *x2OffsetOptional, const aclTensor *yOffsetOptional, const aclTensor *biasOptional, bool transposeX1, bool transposeX2, int64_t groupSize, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQuantMatmulWeightNz(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
@@ -255,10 +255,10 @@ aclnnStatus aclnnSparse4to2QuantMatmulWeightNz(void *workspace, uint64_t workspa
 #ifndef ACLNN_PY_MATMUL_ACLNN_TRANSPOSE_BATCH_MAT_MUL
 #define ACLNN_PY_MATMUL_ACLNN_TRANSPOSE_BATCH_MAT_MUL
 /* Batched matrix product with permuted operands and result. */
-aclnnStatus aclnnTransposeBatchMatMulGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnTransposeBatchMatMulGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *scaleOptional, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnTransposeBatchMatMul(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 /* Batched matrix product with permuted operands and result, the weight in FRACTAL_NZ. */
-aclnnStatus aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *bias, const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnTransposeBatchMatMulWeightNzGetWorkspaceSize(const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional, const aclTensor *scaleOptional, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnTransposeBatchMatMulWeightNz(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

@@ -31,7 +31,7 @@ aclnnStatus aclnnDequantRopeQuantKvcache(void *workspace, uint64_t workspaceSize
 #ifndef ACLNN_PY_POSEMBEDDING_ACLNN_INPLACE_PARTIAL_ROTARY_MUL
 #define ACLNN_PY_POSEMBEDDING_ACLNN_INPLACE_PARTIAL_ROTARY_MUL
 /* Rotary embedding of a part of the last dimension, in place. */
-aclnnStatus aclnnInplacePartialRotaryMulGetWorkspaceSize(aclTensor *xRef, const aclTensor *cos, const aclTensor *sin, int64_t rotary_mode, const aclIntArray *partialSlice, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnInplacePartialRotaryMulGetWorkspaceSize(aclTensor *xRef, const aclTensor *cos, const aclTensor *sin, int64_t rotary_mode, const aclIntArray *partialSliceOptional, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnInplacePartialRotaryMul(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
@@ -80,7 +80,7 @@ aclnnStatus aclnnNormRopeConcatBackward(void *workspace, uint64_t workspaceSize,
 #ifndef ACLNN_PY_POSEMBEDDING_ACLNN_QKV_RMS_NORM_ROPE_CACHE
 #define ACLNN_PY_POSEMBEDDING_ACLNN_QKV_RMS_NORM_ROPE_CACHE
 /* Split of a joint projection, normalization, rotation and quantized store of key and value. */
-aclnnStatus aclnnQkvRmsNormRopeCacheGetWorkspaceSize(const aclTensor *qkv, const aclTensor *qGamma, const aclTensor *kGamma, const aclTensor *cos, const aclTensor *sin, const aclTensor *index, aclTensor *qOutRef, aclTensor *kCacheRef, aclTensor *vCacheRef, const aclTensor *kScaleOptional, const aclTensor *vScaleOptional, const aclTensor *kOffsetOptional, const aclTensor *vOffsetOptional, const aclIntArray *qkvSize, const aclIntArray *headNums, double epsilon, const char *cacheModeOptional, aclTensor *qOutBeforeQuant, aclTensor *kOutBeforeQuant, aclTensor *vOutBeforeQuant, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnQkvRmsNormRopeCacheGetWorkspaceSize(const aclTensor *qkv, const aclTensor *qGamma, const aclTensor *kGamma, const aclTensor *cos, const aclTensor *sin, const aclTensor *index, aclTensor *qOutRef, aclTensor *kCacheRef, aclTensor *vCacheRef, const aclTensor *kScaleOptional, const aclTensor *vScaleOptional, const aclTensor *kOffsetOptional, const aclTensor *vOffsetOptional, const aclIntArray *qkvSize, const aclIntArray *headNums, double epsilon, const char *cacheModeOptional, aclTensor *qOutBeforeQuantOptional, aclTensor *kOutBeforeQuantOptional, aclTensor *vOutBeforeQuantOptional, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnQkvRmsNormRopeCache(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

@@ -17,7 +17,7 @@ aclnnStatus aclnnAntiMxQuant(void *workspace, uint64_t workspaceSize, aclOpExecu
 #ifndef ACLNN_PY_QUANT_ACLNN_ASCEND_ANTI_QUANT
 #define ACLNN_PY_QUANT_ACLNN_ASCEND_ANTI_QUANT
 /* Dequantization by scale and offset. */
-aclnnStatus aclnnAscendAntiQuantGetWorkspaceSize(const aclTensor *x, const aclTensor *scale, const aclTensor *offset, int64_t dstType, bool sqrtMode, aclTensor *y, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnAscendAntiQuantGetWorkspaceSize(const aclTensor *x, const aclTensor *scale, const aclTensor *offsetOptional, int64_t dstType, bool sqrtMode, aclTensor *y, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnAscendAntiQuant(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
@@ -136,7 +136,7 @@ aclnnStatus aclnnDynamicQuant(void *workspace, uint64_t workspaceSize, aclOpExec
 #ifndef ACLNN_PY_QUANT_ACLNN_DYNAMIC_QUANT_V2
 #define ACLNN_PY_QUANT_ACLNN_DYNAMIC_QUANT_V2
 /* Quantization with one scale per token, found from the data; version 2 adds groupIndex, dstType, offsetOut. */
-aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional, int64_t dstType, aclTensor *yOut, aclTensor *scaleOut, aclTensor *offsetOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnDynamicQuantV2GetWorkspaceSize(const aclTensor *x, const aclTensor *smoothScalesOptional, const aclTensor *groupIndexOptional, int64_t dstType, aclTensor *yOut, aclTensor *scaleOut, aclTensor *offsetOutOptional, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnDynamicQuantV2(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

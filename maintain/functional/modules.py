@@ -24,6 +24,7 @@ MARK = f"# Written by `{COMMAND}`; change its tables, not this file.\n"
 _LICENSE = "# SPDX-License-Identifier: Apache-2.0\n"
 _HOMES = {
     "Device": "aclnn_py.runtime.device",
+    "Format": "aclnn_py.tensor.formats",
     "Generator": "aclnn_py.random.generator",
     "Number": "aclnn_py.operators.describe.scalar",
     "Sequence": "collections.abc",
@@ -37,7 +38,7 @@ _HOMES = {
     "ops": "aclnn_py",
     "prod": "math",
 }
-_HELPERS = ("arguments", "drawing", "masks", "promotion", "shapes")
+_HELPERS = ("arguments", "drawing", "masks", "promotion", "routed", "shapes")
 _FACE = '''\
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 

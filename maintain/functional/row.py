@@ -72,7 +72,7 @@ class Row:
     about : mapping
         Descriptions of parameters, where the common ones of ``docstrings`` do not fit.
     returns : str
-        Name of the output to return; all of them by default.
+        Names of the outputs to return, with commas between; all of them by default.
     steps : tuple of str
         Statements to run first: checks and intermediate values.
     device : str
@@ -126,7 +126,8 @@ class Row:
         if not self.outputs:
             first = self.arguments[0].name
             return (Output(f"``{first}`` itself.", name=first),)
-        return tuple(out for out in self.outputs if self.returns in ("", out.name))
+        wanted = self.returns.split(", ")
+        return tuple(out for out in self.outputs if not self.returns or out.name in wanted)
 
     @property
     def annotation(self) -> str:

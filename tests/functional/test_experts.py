@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -54,6 +55,44 @@ def test_grouped_matmul_swiglu_quant(operands: dict[str, Array]) -> None:
     assert out.dtype_name == "int8"
     steps = exact / scale.numpy()[:, None]
     assert np.abs(out.numpy() - steps).max() <= 0.5 + 1e-3
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_grouped_matmul(operands: dict[str, Array], blocks: bool) -> None:
+    p = operands
+    weight, ends = p["weight"], ap.from_numpy(np.cumsum(COUNTS))
+    held = ap.from_numpy(weight, format=ap.Format.FRACTAL_NZ if blocks else ap.Format.ND)
+    out = functional.grouped_matmul(
+        ap.from_numpy(p["x"]), held, ends, scale=ap.from_numpy(p["scale"]),
+        per_token_scale=ap.from_numpy(p["token"]), output_dtype="float16",
+    )  # fmt: skip
+    np.testing.assert_allclose(out.numpy(), product(p), rtol=2e-3, atol=1e-3)
+    x = np.random.default_rng(2).standard_normal((ROWS, K)).astype(np.float16)
+    factors = np.full((GROUPS, N), 0.25, np.float16)
+    out = functional.grouped_matmul(
+        ap.from_numpy(x), ap.from_numpy(weight), ap.from_numpy(COUNTS), group_list_type=1,
+        antiquant_scale=ap.from_numpy(factors), antiquant_offset=ap.from_numpy(factors * 0),
+    )  # fmt: skip
+    exact = [x[r].astype(float) @ weight[g] * 0.25 for r, g in enumerate(OWNER)]
+    np.testing.assert_allclose(out.numpy(), exact, rtol=2e-3, atol=2e-2)
+    with pytest.raises(ValueError, match="weight: shape"):
+        functional.grouped_matmul(ap.from_numpy(x), ap.from_numpy(x), ends)
+
+
+def test_rows_of_experts_added_by_token(operands: dict[str, Array]) -> None:
+    p, tokens = operands, np.array([0, 2, 2, 1, 0])
+    logit = np.linspace(0.2, 1, ROWS).astype(np.float32)
+    shared = np.ones((1, N), ml_dtypes.bfloat16)
+    out = functional.grouped_matmul_finalize_routing(
+        ap.from_numpy(p["x"]), ap.from_numpy(p["weight"], format=ap.Format.FRACTAL_NZ),
+        ap.from_numpy(COUNTS), ap.from_numpy(tokens), 3, ap.from_numpy(p["scale"]),
+        pertoken_scale=ap.from_numpy(p["token"]), logit=ap.from_numpy(logit),
+        shared_input=ap.from_numpy(shared), shared_input_weight=0.5, shared_input_offset=1,
+    )  # fmt: skip
+    exact = np.zeros((3, N))
+    np.add.at(exact, tokens, product(p) * logit[:, None])
+    exact[1] += 0.5
+    np.testing.assert_allclose(out.numpy(), exact, rtol=1e-4, atol=1e-4)
 
 
 def test_dequant_swiglu_quant() -> None:

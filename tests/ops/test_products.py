@@ -216,7 +216,7 @@ def test_moved_batches_refuse() -> None:
 
     assert "x1" in text(161001, x1=None)
     assert "permY" in text(161001, permY=None)
-    assert "bias is given" in text(bias=hollow((3,), half))
+    assert "biasOptional is given" in text(bias=hollow((3,), half))
     assert "permX1 is (2, 1, 0)" in text(permX1=[2, 1, 0])
     assert "permX2 is (0, 1)" in text(permX2=[0, 1])
     assert "permY is (0, 1, 2)" in text(permY=same)
@@ -224,10 +224,10 @@ def test_moved_batches_refuse() -> None:
     assert "batchSplitFactor is 0" in text(batchSplitFactor=0)
     assert "permX2 is (0, 2, 1)" in text(permX2=turned, x2=hollow((4, 3, 7), half))
     assert "cubeMathType is 4" in text(cubeMathType=4)
-    assert "scale is given" in text(scale=place(np.zeros(12, np.int64)))
+    assert "scaleOptional is given" in text(scale=place(np.zeros(12, np.int64)))
     quantised = hollow((5, 1, 12), np.int8)
-    assert "scale is null" in text(out=quantised)
-    assert "scale has" in text(out=quantised, scale=place(np.zeros(11, np.int64)))
+    assert "scaleOptional is null" in text(out=quantised)
+    assert "scaleOptional has" in text(out=quantised, scale=place(np.zeros(11, np.int64)))
     assert "out has" in text(out=hollow((4, 5, 3), half))
 
 

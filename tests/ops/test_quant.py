@@ -149,7 +149,7 @@ def test_dynamic_quant_refuses() -> None:
     index = place(np.array([4], np.int32))
     assert "groupIndexOptional" in message(v2, x, None, index, 2, y, scale, None)
     assert "smoothScalesOptional" in message(v2, x, twelve, index, 2, y, scale, None)
-    assert "offsetOut" in message(v2, x, None, None, 2, y, scale, hollow((3,), np.float32))
+    assert "offsetOutOptional" in message(v2, x, None, None, 2, y, scale, hollow((3,), np.float32))
 
 
 ROUNDINGS = {"round": np.rint, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc}

@@ -353,15 +353,15 @@ def test_refusals_name_the_parameter() -> None:
     assert refusal(V3, *call(V3, x1, x2, packed, None)) == 161001
     assert "scale has dtype FLOAT" in message(V3, x1, x2, floats, half)
     assert "pertokenScaleOptional is null" in message(V4, x1, x2, floats, half)
-    assert "x1Scale is given" in message(V5, x1, x2, packed, half, row=row)
+    assert "x1ScaleOptional is given" in message(V5, x1, x2, packed, half, row=row)
     assert "offsetOptional is given" in message(V4, x1, x2, floats, brain, offset=floats)
-    assert "bias has dtype FLOAT16" in message(
+    assert "biasOptional has dtype FLOAT16" in message(
         V4, x1, x2, floats, brain, bias=place(np.ones(8, np.float16))
     )
     assert "out has dtype FLOAT" in message(V4, x1, x2, floats, hollow((3, 8), np.float32))
     assert "x2 has dtype INT32" in message(V4, x1, place(np.ones((32, 1), np.int32)), packed, half)
     assert "scale has shape (7," in message(V4, x1, x2, place(np.ones(7, np.uint64)), half)
-    assert "bias has shape (7," in message(
+    assert "biasOptional has shape (7," in message(
         V4, x1, x2, packed, half, bias=place(np.ones(7, np.int32))
     )
     assert "pertokenScaleOptional has shape" in message(V4, x1, x2, floats, half, row=floats)
@@ -415,7 +415,9 @@ def test_refusals_of_groups() -> None:
     assert "transposeX2 is false" in message(V5, x1, place(np.ones((512, 256), np.int8)), column,
                                              out, row=row)  # fmt: skip
     assert "x2Scale has shape (4, 2)" in message(V5, x1, x2, wrong, out, row=row, t2=True)
-    assert "x1Scale has shape (2, 4)" in message(V5, x1, x2, column, out, row=column, t2=True)
+    assert "x1ScaleOptional has shape (2, 4)" in message(
+        V5, x1, x2, column, out, row=column, t2=True
+    )
     assert "a group of 64 along k" in message(V5, x1, x2, column, out, row=row, t2=True, group=64)
     short = place(np.ones((3, 256), np.int8)), place(np.ones((256, 256), np.int8))
     assert "multiple of 512" in message(V5, *short, column, out, row=row, t2=True)

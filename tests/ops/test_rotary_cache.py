@@ -426,7 +426,7 @@ def test_qkv_refuses_and_faults() -> None:
     assert "qkv has dtype" in bad(161002, 0, place(np.ones((2, 512), np.float32)))
     assert "kCacheRef has dtype" in bad(161002, 7, place(np.ones((1, 8, 16, 16), np.int8)))
     assert "kScaleOptional must be given" in bad(161002, 11, place(np.ones((1, 128), np.float32)))
-    assert "qOutBeforeQuant" in bad(161002, 17, place(np.ones((2, 256), half)))
+    assert "qOutBeforeQuantOptional" in bad(161002, 17, place(np.ones((2, 256), half)))
     assert "qkvSize has 3" in bad(561002, 13, [1, 2, 4])
     assert "headNums is" in bad(561002, 14, [1, 2, 1])
     assert "headNums holds 0" in bad(561002, 14, [4, 0, 0])
@@ -592,7 +592,7 @@ def test_single_rotations_refuse() -> None:
     cos = place(np.ones((2, 3, 1, 8), np.float16))
     assert "rotary_mode is 0" in message(561002, part, x, cos, cos, 0, [0, 8])
     for slice_ in ([-2, 6], [60, 68], [8, 0], [0, 7], [2**62, -(2**62)]):
-        assert "partialSlice is" in message(561002, part, x, cos, cos, 1, slice_)
+        assert "partialSliceOptional is" in message(561002, part, x, cos, cos, 1, slice_)
     assert "does not broadcast" in message(561002, part, x, cos, cos, 1, [0, 16])
     assert "one head" in message(
         561002, part, x, *[place(np.ones((2, 1, 4, 8), np.float16))] * 2, 1, [0, 8]

@@ -20,8 +20,11 @@ from maintain.functional.tables import (
     matrices,
     normalization,
     pointwise,
+    quantisation,
     rearrangement,
     reduction,
+    rotary,
+    routing,
     windows,
 )
 
@@ -40,6 +43,9 @@ FAMILIES: dict[str, ModuleType] = {
         normalization,
         matrices,
         attention,
+        rotary,
+        quantisation,
+        routing,
         experts,
         rearrangement,
         indexing,
@@ -52,6 +58,7 @@ ROWS: dict[str, Row] = {row.name: row for family in FAMILIES.values() for row in
 
 # Functions written by hand, by the module that has them.
 WRITTEN = {
+    "caches": ("scatter_pa_kv_cache",),
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),

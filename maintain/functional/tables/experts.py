@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from maintain.functional.row import Output, Row
+from maintain.functional.row import Call, Output, Row
 
 __all__ = ["ROWS"]
 
@@ -11,6 +11,102 @@ _GROUPS = "Shape ``(groups,)``; dtype int64; see ``group_list_type``."
 _LIST_TYPE = "0: ``group_list`` holds the row where each group ends; 1: how many rows it has."
 
 ROWS = (
+    Row(
+        "grouped_matmul",
+        "x: Tensor, weight: Tensor, group_list: Tensor, *, bias: Tensor | None = None, "
+        "scale: Tensor | None = None, per_token_scale: Tensor | None = None, "
+        "antiquant_scale: Tensor | None = None, antiquant_offset: Tensor | None = None, "
+        "group_list_type: int = 0, act_type: int = 0, output_dtype: DTypeLike | None = None",
+        "Multiply each group of rows by its own weight, which may be quantised.",
+        (
+            Output(
+                "Shape ``(m, n)``; dtype ``output_dtype``.",
+                "(x.shape[0], values_shape(weight)[-1])",
+                "x.dtype_name if output_dtype is None else output_dtype",
+            ),
+        ),
+        (
+            Call(
+                "has_operator('grouped_matmul_v5')",
+                (
+                    "grouped_matmul_v5([x], [weight], in_list(bias), in_list(scale), None, "
+                    "in_list(antiquant_scale), in_list(antiquant_offset), "
+                    "in_list(per_token_scale), group_list, None, None, None, 3, 0, "
+                    "group_list_type, act_type, None, [out], None, None)",
+                ),
+            ),
+            "grouped_matmul_v4([x], [weight], in_list(bias), in_list(scale), None, "
+            "in_list(antiquant_scale), in_list(antiquant_offset), in_list(per_token_scale), "
+            "group_list, None, None, None, 3, 0, group_list_type, act_type, [out], None, None)",
+        ),
+        {
+            "x": "Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside an int8 weight.",
+            "weight": "Shape ``(groups, k, n)``; dtype of ``x``, or int8 and int4 to be scaled "
+            "first; int8 also in FRACTAL_NZ.",
+            "group_list": _GROUPS,
+            "bias": "Shape ``(groups, n)``.",
+            "scale": "Factors of the columns of an int8 product, shape ``(groups, n)``.",
+            "per_token_scale": "Factors of the rows of an int8 product, shape ``(m,)``.",
+            "antiquant_scale": "Factors of a quantised weight beside float ``x``, shape "
+            "``(groups, n)``.",
+            "antiquant_offset": "What is added to such a weight first, shape of "
+            "``antiquant_scale``.",
+            "group_list_type": _LIST_TYPE,
+            "act_type": "Activation of an int8 product: 0 none, 1 relu, 2 gelu (tanh), 4 fast "
+            "gelu, 5 silu.",
+            "output_dtype": "Default is the dtype of ``x``.",
+        },
+        steps=("check_grouped(x, weight)",),
+    ),
+    Row(
+        "grouped_matmul_finalize_routing",
+        "x: Tensor, weight: Tensor, group_list: Tensor, row_index: Tensor, tokens: int, "
+        "scale: Tensor, *, bias: Tensor | None = None, offset: Tensor | None = None, "
+        "pertoken_scale: Tensor | None = None, shared_input: Tensor | None = None, "
+        "logit: Tensor | None = None, shared_input_weight: float = 1.0, "
+        "shared_input_offset: int = 0, group_list_type: int = 1",
+        "Multiply quantised rows by the weight of their group and add them up by token.",
+        (
+            Output(
+                "Shape ``(tokens, n)``; dtype float32.",
+                "(tokens, values_shape(weight)[-1])",
+                "'float32'",
+            ),
+        ),
+        (
+            Call(
+                "weight.format == Format.FRACTAL_NZ",
+                (
+                    "grouped_matmul_finalize_routing_weight_nz_v2(x, weight, scale, bias, offset, "
+                    "None, None, pertoken_scale, group_list, shared_input, logit, row_index, 0, "
+                    "shared_input_weight, shared_input_offset, False, False, group_list_type, "
+                    "None, out)",
+                ),
+            ),
+            "grouped_matmul_finalize_routing_v2(x, weight, scale, bias, offset, None, None, "
+            "pertoken_scale, group_list, shared_input, logit, row_index, 0, shared_input_weight, "
+            "shared_input_offset, False, False, group_list_type, out)",
+        ),
+        {
+            "x": "Shape ``(m, k)``; dtype int8.",
+            "weight": "Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4.",
+            "group_list": _GROUPS,
+            "row_index": "The token of each row; int64, shape ``(m,)``.",
+            "tokens": "Number of tokens.",
+            "scale": "Factors of the columns: ``(groups, n)`` beside int8, packed ``(groups, 1, "
+            "n)`` beside int4.",
+            "bias": "Beside int4: eight times the sum over k of the scaled weight; shape "
+            "``(groups, n)``. Beside int8: added to the product.",
+            "offset": "Beside int4: shape ``(groups, 1, n)``.",
+            "pertoken_scale": "Factors of the rows, float32, shape ``(m,)``.",
+            "shared_input": "Rows of an expert that all tokens share, bfloat16.",
+            "logit": "Weights of the rows, float32, shape ``(m,)``.",
+            "shared_input_weight": "Factor of ``shared_input``.",
+            "shared_input_offset": "The token that the first row of ``shared_input`` is added to.",
+            "group_list_type": _LIST_TYPE,
+        },
+        steps=("expect_whole(tokens=tokens)",),
+    ),
     Row(
         "grouped_matmul_swiglu_quant",
         "x: Tensor, weight: Tensor, weight_scale: Tensor, x_scale: Tensor, group_list: Tensor, *, "

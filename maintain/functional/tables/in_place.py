@@ -70,6 +70,14 @@ ROWS = (
         ("inplace_index_copy(input, dim, index, source)",),
         {"index": "Indices of the slices, one dimension; int32 or int64.",
          "source": "New slices."}),
+    Row("scatter_update_", "input: Tensor, indices: Tensor, updates: Tensor, axis: int",
+        "Overwrite places of each batch along a dimension.", (),
+        ("inplace_scatter_update(input, indices, updates, axis)",),
+        {"input": "The first dimension is the batch.",
+         "indices": "Where the update of each batch begins, shape ``(batch,)``, or a batch and a "
+         "place for each update, shape ``(updates, 2)``; int32 or int64.",
+         "updates": "New values; shape of ``input`` but for ``axis`` and the batch.",
+         "axis": "Dimension of the places; not the first one."}),
     Row("normal_", "input: Tensor, mean: float = 0.0, std: float = 1.0, *, "
         f"{DRAWN}", "Fill a tensor with normally distributed random numbers.", (),
         normal_calls("input"),

@@ -81,6 +81,39 @@ ROWS = (
          "quant_scale": "Factors of the result.", "quant_offset": "Terms added to the result.",
          "bias": "Shape ``(n,)``.",
          "antiquant_group_size": "Number of weight rows that share a factor; 0 for all of them."}),
+    Row("quant_matmul", "x1: Tensor, x2: Tensor, scale: Tensor, *, "
+        "offset: Tensor | None = None, pertoken_scale: Tensor | None = None, "
+        "bias: Tensor | None = None, output_dtype: DTypeLike = 'float16'",
+        "Multiply quantised matrices and scale the sums.",
+        (Output("Shape ``(..., m, n)``; dtype ``output_dtype``.",
+                "matmul_shape(values_shape(x1), values_shape(x2))", "output_dtype"),),
+        (Call("x2.format == Format.FRACTAL_NZ and has_operator('quant_matmul_weight_nz')",
+              ("quant_matmul_weight_nz(x1, x2, pertoken_scale, scale, None, None, offset, None, "
+               "bias, False, False, 0, out)",)),
+         "quant_matmul_v4(x1, x2, scale, offset, pertoken_scale, bias, False, False, out)"),
+        {"x1": "Shape ``(..., m, k)``.",
+         "x2": "Shape ``(..., k, n)``, also a transposed view, or in FRACTAL_NZ.",
+         "scale": "Factors of the columns, shape ``(n,)`` or ``(1,)``: float32 or bfloat16 beside "
+         "``pertoken_scale`` and for a result of bfloat16, packed by `trans_quant_param` or "
+         "`pack_scale` for float16 and int8.",
+         "offset": "Terms of an int8 result, shape of ``scale``.",
+         "pertoken_scale": "Factors of the rows, shape ``(m,)``.",
+         "bias": "Added to the sums of integers, as int32, or to the result; shape ``(n,)``.",
+         "output_dtype": "float16, bfloat16, int8 or int32."}),
+    Row("transpose_batch_matmul", "x1: Tensor, x2: Tensor, *, "
+        "perm_x1: Sequence[int] = (0, 1, 2), perm_x2: Sequence[int] = (0, 1, 2), "
+        "perm_y: Sequence[int] = (1, 0, 2)",
+        "Multiply batches of matrices whose batch need not be the first dimension.",
+        (Output("Shape ``(m, batch, n)`` with the default of ``perm_y``; dtype of ``x1``.",
+                "ordered_shape('perm_y', matmul_shape(ordered_shape('perm_x1', x1.shape, "
+                "perm_x1), ordered_shape('perm_x2', x2.shape, perm_x2)), perm_y)",
+                "x1.dtype_name"),),
+        ("transpose_batch_mat_mul(x1, x2, None, None, perm_x1, perm_x2, perm_y, 0, 1, out)",),
+        {"x1": "Shape ``(batch, m, k)`` after ``perm_x1``.",
+         "x2": "Shape ``(batch, k, n)`` after ``perm_x2``.",
+         "perm_x1": "Order of the dimensions of ``x1``: (0, 1, 2) or (1, 0, 2).",
+         "perm_x2": "Order of the dimensions of ``x2``: (0, 1, 2) or (0, 2, 1).",
+         "perm_y": "Order of the dimensions of the result: (1, 0, 2)."}),
     Row("triangular_solve", "input: Tensor, A: Tensor, upper: bool = True, "
         "transpose: bool = False, unitriangular: bool = False",
         "Solve ``A x = input`` for a triangular matrix ``A``.",

@@ -40,12 +40,17 @@ inline constexpr FinalizeNames kLaterNames = {
     "transposeX2",
 };
 inline constexpr FinalizeNames kBlockNames = {
-    "x1",    "x2",       "scale", "biasOptional", "groupList",   "sharedInput",
-    "logit", "rowIndex", "out",   "transposeX1",  "transposeX2",
-};
-inline constexpr FinalizeNames kLastNames = {
-    "x1",    "x2",       "scale", "bias",        "groupList",   "sharedInput",
-    "logit", "rowIndex", "out",   "transposeX1", "transposeX2",
+    "x1",
+    "x2",
+    "scale",
+    "biasOptional",
+    "groupList",
+    "sharedInputOptional",
+    "logitOptional",
+    "rowIndex",
+    "out",
+    "transposeX1",
+    "transposeX2",
 };
 
 struct FinalizeCall {

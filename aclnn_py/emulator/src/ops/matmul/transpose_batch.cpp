@@ -43,14 +43,15 @@ struct ProductSizes {
 ProductSizes check_operands(Check &check, const TransposeArguments &a) {
   ProductSizes sizes{};
   check.required("x1", a.x1).required("x2", a.x2).required("out", a.out);
-  check.optional("bias", a.bias).optional("scale", a.scale);
+  check.optional("biasOptional", a.bias).optional("scaleOptional", a.scale);
   check.required("permX1", a.perm1).required("permX2", a.perm2).required("permY", a.perm_out);
-  check.dtype("x1", a.x1).dtype("x2", a.x2).dtype("scale", a.scale).dtype("out", a.out);
-  check.that(a.bias == nullptr, "bias is given; it must be null");
+  check.dtype("x1", a.x1).dtype("x2", a.x2).dtype("scaleOptional", a.scale).dtype("out", a.out);
+  check.that(a.bias == nullptr, "biasOptional is given; it must be null");
   if (!check.ok()) return sizes;
   check.same_dtype("x2", a.x2->dtype, "x1", a.x1->dtype);
   const bool quantised = a.out->dtype == ACL_INT8;
-  check.that(quantised == (a.scale != nullptr), "scale is %s; out has dtype %s, INT8 needs a scale",
+  check.that(quantised == (a.scale != nullptr),
+             "scaleOptional is %s; out has dtype %s, INT8 needs a scale",
              a.scale != nullptr ? "given" : "null", dtype_name(a.out->dtype));
   if (quantised) {
     check.that(a.x1->dtype == ACL_FLOAT16, "x1 has dtype %s; beside a scale it must be FLOAT16",
@@ -95,11 +96,11 @@ void check_limits(Check &check, const TransposeArguments &a, const ProductSizes 
   const bool long_rows = s.middle_batch && (!wide.fits() || wide.value() > kMostExtent);
   if (long_rows || s.transposed) {
     check.that(a.scale == nullptr && a.split == 1 && s.middle_batch,
-               "%s: then scale must be null, batchSplitFactor 1 and permX1 (1, 0, 2)",
+               "%s: then scaleOptional must be null, batchSplitFactor 1 and permX1 (1, 0, 2)",
                s.transposed ? "permX2 is (0, 2, 1)" : "x1 has more than 65535 elements in a row");
   }
   check.that(a.scale == nullptr || s.batch * s.cols <= kMostExtent,
-             "scale has %lld values; allowed: at most %lld",
+             "scaleOptional has %lld values; allowed: at most %lld",
              static_cast<long long>(s.batch * s.cols), static_cast<long long>(kMostExtent));
 }
 
@@ -119,7 +120,7 @@ Check check_transposed(const TransposeArguments &a, ProductSizes *sizes) {
   const int64_t plain[] = {s.rows, s.batch, s.cols}, quantised[] = {s.rows, 1, joined},
                 split[] = {a.split, s.rows, joined / a.split};
   check.shape("out", a.out, dense_layout(a.scale ? quantised : a.split > 1 ? split : plain, 3));
-  if (a.scale) check.shape("scale", a.scale, dense_layout(&joined, 1));
+  if (a.scale) check.shape("scaleOptional", a.scale, dense_layout(&joined, 1));
   return check;
 }
 
@@ -218,23 +219,24 @@ Status plan_transposed(const TransposeArguments &a, uint64_t *workspace_size,
 }  // namespace emu
 
 EMU_OPERATOR(TransposeBatchMatMul,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
-              const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *scaleOptional, const aclIntArray *permX1, const aclIntArray *permX2,
               const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor,
               aclTensor *out)) {
-  return emu::plan_transposed({"aclnnTransposeBatchMatMul", x1, x2, bias, scale, permX1, permX2,
-                               permY, cubeMathType, batchSplitFactor, out, false},
+  return emu::plan_transposed({"aclnnTransposeBatchMatMul", x1, x2, biasOptional, scaleOptional,
+                               permX1, permX2, permY, cubeMathType, batchSplitFactor, out, false},
                               workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(TransposeBatchMatMulWeightNz,
-             (const aclTensor *x1, const aclTensor *x2, const aclTensor *bias,
-              const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *biasOptional,
+              const aclTensor *scaleOptional, const aclIntArray *permX1, const aclIntArray *permX2,
               const aclIntArray *permY, int8_t cubeMathType, int32_t batchSplitFactor,
               aclTensor *out)) {
-  return emu::plan_transposed({"aclnnTransposeBatchMatMulWeightNz", x1, x2, bias, scale, permX1,
-                               permX2, permY, cubeMathType, batchSplitFactor, out, true},
-                              workspaceSize, executor);
+  return emu::plan_transposed(
+      {"aclnnTransposeBatchMatMulWeightNz", x1, x2, biasOptional, scaleOptional, permX1, permX2,
+       permY, cubeMathType, batchSplitFactor, out, true},
+      workspaceSize, executor);
 }
 EMU_CATCH

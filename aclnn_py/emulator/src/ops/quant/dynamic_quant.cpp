@@ -20,10 +20,10 @@ Check check_dynamic_quant(const DynamicQuantArguments &a) {
   Check check(a.op);
   check.required("x", a.x).optional("smoothScalesOptional", a.smooth);
   check.optional("groupIndexOptional", a.groups);
-  check.required("yOut", a.y).required("scaleOut", a.scale).optional("offsetOut", a.offset);
+  check.required("yOut", a.y).required("scaleOut", a.scale).optional("offsetOutOptional", a.offset);
   check.dtype("x", a.x).dtype("smoothScalesOptional", a.smooth);
   check.dtype("groupIndexOptional", a.groups).dtype("yOut", a.y);
-  check.dtype("scaleOut", a.scale).dtype("offsetOut", a.offset);
+  check.dtype("scaleOut", a.scale).dtype("offsetOutOptional", a.offset);
   check.plain_format("x", a.x).plain_format("yOut", a.y);
   check.rank("x", a.x, 2, 8);
   if (!check.ok()) return check;
@@ -46,7 +46,7 @@ Check check_dynamic_quant(const DynamicQuantArguments &a) {
   }
   check_packing(check, "yOut", a.y, whole, "x");
   const Layout outer = dense_layout(whole.shape, whole.rank - 1);
-  check.shape("scaleOut", a.scale, outer).shape("offsetOut", a.offset, outer);
+  check.shape("scaleOut", a.scale, outer).shape("offsetOutOptional", a.offset, outer);
   return check;
 }
 
@@ -112,14 +112,14 @@ EMU_CATCH
 
 EMU_OPERATOR(DynamicQuantV2, (const aclTensor *x, const aclTensor *smoothScalesOptional,
                               const aclTensor *groupIndexOptional, int64_t dstType, aclTensor *yOut,
-                              aclTensor *scaleOut, aclTensor *offsetOut)) {
+                              aclTensor *scaleOut, aclTensor *offsetOutOptional)) {
   constexpr const char *op = "aclnnDynamicQuantV2";
   emu::Check check(op);
   check.required("yOut", yOut).dtype("yOut", yOut);
   emu::check_dst_type(check, "dstType", dstType, "yOut", yOut);
   if (!check.ok()) return check.status();
   return emu::plan_dynamic_quant(
-      {op, x, smoothScalesOptional, groupIndexOptional, yOut, scaleOut, offsetOut}, true,
+      {op, x, smoothScalesOptional, groupIndexOptional, yOut, scaleOut, offsetOutOptional}, true,
       workspaceSize, executor);
 }
 EMU_CATCH

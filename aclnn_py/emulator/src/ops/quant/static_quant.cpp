@@ -155,27 +155,34 @@ EMU_OPERATOR(AscendQuantV3,
 }
 EMU_CATCH
 
-EMU_OPERATOR(AscendAntiQuant, (const aclTensor *x, const aclTensor *scale, const aclTensor *offset,
-                               int64_t dstType, bool sqrtMode, aclTensor *y)) {
+EMU_OPERATOR(AscendAntiQuant,
+             (const aclTensor *x, const aclTensor *scale, const aclTensor *offsetOptional,
+              int64_t dstType, bool sqrtMode, aclTensor *y)) {
   using namespace emu;
   constexpr const char *op = "aclnnAscendAntiQuant";
   Check check(op);
-  check.required("x", x).required("scale", scale).optional("offset", offset).required("y", y);
+  check.required("x", x)
+      .required("scale", scale)
+      .optional("offsetOptional", offsetOptional)
+      .required("y", y);
   check.dtype("x", x, dtype_set(ACL_HIFLOAT8)).dtype("y", y);
-  check.dtype("scale", scale).dtype("offset", offset);
+  check.dtype("scale", scale).dtype("offsetOptional", offsetOptional);
   check.plain_format("x", x).plain_format("y", y).rank("y", y, 0, 8);
-  check.rank("scale", scale, 1, 1).rank("offset", offset, 1, 1);
+  check.rank("scale", scale, 1, 1).rank("offsetOptional", offsetOptional, 1, 1);
   if (!check.ok()) return check.status();
-  if (offset) check.same_dtype("offset", offset->dtype, "scale", scale->dtype);
+  if (offsetOptional)
+    check.same_dtype("offsetOptional", offsetOptional->dtype, "scale", scale->dtype);
   check_dst_type(check, "dstType", dstType, "y", y);
   const Layout values = layout_of(*y);
   const int axis = std::max(values.rank - 1, 0);
   check_packing(check, "x", x, values, "y");
   check_along(check, "scale", scale, values, axis, "y");
-  if (check.ok() && offset) check.shape("offset", offset, layout_of(*scale));
+  if (check.ok() && offsetOptional)
+    check.shape("offsetOptional", offsetOptional, layout_of(*scale));
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
-  const size_t input = plan.input(x), factors = plan.input(scale), shifts = plan.input(offset);
+  const size_t input = plan.input(x), factors = plan.input(scale),
+               shifts = plan.input(offsetOptional);
   const size_t output = plan.output(y);
   return plan.finish(
       [=](PlanContext &c) {

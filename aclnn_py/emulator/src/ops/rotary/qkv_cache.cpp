@@ -29,7 +29,8 @@ struct QkvCall {
 constexpr const char *kCaches[] = {"kCacheRef", "vCacheRef"};
 constexpr const char *kScales[] = {"kScaleOptional", "vScaleOptional"};
 constexpr const char *kOffsets[] = {"kOffsetOptional", "vOffsetOptional"};
-constexpr const char *kBefore[] = {"qOutBeforeQuant", "kOutBeforeQuant", "vOutBeforeQuant"};
+constexpr const char *kBefore[] = {"qOutBeforeQuantOptional", "kOutBeforeQuantOptional",
+                                   "vOutBeforeQuantOptional"};
 
 void check_dtypes(Check &check, const QkvCall &a) {
   check.dtype("qkv", a.qkv).dtype("qGamma", a.q_gamma).dtype("kGamma", a.k_gamma);
@@ -178,8 +179,8 @@ EMU_OPERATOR(QkvRmsNormRopeCache,
               const aclTensor *kScaleOptional, const aclTensor *vScaleOptional,
               const aclTensor *kOffsetOptional, const aclTensor *vOffsetOptional,
               const aclIntArray *qkvSize, const aclIntArray *headNums, double epsilon,
-              const char *cacheModeOptional, aclTensor *qOutBeforeQuant, aclTensor *kOutBeforeQuant,
-              aclTensor *vOutBeforeQuant)) {
+              const char *cacheModeOptional, aclTensor *qOutBeforeQuantOptional,
+              aclTensor *kOutBeforeQuantOptional, aclTensor *vOutBeforeQuantOptional)) {
   using namespace emu;
   constexpr const char *op = "aclnnQkvRmsNormRopeCache";
   const QkvCall a{qkv,
@@ -196,7 +197,7 @@ EMU_OPERATOR(QkvRmsNormRopeCache,
                   headNums,
                   epsilon,
                   cacheModeOptional,
-                  {qOutBeforeQuant, kOutBeforeQuant, vOutBeforeQuant}};
+                  {qOutBeforeQuantOptional, kOutBeforeQuantOptional, vOutBeforeQuantOptional}};
   Check check(op);
   check.required("qkv", qkv).required("qGamma", qGamma).required("kGamma", kGamma);
   check.required("cos", cos).required("sin", sin).required("index", index);

@@ -86,14 +86,15 @@ EMU_OPERATOR(RotaryPositionEmbeddingV2,
 }
 EMU_CATCH
 
-EMU_OPERATOR(InplacePartialRotaryMul, (aclTensor *xRef, const aclTensor *cos, const aclTensor *sin,
-                                       int64_t rotary_mode, const aclIntArray *partialSlice)) {
+EMU_OPERATOR(InplacePartialRotaryMul,
+             (aclTensor *xRef, const aclTensor *cos, const aclTensor *sin, int64_t rotary_mode,
+              const aclIntArray *partialSliceOptional)) {
   using namespace emu;
   constexpr const char *op = "aclnnInplacePartialRotaryMul";
   constexpr int64_t kWidest = 1024;
   Check check(op);
   check.required("xRef", xRef).required("cos", cos).required("sin", sin);
-  check.optional("partialSlice", partialSlice);
+  check.optional("partialSliceOptional", partialSliceOptional);
   check.dtype("xRef", xRef).dtype("cos", cos).dtype("sin", sin);
   if (!check.ok()) return check.status();
   if (cos->dtype != ACL_FLOAT) check.same_dtype("cos", cos->dtype, "xRef", xRef->dtype);
@@ -101,22 +102,22 @@ EMU_OPERATOR(InplacePartialRotaryMul, (aclTensor *xRef, const aclTensor *cos, co
   check.tiling().that(rotary_mode == kInterleave, "rotary_mode is %lld; allowed: 1",
                       static_cast<long long>(rotary_mode));
   check.rank("xRef", xRef, 4, 4).rank("cos", cos, 4, 4);
-  check.that(partialSlice == nullptr || partialSlice->values.size() == 2,
-             "partialSlice has %zu numbers; allowed: 2",
-             partialSlice ? partialSlice->values.size() : 0);
+  check.that(partialSliceOptional == nullptr || partialSliceOptional->values.size() == 2,
+             "partialSliceOptional has %zu numbers; allowed: 2",
+             partialSliceOptional ? partialSliceOptional->values.size() : 0);
   if (!check.ok()) return check.status();
   const Layout whole = layout_of(*xRef);
   const int64_t width = whole.shape[3];
-  const int64_t start = partialSlice ? partialSlice->values[0] : 0;
-  const int64_t end = partialSlice ? partialSlice->values[1] : width;
+  const int64_t start = partialSliceOptional ? partialSliceOptional->values[0] : 0;
+  const int64_t end = partialSliceOptional ? partialSliceOptional->values[1] : width;
   check.that(width <= kWidest && width % 2 == 0,
              "xRef has %lld as its last dimension; allowed: an even number up to %lld",
              static_cast<long long>(width), static_cast<long long>(kWidest));
-  check.that(start >= 0 && start <= end && end <= width && start % 2 == end % 2,
-             "partialSlice is [%lld, %lld); it must lie in the last dimension of xRef, %lld, and "
-             "have an even length",
-             static_cast<long long>(start), static_cast<long long>(end),
-             static_cast<long long>(width));
+  check.that(
+      start >= 0 && start <= end && end <= width && start % 2 == end % 2,
+      "partialSliceOptional is [%lld, %lld); it must lie in the last dimension of xRef, %lld, and "
+      "have an even length",
+      static_cast<long long>(start), static_cast<long long>(end), static_cast<long long>(width));
   if (!check.ok()) return check.status();
   Layout part = whole, met;
   part.shape[3] = end - start;

@@ -195,17 +195,17 @@ Status plan_quant_matmul(const QuantMatmulCall &c, uint64_t *workspace_size,
 }  // namespace emu
 
 EMU_OPERATOR(QuantMatmulV3, (const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
-                             const aclTensor *offsetOptional, const aclTensor *bias,
+                             const aclTensor *offsetOptional, const aclTensor *biasOptional,
                              bool transposeX1, bool transposeX2, aclTensor *out)) {
   emu::QuantMatmulCall call{
       "aclnnQuantMatmulV3",
       emu::kQuantMatmulV3,
-      {"pertokenScale", "scale", "yScale", "x1Offset", "offsetOptional", "yOffset", "bias"},
+      {"pertokenScale", "scale", "yScale", "x1Offset", "offsetOptional", "yOffset", "biasOptional"},
       x1,
       x2};
   call.x2_scale = scale;
   call.x2_offset = offsetOptional;
-  call.bias = bias;
+  call.bias = biasOptional;
   call.transpose_x1 = transposeX1;
   call.transpose_x2 = transposeX2;
   call.out = out;
@@ -216,17 +216,17 @@ EMU_CATCH
 EMU_OPERATOR(QuantMatmulV4,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *scale,
               const aclTensor *offsetOptional, const aclTensor *pertokenScaleOptional,
-              const aclTensor *bias, bool transposeX1, bool transposeX2, aclTensor *out)) {
-  emu::QuantMatmulCall call{
-      "aclnnQuantMatmulV4",
-      emu::kQuantMatmulV4,
-      {"pertokenScaleOptional", "scale", "yScale", "x1Offset", "offsetOptional", "yOffset", "bias"},
-      x1,
-      x2};
+              const aclTensor *biasOptional, bool transposeX1, bool transposeX2, aclTensor *out)) {
+  emu::QuantMatmulCall call{"aclnnQuantMatmulV4",
+                            emu::kQuantMatmulV4,
+                            {"pertokenScaleOptional", "scale", "yScale", "x1Offset",
+                             "offsetOptional", "yOffset", "biasOptional"},
+                            x1,
+                            x2};
   call.x2_scale = scale;
   call.x2_offset = offsetOptional;
   call.x1_scale = pertokenScaleOptional;
-  call.bias = bias;
+  call.bias = biasOptional;
   call.transpose_x1 = transposeX1;
   call.transpose_x2 = transposeX2;
   call.out = out;
@@ -234,28 +234,29 @@ EMU_OPERATOR(QuantMatmulV4,
 }
 EMU_CATCH
 
-EMU_OPERATOR(QuantMatmulV5, (const aclTensor *x1, const aclTensor *x2, const aclTensor *x1Scale,
-                             const aclTensor *x2Scale, const aclTensor *yScaleOptional,
-                             const aclTensor *x1OffsetOptional, const aclTensor *x2Offset,
-                             const aclTensor *yOffset, const aclTensor *bias, bool transposeX1,
-                             bool transposeX2, int64_t groupSize, aclTensor *out)) {
-  emu::QuantMatmulCall call{
-      "aclnnQuantMatmulV5",
-      emu::kQuantMatmulV5,
-      {"x1Scale", "x2Scale", "yScaleOptional", "x1OffsetOptional", "x2Offset", "yOffset", "bias"},
-      x1,
-      x2,
-      x1Scale,
-      x2Scale,
-      yScaleOptional,
-      x1OffsetOptional,
-      x2Offset,
-      yOffset,
-      bias,
-      transposeX1,
-      transposeX2,
-      groupSize,
-      out};
+EMU_OPERATOR(QuantMatmulV5,
+             (const aclTensor *x1, const aclTensor *x2, const aclTensor *x1ScaleOptional,
+              const aclTensor *x2Scale, const aclTensor *yScaleOptional,
+              const aclTensor *x1OffsetOptional, const aclTensor *x2OffsetOptional,
+              const aclTensor *yOffsetOptional, const aclTensor *biasOptional, bool transposeX1,
+              bool transposeX2, int64_t groupSize, aclTensor *out)) {
+  emu::QuantMatmulCall call{"aclnnQuantMatmulV5",
+                            emu::kQuantMatmulV5,
+                            {"x1ScaleOptional", "x2Scale", "yScaleOptional", "x1OffsetOptional",
+                             "x2OffsetOptional", "yOffsetOptional", "biasOptional"},
+                            x1,
+                            x2,
+                            x1ScaleOptional,
+                            x2Scale,
+                            yScaleOptional,
+                            x1OffsetOptional,
+                            x2OffsetOptional,
+                            yOffsetOptional,
+                            biasOptional,
+                            transposeX1,
+                            transposeX2,
+                            groupSize,
+                            out};
   if (emu::is_product_of_floats(call))
     return emu::plan_quant_matmul_floats(call, workspaceSize, executor);
   return emu::plan_quant_matmul(call, workspaceSize, executor);
@@ -264,22 +265,22 @@ EMU_CATCH
 
 EMU_OPERATOR(QuantMatmulWeightNz,
              (const aclTensor *x1, const aclTensor *x2, const aclTensor *x1ScaleOptional,
-              const aclTensor *x2Scale, const aclTensor *yScale, const aclTensor *x1OffsetOptional,
-              const aclTensor *x2OffsetOptional, const aclTensor *yOffset,
-              const aclTensor *biasOptional, bool transposeX1, bool transposeX2, int64_t groupSize,
-              aclTensor *out)) {
+              const aclTensor *x2Scale, const aclTensor *yScaleOptional,
+              const aclTensor *x1OffsetOptional, const aclTensor *x2OffsetOptional,
+              const aclTensor *yOffsetOptional, const aclTensor *biasOptional, bool transposeX1,
+              bool transposeX2, int64_t groupSize, aclTensor *out)) {
   emu::QuantMatmulCall call{"aclnnQuantMatmulWeightNz",
                             emu::kQuantMatmulNz,
-                            {"x1ScaleOptional", "x2Scale", "yScale", "x1OffsetOptional",
-                             "x2OffsetOptional", "yOffset", "biasOptional"},
+                            {"x1ScaleOptional", "x2Scale", "yScaleOptional", "x1OffsetOptional",
+                             "x2OffsetOptional", "yOffsetOptional", "biasOptional"},
                             x1,
                             x2,
                             x1ScaleOptional,
                             x2Scale,
-                            yScale,
+                            yScaleOptional,
                             x1OffsetOptional,
                             x2OffsetOptional,
-                            yOffset,
+                            yOffsetOptional,
                             biasOptional,
                             transposeX1,
                             transposeX2,

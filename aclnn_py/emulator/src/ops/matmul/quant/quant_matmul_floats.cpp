@@ -52,12 +52,14 @@ class FloatRules {
 
   void presence() {
     check_.required("x1", c_.x1).required("x2", c_.x2).required("x2Scale", c_.x2_scale);
-    check_.required("out", c_.out).optional("x1Scale", c_.x1_scale).optional("bias", c_.bias);
+    check_.required("out", c_.out)
+        .optional("x1ScaleOptional", c_.x1_scale)
+        .optional("biasOptional", c_.bias);
     const std::pair<const char *, const aclTensor *> reserved[] = {
         {"yScaleOptional", c_.y_scale},
         {"x1OffsetOptional", c_.x1_offset},
-        {"x2Offset", c_.x2_offset},
-        {"yOffset", c_.y_offset}};
+        {"x2OffsetOptional", c_.x2_offset},
+        {"yOffsetOptional", c_.y_offset}};
     for (const auto &[name, tensor] : reserved) {
       check_.optional(name, tensor);
       check_.that(tensor == nullptr, "%s is given; with x1 of %s it must be null", name,
@@ -73,7 +75,7 @@ class FloatRules {
                     : contains(kHifloat, x) ? kHifloat
                                             : kFourBits);
     check_.dtype_in("out", c_.out->dtype, dt::kFloat);
-    if (c_.bias) check_.dtype_in("bias", c_.bias->dtype, dtype_set(ACL_FLOAT));
+    if (c_.bias) check_.dtype_in("biasOptional", c_.bias->dtype, dtype_set(ACL_FLOAT));
     const DtypeSet powers = dtype_set(ACL_FLOAT8_E8M0), others = kPacked | dtype_set(ACL_FLOAT);
     check_.dtype_in("x2Scale", c_.x2_scale->dtype,
                     contains(kFourBits, x)  ? powers
@@ -82,13 +84,14 @@ class FloatRules {
     if (!ok()) return;
     const aclDataType scale = c_.x2_scale->dtype;
     if (contains(kPacked, scale)) {
-      check_.that(c_.x1_scale == nullptr, "x1Scale is given; with x2Scale of %s it must be null",
+      check_.that(c_.x1_scale == nullptr,
+                  "x1ScaleOptional is given; with x2Scale of %s it must be null",
                   dtype_name(scale));
       return;
     }
-    check_.required("x1Scale", c_.x1_scale);
+    check_.required("x1ScaleOptional", c_.x1_scale);
     if (!ok()) return;
-    check_.same_dtype("x1Scale", c_.x1_scale->dtype, "x2Scale", scale);
+    check_.same_dtype("x1ScaleOptional", c_.x1_scale->dtype, "x2Scale", scale);
     if (scale == ACL_FLOAT8_E8M0) p_.mode = Mode::kMx;
     else if (c_.x1_scale->rank() > 1 && c_.x2_scale->rank() > 1) p_.mode = Mode::kBlocks;
   }
@@ -147,11 +150,12 @@ class FloatRules {
     check_.that(c_.group_size == 0, "groupSize is %" PRId64 "; scales without groups take 0",
                 c_.group_size);
     vector("x2Scale", c_.x2_scale, p_.n);
-    vector("x1Scale", c_.x1_scale, p_.m);
+    vector("x1ScaleOptional", c_.x1_scale, p_.m);
     if (!ok() || !c_.bias || !c_.x1_scale) return;
     const bool per_column = c_.x2_scale->shape[0] == p_.n && p_.n > 1;
     check_.that(c_.x1_scale->shape[0] == p_.m || !per_column,
-                "bias is given; an x1Scale of one value beside one x2Scale per column takes none");
+                "biasOptional is given; an x1ScaleOptional of one value beside one x2Scale per "
+                "column takes none");
   }
 
   void group_sizes(int64_t along_m, int64_t along_n, int64_t along_k) {
@@ -176,15 +180,16 @@ class FloatRules {
   }
 
   void block_scales() {
-    check_.that(c_.bias == nullptr, "bias is given; scales of blocks take none");
-    check_.rank("x1Scale", c_.x1_scale, 2, 2).rank("x2Scale", c_.x2_scale, 2, 2);
+    check_.that(c_.bias == nullptr, "biasOptional is given; scales of blocks take none");
+    check_.rank("x1ScaleOptional", c_.x1_scale, 2, 2).rank("x2Scale", c_.x2_scale, 2, 2);
     if (!ok()) return;
-    // Which of the two forms is given, x1Scale says: a row for each row of x1, or for each 128.
+    // Which of the two forms is given, x1ScaleOptional says: a row for each row of x1, or for each
+    // 128.
     const int64_t rows = c_.x1_scale->shape[c_.transpose_x1 ? 1 : 0];
     p_.left.rows = rows == p_.m ? 1 : 128;
     p_.right.rows = 128;
-    blocks("x1Scale", *c_.x1_scale, rows == p_.m ? p_.m : (p_.m + 127) / 128, c_.transpose_x1,
-           &p_.left);
+    blocks("x1ScaleOptional", *c_.x1_scale, rows == p_.m ? p_.m : (p_.m + 127) / 128,
+           c_.transpose_x1, &p_.left);
     blocks("x2Scale", *c_.x2_scale, (p_.n + 127) / 128, !c_.transpose_x2, &p_.right);
     group_sizes(p_.m == 1 ? (c_.group_size >> 32 & 0xffff) == 1 ? 1 : 128 : p_.left.rows, 128, 128);
   }
@@ -199,7 +204,7 @@ class FloatRules {
   }
 
   void mx_scales() {
-    pairs("x1Scale", *c_.x1_scale, p_.m, c_.transpose_x1, &p_.left);
+    pairs("x1ScaleOptional", *c_.x1_scale, p_.m, c_.transpose_x1, &p_.left);
     pairs("x2Scale", *c_.x2_scale, p_.n, !c_.transpose_x2, &p_.right);
     group_sizes(1, 1, 32);
   }
@@ -209,7 +214,8 @@ class FloatRules {
     const Layout given = layout_of(*c_.bias);
     const bool row = given.rank == 1 || (given.rank == 2 && given.shape[0] == 1);
     check_.that(row && given.shape[given.rank - 1] == p_.n,
-                "bias has shape %s; expected (%" PRId64 ",)", shape_text(given).c_str(), p_.n);
+                "biasOptional has shape %s; expected (%" PRId64 ",)", shape_text(given).c_str(),
+                p_.n);
   }
 
   const QuantMatmulCall &c_;
