@@ -59,6 +59,7 @@
 #define AP_PHASE_ADDRESS 5
 #define AP_PHASE_TWO 6
 #define AP_PHASE_DESTROY 7
+#define AP_PHASE_UPDATE 8
 
 /* Why an argument was refused before any call of the library. */
 #define AP_REASON_NONE 0
@@ -240,6 +241,18 @@ typedef struct {
     uint32_t count;
 } ap_sequence;
 
+/* One captured launch that is made again: its task group, the stream that stood for the captured
+   one, what it is called with, and its executor between the phases. chosen: whether the exchange
+   at hand concerns it. */
+typedef struct {
+    void *group;
+    ap_stream *recording;
+    const ap_call *call;
+    ap_tensor **tensors;
+    ap_plan plan;
+    uint32_t chosen;
+} ap_update;
+
 /* Why the last launch of this thread did not go through. parameter and member are -1 when they do
    not apply. step: of a sequence; those before it are queued. */
 typedef struct {
@@ -307,6 +320,15 @@ typedef struct {
     uint64_t refused;
 } ap_reuse_counts;
 void ap_reuse_statistics(ap_reuse_counts *out);
+
+/* Phase one of the chosen launches. A failure is about `step` of ap_last_failure(), and leaves none
+   prepared. */
+int32_t ap_updates_prepare(ap_stream *stream, ap_update *updates, uint32_t count);
+/* Phase two of the chosen launches from `start` on, each as an update of its group on `stream`.
+   AP_GUARDED and AP_NEED_WORKSPACE are about the recording of `step`: call again from there. */
+int32_t ap_updates_run(ap_stream *stream, ap_update *updates, uint32_t count, uint32_t start);
+/* Let go of what is prepared. */
+void ap_updates_discard(ap_update *updates, uint32_t count);
 
 /* Queue a captured graph (aclmdlRI), which leaves its mark on the memory of its inputs. A failure's
    parameter is the number of the input that was refused. */

@@ -335,8 +335,7 @@ class Graph(Handle):
         tensors, lists = known.check(inputs)
         with state.memory.lock:
             queue = state.own_queue()
-            if lists:
-                known.judge(queue, tensors, lists)
+            known.prepare(queue, tensors, lists)
             state.follow(queue)
             try:
                 known.rebind(state, queue, tensors, lists)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from aclnn_py._ffi import C, ffi, lib
+from aclnn_py._ffi import C, ffi
 from aclnn_py.errors import (
     CaptureError,
     ClosedError,
@@ -22,17 +22,16 @@ from aclnn_py.errors import (
 )
 from aclnn_py.graphs.capture import CapturedGraph, Recording, address_of
 from aclnn_py.graphs.lists import GraphList, GraphLists, Listed
+from aclnn_py.graphs.updates import INSTEAD, Group, Place, Updates
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.operators.describe.argument_errors import not_a_tensor
-from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.launch.host_lists import frozen
-from aclnn_py.operators.launch.observers import Launch, unobserved
-from aclnn_py.operators.launch.phases import prepare
+from aclnn_py.operators.launch.observers import Launch
 from aclnn_py.operators.launch.rebinding import overlap, reach
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.formats import is_blocked
-from aclnn_py.tensor.layout import Layout, layout_of
+from aclnn_py.tensor.layout import Layout
 from aclnn_py.tensor.tensor import Tensor, tensor_over
 
 __all__ = ["GraphInputs", "tensors_of"]
@@ -43,48 +42,6 @@ _FUNCTIONS = (
     "aclmdlRICaptureTaskUpdateBegin",
     "aclmdlRICaptureTaskUpdateEnd",
 )
-_INSTEAD = (
-    "Capture without inputs=, and copy new values into the captured tensor before each replay: "
-    "captured.copy_from(tensor, stream=stream)."
-)
-
-
-class _Place:
-    """Where an input stands in the arguments of a launch: a view of it at a distance."""
-
-    __slots__ = ("distance", "layout", "name")
-
-    def __init__(self, name: str, layout: Layout, distance: int) -> None:
-        self.name = name
-        self.layout = layout
-        self.distance = distance
-
-    def view(self, tensor: Tensor) -> Tensor:
-        """The view at the same place of another tensor."""
-        own = self.layout
-        storage = tensor.layout.storage_shape
-        layout = layout_of(own.shape, own.strides, own.dtype, own.format, storage)
-        return tensor_over(tensor.buffer, layout, tensor.offset + self.distance)
-
-
-class _Group:
-    """A captured launch that touches inputs: its task group and what it was called with."""
-
-    __slots__ = ("handle", "names", "op", "recording", "values")
-
-    def __init__(
-        self,
-        handle: Any,
-        op: Operator,
-        values: tuple[object, ...],
-        names: frozenset[str],
-        recording: Recording,
-    ) -> None:
-        self.handle = handle
-        self.op = op
-        self.values = values
-        self.names = names
-        self.recording = recording
 
 
 class GraphInputs:
@@ -96,9 +53,9 @@ class GraphInputs:
 
     __slots__ = (
         "_fixed",
-        "_groups",
         "_layouts",
         "_open",
+        "_updates",
         "bound",
         "cells",
         "count",
@@ -119,7 +76,7 @@ class GraphInputs:
         self.lists = GraphLists(lists)
         self._bind(tensors)
         self._layouts = {name: tensor.layout for name, tensor in tensors.items()}
-        self._groups: list[_Group] = []
+        self._updates = Updates()
         self._open: tuple[Launch, frozenset[str]] | None = None
         # Memory that the graph touches outside of its inputs as well.
         self._fixed: set[int] = set()
@@ -186,7 +143,7 @@ class GraphInputs:
                     strict=True,
                 )
             )
-            self._groups.append(_Group(out[0], launch.op, values, names, recording))
+            self._updates.add(Group(out[0], launch.op, values, names, recording))
 
     def _template(self, value: object) -> object:
         if isinstance(value, (list, tuple)):
@@ -195,7 +152,7 @@ class GraphInputs:
             return value
         for name, held in self.bound.items():
             if overlap(value, held):
-                return _Place(name, value.layout, value.offset - held.offset)
+                return Place(name, value.layout, value.offset - held.offset)
         # The graph keeps the memory, whatever becomes of the tensor.
         memory = value.buffer
         alias = Buffer.from_address(memory.address, memory.nbytes, device=memory.device)
@@ -212,7 +169,7 @@ class GraphInputs:
                     "operators can be given another address; capture without inputs=",
                     call="Graph.capture",
                 )
-        self.lists.finish(name for group in self._groups for name in group.names)
+        self.lists.finish(self._updates.names)
         for tensor in self.bound.values():
             self._hand_back(tensor, graph)
 
@@ -226,7 +183,7 @@ class GraphInputs:
     def clear(self) -> None:
         """Let go of everything: the graph is closed."""
         self._bind({})
-        self._groups, self.lists = [], GraphLists({})
+        self._updates, self.lists = Updates(), GraphLists({})
 
     @property
     def named(self) -> dict[str, Any]:
@@ -259,17 +216,11 @@ class GraphInputs:
             )
         return tensor
 
-    def judge(
+    def prepare(
         self, queue: Stream, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
     ) -> None:
-        """Ask phase one whether launches take other lists, before anything changes."""
-        bound = self._with(tensors, lists)
-        with unobserved():
-            for group in self._groups:
-                if not group.names.isdisjoint(lists):
-                    values = [_filled(value, bound) for value in group.values]
-                    block, descs, _tensors = group.op.call_block(values)
-                    lib.ap_discard(prepare(group.op, values, queue, block, descs, False))
+        """Ask phase one whether launches take other inputs, before anything changes."""
+        self._updates.prepare(queue, self._with(tensors, lists), {*tensors, *lists})
 
     def rebind(
         self,
@@ -278,48 +229,19 @@ class GraphInputs:
         tensors: Mapping[str, Tensor],
         lists: Mapping[str, GraphList],
     ) -> None:
-        """Make the launches that touch the inputs again, on the stream of the graph."""
-        bound = self._with(tensors, lists)
-        changed = {*tensors, *lists}
-        for group in self._groups:
-            if not group.names.isdisjoint(changed):
-                self._update(group, queue, bound)
+        """Make the launches again that were prepared, on the stream of the graph."""
+        self._updates.run(queue, self._with(tensors, lists))
         for tensor in tensors.values():
             self._hand_back(tensor, graph)
-        self.lists.exchange(lists)
-        self._bind({**self.bound, **tensors})
+        if lists:
+            self.lists.exchange(lists)
+        if tensors:
+            self._bind({**self.bound, **tensors})
 
     def _with(
         self, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
     ) -> dict[str, Tensor | GraphList]:
         return {**self.bound, **self.lists.bound, **tensors, **lists}
-
-    def _update(
-        self, group: _Group, queue: Stream, bound: Mapping[str, Tensor | GraphList]
-    ) -> None:
-        values = [_filled(value, bound) for value in group.values]
-        with queue.device.as_active():
-            status = C.aclmdlRICaptureTaskUpdateBegin(queue.raw, group.handle)
-            _check(status, "aclmdlRICaptureTaskUpdateBegin", queue)
-        state = group.recording.state
-        state.context.raw = queue.raw
-        own = queue.lend(state)
-        try:
-            with unobserved():
-                group.op(*values, stream=queue)
-        finally:
-            queue.take_back(own)
-            with queue.device.as_active():
-                status = C.aclmdlRICaptureTaskUpdateEnd(queue.raw)
-        _check(status, "aclmdlRICaptureTaskUpdateEnd", queue)
-
-
-def _filled(value: object, bound: Mapping[str, Any]) -> object:
-    if isinstance(value, list):
-        return [_filled(item, bound) for item in value]
-    if isinstance(value, Listed):
-        return bound[value.name].items
-    return value.view(bound[value.name]) if isinstance(value, _Place) else value
 
 
 def tensors_of(values: Iterable[object]) -> Iterator[Tensor]:
@@ -336,8 +258,10 @@ def _require_groups() -> None:
     if missing:
         raise NotSupportedError(
             f"Graph.capture: inputs= needs {missing[0]}, which the loaded libraries do not have. "
-            + _INSTEAD
+            + INSTEAD
         )
+    # Found now, for exchanges, which call them from C.
+    _ = C.aclmdlRICaptureTaskUpdateBegin, C.aclmdlRICaptureTaskUpdateEnd
 
 
 def _check(status: int, routine: str, stream: Stream) -> None:
@@ -345,7 +269,7 @@ def _check(status: int, routine: str, stream: Stream) -> None:
         check_acl(status, routine, device=stream.device.index, stream=stream.id)
     except NotSupportedError as error:
         if isinstance(error, StatusError):
-            error.hint = _INSTEAD  # a driver older than 25.0
+            error.hint = INSTEAD  # a driver older than 25.0
         raise
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py._ffi import C
+from aclnn_py._ffi import C, ffi, lib
 
 
 def tensor(*values: float) -> ap.Tensor:
@@ -207,17 +207,19 @@ def test_a_library_without_task_groups_says_what_to_do(
     assert x.numpy().tolist() == [2]
 
 
-def test_a_rebind_that_fails_halfway_leaves_no_graph_to_replay(
-    graph: ap.Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rebind_that_fails_halfway_leaves_no_graph_to_replay(graph: ap.Graph) -> None:
     x, out = tensor(1), tensor(0)
     with graph.capture(inputs={"x": x}):
         ap.ops.add(x, x, 1.0, out)
-    _ = C.aclmdlRICaptureTaskUpdateBegin
-    with monkeypatch.context() as patched:
-        patched.setitem(C.__dict__, "aclmdlRICaptureTaskUpdateBegin", lambda *_: 107033)
+    slot = lib.ap_slot_find(b"aclmdlRICaptureTaskUpdateBegin")
+    own = lib.ap_slot_get(slot)
+    refuse = ffi.callback("int32_t(void *, void *)", lambda *_: 107033)
+    lib.ap_slot_set(slot, ffi.cast("void *", refuse))
+    try:
         with pytest.raises(errors.InvalidArgumentError, match="TASK_GROUP_STATUS"):
             graph.rebind(x=tensor(2))
+    finally:
+        lib.ap_slot_set(slot, own)
     with pytest.raises(errors.CaptureError, match="capture it again") as caught:
         graph.replay()
     assert isinstance(caught.value.__cause__, errors.AclError)

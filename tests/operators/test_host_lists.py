@@ -211,6 +211,21 @@ def test_rebinding_mistakes_change_nothing(graph: ap.Graph) -> None:
         assert np.abs(out.numpy() - attended([3, 5])).max() < 2e-3
 
 
+def test_a_refused_list_is_not_what_the_next_exchange_brings(graph: ap.Graph) -> None:
+    x = ap.from_numpy(HOST)
+    shifts = [1, 0]
+    with graph.capture(inputs={"shifts": shifts, "x": x}):
+        out = rolled(x, shifts)
+    graph.rebind(shifts=[2, 1])
+    with pytest.raises(TypeError, match="expected an int"):
+        graph.rebind(shifts=[0, None])
+    with pytest.raises(ValueError, match="does not fit"):
+        graph.rebind(shifts=[0, 2**64], x=ap.from_numpy(HOST + 50))
+    graph.rebind(x=ap.from_numpy(HOST + 100))
+    graph.replay()
+    assert np.array_equal(out.numpy(), roll(2, 1) + 100)
+
+
 def test_the_ends_of_groups_are_given_anew(graph: ap.Graph) -> None:
     rng = np.random.default_rng(3)
     rows, weights = rng.integers(-3, 4, (5, 4)), rng.integers(-3, 4, (2, 4, 3))

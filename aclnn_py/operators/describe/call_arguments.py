@@ -184,7 +184,7 @@ _CONVERSIONS: dict[str, Callable[[Parameter, object], Token]] = {
 class CallBlock:
     """An `ap_call` and the memory it points to; ``at`` is its address, as `ap_run3` takes it."""
 
-    __slots__ = ("_held", "at", "cdata")
+    __slots__ = ("_arguments", "_held", "at", "cdata")
 
     def __init__(
         self,
@@ -216,8 +216,14 @@ class CallBlock:
         self.cdata.op = op
         self.cdata.argument_count = len(parameters)
         self.cdata.tensor_count = tensors
-        self.cdata.arguments = arguments
-        self._held.append(arguments)
+        self.cdata.arguments = self._arguments = arguments
+
+    def read_from(self, position: int, numbers: Any) -> None:
+        """Let a list of integers lie in memory of the caller's, who may change them there.
+
+        The memory holds as many as the list had.
+        """
+        self._arguments[position].data = self._hold(numbers)
 
     def _fill(self, argument: Any, parameter: Parameter, token: Any) -> None:
         kind = parameter.kind

@@ -30,5 +30,8 @@ class Operator(Protocol):
     def call_block(self, values: Sequence[object]) -> tuple[Any, list[Any], list[object]]:
         """Check arguments in C order; return their call block, tensor structures and tensors."""
 
+    def own_block(self, values: Sequence[object]) -> tuple[Any, list[Any], list[object]]:
+        """As `call_block`, with a block that belongs to the caller alone."""
+
     def keep_no_executor(self) -> None:
         """Let every launch from now on go through both phases."""

@@ -172,6 +172,15 @@ class Op(functools.partial):  # type: ignore[type-arg]
                 self._recent = (attributes, lengths, block)
         return block, descs, tensors
 
+    def own_block(self, values: Sequence[object]) -> tuple[CallBlock, list[Any], list[object]]:
+        """As `call_block`, with a block that belongs to the caller alone."""
+        _shared, descs, tensors = self.call_block(values)
+        pairs = list(zip(self.parameters, values, strict=True))
+        tokens = tuple(token_of(p, v) for p, v in pairs if not p.is_tensor)
+        lists: list[Any] = [value for parameter, value in pairs if parameter.kind == "L"]
+        lengths = tuple(None if value is None else len(value) for value in lists)
+        return CallBlock(self._raw, self.parameters, tokens, lengths), descs, tensors
+
     def _block_for(
         self, attributes: Sequence[object], lengths: tuple[int | None, ...]
     ) -> CallBlock:
