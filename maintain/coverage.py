@@ -205,6 +205,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "MoeTokenPermuteWithRoutingMap sorts stably too. With drops and padding an expert takes the"
         " tokens that are routed to it and then the others, both in their order; without, a token"
         " of fewer experts has -1 in the places that are left.",
+        "MoeTokenUnpermuteWithRoutingMap gives each permuted row the weight that"
+        " MoeTokenPermuteWithRoutingMap gives it, which its document's formulas name in two ways."
+        " outIndex and permuteTokenId, which the formulas name with padding alone, are without it"
+        " what the gradient's document reads: the row and the token of each place; permuteProbs"
+        " behind the last weight is not written.",
         "The range of MoeTokenPermuteWithEp and MoeTokenUnpermuteWithEp counts places from its"
         " start; it must lie within the tokens that numOutTokens keeps. MoeTokenPermuteV2 ignores"
         " its quantisation mode as a 910B does; the modes of the 950 are refused there.",
@@ -306,7 +311,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "optim": (
         "AdvanceStep finds the slot of the position seqLens had before: entry position / blockSize"
-        " of the row of blockTables, as the kernel of vLLM does.",
+        " of the row of blockTables, as the kernel of vLLM does. AdvanceStepV2, whose document"
+        " repeats the formulas of the first version, moves each position on by 1 + acceptedNum; the"
+        " tokens are entry acceptedNum of sampledTokenIds and then specToken, seqLens is one more"
+        " than the position, and the slot is that of the new position. Its tensors have a row of"
+        " 1 + the guessed tokens for each sequence, or the same elements in one dimension.",
     ),
     "norm": (
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"

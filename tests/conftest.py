@@ -44,6 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="let each allocation of the native programs fail, not a sample of them",
     )
+    parser.addoption(
+        "--every-rank-count",
+        action="store_true",
+        help="let 4 and 8 ranks make the calls of fused operators, not 2 alone",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -60,9 +60,11 @@ def normalised(y: np.ndarray, gamma: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float16", "bfloat16"])
 @pytest.mark.parametrize("in_place", [False, True], ids=["new", "in place"])
 @pytest.mark.parametrize("product", PRODUCTS)
-@pytest.mark.parametrize("flat", [False, True], ids=["3-D x1", "2-D x1"])
+@pytest.mark.parametrize(
+    ("flat", "ranks"), [(False, 2), (True, 4), (False, 8)], ids=["3-D x1, 2", "2-D x1, 4", "8"]
+)
 def test_residual_and_norm_follow_the_sum(
-    run_threads: Any, product: str, in_place: bool, dtype: Any, flat: bool
+    run_threads: Any, product: str, in_place: bool, dtype: Any, flat: bool, ranks: int
 ) -> None:
     op = getattr(ops, ("inplace_" if in_place else "") + product + "_all_reduce_add_rms_norm")
     quantised = product == "quant_matmul"
@@ -95,10 +97,10 @@ def test_residual_and_norm_follow_the_sum(
         assert (again[0] is fresh) == in_place
         return y.numpy(), norm_out.numpy(), *(tensor.numpy() for tensor in again)
 
-    sums = all_reduced([share(product, values(r, dtype), dtype) for r in range(2)], dtype)
+    sums = all_reduced([share(product, values(r, dtype), dtype) for r in range(ranks)], dtype)
     v = values(0, dtype)
     expected = added(sums, v["residual"], dtype)
-    for y, norm, y_again, norm_again in run_threads(2, work):
+    for y, norm, y_again, norm_again in run_threads(ranks, work):
         np.testing.assert_array_equal(y.view(np.uint16), expected.view(np.uint16))
         assert_close(norm, normalised(expected, v["gamma"]))
         np.testing.assert_array_equal(y_again.view(np.uint16), y.view(np.uint16))

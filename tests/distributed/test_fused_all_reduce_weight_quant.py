@@ -70,7 +70,7 @@ def test_example_wq_3_the_weight_is_rounded(run_threads: Any) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=IDS)
 @pytest.mark.parametrize("narrow", [np.int8, ml_dtypes.int4], ids=["int8", "int4"])
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_random_shapes(run_threads: Any, ranks: int, narrow: Any, dtype: Any) -> None:
     rng = np.random.default_rng(20 + ranks)
     for per in ("tensor", "channel", "row", "group"):

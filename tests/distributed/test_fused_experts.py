@@ -119,6 +119,54 @@ def check_quantised(layer: Layer, comm: Communicator, version: int) -> None:
         np.testing.assert_array_equal(sent["expert_token_nums"].numpy(), np.cumsum(counts))
 
 
+def check_norm(comm: Communicator) -> None:
+    """The forms with a norm give what AddRmsNorm makes of the combined tokens."""
+    layer = even(comm.world_size, dtype=BF16)
+    shape = (5, 1, WIDTH)
+    sent = dispatch(layer, comm, 2)
+    results = results_of(layer, comm, sent["expand_x"], BF16)
+    plain = combine(layer, comm, sent, results, 2)
+    residual = ap.from_numpy(tokens(40 + comm.rank, 5, BF16).reshape(shape))
+    gamma = ap.from_numpy(tokens(50, 1, BF16)[0])
+
+    def outputs() -> dict[str, ap.Tensor]:
+        return {
+            "y_out": ap.full(shape, -7, BF16),
+            "rstd_out": ap.full((5, 1, 1), -7, np.float32),
+            "x_out": ap.full(shape, -7, BF16),
+        }
+
+    wanted = outputs()
+    ap.ops.add_rms_norm(plain.reshape(shape), residual, gamma, 1e-6, *wanted.values())
+    total = plain.numpy().reshape(shape).astype(np.float32)
+    total += residual.numpy().astype(np.float32)
+    np.testing.assert_array_equal(
+        wanted["x_out"].numpy().astype(np.float32), total.astype(BF16).astype(np.float32)
+    )
+    for name, version in (("", 2), ("_v2", 3)):
+        got = outputs()
+        combine(
+            layer, comm, sent, results, version,
+            name="moe_distribute_combine_add_rms_norm" + name,
+            residual_x=residual, gamma=gamma, norm_eps=1e-6, **got,
+        )  # fmt: skip
+        for key, tensor in got.items():
+            np.testing.assert_array_equal(
+                tensor.numpy().astype(np.float32), wanted[key].numpy().astype(np.float32)
+            )
+
+
+def check_barriers(comm: Communicator) -> None:
+    """They change nothing; that they wait is tested below."""
+    ranks = comm.world_size
+    x = ap.from_numpy(np.arange(6, dtype=np.int64))
+    ap.ops.distribute_barrier(x, comm.name, ranks)
+    limit = ap.from_numpy(np.array([100_000_000], np.int32))
+    everyone = ap.from_numpy(np.array([0, ranks, 0, ranks, *[0, 1] * 2], np.int32))
+    ap.ops.distribute_barrier_v2(x, limit, everyone if ranks == 2 else None, comm.name, ranks)
+    np.testing.assert_array_equal(x.numpy(), np.arange(6))
+
+
 def everything(comm: Communicator) -> None:
     """Every mode of a 910B, with one bring-up."""
     ranks = comm.world_size
@@ -133,6 +181,8 @@ def everything(comm: Communicator) -> None:
         check_round_trip(masked(ranks), comm, version)
     for version in (3, 4):
         check_round_trip(even(ranks, each=4, zero=2, copy=3), comm, version, special=True)
+    check_norm(comm)
+    check_barriers(comm)
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
@@ -214,46 +264,6 @@ def test_times_are_added_for_every_rank(run_threads: Any) -> None:
         assert (first >= [1000, 2000]).all()
         assert comm.rank == 1 or first[1] > 2000
         assert (times.numpy() >= first).all()
-
-    run_threads(2, work)
-
-
-def test_the_norm_is_that_of_add_rms_norm(run_threads: Any) -> None:
-    layer = even(2, dtype=BF16)
-
-    def work(comm: Communicator) -> None:
-        shape = (5, 1, WIDTH)
-        sent = dispatch(layer, comm, 2)
-        results = results_of(layer, comm, sent["expand_x"], BF16)
-        plain = combine(layer, comm, sent, results, 2)
-        residual = ap.from_numpy(tokens(40 + comm.rank, 5, BF16).reshape(shape))
-        gamma = ap.from_numpy(tokens(50, 1, BF16)[0])
-
-        def outputs() -> dict[str, ap.Tensor]:
-            return {
-                "y_out": ap.full(shape, -7, BF16),
-                "rstd_out": ap.full((5, 1, 1), -7, np.float32),
-                "x_out": ap.full(shape, -7, BF16),
-            }
-
-        wanted = outputs()
-        ap.ops.add_rms_norm(plain.reshape(shape), residual, gamma, 1e-6, *wanted.values())
-        total = plain.numpy().reshape(shape).astype(np.float32)
-        total += residual.numpy().astype(np.float32)
-        np.testing.assert_array_equal(
-            wanted["x_out"].numpy().astype(np.float32), total.astype(BF16).astype(np.float32)
-        )
-        for name, version in (("", 2), ("_v2", 3)):
-            got = outputs()
-            combine(
-                layer, comm, sent, results, version,
-                name="moe_distribute_combine_add_rms_norm" + name,
-                residual_x=residual, gamma=gamma, norm_eps=1e-6, **got,
-            )  # fmt: skip
-            for key, tensor in got.items():
-                np.testing.assert_array_equal(
-                    tensor.numpy().astype(np.float32), wanted[key].numpy().astype(np.float32)
-                )
 
     run_threads(2, work)
 
