@@ -36,6 +36,15 @@ def stored(numbers: Array, kind: str) -> ap.Tensor:
         return place(numbers.astype(np.int8), "transposed")
     if kind == "int8-blocks":
         return ap.from_numpy(numbers.astype(np.int8), format=ap.Format.FRACTAL_NZ)
+    if kind == "int8-blocks-transposed":
+        turned = np.ascontiguousarray(numbers.T).astype(np.int8)
+        return ap.from_numpy(turned, format=ap.Format.FRACTAL_NZ).swapaxes(-1, -2)
+    if kind == "int4-transposed":
+        turned = np.ascontiguousarray(numbers.T).astype(np.int8).astype(ml_dtypes.int4)
+        return ap.from_numpy(turned).permute(1, 0)
+    if kind == "int4-blocks":
+        packed = numbers.astype(np.int8).astype(ml_dtypes.int4)
+        return ap.from_numpy(packed, format=ap.Format.FRACTAL_NZ)
     if kind == "int4":
         return ap.from_numpy(numbers.astype(np.int8).astype(ml_dtypes.int4))
     if kind == "int32":
@@ -161,24 +170,29 @@ def third(x: ap.Tensor, weight: ap.Tensor, scale: Any, out: ap.Tensor, **more: A
     )
 
 
-@pytest.mark.parametrize("kind", ["int8", "int4", "int32"])
+FORMS = ["int8", "int8-transposed", "int8-blocks", "int8-blocks-transposed", "int4",
+         "int4-transposed", "int4-blocks", "int32", "int32-rows"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FORMS)
 @pytest.mark.parametrize("group", [0, 32, 96])
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
-@pytest.mark.parametrize("precise", [0, 1])
+@pytest.mark.parametrize("offset", [False, True])
 def test_a_few_rows_are_those_of_many(
-    kind: str, group: int, dtype: np.dtype[Any], precise: int
+    kind: str, group: int, dtype: np.dtype[Any], offset: bool
 ) -> None:
     """The path that never makes the weight gives the same bits as the one that does."""
     rng = np.random.default_rng(29)
     k, n = 608, 328
-    bound = 128 if kind == "int8" else 8
+    bound = 128 if kind.startswith("int8") else 8
     numbers = rng.integers(-bound, bound, (k, n))
-    scale = rng.uniform(1e-6, 0.1, (-(-k // group) if group else 1, n)).astype(dtype)
-    shift = rng.uniform(-3, 3, scale.shape).astype(dtype)
+    scale = rng.uniform(1e-3, 0.1, (-(-k // group) if group else 1, n)).astype(dtype)
+    scale[:, 200] = 1e-6  # its weights are below the normal range of float16
+    shift = rng.uniform(-3, 3, scale.shape).astype(dtype) if offset else None
     x = rng.standard_normal((40, k)).astype(dtype)
     weight = stored(numbers, kind)
     many = hollow((40, n), dtype)
-    given = {"offset": place(shift), "group": group, "precise": precise}
+    given = {"offset": None if shift is None else place(shift), "group": group}
     third(place(x), weight, place(scale), many, **given)
     oracle = wide(x) @ rounded_weight(numbers, scale, shift, group)
     assert_close(many.numpy(), oracle, scale=8)
@@ -186,6 +200,21 @@ def test_a_few_rows_are_those_of_many(
         out = hollow((m, n), dtype)
         third(place(x[:m]), weight, place(scale), out, **given)
         assert (out.numpy() == many.numpy()[:m]).all(), m
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("layout", ["dense", "transposed"])
+def test_every_product_is_rounded_to_the_nearest(dtype: np.dtype[Any], layout: str) -> None:
+    """All numbers times all mantissas, ties among them."""
+    mantissas = 1024 if dtype == np.float16 else 128
+    numbers = np.repeat(np.arange(-128, 128), mantissas)
+    scale = np.tile((1 + np.arange(mantissas) / mantissas) / 256, 256).astype(dtype)
+    weight = np.stack([np.roll(numbers, i) for i in range(8)])
+    x = np.zeros((1, 8), dtype)
+    x[0, 3] = 1
+    out = hollow((1, numbers.size), dtype)
+    third(place(x), place(weight.astype(np.int8), layout), place(scale), out)
+    assert (out.numpy()[0] == rounded_weight(weight, scale[None], None, 0)[3].astype(dtype)).all()
 
 
 @pytest.mark.parametrize("kind", ["int8", "int4"])

@@ -15,6 +15,7 @@ class GroupTable {
   GroupTable() = default;  // zeros
   GroupTable(const View &view, int64_t groups, int64_t columns);
   bool zero() const { return view_.data == nullptr; }
+  aclDataType dtype() const { return view_.dtype; }
   void read(int64_t group, int64_t first, int64_t count, float *to) const;
 
  private:

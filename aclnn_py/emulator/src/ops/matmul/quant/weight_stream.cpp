@@ -20,40 +20,66 @@ namespace {
 
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task; those whose sums of all depth steps are kept at a time.
-constexpr int64_t widest_block = 1024, broad = 16 * widest_block;
+constexpr int64_t widest_block = 2048, broad = 8 * widest_block;
+// Columns that are turned at a time: with a step of their depths they stay in the nearest cache.
+constexpr int64_t turned_columns = 128;
 
-// Rows of the weight in memory whose columns are neighbours.
-struct Rows {
-  const uint8_t *data;
-  int64_t step;  // bytes
-  WeightStorage storage;
+// Where the numbers of a weight lie: positions are counted in numbers.
+struct Places {
+  const uint8_t *data = nullptr;
+  WeightStorage storage = WeightStorage::bytes;
+  GemmAxis row, col;
+
+  const uint8_t *at(int64_t i, int64_t j) const {
+    return data + (row.at(i) + col.at(j)) / (storage == WeightStorage::bytes ? 1 : 2);
+  }
+  // Bytes from one index of an axis to the next.
+  int64_t bytes(const GemmAxis &axis) const {
+    return storage == WeightStorage::bytes ? axis.stride : axis.stride / 2;
+  }
 };
 
-bool rows_of(const QuantisedWeight &w, Rows *rows) {
+// Each element of the axis is eight numbers side by side, or eight numbers of another axis.
+GemmAxis in_numbers(const GemmAxis &axis, bool side_by_side) {
+  if (!side_by_side) return {8 * axis.stride, axis.block, 8 * axis.block_stride};
+  return {axis.stride == 1 ? 1 : 0, 8 * axis.block, 8 * axis.block_stride};
+}
+
+// How many neighbours from `index` on lie in one run.
+int64_t run_of(const GemmAxis &axis, int64_t index, int64_t most) {
+  return axis.block ? std::min(axis.block - index % axis.block, most) : most;
+}
+
+// False where neither columns nor depths are neighbours, or where a run begins inside a byte.
+bool find_places(const QuantisedWeight &w, Places *places) {
   const Matrix m = matrix_stack(*w.tensor).first;
-  if (m.col.block || m.row.block || m.col.stride != 1) return false;
-  const auto *data = static_cast<const uint8_t *>(m.data);
-  if (m.dtype == ACL_INT8) {
-    *rows = {data, m.row.stride, WeightStorage::bytes};
-    return true;
-  }
+  *places = {static_cast<const uint8_t *>(m.data), WeightStorage::bytes, m.row, m.col};
+  if (m.dtype != ACL_INT8) places->storage = WeightStorage::halves;
   if (m.dtype == ACL_INT32) {
-    *rows = {data, m.row.stride * 4, WeightStorage::halves};
-    return w.packing == Packing::kAlongColumns;
+    places->row = in_numbers(m.row, w.packing == Packing::kAlongRows);
+    places->col = in_numbers(m.col, w.packing == Packing::kAlongColumns);
   }
-  *rows = {data + w.tensor->offset / 2, m.row.stride / 2, WeightStorage::halves};
-  return w.tensor->offset % 2 == 0 && (m.row.stride % 2 == 0 || m.rows == 1);
+  const bool across = places->col.stride == 1;
+  const GemmAxis &near = across ? places->col : places->row, &far = across ? places->row : places->col;
+  if (near.stride != 1 || far.block) return false;
+  if (places->storage == WeightStorage::bytes) return true;
+  if (m.dtype == ACL_INT4) places->data += w.tensor->offset / 2;
+  const bool one = (across ? w.rows : w.cols) == 1;
+  return (m.dtype == ACL_INT32 || w.tensor->offset % 2 == 0) && (one || far.stride % 2 == 0) &&
+         near.block % weight_streams().block == 0 && near.block_stride % 2 == 0;
 }
 
 class StreamedWeight {
  public:
-  StreamedWeight(const Matrix &a, const QuantisedWeight &w, const Rows &b,
+  StreamedWeight(const Matrix &a, const QuantisedWeight &w, const Places &b,
                  const RowSink<float> &sink)
       : a_(a),
         w_(w),
         b_(b),
         sink_(sink),
         rows_(a.rows),
+        turned_(b.col.stride != 1),
+        storage_(turned_ ? WeightStorage::bytes : b.storage),
         parallel_(a.rows * w.rows * w.cols > 2 * worth_a_thread) {}
 
   void run() const {
@@ -65,7 +91,8 @@ class StreamedWeight {
   void columns(int64_t origin, int64_t cols) const {
     const int64_t steps = ceil_div(w_.rows, gemm_depth_step);
     const int64_t fair = ceil_div(steps * cols, 2 * parallel_width() * piece) * piece;
-    const int64_t block = std::min(fair, widest_block), blocks = ceil_div(cols, block);
+    const int64_t block = turned_ ? turned_columns : std::min(fair, widest_block),
+                  blocks = ceil_div(cols, block);
     constexpr int64_t line = 16;
     const int64_t room = ceil_div(rows_ * w_.rows, line) * line;
     auto *panel = static_cast<float *>(
@@ -73,9 +100,12 @@ class StreamedWeight {
     float *partial = panel + room;
     pack(panel);
     each(steps * blocks, [&](int64_t first, int64_t last) {
-      for (int64_t t = first; t < last; ++t)
-        step(t / blocks, origin, t % blocks * block, std::min(block, cols - t % blocks * block),
-             {panel, partial, cols});
+      for (int64_t t = first; t < last; ++t) {
+        // One after the other as memory has them.
+        const int64_t index = turned_ ? t % steps : t / blocks,
+                      col = (turned_ ? t / steps : t % blocks) * block;
+        step(index, origin, col, std::min(block, cols - col), {panel, partial, cols});
+      }
     });
     each(ceil_div(cols, piece), [&](int64_t first, int64_t last) {
       for (int64_t j = first * piece; j < std::min(last * piece, cols); j += piece)
@@ -105,23 +135,41 @@ class StreamedWeight {
   // One step of the depth for a block of columns, group by group. Column `col` of those computed is
   // `origin` + col of the weight.
   void step(int64_t index, int64_t origin, int64_t col, int64_t count, const Work &work) const {
-    const int storage = static_cast<int>(b_.storage),
+    const int storage = static_cast<int>(storage_),
               rounding = static_cast<int>(w_.dtype == ACL_BF16 ? WeightRounding::bfloat16
                                                                : WeightRounding::float16);
     const WeightStreams &streams = weight_streams();
+    const auto across = streams.across[storage][rounding][rows_ - 1];
+    const bool shifted = !w_.offset.zero(), same_kind = w_.scale.dtype() == w_.dtype;
     const int64_t begin = index * gemm_depth_step, end = std::min(begin + gemm_depth_step, w_.rows);
-    float scale[widest_block], offset[widest_block], scales[widest_block], shifts[widest_block];
+    float scale[widest_block], shift[widest_block];
+    alignas(64) uint8_t tile[gemm_depth_step * turned_columns];
+    if (turned_) turn(origin + col, count, begin, end, tile);
     for (int64_t p = begin, next; p < end; p = next) {
       const int64_t group = w_.group_size > 0 ? p / w_.group_size : 0;
       next = w_.group_size > 0 ? std::min((group + 1) * w_.group_size, end) : end;
       w_.scale.read(group, origin + col, count, scale);
-      if (!w_.offset.zero()) w_.offset.read(group, origin + col, count, offset);
-      const bool tame = streams.prepare[storage][rounding](
-          scale, w_.offset.zero() ? nullptr : offset, count, scales, shifts);
-      const int64_t at = (origin + col) / (b_.storage == WeightStorage::halves ? 2 : 1);
-      streams.across[storage][rounding][rows_ - 1](
-          {work.panel + p * rows_, b_.data + p * b_.step + at, b_.step, count, next - p, scales,
-           shifts, tame, work.partial + index * rows_ * work.cols + col, work.cols, p > begin});
+      if (shifted) w_.offset.read(group, origin + col, count, shift);
+      const WeightRange range =
+          streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
+      float *sums = work.partial + index * rows_ * work.cols + col;
+      for (int64_t j = 0, run; j < count; j += run) {
+        run = turned_ ? count : run_of(b_.col, origin + col + j, count - j);
+        const uint8_t *numbers =
+            turned_ ? tile + (p - begin) * turned_columns : b_.at(p, origin + col + j);
+        across({work.panel + p * rows_, numbers, turned_ ? turned_columns : b_.bytes(b_.row), run,
+                next - p, scale + j, shift + j, range, sums + j, work.cols, p > begin});
+      }
+    }
+  }
+
+  // Depths from `begin` to `end` of `count` columns as rows of bytes.
+  void turn(int64_t col, int64_t count, int64_t begin, int64_t end, uint8_t *tile) const {
+    for (int64_t p = begin, run; p < end; p += run) {
+      run = run_of(b_.row, p, end - p);
+      weight_streams().turn[static_cast<int>(b_.storage)](b_.at(p, col), b_.bytes(b_.col), count,
+                                                          run, tile + (p - begin) * turned_columns,
+                                                          turned_columns);
     }
   }
 
@@ -141,7 +189,7 @@ class StreamedWeight {
   // The sums of a piece with its columns as they stand in the weight.
   const float *in_order(const float *sums, int64_t col, int64_t count, int64_t cols,
                         float *ordered) const {
-    if (b_.storage == WeightStorage::bytes) return sums;
+    if (storage_ == WeightStorage::bytes) return sums;
     const int64_t block = weight_streams().block,
                   full = std::min(count, cols / block * block - col);
     for (int64_t j = 0; j < count; ++j) {
@@ -153,20 +201,22 @@ class StreamedWeight {
 
   const Matrix &a_;
   const QuantisedWeight &w_;
-  const Rows b_;
+  const Places b_;
   const RowSink<float> &sink_;
   const int64_t rows_;
+  const bool turned_;
+  const WeightStorage storage_;  // of what is multiplied
   const bool parallel_;
 };
 
 }  // namespace
 
 bool stream_weight(const Matrix &a, const QuantisedWeight &w, const RowSink<float> &sink) {
-  Rows rows{};
+  Places places;
   if (a.rows == 0 || a.rows > most_streamed_rows || a.rows * a.cols > most_packed || a.cols == 0 ||
-      w.cols == 0 || !rows_of(w, &rows))
+      w.cols == 0 || !find_places(w, &places))
     return false;
-  StreamedWeight(a, w, rows, sink).run();
+  StreamedWeight(a, w, places, sink).run();
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "ops/matmul/gemm_kernels.h"
 #include "ops/matmul/gemm_kinds.isa.h"
 
 namespace emu {
@@ -61,7 +62,7 @@ struct Halves {
 // by adding and subtracting 1.5 * 2^n times the power of two it begins with: the sum has no room
 // for what is behind the last bit of the kind. `least` is where the kind's own steps end.
 struct Float16 {
-  static constexpr float factor = 1.5f * 8192, least = 0x1p-14f, limit = 65504;
+  static constexpr float factor = 1.5f * 8192, split = 8193, least = 0x1p-14f, limit = 65504;
   static uint16_t bits(float v) {
     uint32_t x = float_to_bits(v);
     const uint32_t sign = x >> 16 & 0x8000;
@@ -78,7 +79,7 @@ struct Float16 {
   static float rounded(float v) { return float16_to_float(bits(v)); }
 };
 struct Bfloat16 {
-  static constexpr float factor = 1.5f * 65536, least = 0x1p-126f, limit = 0x1p100f;
+  static constexpr float factor = 1.5f * 65536, split = 65537, least = 0x1p-126f, limit = 0x1p100f;
   static uint16_t bits(float v) {
     const uint32_t x = float_to_bits(v);
     if (v != v) return static_cast<uint16_t>(x >> 16 | 0x40);
@@ -108,6 +109,27 @@ F rounded_any(F v) {
   return v;
 }
 
+// A value that the compiler must not contract with what it enters.
+inline F kept(F v) {
+#if defined(__x86_64__)
+  __asm__("" : "+v"(v));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(v));
+#else
+  const volatile F stored = v;
+  v = stored;
+#endif
+  return v;
+}
+
+// The exact products numbers * scale, rounded: `split` is 1 and two to the number of bits that are
+// dropped, so that `high` has no room for them (Veltkamp's splitting; a tie goes to even). `wide`,
+// which is scale * split, is exact too.
+inline F rounded_exact(F numbers, F scale, F wide) {
+  const F high = kept(numbers * wide);
+  return high + kept(numbers * scale - high);
+}
+
 // One rounding of the exact number * scale + shift to float32, with or without the instruction.
 inline float weight_of(float number, float scale, float shift) {
   return static_cast<float>(static_cast<double>(number) * scale + shift);
@@ -124,20 +146,31 @@ inline F weights_of(F numbers, F scale, F shift) {
 }
 
 // Adds the products of `deep` depths to the sums of all columns.
-template <class S, class R, bool tame, int rows, int deep>
+template <class S, class R, WeightRange range, int rows, int deep>
 void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool add) {
   constexpr int vectors = S::vectors;
+  constexpr int64_t line = 64 * vectors;  // numbers in a cache line
   float factors[deep * rows];
   memcpy(factors, a, sizeof factors);
   const uint8_t *row[deep];
   for (int p = 0; p < deep; ++p) row[p] = b + p * s.step;
   int64_t j = 0;
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
-    F scale[vectors], shift[vectors], sum[rows][vectors] = {};
+    if (deep > 1 && j % line == 0) {
+      // The rows that come next: these are shorter than what the processor needs to foresee them.
+#pragma GCC unroll 16
+      for (int p = 0; p < deep; ++p) __builtin_prefetch(row[p] + j / vectors + deep * s.step);
+    }
+    // Of the scale times `split` where the range is exact, of the shift otherwise.
+    F scale[vectors], other[vectors], sum[rows][vectors] = {};
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) {
       scale[v] = *reinterpret_cast<const Loose *>(s.scale + j + v * lanes);
-      shift[v] = *reinterpret_cast<const Loose *>(s.shift + j + v * lanes);
+      if constexpr (range == WeightRange::exact) {
+        other[v] = scale[v] * R::split;
+      } else {
+        other[v] = *reinterpret_cast<const Loose *>(s.shift + j + v * lanes);
+      }
 #pragma GCC unroll 16
       for (int i = 0; i < rows && add; ++i)
         sum[i][v] = *reinterpret_cast<const Loose *>(s.sums + i * s.sums_stride + j + v * lanes);
@@ -148,8 +181,14 @@ void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool ad
       S::run(row[p], j, numbers);
 #pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v) {
-        const F exact = weights_of(numbers[v], scale[v], shift[v]);
-        const F weights = tame ? rounded_tame<R>(exact) : rounded_any<R>(exact);
+        F weights;
+        if constexpr (range == WeightRange::exact) {
+          weights = rounded_exact(numbers[v], scale[v], other[v]);
+        } else if constexpr (range == WeightRange::tame) {
+          weights = rounded_tame<R>(weights_of(numbers[v], scale[v], other[v]));
+        } else {
+          weights = rounded_any<R>(weights_of(numbers[v], scale[v], other[v]));
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) sum[i][v] += factors[p * rows + i] * weights;
       }
@@ -161,61 +200,77 @@ void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool ad
         *reinterpret_cast<Loose *>(s.sums + i * s.sums_stride + j + v * lanes) = sum[i][v];
   }
   for (; j < s.columns; ++j) {
+    const float shift = range == WeightRange::exact ? 0 : s.shift[j];
     for (int i = 0; i < rows; ++i) {
       float sum = add ? s.sums[i * s.sums_stride + j] : 0.0f;
       for (int p = 0; p < deep; ++p)
-        sum += factors[p * rows + i] *
-               R::rounded(weight_of(S::one(row[p], j), s.scale[j], s.shift[j]));
+        sum += factors[p * rows + i] * R::rounded(weight_of(S::one(row[p], j), s.scale[j], shift));
       s.sums[i * s.sums_stride + j] = sum;
     }
   }
 }
 
+template <class S, class R, WeightRange range, int rows>
+void across_range(const WeightStream &s) {
+  constexpr int deep = range == WeightRange::any ? 1 : rows <= 2 ? 8 : 4;
+  int64_t p = 0;
+  for (; p + deep <= s.depth; p += deep)
+    add_depths<S, R, range, rows, deep>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+  for (; p < s.depth; ++p)
+    add_depths<S, R, range, rows, 1>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+}
+
 template <class S, class R, int rows>
 void across(const WeightStream &s) {
-  constexpr int deep = rows <= 2 ? 8 : 4;
-  int64_t p = 0;
-  for (; s.tame && p + deep <= s.depth; p += deep)
-    add_depths<S, R, true, rows, deep>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
-  for (; p < s.depth; ++p)
-    add_depths<S, R, false, rows, 1>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+  switch (s.range) {
+    case WeightRange::exact: return across_range<S, R, WeightRange::exact, rows>(s);
+    case WeightRange::tame: return across_range<S, R, WeightRange::tame, rows>(s);
+    case WeightRange::any: return across_range<S, R, WeightRange::any, rows>(s);
+  }
 }
 
 // Column j of those of the lower halves comes from column 2 * j, and so on, block by block.
 inline void in_halves(float *values, int64_t count) {
   constexpr int block = Halves::vectors * lanes;
   for (int64_t j = 0; j + block <= count; j += block) {
+#if defined(__AVX512F__)
+    const __m512 low = _mm512_loadu_ps(values + j), high = _mm512_loadu_ps(values + j + lanes);
+    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+                  odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    _mm512_storeu_ps(values + j, _mm512_permutex2var_ps(low, even, high));
+    _mm512_storeu_ps(values + j + lanes, _mm512_permutex2var_ps(low, odd, high));
+#else
     float from[block];
     memcpy(from, values + j, sizeof from);
     for (int i = 0; i < lanes; ++i) values[j + i] = from[2 * i];
     for (int i = 0; i < lanes; ++i) values[j + lanes + i] = from[2 * i + 1];
+#endif
   }
 }
 
+// One pass: the tables of a group are as long as its rows.
 template <class S, class R>
-bool prepare(const float *scale, const float *offset, int64_t count, float *scales, float *shifts) {
-  // One pass: the tables of a group are as long as its rows.
-  int32_t wild = 0;
-  if (offset == nullptr) {
+WeightRange prepare(float *scale, float *shift, int64_t count, bool shifted, bool same_kind) {
+  int32_t wild = 0, small = 0;
+  if (!shifted) {
     for (int64_t j = 0; j < count; ++j) {
-      scales[j] = scale[j];
-      shifts[j] = 0;
-      wild |= 128 * __builtin_fabsf(scale[j]) < R::limit ? 0 : 1;
+      const float size = __builtin_fabsf(scale[j]);
+      wild |= 128 * size < R::limit ? 0 : 1;
+      small |= size >= R::least ? 0 : 1;
     }
   } else {
     for (int64_t j = 0; j < count; ++j) {
-      const float factor = scale[j], product = offset[j] * factor,
-                  shift = offset[j] == 0 ? 0 : product;
-      scales[j] = factor;
-      shifts[j] = shift;
-      wild |= 128 * __builtin_fabsf(factor) + __builtin_fabsf(shift) < R::limit ? 0 : 1;
+      shift[j] = shift[j] == 0 ? 0 : shift[j] * scale[j];
+      wild |= 128 * __builtin_fabsf(scale[j]) + __builtin_fabsf(shift[j]) < R::limit ? 0 : 1;
     }
   }
+  const bool exact = !shifted && same_kind && !wild && !small;
+  if (!shifted && !exact) memset(shift, 0, static_cast<size_t>(count) * sizeof(float));
   if constexpr (S::vectors > 1) {
-    in_halves(scales, count);
-    in_halves(shifts, count);
+    in_halves(scale, count);
+    if (shifted) in_halves(shift, count);
   }
-  return wild == 0;
+  return exact ? WeightRange::exact : wild ? WeightRange::any : WeightRange::tame;
 }
 
 template <class R>
@@ -224,12 +279,109 @@ void dequantise(const int8_t *numbers, int64_t count, const float *scale, const 
   for (int64_t j = 0; j < count; ++j) out[j] = R::bits(weight_of(numbers[j], scale[j], shift[j]));
 }
 
+#if defined(__x86_64__)
+inline __m128i lower(__m128i a, __m128i b) { return _mm_unpacklo_epi8(a, b); }
+inline __m128i upper(__m128i a, __m128i b) { return _mm_unpackhi_epi8(a, b); }
+#if defined(__AVX2__)
+inline __m256i lower(__m256i a, __m256i b) { return _mm256_unpacklo_epi8(a, b); }
+inline __m256i upper(__m256i a, __m256i b) { return _mm256_unpackhi_epi8(a, b); }
+#endif
+#if defined(__AVX512BW__)
+constexpr __mmask64 every_byte = ~__mmask64(0);
+inline __m512i lower(__m512i a, __m512i b) {
+  return _mm512_maskz_unpacklo_epi8(every_byte, a, b);
+}
+inline __m512i upper(__m512i a, __m512i b) {
+  return _mm512_maskz_unpackhi_epi8(every_byte, a, b);
+}
+using Widest = __m512i;
+#elif defined(__AVX2__)
+using Widest = __m256i;
+#else
+using Widest = __m128i;
+#endif
+
+// The bytes of 16 columns, as many of each as W has: byte q of `column` becomes row q.
+template <class W>
+inline void turn_bytes(const uint8_t *from, int64_t step, W (&rows)[16]) {
+  W other[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) memcpy(&rows[i], from + i * step, sizeof(W));
+#pragma GCC unroll 2
+  for (int round = 0; round < 2; ++round) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      other[2 * i] = lower(rows[i], rows[i + 8]);
+      other[2 * i + 1] = upper(rows[i], rows[i + 8]);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      rows[2 * i] = lower(other[i], other[i + 8]);
+      rows[2 * i + 1] = upper(other[i], other[i + 8]);
+    }
+  }
+}
+
+// As many depths of 16 columns as W has bytes, or twice as many; of each group of 16 bytes in a
+// vector the rows are 16 apart.
+template <class S, class W>
+inline void turn_columns(const uint8_t *from, int64_t step, uint8_t *to, int64_t row_step) {
+  typedef uint8_t V __attribute__((vector_size(sizeof(W))));
+  W rows[16];
+  turn_bytes(from, step, rows);
+#pragma GCC unroll 16
+  for (int r = 0; r < 16; ++r) {
+    const V bytes = (V)rows[r];
+    if constexpr (S::vectors == 1) {
+      for (unsigned l = 0; l < sizeof(W) / 16; ++l)
+        memcpy(to + (16 * l + r) * row_step, reinterpret_cast<const char *>(&bytes) + 16 * l, 16);
+    } else {
+      const V first = ((bytes & 15) ^ 8) - 8, second = ((bytes >> 4) ^ 8) - 8;
+      for (unsigned l = 0; l < sizeof(W) / 16; ++l) {
+        uint8_t *row = to + 2 * (16 * l + r) * row_step;
+        memcpy(row, reinterpret_cast<const char *>(&first) + 16 * l, 16);
+        memcpy(row + row_step, reinterpret_cast<const char *>(&second) + 16 * l, 16);
+      }
+    }
+  }
+}
+#endif
+
+template <class S>
+void turn(const uint8_t *from, int64_t step, int64_t columns, int64_t depth, uint8_t *to,
+          int64_t row_step) {
+  constexpr int64_t per_byte = S::vectors;
+  int64_t j = 0;
+#if defined(__x86_64__)
+  for (; j + 16 <= columns; j += 16) {
+    const uint8_t *b = from + j * step;
+    int64_t p = 0;
+    for (constexpr int64_t all = per_byte * sizeof(Widest); p + all <= depth; p += all) {
+      // What the next depth step reads of these columns.
+#pragma GCC unroll 16
+      for (int i = 0; i < 16; ++i)
+        __builtin_prefetch(b + i * step + (p + gemm_depth_step) / per_byte);
+      turn_columns<S, Widest>(b + p / per_byte, step, to + p * row_step + j, row_step);
+    }
+    for (constexpr int64_t all = per_byte * sizeof(__m128i); p + all <= depth; p += all)
+      turn_columns<S, __m128i>(b + p / per_byte, step, to + p * row_step + j, row_step);
+    for (; p < depth; ++p)
+      for (int i = 0; i < 16; ++i)
+        to[p * row_step + j + i] = static_cast<uint8_t>(static_cast<int>(S::one(b + i * step, p)));
+  }
+#endif
+  for (; j < columns; ++j)
+    for (int64_t p = 0; p < depth; ++p)
+      to[p * row_step + j] = static_cast<uint8_t>(static_cast<int>(S::one(from + j * step, p)));
+}
+
 template <class S, class R, int... less_one>
 constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRounding rounding,
                     std::integer_sequence<int, less_one...>) {
   const int s = static_cast<int>(storage), r = static_cast<int>(rounding);
   ((streams->across[s][r][less_one] = across<S, R, less_one + 1>), ...);
   streams->prepare[s][r] = prepare<S, R>;
+  streams->turn[s] = turn<S>;
   streams->dequantise[r] = dequantise<R>;
 }
 

@@ -13,6 +13,13 @@ enum class WeightRounding : int { float16, bfloat16, count };
 
 constexpr int most_streamed_rows = 4;
 
+// What is known of weights that share their scales, which chooses how they are rounded.
+enum class WeightRange {
+  exact,  // number * scale is exact in float32 and zero or in the normal range of the rounded kind
+  tame,   // no weight can leave the finite range of that kind
+  any
+};
+
 // A few rows times the weights round(number * scale + shift), for depths that share their scales.
 // Columns are in the order of `scale`.
 struct WeightStream {
@@ -20,8 +27,8 @@ struct WeightStream {
   const uint8_t *b;  // depth 0 of the first column
   int64_t step;      // bytes from one depth to the next
   int64_t columns, depth;
-  const float *scale, *shift;  // of each column
-  bool tame;                   // as `prepare` says
+  const float *scale, *shift;  // of each column; shifts are read where the range is not `exact`
+  WeightRange range;           // as `prepare` says
   float *sums;                 // (rows, columns)
   int64_t sums_stride;
   bool add;  // to what the sums are
@@ -35,10 +42,17 @@ struct WeightStreams {
   // by rows - 1
   WeightStreamFn across[static_cast<int>(WeightStorage::count)]
                        [static_cast<int>(WeightRounding::count)][most_streamed_rows];
-  // Scales, and what is added to number * scale, in the order of the storage. `offset` may be null.
-  // True when no weight can leave the finite range of the kind it is rounded to.
-  bool (*prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(WeightRounding::count)])(
-      const float *scale, const float *offset, int64_t count, float *scales, float *shifts);
+  // Scales, and offsets that become what is added to number * scale, are put in the order of the
+  // storage. Without `shifted` the offsets are not read. `same_kind`: the scales are values of the
+  // kind that weights are rounded to.
+  WeightRange (*prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(
+      WeightRounding::count)])(float *scale, float *shift, int64_t count, bool shifted,
+                               bool same_kind);
+  // Numbers whose depths are neighbours become rows of bytes: `columns` of them, `step` bytes apart,
+  // to rows that are `row_step` bytes apart. Two numbers to a byte in storage `halves`.
+  void (*turn[static_cast<int>(WeightStorage::count)])(const uint8_t *from, int64_t step,
+                                                       int64_t columns, int64_t depth, uint8_t *to,
+                                                       int64_t row_step);
   // `count` weights of bytes, rounded: out gets the bits of the 16-bit kind.
   void (*dequantise[static_cast<int>(WeightRounding::count)])(const int8_t *numbers, int64_t count,
                                                               const float *scale,
