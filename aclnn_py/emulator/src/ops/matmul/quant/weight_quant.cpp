@@ -55,6 +55,14 @@ void GroupTable::read(int64_t group, int64_t first, int64_t count, float *to) co
   }
 }
 
+void GroupTable::await(int64_t group, int64_t first, int64_t count) const {
+  if (group_ == 0 || column_ != 1) return;
+  constexpr int64_t line = 64;
+  const int64_t size = item_size(view_.dtype);
+  const char *from = static_cast<const char *>(view_.data) + (group * group_ + first) * size;
+  for (int64_t at = 0; at < count * size; at += line) __builtin_prefetch(from + at);
+}
+
 std::vector<uint16_t> dequantised(const QuantisedWeight &w) {
   std::vector<uint16_t> weight(static_cast<size_t>(w.rows * w.cols));
   const NumberRows numbers(w);

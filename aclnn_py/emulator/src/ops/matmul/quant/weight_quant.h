@@ -17,6 +17,8 @@ class GroupTable {
   bool zero() const { return view_.data == nullptr; }
   aclDataType dtype() const { return view_.dtype; }
   void read(int64_t group, int64_t first, int64_t count, float *to) const;
+  // Asks for the memory that `read` will need; the group may be one that does not exist.
+  void await(int64_t group, int64_t first, int64_t count) const;
 
  private:
   View view_;

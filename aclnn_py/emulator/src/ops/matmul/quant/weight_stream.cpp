@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task; those whose sums of all depth steps are kept at a time.
-constexpr int64_t widest_block = 2048, broad = 8 * widest_block;
+constexpr int64_t widest_block = 4096, broad = 4 * widest_block;
 // Columns that are turned at a time: with a step of their depths they stay in the nearest cache.
 constexpr int64_t turned_columns = 128;
 
@@ -60,7 +60,8 @@ bool find_places(const QuantisedWeight &w, Places *places) {
     places->col = in_numbers(m.col, w.packing == Packing::kAlongColumns);
   }
   const bool across = places->col.stride == 1;
-  const GemmAxis &near = across ? places->col : places->row, &far = across ? places->row : places->col;
+  const GemmAxis &near = across ? places->col : places->row,
+                 &far = across ? places->row : places->col;
   if (near.stride != 1 || far.block) return false;
   if (places->storage == WeightStorage::bytes) return true;
   if (m.dtype == ACL_INT4) places->data += w.tensor->offset / 2;
@@ -101,10 +102,9 @@ class StreamedWeight {
     pack(panel);
     each(steps * blocks, [&](int64_t first, int64_t last) {
       for (int64_t t = first; t < last; ++t) {
-        // One after the other as memory has them.
-        const int64_t index = turned_ ? t % steps : t / blocks,
-                      col = (turned_ ? t / steps : t % blocks) * block;
-        step(index, origin, col, std::min(block, cols - col), {panel, partial, cols});
+        // Down the columns of a block: each step has asked for the memory of the next one.
+        const int64_t col = t / steps * block;
+        step(t % steps, origin, col, std::min(block, cols - col), {panel, partial, cols});
       }
     });
     each(ceil_div(cols, piece), [&](int64_t first, int64_t last) {
@@ -152,6 +152,7 @@ class StreamedWeight {
       if (shifted) w_.offset.read(group, origin + col, count, shift);
       const WeightRange range =
           streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
+      w_.scale.await(group + 1, origin + col, count);
       float *sums = work.partial + index * rows_ * work.cols + col;
       for (int64_t j = 0, run; j < count; j += run) {
         run = turned_ ? count : run_of(b_.col, origin + col + j, count - j);

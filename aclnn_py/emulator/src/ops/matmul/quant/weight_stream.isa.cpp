@@ -50,10 +50,13 @@ struct Halves {
     to[0] = (F)_mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(bytes, 28), 28));
     to[1] = (F)_mm256_cvtepi32_ps(_mm256_srai_epi32(bytes, 4));
 #else
+    F low{}, high{};
     for (int i = 0; i < lanes; ++i) {
-      to[0][i] = one(from, 2 * i);
-      to[1][i] = one(from, 2 * i + 1);
+      low[i] = one(from, 2 * i);
+      high[i] = one(from, 2 * i + 1);
     }
+    to[0] = low;
+    to[1] = high;
 #endif
   }
 };
@@ -149,17 +152,25 @@ inline F weights_of(F numbers, F scale, F shift) {
 template <class S, class R, WeightRange range, int rows, int deep>
 void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool add) {
   constexpr int vectors = S::vectors;
-  constexpr int64_t line = 64 * vectors;  // numbers in a cache line
+  constexpr int line = 64;
   float factors[deep * rows];
   memcpy(factors, a, sizeof factors);
   const uint8_t *row[deep];
   for (int p = 0; p < deep; ++p) row[p] = b + p * s.step;
-  int64_t j = 0;
+  // The rows that come next are asked for one after the other, as memory has them: the processor
+  // foresees long pieces only.
+  const uint8_t *next = b + deep * s.step;
+  const int64_t row_bytes = s.columns / vectors;
+  int64_t j = 0, at = 0;
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
-    if (deep > 1 && j % line == 0) {
-      // The rows that come next: these are shorter than what the processor needs to foresee them.
-#pragma GCC unroll 16
-      for (int p = 0; p < deep; ++p) __builtin_prefetch(row[p] + j / vectors + deep * s.step);
+    if constexpr (deep > 1) {
+#pragma GCC unroll 4
+      for (int i = 0; i < deep * lanes / line; ++i) __builtin_prefetch(next + at + i * line);
+      at += deep * lanes;
+      if (at >= row_bytes) {
+        at -= row_bytes;
+        next += s.step;
+      }
     }
     // Of the scale times `split` where the range is exact, of the shift otherwise.
     F scale[vectors], other[vectors], sum[rows][vectors] = {};
@@ -235,7 +246,8 @@ inline void in_halves(float *values, int64_t count) {
   for (int64_t j = 0; j + block <= count; j += block) {
 #if defined(__AVX512F__)
     const __m512 low = _mm512_loadu_ps(values + j), high = _mm512_loadu_ps(values + j + lanes);
-    const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
+    const __m512i even =
+                      _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
                   odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
     _mm512_storeu_ps(values + j, _mm512_permutex2var_ps(low, even, high));
     _mm512_storeu_ps(values + j + lanes, _mm512_permutex2var_ps(low, odd, high));
@@ -288,12 +300,8 @@ inline __m256i upper(__m256i a, __m256i b) { return _mm256_unpackhi_epi8(a, b); 
 #endif
 #if defined(__AVX512BW__)
 constexpr __mmask64 every_byte = ~__mmask64(0);
-inline __m512i lower(__m512i a, __m512i b) {
-  return _mm512_maskz_unpacklo_epi8(every_byte, a, b);
-}
-inline __m512i upper(__m512i a, __m512i b) {
-  return _mm512_maskz_unpackhi_epi8(every_byte, a, b);
-}
+inline __m512i lower(__m512i a, __m512i b) { return _mm512_maskz_unpacklo_epi8(every_byte, a, b); }
+inline __m512i upper(__m512i a, __m512i b) { return _mm512_maskz_unpackhi_epi8(every_byte, a, b); }
 using Widest = __m512i;
 #elif defined(__AVX2__)
 using Widest = __m256i;
