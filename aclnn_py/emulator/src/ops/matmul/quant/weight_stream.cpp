@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "core/isa.h"
 #include "core/pool.h"
@@ -21,8 +22,8 @@ namespace {
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task; those whose sums of all depth steps are kept at a time.
 constexpr int64_t widest_block = 4096, broad = 4 * widest_block;
-// Columns that are turned at a time: with a step of their depths they stay in the nearest cache.
-constexpr int64_t turned_columns = 128;
+// Columns that are put in order at a time, where their rows do not lie in one piece.
+constexpr int64_t staged_columns = 128;
 
 // Where the numbers of a weight lie: positions are counted in numbers.
 struct Places {
@@ -80,6 +81,7 @@ class StreamedWeight {
         sink_(sink),
         rows_(a.rows),
         turned_(b.col.stride != 1),
+        staged_(turned_ || b.col.block),
         storage_(turned_ ? WeightStorage::bytes : b.storage),
         parallel_(a.rows * w.rows * w.cols > 2 * worth_a_thread) {}
 
@@ -92,7 +94,7 @@ class StreamedWeight {
   void columns(int64_t origin, int64_t cols) const {
     const int64_t steps = ceil_div(w_.rows, gemm_depth_step);
     const int64_t fair = ceil_div(steps * cols, 2 * parallel_width() * piece) * piece;
-    const int64_t block = turned_ ? turned_columns : std::min(fair, widest_block),
+    const int64_t block = staged_ ? staged_columns : std::min(fair, widest_block),
                   blocks = ceil_div(cols, block);
     constexpr int64_t line = 16;
     const int64_t room = ceil_div(rows_ * w_.rows, line) * line;
@@ -142,9 +144,9 @@ class StreamedWeight {
     const auto across = streams.across[storage][rounding][rows_ - 1];
     const bool shifted = !w_.offset.zero(), same_kind = w_.scale.dtype() == w_.dtype;
     const int64_t begin = index * gemm_depth_step, end = std::min(begin + gemm_depth_step, w_.rows);
-    float scale[widest_block], shift[widest_block];
-    alignas(64) uint8_t tile[gemm_depth_step * turned_columns];
-    if (turned_) turn(origin + col, count, begin, end, tile);
+    alignas(64) float scale[widest_block], shift[widest_block];
+    alignas(64) uint8_t tile[gemm_depth_step * staged_columns];
+    if (staged_) stage(origin + col, count, begin, end, tile);
     for (int64_t p = begin, next; p < end; p = next) {
       const int64_t group = w_.group_size > 0 ? p / w_.group_size : 0;
       next = w_.group_size > 0 ? std::min((group + 1) * w_.group_size, end) : end;
@@ -153,24 +155,43 @@ class StreamedWeight {
       const WeightRange range =
           streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
       w_.scale.await(group + 1, origin + col, count);
-      float *sums = work.partial + index * rows_ * work.cols + col;
-      for (int64_t j = 0, run; j < count; j += run) {
-        run = turned_ ? count : run_of(b_.col, origin + col + j, count - j);
-        const uint8_t *numbers =
-            turned_ ? tile + (p - begin) * turned_columns : b_.at(p, origin + col + j);
-        across({work.panel + p * rows_, numbers, turned_ ? turned_columns : b_.bytes(b_.row), run,
-                next - p, scale + j, shift + j, range, sums + j, work.cols, p > begin});
+      across({work.panel + p * rows_,
+              staged_ ? tile + (p - begin) * staged_columns : b_.at(p, origin + col),
+              staged_ ? staged_columns : b_.bytes(b_.row), count, next - p, scale, shift, range,
+              work.partial + index * rows_ * work.cols + col, work.cols, p > begin});
+    }
+  }
+
+  // Depths from `begin` to `end` of `count` columns, as rows of the tile.
+  void stage(int64_t col, int64_t count, int64_t begin, int64_t end, uint8_t *tile) const {
+    if (turned_) {
+      for (int64_t p = begin, run; p < end; p += run) {
+        run = run_of(b_.row, p, end - p);
+        weight_streams().turn[static_cast<int>(b_.storage)](
+            b_.at(p, col), b_.bytes(b_.col), count, run, tile + (p - begin) * staged_columns,
+            staged_columns);
+      }
+      return;
+    }
+    const int64_t step = b_.bytes(b_.row);
+    for (int64_t j = 0, run; j < count; j += run) {
+      run = run_of(b_.col, col + j, count - j);
+      const int64_t bytes = b_.storage == WeightStorage::bytes ? run : ceil_div(run, 2);
+      const uint8_t *from = b_.at(begin, col + j);
+      uint8_t *to = tile + (b_.storage == WeightStorage::bytes ? j : j / 2);
+      for (int64_t p = begin; p < end; ++p, from += step, to += staged_columns) {
+        __builtin_prefetch(from + gemm_depth_step * step);  // what the next depth step reads
+        copy_run(from, bytes, to);
       }
     }
   }
 
-  // Depths from `begin` to `end` of `count` columns as rows of bytes.
-  void turn(int64_t col, int64_t count, int64_t begin, int64_t end, uint8_t *tile) const {
-    for (int64_t p = begin, run; p < end; p += run) {
-      run = run_of(b_.row, p, end - p);
-      weight_streams().turn[static_cast<int>(b_.storage)](b_.at(p, col), b_.bytes(b_.col), count,
-                                                          run, tile + (p - begin) * turned_columns,
-                                                          turned_columns);
+  static void copy_run(const uint8_t *from, int64_t bytes, uint8_t *to) {
+    constexpr int64_t usual = 32;  // a row of a block of FRACTAL_NZ
+    if (bytes == usual) {
+      memcpy(to, from, usual);
+    } else {
+      memcpy(to, from, static_cast<size_t>(bytes));
     }
   }
 
@@ -205,7 +226,8 @@ class StreamedWeight {
   const Places b_;
   const RowSink<float> &sink_;
   const int64_t rows_;
-  const bool turned_;
+  const bool turned_;            // depths are neighbours
+  const bool staged_;            // rows are not read where they lie
   const WeightStorage storage_;  // of what is multiplied
   const bool parallel_;
 };
