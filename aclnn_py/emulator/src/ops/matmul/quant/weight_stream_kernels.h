@@ -45,11 +45,11 @@ struct WeightStreams {
   // Scales, and offsets that become what is added to number * scale, are put in the order of the
   // storage. Without `shifted` the offsets are not read. `same_kind`: the scales are values of the
   // kind that weights are rounded to.
-  WeightRange (*prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(
-      WeightRounding::count)])(float *scale, float *shift, int64_t count, bool shifted,
-                               bool same_kind);
-  // Numbers whose depths are neighbours become rows of bytes: `columns` of them, `step` bytes apart,
-  // to rows that are `row_step` bytes apart. Two numbers to a byte in storage `halves`.
+  WeightRange (
+      *prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(WeightRounding::count)])(
+      float *scale, float *shift, int64_t count, bool shifted, bool same_kind);
+  // Numbers whose depths are neighbours become rows of bytes: `columns` of them, `step` bytes
+  // apart, to rows that are `row_step` bytes apart. Two numbers to a byte in storage `halves`.
   void (*turn[static_cast<int>(WeightStorage::count)])(const uint8_t *from, int64_t step,
                                                        int64_t columns, int64_t depth, uint8_t *to,
                                                        int64_t row_step);
