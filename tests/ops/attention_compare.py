@@ -23,6 +23,8 @@ def compare(problem: Problem) -> None:
         assert np.mean(away > 0.501 + 0.02 * step) < 0.05, str(problem)
     else:
         assert_close(out, result, scale=2.0, what=f"result of {problem}")
+    if not problem.operator.startswith("Fused"):
+        return  # without a log-sum-exp
     low = total < -1e37  # rows that are hidden as a whole
     assert (lse[low] < -1e37).all(), str(problem)
     assert_close(lse[~low], total[~low], scale=16.0, what=f"log-sum-exp of {problem}")

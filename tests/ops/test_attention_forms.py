@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+import random_attention
 from helpers.operators import hollow, place
 
 from aclnn_py.errors import AclnnError, DeviceError
 from ops.attention_calls import ALL, F16, attention, run
 from ops.attention_compare import compare
 from ops.attention_forms import FORMS, Problem
+from ops.attention_older import PROMPT, STEP, older_operators, retarget
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -24,6 +28,25 @@ def test_forms(form: str, seed: int) -> None:
         if max(p.lengths) > 0 and max(p.key_lengths) > 0
     )  # fmt: skip
     compare(problem)
+
+
+def test_random_calls_of_all_operators() -> None:
+    """A share of `python -m tests.random_attention`; the command makes 2,000 of them."""
+    told: list[str] = []
+    counts, failures = random_attention.run(7000, 120, told.append)
+    assert not failures, told
+    assert {"IncreFlashAttention", "PromptFlashAttentionV2"} <= set(counts)
+
+
+_OLDER_FORMS = ("plain", "int8", "int8 result", "padded", "pages", "common factors")
+
+
+@pytest.mark.parametrize("operator", [*STEP, *PROMPT])
+def test_operators_of_steps_and_of_prompts(operator: str) -> None:
+    problems = (Problem(n, form) for n in range(999) for form in _OLDER_FORMS)
+    for problem in itertools.islice((p for p in problems if operator in older_operators(p)), 4):
+        retarget(problem, operator)
+        compare(problem)
 
 
 def step(**changed: object) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
