@@ -71,8 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Keep what collecting made out of later collections.
 
-    The leak check collects after each test; walking thousands of test items each time would take
-    longer than the tests do.
+    The leak check collects where something is left; walking thousands of test items each time
+    would take longer than the tests do.
     """
     gc.collect()
     gc.freeze()
@@ -210,14 +210,25 @@ def _no_leaks(request: pytest.FixtureRequest, device_kind: str) -> Iterator[None
     yield
     if getattr(request.node, "failed", False):
         return  # the traceback still refers to the objects of the test
-    gc.collect()
     _settle()
-    left = {kind: n - before.get(kind, 0) for kind, n in _counts().items()}
-    left = {kind: n for kind, n in left.items() if n > 0}
+    slack = _MEMORY_SLACK[device_kind]
+    if _left(before) or _grown(memory, slack):
+        # Only cycles may hold them. To look for cycles after every test would take half the time.
+        gc.collect()
+        _settle()
+    left, grown = _left(before), _grown(memory, slack)
     assert not left, f"handles left open: {left}"
-    for index, used in _used_memory().items():
-        grown = used - memory.get(index, 0)
-        assert grown <= _MEMORY_SLACK[device_kind], f"device {index}: {grown} bytes not freed"
+    assert not grown, f"bytes not freed, by device: {grown}"
+
+
+def _left(before: dict[str, int]) -> dict[str, int]:
+    left = {kind: n - before.get(kind, 0) for kind, n in _counts().items()}
+    return {kind: n for kind, n in left.items() if n > 0}
+
+
+def _grown(before: dict[int, int], slack: int) -> dict[int, int]:
+    grown = {index: used - before.get(index, 0) for index, used in _used_memory().items()}
+    return {index: nbytes for index, nbytes in grown.items() if nbytes > slack}
 
 
 def _settle() -> None:
