@@ -48,6 +48,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Masks and position encodings of sequences padded on the left have the rows and columns of"
         " the tensors; a prompt that would begin before its tensor is a fault.",
         "FusedInferAttentionScoreV5 takes on a 910B what the fourth version takes.",
+        "On a 950 FusedInferAttentionScore V2, V3 and V5 take keys and values of FLOAT8_E4M3FN and"
+        " HIFLOAT8, and of FLOAT4_E2M1 with powers of two for 32 elements; V5 also takes queries"
+        " of 8 bits with scales of tokens and heads, and results of 8 bits. Powers are not rounded,"
+        " so quantScale1, which scales them, changes no number. Queries with powers of two"
+        " (queryQuantMode 6) are refused.",
         "Indexers choose the highest score first and of equal ones the key in front; places without"
         " a key hold -1. A compressed key is seen by the tokens behind all it was made of."
         " QuantLightningIndexer runs on a 910B with INT8, as its kernel does.",

@@ -103,9 +103,10 @@ void AttentionRules::plain(const char *name, const aclTensor *tensor) {
   check_.dtype(name, tensor);
   if (!ok()) return;
   check_.that(!is_fractal(*tensor), "%s is in FRACTAL_NZ; allowed: ND", name);
-  check_.that(
-      tensor->dtype != ACL_INT4 || (layout_of(*tensor).is_dense() && tensor->offset % 2 == 0),
-      "%s has dtype INT4; then it must be contiguous and start at a whole byte", name);
+  check_.that(!contains(dtype_set(ACL_INT4, ACL_FLOAT4_E2M1), tensor->dtype) ||
+                  (layout_of(*tensor).is_dense() && tensor->offset % 2 == 0),
+              "%s has dtype %s; then it must be contiguous and start at a whole byte", name,
+              dtype_name(tensor->dtype));
   check_.that(tensor->dtype != ACL_INT32 || tensor->rank() == 0 || tensor->strides.back() == 1 ||
                   tensor->shape.back() == 1,
               "%s has dtype INT32 with eight values of 4 bits; their dimension must be contiguous",
@@ -119,8 +120,9 @@ void AttentionRules::dtypes() {
     for (const aclTensor *tensor : *tensors) {
       plain(name, tensor);
       if (!ok()) return;
-      const bool quantised =
-          contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), tensor->dtype) && has_factors();
+      const bool quantised = (contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), tensor->dtype) ||
+                              (low_float(tensor->dtype) && !low_float(query))) &&
+                             has_factors();
       if (!quantised) check_.same_dtype(name, tensor->dtype, "query", query);
       check_.same_dtype(name, tensor->dtype, "key", keys_[0]->dtype);
     }
@@ -129,16 +131,22 @@ void AttentionRules::dtypes() {
   plain("attentionOut", c_.out);
   if (!ok()) return;
   if (c_.quant2) {
-    check_.that(c_.out->dtype == ACL_INT8, "%s is given, so attentionOut must be INT8, not %s",
+    check_.that(one_byte(c_.out->dtype), "%s is given, so attentionOut must be INT8, not %s",
                 c_.quant2.name, dtype_name(c_.out->dtype));
+    check_.that(!low_float(keys_[0]->dtype) || c_.out->dtype == keys_[0]->dtype,
+                "attentionOut has dtype %s; with key of %s it must be the same",
+                dtype_name(c_.out->dtype), dtype_name(keys_[0]->dtype));
+  } else if (low_float(query)) {
+    check_.dtype_in("attentionOut", c_.out->dtype,
+                    rotary() ? dtype_set(ACL_BF16) : dtype_set(ACL_BF16, ACL_FLOAT16));
   } else if (query == ACL_INT8) {
     const aclDataType expected = c_.query_scale ? ACL_BF16 : ACL_FLOAT16;
     check_.that(c_.out->dtype == expected,
                 "attentionOut has dtype %s; for a query of INT8 it is %s, or INT8 with quantScale2",
                 dtype_name(c_.out->dtype), dtype_name(expected));
   } else {
-    check_.that(c_.out->dtype != ACL_INT8, "attentionOut has dtype INT8, but %s is null",
-                c_.quant2.name ? c_.quant2.name : "quantScale2");
+    check_.that(!one_byte(c_.out->dtype), "attentionOut has dtype %s, but %s is null",
+                dtype_name(c_.out->dtype), c_.quant2.name ? c_.quant2.name : "quantScale2");
     check_.same_dtype("attentionOut", c_.out->dtype, "query", query);
   }
   if (c_.with_lse) check_.dtype(c_.lse.name, c_.lse.given);
@@ -162,10 +170,10 @@ void AttentionRules::optional_dtypes() {
   }
   for (const auto *part : {&c_.query_rope, &c_.key_rope}) {
     if (!*part) continue;
-    const aclDataType expected = query == ACL_INT8 ? ACL_BF16 : query;
+    const aclDataType expected = byte_query() ? ACL_BF16 : query;
     check_.that(part->given->dtype == expected,
-                "%s has dtype %s; it must have the dtype of query (BFLOAT16 for INT8)", part->name,
-                dtype_name(part->given->dtype));
+                "%s has dtype %s; it must have the dtype of query (BFLOAT16 for 8 bits)",
+                part->name, dtype_name(part->given->dtype));
   }
   const auto pair = [&](const Named<aclTensor> &scale, const Named<aclTensor> &offset) {
     if (scale && offset) check_.same_dtype(offset.name, offset->dtype, scale.name, scale->dtype);

@@ -115,7 +115,8 @@ enum class FactorForm : uint8_t {
   kHead,
   kTokenHead,
   kPageToken,  // a place of a page
-  kPageTokenHead
+  kPageTokenHead,
+  kTokenGroup  // 32 elements of a head
 };
 
 // Position in the plan of an argument that the operator does not have.

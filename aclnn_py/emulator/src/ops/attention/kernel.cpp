@@ -24,6 +24,7 @@
 
 #include "core/pool.h"
 #include "ops/float_kernels.h"
+#include "ops/quant/low_codes.h"
 
 namespace emu {
 namespace {
@@ -288,7 +289,13 @@ class Worker {
     if (!o_.quant2.empty() && !empty) quantise(row, result);
     const int64_t to = at(o_.out, batch, row);
     auto *data = const_cast<char *>(o_.out.data);
-    if (o_.out.dtype == ACL_INT8) {
+    if (o_.out.low()) {
+      uint8_t code;
+      for (int64_t i = 0; i < width; ++i) {
+        encode_(result + i, 1, 1.0f, &code);
+        data[to + i * o_.out.item] = static_cast<char>(code);
+      }
+    } else if (o_.out.dtype == ACL_INT8) {
       for (int64_t i = 0; i < width; ++i)
         data[to + i * o_.out.item] = static_cast<char>(static_cast<int8_t>(result[i]));
     } else {
@@ -304,7 +311,8 @@ class Worker {
     const int64_t width = a_.value_width, first = a_.channel_results ? row.head * width : 0;
     for (int64_t i = 0; i < width; ++i) {
       const auto j = static_cast<size_t>(a_.channel_results ? first + i : 0);
-      result[i] = to_int8(result[i] * o_.quant2[j] + (o_.offset2.empty() ? 0.0f : o_.offset2[j]));
+      const float value = result[i] * o_.quant2[j] + (o_.offset2.empty() ? 0.0f : o_.offset2[j]);
+      result[i] = o_.out.low() ? value : to_int8(value);
     }
   }
 
@@ -314,6 +322,7 @@ class Worker {
   const AttentionOperand &o_;
   const Tokens &keys_, &values_;
   const int64_t blocks_, tile_, full_width_;
+  const EncodeFn encode_ = encoder(o_.out.dtype, LowRounding::kRint);  // of floats of 8 bits
   std::vector<Row> rows_;
   std::vector<float> query_, scores_, result_, pse_, room_;
 };

@@ -149,7 +149,7 @@ void AttentionRules::sink() {
               "value has heads of %" PRId64 " elements; with %s it is 64 or 128", a_.value_width,
               c_.sink.name);
   check_.that(!c_.pse && !c_.key_prefix && !a_.query_padded && !a_.keys_padded && !c_.quant2 &&
-                  !has_factors() && c_.query->dtype != ACL_INT8,
+                  !has_factors() && !byte_query(),
               "%s is given; then %s, shared prefixes, sequences padded on the left and quantised "
               "forms are not allowed",
               c_.sink.name, c_.pse.name);

@@ -33,7 +33,18 @@ class AttentionRules {
            a_.width != a_.value_width;
   }
   bool rotary() const { return bool(c_.query_rope); }
-  bool few_bits() const { return keys_[0]->dtype == ACL_INT4 || keys_[0]->dtype == ACL_INT32; }
+  bool few_bits() const {
+    return contains(dtype_set(ACL_INT4, ACL_INT32, ACL_FLOAT4_E2M1), keys_[0]->dtype);
+  }
+  // Floats of 8 and 4 bits, which the facts give to chips of the 950 series.
+  static bool low_float(aclDataType dtype) {
+    return contains(dtype_set(ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8, ACL_FLOAT4_E2M1), dtype);
+  }
+  static bool one_byte(aclDataType dtype) {
+    return contains(dtype_set(ACL_INT8, ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8), dtype);
+  }
+  // Queries of 8 bits: keys and values are like them.
+  bool byte_query() const { return one_byte(c_.query->dtype); }
   bool has_factors() const { return c_.factors || c_.key_factors; }
   const char *kv_heads_name() const { return c_.kv_heads == 0 ? "numHeads" : "numKeyValueHeads"; }
 
@@ -73,7 +84,9 @@ class AttentionRules {
   void factors();
   void quantised();
   void dequantised_query();
+  void float_query();
   void separate_factors();
+  void float_factors();
   void common_factors();
   Factors factor(const Named<aclTensor> &scale, const Named<aclTensor> &offset, int64_t mode,
                  int64_t parts, int64_t part);

@@ -156,7 +156,7 @@ class Run {
     const aclTensor &tensor = c_.tensor(at);
     const View view = view_of(tensor);
     // Nothing else can lie on values of 4 bits: a result of INT8 does not go with them.
-    return tensor.dtype == ACL_INT4 ? view : operands_.safe(view, {out_, lse_});
+    return dtype_bits(tensor.dtype) == 4 ? view : operands_.safe(view, {out_, lse_});
   }
 
   Heads heads_at(size_t at, Arrangement form, int64_t width) {

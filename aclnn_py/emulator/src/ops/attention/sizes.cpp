@@ -12,7 +12,8 @@ constexpr int64_t kMostBatches = 65536, kWidestHead = 512, kMostTokens = 2097152
 constexpr int64_t kMostListed = 256, kWidthUnit = 16, kByteWidthUnit = 32, kNibbleWidthUnit = 64;
 constexpr int64_t kMostPacked = 4096, kWidestPacked = 256;
 constexpr int64_t kMostBlockSize = 512, kRelaxedBlockSize = 1024, kPromptBlockUnit = 128,
-                  kStepBlockUnit = 16, kByteBlockUnit = 32, kWidestPage = 65535;
+                  kStepBlockUnit = 16, kByteBlockUnit = 32, kNibbleBlockUnit = 64,
+                  kWidestPage = 65535;
 constexpr int64_t kRotaryWidth = 64, kLatentWidth = 512, kRotaryHeadWidth = 128, kJoinedWidth = 192;
 
 }  // namespace
@@ -173,8 +174,8 @@ void AttentionRules::pages() {
                   a_.query_form == Arrangement::kHeadsFirst || a_.packed(),
               "key has 4 dimensions; with inputLayout %s a cache of pages is (pages, blockSize, H)",
               c_.layout);
-  check_.that(!few_bits(), "key has dtype %s, which a cache of pages cannot have",
-              dtype_name(cache.dtype));
+  check_.that(!few_bits() || cache.dtype == ACL_FLOAT4_E2M1,
+              "key has dtype %s, which a cache of pages cannot have", dtype_name(cache.dtype));
   const Sizes k = measure("key", cache, a_.key_form, kv_heads_name(), a_.kv_heads);
   const Sizes v = measure("value", *values_[0], a_.key_form, kv_heads_name(), a_.kv_heads);
   check_.that(k.batch == v.batch && k.tokens == v.tokens,
@@ -203,10 +204,13 @@ void AttentionRules::pages() {
 void AttentionRules::page_size(const Sizes &key) {
   const bool usual = a_.width == kWidthUnit * 4 || a_.width == kRotaryHeadWidth;
   const bool fine = rotary() || (c_.relaxed && usual && a_.value_width == a_.width);
-  const int64_t unit = keys_[0]->dtype == ACL_INT8 && !prompt() ? kByteBlockUnit
-                       : prompt() && !fine                      ? kPromptBlockUnit
-                                                                : kStepBlockUnit;
-  const int64_t most = fine || (c_.relaxed && prompt()) ? kRelaxedBlockSize : kMostBlockSize;
+  const aclDataType dtype = keys_[0]->dtype;
+  const int64_t unit = dtype == ACL_FLOAT4_E2M1                               ? kNibbleBlockUnit
+                       : low_float(dtype) || (dtype == ACL_INT8 && !prompt()) ? kByteBlockUnit
+                       : prompt() && !fine                                    ? kPromptBlockUnit
+                                                                              : kStepBlockUnit;
+  const bool wide = fine || (c_.relaxed && prompt());
+  const int64_t most = wide && !low_float(dtype) ? kRelaxedBlockSize : kMostBlockSize;
   check_.that(c_.block_size > 0 && c_.block_size <= most && c_.block_size % unit == 0,
               "blockSize is %" PRId64 "; with %" PRId64
               " tokens per query it is a multiple of %" PRId64 " up to %" PRId64,
@@ -290,9 +294,9 @@ void AttentionRules::prefix() {
   check_.that(c_.key_prefix || !c_.prefix_length, "%s is given without %s", c_.prefix_length.name,
               c_.key_prefix.name);
   if (!ok() || !c_.key_prefix) return;
-  check_.that(!c_.block_table && !a_.listed && !a_.packed() && c_.query->dtype != ACL_INT8,
+  check_.that(!c_.block_table && !a_.listed && !a_.packed() && !byte_query(),
               "%s is given; then key must be one tensor without pages, inputLayout %s must not "
-              "pack sequences, and query must not be INT8",
+              "pack sequences, and query must not be of 8 bits",
               c_.key_prefix.name, c_.layout);
   if (!ok()) return;
   const Sizes k = measure(c_.key_prefix.name, *c_.key_prefix.given, a_.prefix_form, kv_heads_name(),
@@ -358,7 +362,7 @@ void AttentionRules::limits() {
               "%" PRId64,
               a_.width, kNibbleWidthUnit);
   if (!prompt()) return;
-  const bool bytes = keys_[0]->dtype == ACL_INT8 || c_.out->dtype == ACL_INT8;
+  const bool bytes = one_byte(keys_[0]->dtype) || one_byte(c_.out->dtype);
   const int64_t unit = bytes ? kByteWidthUnit : kWidthUnit;
   check_.that(a_.width % unit == 0,
               "query has heads of %" PRId64

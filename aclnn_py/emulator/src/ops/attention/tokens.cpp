@@ -4,15 +4,39 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/matmul/quant/float_operand.h"
 #include "ops/norm/rows.h"
+#include "ops/quant/low_codes.h"
 
 namespace emu {
 namespace {
+
+constexpr int64_t kGroup = 32;  // elements that share a factor
 
 // Value `index` of 4 bits, the low half of a byte first.
 float nibble(const char *data, int64_t index) {
   const int bits = static_cast<unsigned char>(data[index >> 1]) >> ((index & 1) * 4) & 15;
   return static_cast<float>(bits < 8 ? bits : bits - 16);
+}
+
+// The value of every code of a dtype, found once.
+const float *low_table(aclDataType dtype) {
+  struct Table {
+    explicit Table(aclDataType of) { low_value_table(of, values); }
+    float values[256];
+  };
+  static const Table e4m3(ACL_FLOAT8_E4M3FN), hifloat8(ACL_HIFLOAT8), e2m1(ACL_FLOAT4_E2M1);
+  return (dtype == ACL_FLOAT8_E4M3FN ? e4m3 : dtype == ACL_HIFLOAT8 ? hifloat8 : e2m1).values;
+}
+
+void load_low(const Heads &heads, int64_t at, int64_t width, float *to) {
+  const float *table = low_table(heads.dtype);
+  const auto *codes = reinterpret_cast<const unsigned char *>(heads.data);
+  const bool nibbles = heads.dtype == ACL_FLOAT4_E2M1;
+  for (int64_t i = 0; i < width; ++i) {
+    const int64_t place = at + heads.axis().at(i);
+    to[i] = table[nibbles ? codes[place >> 1] >> ((place & 1) * 4) & 15 : codes[place]];
+  }
 }
 
 }  // namespace
@@ -58,7 +82,7 @@ Heads heads_of(const View &view, Arrangement form, int64_t width) {
 
 Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width) {
   Heads heads = heads_of(view, form, width);
-  if (view.dtype == ACL_INT4) {
+  if (view.dtype == ACL_INT4 || view.dtype == ACL_FLOAT4_E2M1) {
     heads.data = static_cast<const char *>(tensor.data) + tensor.offset / 2;
   } else if (view.dtype == ACL_INT32) {
     heads.batch *= 8;
@@ -74,6 +98,8 @@ Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int6
 void load_head(const Heads &heads, int64_t at, int64_t width, float *to) {
   if (heads.packed()) {
     for (int64_t i = 0; i < width; ++i) to[i] = nibble(heads.data, at + i * heads.item);
+  } else if (heads.low()) {
+    load_low(heads, at, width, to);
   } else if (heads.block == 0) {
     load_f32(heads.data, heads.dtype, at, heads.item, width, to);
   } else {
@@ -85,9 +111,14 @@ void load_head(const Heads &heads, int64_t at, int64_t width, float *to) {
 }
 
 FactorTable::FactorTable(const Attention &a, const Factors &factors, PlanContext &context)
-    : form_(factors.form), heads_(a.kv_heads), tokens_(factors.tokens), page_tokens_(a.block_size) {
+    : form_(factors.form),
+      heads_(a.kv_heads),
+      tokens_(factors.tokens),
+      page_tokens_(a.block_size),
+      groups_(a.width / kGroup) {
   if (form_ == FactorForm::kNone) return;
   const auto read = [&](size_t at) {
+    if (form_ == FactorForm::kTokenGroup) return low_values(context.tensor(at));
     const View view = view_of(context.tensor(at));
     std::vector<float> all(static_cast<size_t>(view.count() - factors.first));
     RowSource<float>(view).read(factors.first, static_cast<int64_t>(all.size()), all.data());
@@ -116,6 +147,12 @@ void FactorTable::apply(int64_t batch, int64_t head, int64_t token, int64_t page
     case FactorForm::kHead: at = head; break;
     case FactorForm::kTokenHead: at = (batch * heads_ + head) * tokens_ + token; break;
     case FactorForm::kPageToken: at = page * page_tokens_ + place; break;
+    case FactorForm::kTokenGroup: {
+      at = ((batch * heads_ + head) * tokens_ + token) * groups_;
+      for (int64_t i = 0; i < width; ++i)
+        values[i] *= scales_[static_cast<size_t>(at + i / kGroup)];
+      return;
+    }
     case FactorForm::kPageTokenHead: at = (page * heads_ + head) * page_tokens_ + place; break;
   }
   const float scale = scales_[static_cast<size_t>(at)];
@@ -130,6 +167,7 @@ Tokens::Tokens(const Attention &a, Parts parts, const FactorTable &factors, cons
       pages_(pages),
       starts_(starts),
       listed_(a.listed),
+      packed_(a.packed()),
       block_size_(a.block_size),
       prefix_(a.prefix),
       rope_width_(a.rope_width) {}
@@ -199,7 +237,7 @@ Matrix Tokens::loaded(int64_t batch, int64_t head, int64_t first, int64_t count,
     if (block_size_ != 0) {
       row = page(batch, token);
       place = token % block_size_;
-    } else {
+    } else if (!packed_) {
       token = place;
     }
     load_head(own, own.at(row, head, place), width, to);

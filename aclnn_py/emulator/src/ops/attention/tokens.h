@@ -21,6 +21,10 @@ struct Heads {
 
   int64_t at(int64_t b, int64_t n, int64_t s) const { return b * batch + n * head + s * token; }
   bool packed() const { return dtype == ACL_INT4 || dtype == ACL_INT32; }
+  // Floats of 8 and 4 bits.
+  bool low() const {
+    return contains(dtype_set(ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8, ACL_FLOAT4_E2M1), dtype);
+  }
   GemmAxis axis() const { return {item, block, block_stride}; }
 };
 
@@ -43,7 +47,7 @@ class FactorTable {
 
  private:
   const FactorForm form_;
-  const int64_t heads_, tokens_, page_tokens_;
+  const int64_t heads_, tokens_, page_tokens_, groups_;
   std::vector<float> scales_, offsets_;
 };
 
@@ -88,7 +92,7 @@ class Tokens {
   const FactorTable &factors_;
   const PageTable &pages_;
   const std::vector<int64_t> &starts_;  // where sequences begin that are packed or padded
-  const bool listed_;
+  const bool listed_, packed_;
   const int64_t block_size_, prefix_, rope_width_;
 };
 
