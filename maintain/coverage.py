@@ -55,7 +55,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " (queryQuantMode 6) are refused.",
         "Indexers choose the highest score first and of equal ones the key in front; places without"
         " a key hold -1. A compressed key is seen by the tokens behind all it was made of."
-        " QuantLightningIndexer runs on a 910B with INT8, as its kernel does.",
+        " QuantLightningIndexer runs on a 910B with INT8, as its kernel does, and on a 950 also with"
+        " FLOAT8_E4M3FN and HIFLOAT8.",
         "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
@@ -307,6 +308,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Everything is computed in float32 and rounded once, also where a norm, a rotation and"
         " quantisation follow each other.",
         "A matrix that rotates is summed in float64. Its size limits are those of a 950.",
+        "RotateQuant gives blocks with a power of two on a 950 and rows of integers elsewhere.",
         "KvRmsNormRopeCache multiplies by its scales and divides by none; QkvRmsNormRopeCache and"
         " DequantRopeQuantKvcache divide, as Quantize does. A dequantised product takes a bias as"
         " DequantBias does. Half rotations are those of ApplyRotaryPosEmb.",

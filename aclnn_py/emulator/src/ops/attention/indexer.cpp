@@ -44,6 +44,18 @@ const Named<aclTensor> &key_list(const IndexerCall &c) {
   return c.used_keys ? c.used_keys : c.key_lengths;
 }
 
+// Numbers of 8 bits have scales, and weights that go with them: FLOAT16 for all three, or for
+// floats of 8 bits BFLOAT16 beside scales of FLOAT.
+void check_scale_dtypes(const IndexerCall &c, Check &check) {
+  if (!check.ok() || !c.query_scale) return;
+  const aclDataType kind = c.query->dtype;
+  const bool wide =
+      kind == ACL_HIFLOAT8 || (kind == ACL_FLOAT8_E4M3FN && c.weights->dtype == ACL_BF16);
+  check.dtype_in(c.weights.name, c.weights->dtype, dtype_set(wide ? ACL_BF16 : ACL_FLOAT16));
+  for (const auto *scale : {&c.query_scale, &c.key_scale})
+    check.dtype_in(scale->name, (*scale)->dtype, dtype_set(wide ? ACL_FLOAT : ACL_FLOAT16));
+}
+
 void check_tensors(const IndexerCall &c, Check &check) {
   for (const auto *t : {&c.query, &c.key, &c.weights}) check.required(t->name, t->given);
   for (const auto *t : {&c.query_scale, &c.key_scale})
@@ -60,6 +72,7 @@ void check_tensors(const IndexerCall &c, Check &check) {
     check.dtype(t->name, t->given);
   if (!check.ok()) return;
   check.same_dtype(c.key.name, c.key->dtype, c.query.name, c.query->dtype);
+  check_scale_dtypes(c, check);
   for (const auto &t : c.unsupported)
     check.that(!t, "%s is given; only a 950 takes it: pass null", t.name);
   if (c.query_scale || !check.ok()) return;

@@ -5,24 +5,15 @@
 #include <cstring>
 
 #include "aclnnop/matmul.h"
+#include "core/chip.h"
 #include "ops/matmul/gemm.h"
 #include "ops/quant/dynamic.h"
+#include "ops/quant/rotate_quant.h"
 
 namespace emu {
 namespace {
 
-constexpr const char *kOp = "aclnnRotateQuant";
 constexpr int64_t kFewestColumns = 128, kMostColumns = 16000, kSmallest = 16, kLargest = 1024;
-
-struct RotateArguments {
-  const aclTensor *x, *rotation, *alpha;
-  int64_t axis;
-  const char *mode;
-  int64_t algorithm;
-  double highest;
-  bool transposed;
-  const aclTensor *y, *scale;
-};
 
 bool known_mode(const char *mode) {
   return mode == nullptr || std::strcmp(mode, "rint") == 0 || std::strcmp(mode, "round") == 0 ||
@@ -30,13 +21,12 @@ bool known_mode(const char *mode) {
 }
 
 Check check_rotation(const RotateArguments &a) {
-  Check check(kOp);
+  Check check(kRotateQuant);
   check.required("x", a.x).required("rotation", a.rotation).optional("alphaOptional", a.alpha);
   check.required("yOut", a.y).required("scaleOut", a.scale);
   check.dtype("x", a.x).dtype("rotation", a.rotation).dtype("yOut", a.y);
   check.dtype("scaleOut", a.scale);
   if (!check.ok()) return check;
-  // Phase one of a 950 takes blocks with shared exponents instead.
   check.dtype_in("yOut", a.y->dtype, dtype_set(ACL_INT8, ACL_INT32));
   check.dtype_in("scaleOut", a.scale->dtype, dtype_set(ACL_FLOAT));
   check.same_dtype("rotation", a.rotation->dtype, "x", a.x->dtype);
@@ -82,10 +72,12 @@ EMU_OPERATOR(RotateQuant,
               int64_t axis, const char *roundModeOptional, int64_t scaleAlg, double dstTypeMax,
               bool trans, aclTensor *yOut, aclTensor *scaleOut)) {
   using namespace emu;
-  const Check check = check_rotation({x, rotation, alphaOptional, axis, roundModeOptional, scaleAlg,
-                                      dstTypeMax, trans, yOut, scaleOut});
+  const RotateArguments given{x,        rotation,   alphaOptional, axis, roundModeOptional,
+                              scaleAlg, dstTypeMax, trans,         yOut, scaleOut};
+  if (chip_is_950()) return plan_rotate_mx_quant(given, workspaceSize, executor);
+  const Check check = check_rotation(given);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kRotateQuant);
   const size_t from = plan.input(x), turn = plan.input(rotation);
   plan.unused(alphaOptional);
   const size_t y = plan.output(yOut), scale = plan.output(scaleOut);
