@@ -55,8 +55,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " (queryQuantMode 6) are refused.",
         "Indexers choose the highest score first and of equal ones the key in front; places without"
         " a key hold -1. A compressed key is seen by the tokens behind all it was made of."
-        " QuantLightningIndexer runs on a 910B with INT8, as its kernel does, and on a 950 also with"
-        " FLOAT8_E4M3FN and HIFLOAT8.",
+        " QuantLightningIndexer runs on a 910B with INT8, as its kernel does, and on a 950 with"
+        " FLOAT8_E4M3FN and HIFLOAT8 too.",
         "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
