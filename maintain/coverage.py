@@ -305,6 +305,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " out is a fault.",
     ),
     "posembedding": (
+        "NormRopeConcat rounds once, behind the rotation. A row of its tables turns the token of"
+        " its number in the joined sequence; tokens behind the tables are not turned. Statistics"
+        " have the shape (batch, tokens, heads, 1); norms by the root mean square have no mean.",
         "Everything is computed in float32 and rounded once, also where a norm, a rotation and"
         " quantisation follow each other.",
         "A matrix that rotates is summed in float64. Its size limits are those of a 950.",
