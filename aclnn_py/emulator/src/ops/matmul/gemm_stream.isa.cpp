@@ -50,11 +50,74 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   }
 }
 
+// Whole depths of `vectors` vectors of columns at a time, whose sums stay in registers; the columns
+// from `j` on that fill them. Returns the first column that is left.
+template <class K, int rows, int vectors>
+int64_t add_columns(const GemmStream &s, int64_t j) {
+  using T = typename K::Packed;
+  using V = typename Vec<T>::type;
+  using L = typename Vec<T>::loose;
+  constexpr int lanes = Vec<T>::lanes, line = 64;
+  constexpr int bytes = vectors * lanes * static_cast<int>(sizeof(typename K::Stored));
+  constexpr int64_t ahead = 16;  // rows
+  T *sums = static_cast<T *>(s.sums);
+  for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
+    const auto *a = static_cast<const T *>(s.a);
+    const auto *b = static_cast<const typename K::Stored *>(s.b) + j;
+    V sum[rows][vectors] = {};
+    for (int64_t p = 0; p < s.depth; ++p, a += rows, b += s.step) {
+#pragma GCC unroll 8
+      for (int at = 0; at < bytes; at += line)
+        __builtin_prefetch(reinterpret_cast<const char *>(b + ahead * s.step) + at);
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) {
+        const V values = lanes_of<K>(b + v * lanes);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) sum[i][v] += a[i] * values;
+      }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v)
+        *reinterpret_cast<L *>(sums + i * s.sums_stride + j + v * lanes) = sum[i][v];
+  }
+  return j;
+}
+
+// Few columns: their rows are too short for the sums of each to be fetched and put back.
+template <class K, int rows>
+void across_few(const GemmStream &s) {
+  using S = typename K::Stored;
+  constexpr int most = vector_bytes == 64 ? 16 : 8, vectors = most / rows < 8 ? most / rows : 8;
+  constexpr int64_t lanes = Vec<typename K::Packed>::lanes;
+  int64_t j = add_columns<K, rows, vectors>(s, 0);
+  if constexpr (vectors > 1) j = add_columns<K, rows, 1>(s, j);
+  if (j == s.columns) return;
+  // The columns that are left have their sums made by the same instructions: with some of those
+  // before them, or in a copy that is wide enough.
+  if (s.columns >= lanes) {
+    add_columns<K, rows, 1>(s, s.columns - lanes);
+    return;
+  }
+  S wide[gemm_depth_step * lanes] = {};
+  for (int64_t p = 0; p < s.depth; ++p)
+    memcpy(wide + p * lanes, static_cast<const S *>(s.b) + p * s.step,
+           static_cast<size_t>(s.columns) * sizeof(S));
+  typename K::Packed sums[rows * lanes];
+  add_columns<K, rows, 1>({s.a, wide, lanes, lanes, s.depth, sums, lanes}, 0);
+  for (int i = 0; i < rows; ++i)
+    memcpy(static_cast<typename K::Packed *>(s.sums) + i * s.sums_stride, sums + i * lanes,
+           static_cast<size_t>(s.columns) * sizeof(typename K::Packed));
+}
+
 template <class K, int rows>
 void across(const GemmStream &s) {
   // Rows of b that are read side by side: more than the processor foresees, or than there are
   // registers for, cost.
   constexpr int deep = rows <= 2 ? 8 : 4;
+  constexpr int64_t few = 256;
+  if (s.columns <= few) return across_few<K, rows>(s);
   const auto *a = static_cast<const typename K::Packed *>(s.a);
   const auto *b = static_cast<const typename K::Stored *>(s.b);
   int64_t p = 0;
@@ -137,13 +200,139 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
              static_cast<size_t>(width) * sizeof(Total<K>));
 }
 
+#endif
+
+#if defined(__AVX512BW__)
+constexpr int wide_lines = 16;       // columns that are turned at once in whole vectors
+constexpr int64_t wide_depths = 32;  // depths of two bytes in a cache line
+constexpr __mmask32 every_pair = ~__mmask32(0);
+
+// Up to 32 depths of 16 columns: vector e holds depths e and 8 + e of all columns, in this order,
+// vector 8 + e depths 16 + e and 24 + e.
+inline void turn_sixteen(const uint16_t *b, int64_t step, __mmask32 depths, __m512i (&rows)[16]) {
+  __m512i other[16];
+  // The three rounds put the vectors of even numbers before those of odd ones.
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i)
+    rows[i] = _mm512_maskz_loadu_epi16(depths, b + (i % 2 * 8 + i / 2) * step);
+  const auto round = [](const __m512i(&from)[16], __m512i(&to)[16]) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      to[2 * i] = _mm512_maskz_unpacklo_epi16(every_pair, from[i], from[i + 8]);
+      to[2 * i + 1] = _mm512_maskz_unpackhi_epi16(every_pair, from[i], from[i + 8]);
+    }
+  };
+  round(rows, other);
+  round(other, rows);
+  round(rows, other);
+  const __m512i low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0),
+                high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+#pragma GCC unroll 8
+  for (int e = 0; e < 8; ++e) {
+    rows[e] = _mm512_permutex2var_epi64(other[e], low, other[e + 8]);
+    rows[e + 8] = _mm512_permutex2var_epi64(other[e], high, other[e + 8]);
+  }
+}
+
+template <class K>
+inline Vec<float, 64>::type floats_of(__m256i pairs) {
+  constexpr __mmask16 all = 0xffff;
+  if constexpr (std::is_same_v<K, Half>)
+    return (Vec<float, 64>::type)_mm512_maskz_cvtph_ps(all, pairs);
+  return (Vec<float, 64>::type)_mm512_maskz_slli_epi32(all, _mm512_maskz_cvtepu16_epi32(all, pairs),
+                                                       16);
+}
+
+// Adds the products of up to 32 depths, one after the other.
+template <class K, int rows>
+inline void add_sixteen(const uint16_t *b, int64_t step, const float *a, int64_t depths,
+                        Vec<float, 64>::type (&sum)[rows]) {
+  __m512i turned[16];
+  if (depths >= wide_depths) {
+    turn_sixteen(b, step, every_pair, turned);
+#pragma GCC unroll 32
+    for (int p = 0; p < wide_depths; ++p) {
+      const __m512i both = turned[p / 16 * 8 + p % 8];
+      const auto values = floats_of<K>(p / 8 % 2 ? _mm512_maskz_extracti64x4_epi64(0xf, both, 1)
+                                                 : _mm512_maskz_extracti64x4_epi64(0xf, both, 0));
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;
+    }
+    return;
+  }
+  turn_sixteen(b, step, every_pair >> (wide_depths - depths), turned);
+  for (int64_t p = 0; p < depths; ++p) {
+    const auto *halves = reinterpret_cast<const __m256i *>(&turned[p / 16 * 8 + p % 8]);
+    const auto values = floats_of<K>(_mm256_loadu_si256(halves + p / 8 % 2));
+    for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;
+  }
+}
+
+// As `along_groups`, sixteen columns at a time.
+template <class K, int rows, int groups>
+inline void along_wide_groups(const GemmStream &s, int64_t column) {
+  using Sum = Vec<float, 64>::type;
+  const auto *a = static_cast<const float *>(s.a);
+  const uint16_t *b[groups];
+  for (int g = 0; g < groups; ++g)
+    b[g] = static_cast<const uint16_t *>(s.b) + (column + g * wide_lines) * s.step;
+  const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
+  // What is asked for early: the next depth step, or the columns that come next.
+  const int64_t ahead = steps > 1 ? gemm_depth_step : groups * wide_lines * s.step;
+  Sum totals[groups][rows] = {};
+  for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
+    Sum sum[groups][rows] = {};
+    int64_t begin[groups], end[groups];
+    for (int g = 0; g < groups; ++g) {
+      const int64_t at = d - g * lag;
+      begin[g] = at * gemm_depth_step;
+      end[g] = begin[g] + gemm_depth_step < s.depth ? begin[g] + gemm_depth_step : s.depth;
+      if (at < 0 || at >= steps) end[g] = begin[g];
+    }
+    for (int64_t p = 0; p < gemm_depth_step; p += wide_depths) {
+#pragma GCC unroll 2
+      for (int g = 0; g < groups; ++g) {
+        const int64_t at = begin[g] + p;
+        if (at >= end[g]) continue;
+#pragma GCC unroll 16
+        for (int i = 0; i < wide_lines; ++i) __builtin_prefetch(b[g] + i * s.step + at + ahead);
+        add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
+      }
+    }
+    for (int g = 0; g < groups; ++g)
+      for (int i = 0; i < rows && end[g] > begin[g]; ++i)
+        totals[g][i] = begin[g] ? totals[g][i] + sum[g][i] : sum[g][i];
+  }
+  for (int g = 0; g < groups; ++g)
+    for (int i = 0; i < rows; ++i)
+      memcpy(static_cast<float *>(s.sums) + i * s.sums_stride + column + g * wide_lines,
+             &totals[g][i], sizeof(Sum));
+}
+#endif
+
+// The columns that are left when whole vectors of them were taken.
+template <class K, int rows>
+int64_t along_wide([[maybe_unused]] const GemmStream &s) {
+  int64_t j = 0;
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(typename K::Stored) == 2) {
+    constexpr int groups = rows <= 3 ? 2 : 1;
+    for (; j + groups * wide_lines <= s.columns; j += groups * wide_lines)
+      along_wide_groups<K, rows, groups>(s, j);
+    for (; j + wide_lines <= s.columns; j += wide_lines) along_wide_groups<K, rows, 1>(s, j);
+  }
+#endif
+  return j;
+}
+
+#if defined(__AVX2__)
 template <class K, int rows>
 void along(const GemmStream &s) {
   constexpr int groups = rows <= 3 ? 2 : 1;
   // The last group begins early where it would reach beyond the end; fewer than eight columns are
   // taken one by one, as eight times the same.
   const int64_t width = s.columns < lines ? 1 : lines, step = s.columns < lines ? 0 : s.step;
-  for (int64_t j = 0; j < s.columns; j += groups * width) {
+  for (int64_t j = along_wide<K, rows>(s); j < s.columns; j += groups * width) {
     int64_t first[groups];
     for (int g = 0; g < groups; ++g)
       first[g] = j + (g + 1) * width <= s.columns ? j + g * width : s.columns - width;
