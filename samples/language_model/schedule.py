@@ -40,8 +40,8 @@ class Schedule:
         # At least the last token is computed: its logits decide the next one.
         found = self.pages.find(sequence.chain(len(sequence.tokens) - 1, size))
         wanted = self.pages.needed(len(sequence.tokens)) - len(found)
-        # Every running sequence may need a page soon; without room one would be sent back.
-        spare = len(self.running)
+        # Without a page to spare, the next token of another one would send this one back.
+        spare = 1 if self.running else 0
         if spare and wanted + spare > self.pages.available:
             return False
         try:

@@ -31,6 +31,12 @@ PROCESS_WIDE = ("Runtime", "DefaultStream")
 """Handles that are made once and closed when the process ends."""
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep what importing made out of the collections of the leak check."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def device() -> Iterator[ap.Device]:
     """Device 0, current for the length of the test."""
