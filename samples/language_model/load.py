@@ -122,7 +122,8 @@ class Load:
         self._left = options.requests
         self.outcomes: Counter[str] = Counter()
         self.answers: list[tuple[float, float, float]] = []
-        """When each right answer was complete, and after how many seconds; and its first text."""
+        """When each right answer was complete, and after how many seconds; of streams, when the
+        first text came, else NaN."""
         self.explained = ""
         self.wrong: list[str] = []
         self.began = time.monotonic()
@@ -180,7 +181,7 @@ class Load:
             await asyncio.sleep(self._random.uniform(0.5, 1.5))
         if status == 200:
             now = time.monotonic()
-            self.answers.append((now - self.began, now - began, (first or now) - began))
+            self.answers.append((now - self.began, now - began, (first or np.nan) - began))
             if text == case.text:
                 return RIGHT
             self.wrong.append(f"{case.body}: {text!r}, alone it is {case.text!r}")
@@ -246,6 +247,7 @@ def summary(load: Load, held: list[tuple[float, dict[str, float]]]) -> dict[str,
 
     def percentiles(column: int) -> dict[str, float]:
         values = np.array(load.answers).reshape(-1, 3)[:, column]
+        values = values[~np.isnan(values)]
         return {n: round(float(np.percentile(values, m)), 3) for n, m in marks if values.size}
 
     half = len(held) // 2
@@ -290,9 +292,11 @@ def plot(load: Load, held: list[tuple[float, dict[str, float]]], path: Path) -> 
 
     figure = Figure(figsize=(8, 8), layout="constrained")
     latency, throughput, memory = figure.subplots(3, 1, sharex=True)
+    for axes in (latency, throughput, memory):
+        axes.margins(y=0.35)  # for the legend
     seen = np.array(load.answers).reshape(-1, 3)
     latency.plot(seen[:, 0], seen[:, 1], ".", markersize=3, alpha=0.4, label="whole answer")
-    latency.plot(seen[:, 0], seen[:, 2], ".", markersize=3, alpha=0.4, label="first text")
+    latency.plot(seen[:, 0], seen[:, 2], ".", markersize=3, alpha=0.4, label="first text, streams")
     latency.set(ylabel="latency, s", title="Every right answer", ylim=0)
     latency.legend(loc="upper right")
     times = np.array([at for at, _ in held])
