@@ -66,6 +66,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the first one count as 0. The highest sum is chosen first, of equal ones the block in"
         " front; places without a block hold -1. Several tokens of a sequence are its last ones,"
         " and each sees the compressed keys whose tokens are not behind it.",
+        "IndexerQuantCache rounds the scales of FLOAT8 up to a power of two and takes those of"
+        " FLOAT4 from the exponent of the largest value. A row of KvCompressEpilog has the rotary"
+        " part in front with quantMode 0 and behind the quantised part with 1, as the attention"
+        " that reads it has; values are divided by the scale as it is stored, and bytes behind the"
+        " row are left as they are. Forms whose result the documents leave open are refused:"
+        " quantMode 2 of both, and scales that are not rounded but kept as powers of two.",
         "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
         " sequence count as zeros where no list says how many tokens count. A block of which none"
         " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
