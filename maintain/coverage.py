@@ -59,6 +59,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " FLOAT8_E4M3FN and HIFLOAT8 too.",
         "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
+        "A token of MixedQuantSparseFlashMla is its quantised part and then its rotary part, as"
+        " KvCompressEpilog takes it; elements are multiplied by their scales in float32. Its"
+        " metadata is not read either. The operators that make metadata are absent: how they share"
+        " out work follows a model of costs that no document has.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
         "NsaCompressAttention and NsaCompressAttentionInfer take the scores of blocks from the"

@@ -4,10 +4,10 @@
 // part of each softmax.
 #include <cinttypes>
 
-#include "aclnnop/attention.h"
 #include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/attention/sparse_mla.h"
+#include "ops/quant/mx_check.h"
 
 namespace emu {
 namespace {
@@ -15,24 +15,6 @@ namespace {
 constexpr int64_t kMostHeads = 128, kPageUnit = 16, kLongestPage = 1024, kMetadata = 1024,
                   kMostRatio = 128;
 constexpr int64_t kWindow = 127, kChosenRatio = 4, kDenseRatio = 128;
-
-// Tokens or compressed tokens, and what says which of them there are and which are chosen.
-struct MlaSide {
-  Named<aclTensor> kv, chosen, table, ends, used;
-};
-
-struct MlaCall {
-  const aclTensor *q;
-  MlaSide own, compressed;
-  Named<aclTensor> query_ends, used_queries, residuals, counts, reserved, sinks, metadata;
-  double scale;
-  int64_t ratio, mask, compressed_mask, left, right;
-  const char *query_layout, *key_layout;
-  int64_t value_mode;
-  bool with_lse;
-  const aclTensor *out;
-  Named<aclTensor> lse;
-};
 
 // Programs pass empty tensors for what they do not use.
 bool used(const Named<aclTensor> &t) { return t && t->numel() != 0; }
@@ -42,15 +24,19 @@ void each_input(const MlaCall &c, F &&f) {
   for (const auto *t : {&c.own.kv, &c.compressed.kv, &c.own.chosen, &c.compressed.chosen,
                         &c.own.table, &c.compressed.table, &c.query_ends, &c.own.ends,
                         &c.compressed.ends, &c.used_queries, &c.own.used, &c.compressed.used,
-                        &c.residuals, &c.counts, &c.reserved, &c.sinks, &c.metadata})
+                        &c.residuals, &c.counts, &c.compressed_counts, &c.sinks, &c.metadata})
     f(*t);
 }
 
 class MlaRules {
  public:
-  MlaRules(const MlaCall &call, Mla *mla) : c_(call), x_(*mla), check_(kMlaOp) {}
+  MlaRules(const MlaCall &call, Mla *mla) : c_(call), x_(*mla), check_(call.op) {}
 
   Status run() {
+    check_.required("q", c_.q).required("attnOutOut", c_.out);
+    if (quantised()) {
+      if (const Status s = check_chip(check_, kNoKernel)) return s;
+    }
     arguments();
     if (check_.ok()) forms();
     if (check_.ok()) part(c_.own, &x_.own);
@@ -61,8 +47,10 @@ class MlaRules {
   }
 
  private:
+  bool quantised() const { return c_.quantised; }
+  int64_t key_width() const { return !quantised() ? kMlaWidth : c_.quant_mode == 1 ? 608 : 584; }
+
   void arguments() {
-    check_.required("q", c_.q).required("attnOutOut", c_.out);
     each_input(c_, [&](const Named<aclTensor> &t) { check_.optional(t.name, t.given); });
     if (c_.with_lse) check_.required(c_.lse.name, c_.lse.given);
     check_.optional(c_.lse.name, c_.lse.given);
@@ -72,11 +60,16 @@ class MlaRules {
     if (!check_.ok()) return;
     check_.same_dtype("attnOutOut", c_.out->dtype, "q", c_.q->dtype);
     for (const auto *t : {&c_.own.kv, &c_.compressed.kv})
-      if (*t) check_.same_dtype(t->name, t->given->dtype, "q", c_.q->dtype);
+      if (*t && !quantised()) check_.same_dtype(t->name, t->given->dtype, "q", c_.q->dtype);
     for (const auto *t : {&c_.own.kv, &c_.sinks, &c_.metadata})
       check_.that(used(*t), "%s is null or empty; it is needed", t->name);
-    for (const auto *t : {&c_.used_queries, &c_.reserved})
-      check_.that(!used(*t), "%s is given; pass null", t->name);
+    check_.that(!used(c_.used_queries), "%s is given; pass null", c_.used_queries.name);
+    check_.that(quantised() || !used(c_.compressed_counts), "%s is given; pass null",
+                c_.compressed_counts.name);
+    if (!quantised()) return;
+    check_.that(c_.quant_mode == 1 || c_.quant_mode == 2, "quantMode is %" PRId64 "; allowed: 1, 2",
+                c_.quant_mode);
+    check_.that(c_.rope == kMlaRope, "ropeHeadDim is %" PRId64 "; allowed: 64", c_.rope);
   }
 
   void forms() {
@@ -102,9 +95,15 @@ class MlaRules {
     p->given = true;
     p->form = sequence_form(check_, side.kv.name, side.kv.given, "layoutKvOptional", c_.key_layout,
                             "PA_BBND");
-    check_.that(p->form.heads == 1 && p->form.width == kMlaWidth,
-                "%s has %" PRId64 " heads of %" PRId64 " elements; it must have 1 of 512",
-                side.kv.name, p->form.heads, p->form.width);
+    check_.that(p->form.heads == 1 && p->form.width == key_width(),
+                "%s has %" PRId64 " heads of %" PRId64 " elements; it must have 1 of %" PRId64,
+                side.kv.name, p->form.heads, p->form.width, key_width());
+    if (!check_.ok()) return;
+    check_.that(!quantised() || side.kv->strides.back() == 1,
+                "%s has gaps between the elements of a token", side.kv.name);
+    check_.that(c_.quant_mode != 2 || p->form.paged,
+                "layoutKvOptional is \"%.40s\"; with quantMode 2 it must be PA_BBND",
+                c_.key_layout);
     check_.that(p->form.paged || p->form.packed == x_.query.packed,
                 "layoutKvOptional is \"%.40s\"; it must be layoutQOptional, or PA_BBND",
                 c_.key_layout);
@@ -142,7 +141,39 @@ class MlaRules {
     return layout;
   }
 
+  // What both sides have with quantised keys.
+  void quantised_modes() {
+    const bool sparse = x_.own.chosen != 0, both = x_.compressed.given;
+    check_.that(!x_.own.form.paged || used(c_.own.used) || sparse,
+                "%s is null; with layoutKvOptional PA_BBND it is needed", c_.own.used.name);
+    check_.that(sparse == used(c_.counts), "%s and %s go together", c_.own.chosen.name,
+                c_.counts.name);
+    check_.that(both || !used(c_.compressed.chosen), "%s is given without %s",
+                c_.compressed.chosen.name, c_.compressed.kv.name);
+    check_.that(sparse ? c_.mask == kMlaNoMask : c_.mask == kMlaCausal || c_.mask == kMlaBand,
+                "oriMaskMode is %" PRId64 "; allowed: %s", c_.mask,
+                sparse ? "0 with chosen tokens" : "3, 4");
+    check_.that(!both || c_.compressed_mask == (sparse ? kMlaNoMask : kMlaCausal),
+                "cmpMaskMode is %" PRId64 "; allowed: %s", c_.compressed_mask,
+                sparse ? "0 with chosen tokens" : "3");
+    const bool counted = both && sparse;
+    check_.that(counted == used(c_.compressed_counts) && (!counted || x_.compressed.chosen != 0),
+                "%s and %s go together where both sides are chosen", c_.compressed.chosen.name,
+                c_.compressed_counts.name);
+    check_.that(both ? c_.ratio >= 1 && c_.ratio <= kMostRatio : c_.ratio == 1,
+                "cmpRatio is %" PRId64 "; allowed: 1%s", c_.ratio, both ? " to 128" : "");
+    check_.that(c_.left >= -1 && c_.right >= -1 &&
+                    (c_.mask == kMlaBand || (c_.left == -1 && c_.right == -1)),
+                "oriWinLeft is %" PRId64 " and oriWinRight %" PRId64 "; allowed: -1%s", c_.left,
+                c_.right, c_.mask == kMlaBand ? " and above" : "");
+    check_.that(!both || c_.ratio == 1 || c_.compressed_mask != kMlaCausal || used(c_.residuals),
+                "%s is null; with a cmpRatio above 1 and cmpMaskMode 3 it is needed",
+                c_.residuals.name);
+    check_.that(c_.value_mode == 1, "topkValueMode is %" PRId64 "; allowed: 1", c_.value_mode);
+  }
+
   void modes() {
+    if (quantised()) return quantised_modes();
     const bool sparse = x_.own.chosen != 0, both = x_.compressed.given, new_chip = chip_is_950();
     check_.that(!x_.own.form.paged || used(c_.own.used),
                 "%s is null; with layoutKvOptional PA_BBND it is needed", c_.own.used.name);
@@ -188,10 +219,11 @@ class MlaRules {
     if (used(c_.residuals))
       check_lengths(check_, c_.residuals.name, c_.residuals.given, LengthList::kCounts,
                     x_.query.batch);
-    if (used(c_.counts)) {
+    for (const auto *t : {&c_.counts, &c_.compressed_counts}) {
+      if (!used(*t)) continue;
       Layout counts = rows(1);
       --counts.rank;
-      check_.shape(c_.counts.name, c_.counts.given, counts);
+      check_.shape(t->name, t->given, counts);
     }
     const int64_t heads = x_.query.heads, metadata = kMetadata;
     check_.shape(c_.sinks.name, c_.sinks.given, dense_layout(&heads, 1))
@@ -211,6 +243,9 @@ class MlaRules {
     x_.scale = static_cast<float>(c_.scale);
     x_.with_lse = c_.with_lse;
     x_.counted = used(c_.counts);
+    x_.compressed_counted = used(c_.compressed_counts);
+    x_.op = c_.op;
+    x_.quant_mode = c_.quantised ? c_.quant_mode : 0;
     x_.with_residuals = used(c_.residuals);
   }
 
@@ -220,56 +255,16 @@ class MlaRules {
 };
 
 }  // namespace
-}  // namespace emu
 
-EMU_OPERATOR(SparseFlashMla,
-             (const aclTensor *q, const aclTensor *oriKvOptional, const aclTensor *cmpKvOptional,
-              const aclTensor *oriSparseIndicesOptional, const aclTensor *cmpSparseIndicesOptional,
-              const aclTensor *oriBlockTableOptional, const aclTensor *cmpBlockTableOptional,
-              const aclTensor *cuSeqlensQOptional, const aclTensor *cuSeqlensOriKvOptional,
-              const aclTensor *cuSeqlensCmpKvOptional, const aclTensor *sequsedQOptional,
-              const aclTensor *sequsedOriKvOptional, const aclTensor *sequsedCmpKvOptional,
-              const aclTensor *cmpResidualKvOptional, const aclTensor *oriTopkLengthOptional,
-              const aclTensor *cmpTopkLengthOptional, const aclTensor *sinksOptional,
-              const aclTensor *metadataOptional, double softmaxScale, int64_t cmpRatio,
-              int64_t oriMaskMode, int64_t cmpMaskMode, int64_t oriWinLeft, int64_t oriWinRight,
-              const char *layoutQOptional, const char *layoutKvOptional, int64_t topkValueMode,
-              bool returnSoftmaxLse, aclTensor *attnOutOut, aclTensor *softmaxLseOutOptional)) {
-  emu::MlaCall c{};
-  c.q = q;
-  c.own = {EMU_ARGUMENT(oriKvOptional), EMU_ARGUMENT(oriSparseIndicesOptional),
-           EMU_ARGUMENT(oriBlockTableOptional), EMU_ARGUMENT(cuSeqlensOriKvOptional),
-           EMU_ARGUMENT(sequsedOriKvOptional)};
-  c.compressed = {EMU_ARGUMENT(cmpKvOptional), EMU_ARGUMENT(cmpSparseIndicesOptional),
-                  EMU_ARGUMENT(cmpBlockTableOptional), EMU_ARGUMENT(cuSeqlensCmpKvOptional),
-                  EMU_ARGUMENT(sequsedCmpKvOptional)};
-  c.query_ends = EMU_ARGUMENT(cuSeqlensQOptional);
-  c.used_queries = EMU_ARGUMENT(sequsedQOptional);
-  c.residuals = EMU_ARGUMENT(cmpResidualKvOptional);
-  c.counts = EMU_ARGUMENT(oriTopkLengthOptional);
-  c.reserved = EMU_ARGUMENT(cmpTopkLengthOptional);
-  c.sinks = EMU_ARGUMENT(sinksOptional);
-  c.metadata = EMU_ARGUMENT(metadataOptional);
-  c.scale = softmaxScale;
-  c.ratio = cmpRatio;
-  c.mask = oriMaskMode;
-  c.compressed_mask = cmpMaskMode;
-  c.left = oriWinLeft;
-  c.right = oriWinRight;
-  c.query_layout = layoutQOptional ? layoutQOptional : "BSND";
-  c.key_layout = layoutKvOptional ? layoutKvOptional : "BSND";
-  c.value_mode = topkValueMode;
-  c.with_lse = returnSoftmaxLse;
-  c.out = attnOutOut;
-  c.lse = EMU_ARGUMENT(softmaxLseOutOptional);
-  auto x = std::make_shared<emu::Mla>();
-  if (const emu::Status s = emu::MlaRules(c, x.get()).run()) return s;
-  emu::PlanBuilder plan(emu::kMlaOp);
-  x->query_at = plan.input(q);
+Status plan_mla(const MlaCall &c, uint64_t *workspace_size, aclOpExecutor **executor) {
+  auto x = std::make_shared<Mla>();
+  if (const Status s = MlaRules(c, x.get()).run()) return s;
+  PlanBuilder plan(c.op);
+  x->query_at = plan.input(c.q);
   // Empty tensors count as absent.
-  const auto add = [&](const emu::Named<aclTensor> &t) {
+  const auto add = [&](const Named<aclTensor> &t) {
     const size_t at = plan.input(t.given);
-    return emu::used(t) ? at : emu::kAbsent;
+    return used(t) ? at : kAbsent;
   };
   size_t unread;
   size_t *const positions[] = {&x->own.kv_at,
@@ -286,16 +281,16 @@ EMU_OPERATOR(SparseFlashMla,
                                &x->compressed.used_at,
                                &x->residuals_at,
                                &x->counts_at,
-                               &unread,
+                               &x->compressed_counts_at,
                                &x->sinks_at,
                                &unread};
   size_t next = 0;
-  emu::each_input(c, [&](const emu::Named<aclTensor> &t) { *positions[next++] = add(t); });
-  x->out_at = plan.output(attnOutOut);
-  x->lse_at =
-      returnSoftmaxLse ? plan.output(softmaxLseOutOptional) : plan.unused(softmaxLseOutOptional);
-  const std::shared_ptr<const emu::Mla> kept = x;
-  return plan.finish([kept](emu::PlanContext &ctx) { return emu::run_mla(*kept, ctx); },
-                     workspaceSize, executor);
+  each_input(c, [&](const Named<aclTensor> &t) { *positions[next++] = add(t); });
+  x->out_at = plan.output(c.out);
+  x->lse_at = c.with_lse ? plan.output(c.lse.given) : plan.unused(c.lse.given);
+  const std::shared_ptr<const Mla> kept = x;
+  return plan.finish([kept](PlanContext &ctx) { return run_mla(*kept, ctx); }, workspace_size,
+                     executor);
 }
-EMU_CATCH
+
+}  // namespace emu

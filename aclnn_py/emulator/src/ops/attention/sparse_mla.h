@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one makes of a call of SparseFlashMla.
+// The arguments of SparseFlashMla and of its form with quantised keys, and what phase one makes of
+// them.
 #pragma once
 
 #include "ops/attention/sequences.h"
 
 namespace emu {
 
-constexpr const char *kMlaOp = "aclnnSparseFlashMla";
-constexpr int64_t kMlaWidth = 512;
+// A token has this many elements, of which the last ones are the rotary part.
+constexpr int64_t kMlaWidth = 512, kMlaRope = 64;
 // Modes of the masks.
 constexpr int64_t kMlaNoMask = 0, kMlaCausal = 3, kMlaBand = 4;
+
+// Tokens or compressed tokens, and what says which of them there are and which are chosen.
+struct MlaSide {
+  Named<aclTensor> kv, chosen, table, ends, used;
+};
+
+// The arguments of both operators.
+struct MlaCall {
+  const char *op;
+  bool quantised;
+  int64_t quant_mode, rope;
+  const aclTensor *q;
+  MlaSide own, compressed;
+  Named<aclTensor> query_ends, used_queries, residuals, counts, compressed_counts, sinks, metadata;
+  double scale;
+  int64_t ratio, mask, compressed_mask, left, right;
+  const char *query_layout, *key_layout;
+  int64_t value_mode;
+  bool with_lse;
+  const aclTensor *out;
+  Named<aclTensor> lse;
+};
 
 struct MlaPart {
   bool given = false;
@@ -20,14 +43,19 @@ struct MlaPart {
 };
 
 struct Mla {
+  const char *op;
+  int64_t quant_mode = 0;  // 0: keys are what they say
   SequenceForm query;
   MlaPart own, compressed;
   int64_t ratio = 1, mask = 0, compressed_mask = 0, left = -1, right = -1;
   float scale = 1.0f;
-  bool with_lse = false, counted = false, with_residuals = false;
-  size_t query_at, query_ends_at, residuals_at, counts_at, sinks_at, out_at, lse_at;
+  bool with_lse = false, counted = false, compressed_counted = false, with_residuals = false;
+  size_t query_at, query_ends_at, residuals_at, counts_at, compressed_counts_at, sinks_at, out_at,
+      lse_at;
 };
 
+// Phase one of both operators.
+Status plan_mla(const MlaCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
 // Phase two.
 Status run_mla(const Mla &mla, PlanContext &context);
 

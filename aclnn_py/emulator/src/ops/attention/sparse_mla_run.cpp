@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phase two of SparseFlashMla.
+// Phase two of SparseFlashMla and of its form with quantised keys.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -7,9 +7,27 @@
 #include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/attention/sparse_mla.h"
+#include "ops/quant/low_bits.h"
 
 namespace emu {
 namespace {
+
+// The bytes of a token: the rotary part in BFLOAT16, the rest in FLOAT8_E4M3FN and a scale for each
+// group of it. Mode 1 has the rotary part in front and scales in BFLOAT16, mode 2 the rest in front
+// and scales in FLOAT8_E8M0. The elements become the rest, then the rotary part.
+void load_quantised(int64_t mode, const char *token, float *to) {
+  constexpr int64_t rest = kMlaWidth - kMlaRope, group = 64;
+  const char *codes = mode == 1 ? token + 2 * kMlaRope : token,
+             *rotary = mode == 1 ? token : token + rest, *scales = token + rest + 2 * kMlaRope;
+  load_as(ACL_FLOAT8_E4M3FN, codes, 1, rest, ACL_FLOAT, to);
+  load_as(ACL_BF16, rotary, 2, kMlaRope, ACL_FLOAT, to + rest);
+  for (int64_t g = 0; g < rest / group; ++g) {
+    float scale;
+    if (mode == 1) load_as(ACL_BF16, scales + 2 * g, 2, 1, ACL_FLOAT, &scale);
+    else scale = e8m0_to_float(static_cast<uint8_t>(scales[g]));
+    for (int64_t i = 0; i < group; ++i) to[g * group + i] *= scale;
+  }
+}
 
 class MlaRun {
  public:
@@ -19,7 +37,7 @@ class MlaRun {
     const auto kind = [](const SequenceForm &form) {
       return form.packed ? LengthList::kOffsets : LengthList::kCounts;
     };
-    if (const Status s = read_sequences(kMlaOp, "cuSeqlensQOptional", c_,
+    if (const Status s = read_sequences(x_.op, "cuSeqlensQOptional", c_,
                                         x_.query.packed ? x_.query_ends_at : kAbsent,
                                         kind(x_.query), x_.query, &queries_))
       return s;
@@ -29,6 +47,7 @@ class MlaRun {
         return s;
     }
     if (x_.counted) counts_ = all(x_.counts_at);
+    if (x_.compressed_counted) compressed_counts_ = all(x_.compressed_counts_at);
     if (x_.with_residuals) residuals_ = all(x_.residuals_at);
     sinks_ = read_all<float>(c_, x_.sinks_at, x_.query.heads, 0.0f);
     if (const Status s = check_chosen()) return s;
@@ -49,7 +68,7 @@ class MlaRun {
 
   Status read(const MlaPart &part, const char *what, Side *side) {
     const bool packed = part.form.packed;
-    if (const Status s = read_sequences(kMlaOp, what, c_, packed ? part.ends_at : part.used_at,
+    if (const Status s = read_sequences(x_.op, what, c_, packed ? part.ends_at : part.used_at,
                                         packed ? LengthList::kOffsets : LengthList::kCounts,
                                         part.form, &side->sequences))
       return s;
@@ -58,13 +77,13 @@ class MlaRun {
       for (size_t b = 0; b < used.size(); ++b) {
         int64_t &length = side->sequences.lengths[b];
         if (used[b] < 0 || used[b] > length)
-          return fail(kKernelFault, "%s: %s are %lld for sequence %zu; allowed: 0 to %lld", kMlaOp,
+          return fail(kKernelFault, "%s: %s are %lld for sequence %zu; allowed: 0 to %lld", x_.op,
                       what, static_cast<long long>(used[b]), b, static_cast<long long>(length));
         length = used[b];
       }
     }
     if (part.chosen != 0) side->chosen = all(part.chosen_at);
-    return read_page_table(kMlaOp, c_, part.table_at, part.form, side->sequences, &side->pages);
+    return read_page_table(x_.op, c_, part.table_at, part.form, side->sequences, &side->pages);
   }
 
   int64_t place(int64_t b, int64_t token) const {
@@ -79,14 +98,14 @@ class MlaRun {
       for (int64_t t = 0; t < queries_.lengths[at]; ++t) {
         const int64_t row = place(b, t), count = counts_[static_cast<size_t>(row)];
         if (count < 0 || count > x_.own.chosen)
-          return fail(kKernelFault, "%s: oriTopkLengthOptional has %lld; allowed: 0 to %lld",
-                      kMlaOp, static_cast<long long>(count), static_cast<long long>(x_.own.chosen));
+          return fail(kKernelFault, "%s: oriTopkLengthOptional has %lld; allowed: 0 to %lld", x_.op,
+                      static_cast<long long>(count), static_cast<long long>(x_.own.chosen));
         for (int64_t i = 0; i < count; ++i) {
           const int64_t key = own_.chosen[static_cast<size_t>(row * x_.own.chosen + i)];
           if (key < 0 || key >= own_.sequences.lengths[at])
             return fail(kKernelFault,
                         "%s: oriSparseIndicesOptional has %lld; sequence %lld has %lld tokens",
-                        kMlaOp, static_cast<long long>(key), static_cast<long long>(b),
+                        x_.op, static_cast<long long>(key), static_cast<long long>(b),
                         static_cast<long long>(own_.sequences.lengths[at]));
         }
       }
@@ -131,7 +150,10 @@ class MlaRun {
       return keys;
     }
     const int64_t row = place(b, token) * x_.compressed.chosen;
-    for (int64_t i = 0; i < x_.compressed.chosen; ++i) {
+    int64_t count = x_.compressed.chosen;
+    if (x_.compressed_counted)
+      count = std::min(count, compressed_counts_[static_cast<size_t>(place(b, token))]);
+    for (int64_t i = 0; i < count; ++i) {
       const int64_t key = compressed_.chosen[static_cast<size_t>(row + i)];
       if (key >= 0 && key < end) keys.push_back(key);
     }
@@ -163,6 +185,11 @@ class MlaRun {
     });
   }
 
+  void load_key(const TokenReader &tokens, int64_t b, int64_t key, float *to) const {
+    if (x_.quant_mode == 0) return tokens.load(b, 0, key, to);
+    load_quantised(x_.quant_mode, tokens.heads().data + tokens.at(b, 0, key), to);
+  }
+
   void row(int64_t b, int64_t token, const TokenReader &query, const TokenReader &own,
            const TokenReader &compressed, const TokenReader &to) const {
     const std::vector<int64_t> first = own_keys(b, token), second = compressed_keys(b, token);
@@ -172,8 +199,8 @@ class MlaRun {
         k(static_cast<size_t>(count * kMlaWidth));
     for (int64_t n = 0; n < heads; ++n) query.load(b, n, token, q.data() + n * kMlaWidth);
     float *next = k.data();
-    for (const int64_t key : first) own.load(b, 0, key, (next += kMlaWidth) - kMlaWidth);
-    for (const int64_t key : second) compressed.load(b, 0, key, (next += kMlaWidth) - kMlaWidth);
+    for (const int64_t key : first) load_key(own, b, key, (next += kMlaWidth) - kMlaWidth);
+    for (const int64_t key : second) load_key(compressed, b, key, (next += kMlaWidth) - kMlaWidth);
     GatheredAttention a{q.data(), k.data(), k.data(), heads, count, kMlaWidth, kMlaWidth, x_.scale};
     a.sinks = sinks_.data();
     GatheredResult result;
@@ -196,7 +223,7 @@ class MlaRun {
   PlanContext &c_;
   Sequences queries_;
   Side own_, compressed_;
-  std::vector<int64_t> counts_, residuals_;
+  std::vector<int64_t> counts_, compressed_counts_, residuals_;
   std::vector<float> sinks_;
 };
 
