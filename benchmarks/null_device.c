@@ -117,6 +117,27 @@ aclError aclmdlRIExecuteAsync(aclmdlRI graph, aclrtStream stream)
     (void)graph, (void)stream;
     return 0;
 }
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream)
+{
+    (void)stream;
+    return 0;
+}
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *out)
+{
+    (void)stream;
+    *out = &context;
+    return 0;
+}
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp group)
+{
+    (void)stream, (void)group;
+    return 0;
+}
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream)
+{
+    (void)stream;
+    return 0;
+}
 aclError aclmdlRIDestroy(aclmdlRI graph)
 {
     (void)graph;
@@ -134,6 +155,66 @@ aclError aclrtMemcpy(void *to, size_t limit, const void *from, size_t nbytes, ac
     return 0;
 }
 
+aclError aclrtMemcpyAsync(void *to, size_t limit, const void *from, size_t nbytes,
+                          aclrtMemcpyKind kind, aclrtStream stream)
+{
+    (void)stream;
+    return aclrtMemcpy(to, limit, from, nbytes, kind);
+}
+aclError aclrtMemset(void *to, size_t limit, int32_t value, size_t nbytes)
+{
+    (void)limit;
+    memset(to, value, nbytes);
+    return 0;
+}
+aclError aclrtMallocHost(void **out, size_t nbytes)
+{
+    *out = malloc(nbytes);
+    return *out ? 0 : ACL_ERROR_BAD_ALLOC;
+}
+aclError aclrtFreeHost(void *address)
+{
+    free(address);
+    return 0;
+}
+aclError aclrtCreateEventWithFlag(aclrtEvent *out, uint32_t flag)
+{
+    (void)flag;
+    *out = malloc(1);
+    return 0;
+}
+aclError aclrtDestroyEvent(aclrtEvent event)
+{
+    free(event);
+    return 0;
+}
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
+{
+    (void)event, (void)stream;
+    return 0;
+}
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
+{
+    (void)event, (void)stream;
+    return 0;
+}
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *out)
+{
+    (void)event;
+    *out = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    return 0;
+}
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
+{
+    (void)event, (void)timeout;
+    return 0;
+}
+aclError aclrtSynchronizeEvent(aclrtEvent event)
+{
+    (void)event;
+    return 0;
+}
+
 aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType dtype,
                            const int64_t *strides, int64_t offset, aclFormat format,
                            const int64_t *storage, uint64_t storage_rank, void *data)
@@ -147,6 +228,18 @@ aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType dtype
 aclnnStatus aclDestroyTensor(const aclTensor *tensor)
 {
     free((void *)tensor);
+    return 0;
+}
+aclIntArray *aclCreateIntArray(const int64_t *values, uint64_t count)
+{
+    int64_t *array = malloc((count + 1) * sizeof *array);
+    array[0] = (int64_t)count;
+    memcpy(array + 1, values, count * sizeof *array);
+    return (aclIntArray *)array;
+}
+aclnnStatus aclDestroyIntArray(const aclIntArray *array)
+{
+    free((void *)array);
     return 0;
 }
 aclScalar *aclCreateScalar(void *value, aclDataType dtype)

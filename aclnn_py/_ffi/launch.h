@@ -242,14 +242,15 @@ typedef struct {
 } ap_sequence;
 
 /* One captured launch that is made again: its task group, the stream that stood for the captured
-   one, what it is called with, and its executor between the phases. chosen: whether the exchange
-   at hand concerns it. */
+   one, what it is called with, and what phase one made while it is ready for phase two. chosen:
+   whether the exchange at hand concerns it. */
 typedef struct {
     void *group;
     ap_stream *recording;
     const ap_call *call;
     ap_tensor **tensors;
-    ap_plan plan;
+    ap_prepared prepared;
+    uint32_t ready;
     uint32_t chosen;
 } ap_update;
 

@@ -2,20 +2,38 @@
 /* Captured launches that are made again with other arguments. Included by the generated source
    after launch.c. */
 
+void ap_updates_discard(ap_update *updates, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        ap_update *u = &updates[i];
+        if (!u->ready || forked_child)
+            continue;
+        u->ready = 0;
+        destroy_executor(&u->prepared);
+        destroy_objects(&u->prepared, AP_FAILED);
+    }
+}
+
 int32_t ap_updates_prepare(ap_stream *stream, ap_update *updates, uint32_t count)
 {
-    int32_t code = AP_OK;
+    int32_t code = take_stream(&stream);
     uint32_t at = 0;
-    ap_pass(1); /* nobody observes what is not a launch of the caller */
+    ap_updates_discard(updates, count); /* what an exchange left that was given up in between */
     for (; at < count && code == AP_OK; ++at) {
         ap_update *u = &updates[at];
-        if (u->chosen)
-            code = ap_prepare(stream, u->call, u->tensors, 0, &u->plan);
+        if (!u->chosen)
+            continue;
+        code = check_tensors(u->call, u->tensors, stream);
+        /* Nothing is queued yet: nobody has to wait. */
+        if (AP_LIKELY(code == AP_OK || code == AP_GUARDED))
+            code = phase_one(&u->prepared, u->call, u->tensors);
+        u->ready = code == AP_OK;
     }
-    ap_pass(-1);
     if (AP_UNLIKELY(code != AP_OK)) {
+        ap_failure first = failure; /* releasing the others leaves it as it is */
         ap_updates_discard(updates, at);
-        failure.step = at - 1;
+        failure = first;
+        failure.step = at ? at - 1 : 0;
     }
     return code;
 }
@@ -23,7 +41,7 @@ int32_t ap_updates_prepare(ap_stream *stream, ap_update *updates, uint32_t count
 /* What can be set right is found before the group is opened. */
 static int32_t check_update(ap_stream *stream, const ap_update *u)
 {
-    const ap_prepared *p = u->plan.prepared;
+    const ap_prepared *p = &u->prepared;
     u->recording->raw = stream->raw;
     int32_t code = check_tensors(p->call, p->tensors, u->recording);
     if (AP_LIKELY(code == AP_OK) && p->workspace_nbytes > u->recording->workspace_nbytes) {
@@ -36,7 +54,7 @@ static int32_t check_update(ap_stream *stream, const ap_update *u)
 /* The group is closed whatever happens in it; the first failure is told. */
 static int32_t run_update(ap_stream *stream, ap_update *u)
 {
-    ap_prepared *p = u->plan.prepared;
+    ap_prepared *p = &u->prepared;
     int32_t code = AP_OK;
     int32_t status = aclmdlRICaptureTaskUpdateBegin(stream->raw, u->group);
     if (AP_UNLIKELY(status != 0))
@@ -45,11 +63,11 @@ static int32_t run_update(ap_stream *stream, ap_update *u)
     code = phase_two(u->recording, p, p->workspace_nbytes ? u->recording->workspace : NULL,
                      p->workspace_nbytes);
     unlock_stream(u->recording);
+    u->ready = 0;
     code = destroy_objects(p, code);
     status = aclmdlRICaptureTaskUpdateEnd(stream->raw);
     if (AP_UNLIKELY(status != 0) && code == AP_OK)
         code = fail(AP_PHASE_UPDATE, status, "aclmdlRICaptureTaskUpdateEnd", -1, -1);
-    ap_discard(&u->plan);
     return code;
 }
 
@@ -70,10 +88,4 @@ int32_t ap_updates_run(ap_stream *stream, ap_update *updates, uint32_t count, ui
     }
     failure.step = at;
     return code;
-}
-
-void ap_updates_discard(ap_update *updates, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i)
-        ap_discard(&updates[i].plan);
 }

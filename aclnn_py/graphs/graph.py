@@ -334,7 +334,7 @@ class Graph(Handle):
         known = self._inputs
         tensors, lists = known.check(inputs)
         with state.memory.lock:
-            queue = state.own_queue()
+            queue = self._stream_to_update()
             known.prepare(queue, tensors, lists)
             state.follow(queue)
             try:
@@ -366,6 +366,13 @@ class Graph(Handle):
                 call=call,
             )
         return state
+
+    def _stream_to_update(self) -> Stream:
+        """The stream of the last replay, if it is current: then nobody has to wait for another."""
+        current, last = current_stream(), self.raw.memory.last
+        if last is not None and last[0] is current.state and current.state.recorder is None:
+            return current
+        return self.raw.own_queue()
 
     def _stream_to_record(self, stream: Stream | None) -> Stream:
         if stream is None:

@@ -192,10 +192,9 @@ class GraphInputs:
 
     def check(self, inputs: Mapping[str, object]) -> tuple[dict[str, Tensor], dict[str, GraphList]]:
         """Refuse what cannot take the place of an input; return tensors and lists apart."""
-        known = self.named
         for name in inputs:
-            if name not in known:
-                names = ", ".join(known) or "it has none"
+            if name not in self.bound and name not in self.lists.bound:
+                names = ", ".join(self.named) or "it has none"
                 raise ValueError(f"{name}: no input of this graph; its inputs: {names}")
         tensors = {n: self._checked_tensor(n, v) for n, v in inputs.items() if n in self.bound}
         lists = {n: self.lists.checked(n, v) for n, v in inputs.items() if n not in tensors}
@@ -229,8 +228,8 @@ class GraphInputs:
         tensors: Mapping[str, Tensor],
         lists: Mapping[str, GraphList],
     ) -> None:
-        """Make the launches again that were prepared, on the stream of the graph."""
-        self._updates.run(queue, self._with(tensors, lists))
+        """Make the launches again that were prepared, on a stream behind the graph's last use."""
+        self._updates.run(queue, graph.own_queue(), self._with(tensors, lists))
         for tensor in tensors.values():
             self._hand_back(tensor, graph)
         if lists:

@@ -18,10 +18,11 @@ from aclnn_py.graphs.lists import GraphList, Listed
 from aclnn_py.memory.workspace import grow_workspace
 from aclnn_py.operators.describe.call_arguments import token_of
 from aclnn_py.operators.describe.operator import Operator
+from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.launch.phases import order_tensors
 from aclnn_py.operators.launch.report import launch_error
 from aclnn_py.runtime.status import error_of
-from aclnn_py.runtime.stream import Stream
+from aclnn_py.runtime.stream import Stream, follow
 from aclnn_py.tensor.layout import Layout, layout_of
 from aclnn_py.tensor.tensor import Tensor, tensor_over
 
@@ -80,15 +81,25 @@ class Group:
         """The arguments with these inputs."""
         return [_filled(value, bound) for value in self.values]
 
-    def positions(self, name: str) -> list[int]:
-        """Where a list of integers stands that is an input by this name."""
-        return [
-            position
-            for position, value in enumerate(self.values)
-            if isinstance(value, Listed)
-            and value.name == name
-            and self.op.parameters[position].kind == "I"
-        ]
+
+class _Numbers:
+    """A list of integers that several launches read from one piece of memory."""
+
+    __slots__ = ("_parameter", "cells")
+
+    def __init__(self, parameter: Parameter, value: Tensor | GraphList) -> None:
+        self._parameter = parameter
+        self.cells = ffi.new("int64_t[]", self._checked(value))
+
+    def write(self, value: Tensor | GraphList) -> None:
+        """Take other numbers, as many as there were."""
+        numbers = self._checked(value)
+        self.cells[0 : len(numbers)] = numbers
+
+    def _checked(self, value: Tensor | GraphList) -> Any:
+        """The numbers as C takes them; raises what a launch would raise."""
+        assert isinstance(value, GraphList)
+        return token_of(self._parameter, value.items)
 
 
 class Updates:
@@ -99,7 +110,7 @@ class Updates:
     def __init__(self) -> None:
         self._groups: list[Group] = []
         self._cells: Any = None
-        self._numbers: dict[str, Any] = {}
+        self._numbers: dict[str, _Numbers] = {}
         self._chosen: frozenset[str] = frozenset()
         self._stale = False  # the call blocks are of inputs that were refused
 
@@ -131,52 +142,41 @@ class Updates:
         if self._cells is None or self._stale:
             self._cells = ffi.new("ap_update[]", max(len(self._groups), 1))
             self._numbers, self._chosen, self._stale = {}, frozenset(), False
-            for cell, group in zip(self._cells, self._groups, strict=False):
-                self._fill(cell, group, bound)
+            self._share(bound)
+            self._fill(bound, self.names)
             return
-        for name in names:
-            self._write_numbers(name, bound[name])
-        for cell, group in zip(self._cells, self._groups, strict=False):
-            if not group.names.isdisjoint(names) and self._needs_block(group, names):
-                self._fill(cell, group, bound)
+        others = names - self._numbers.keys()
+        for name in names - others:
+            self._numbers[name].write(bound[name])
+        if others:
+            self._fill(bound, others)
 
-    def _needs_block(self, group: Group, names: frozenset[str]) -> bool:
-        return any(name not in self._numbers for name in group.names & names)
-
-    def _write_numbers(self, name: str, value: Tensor | GraphList) -> None:
-        cells = self._numbers.get(name)
-        if cells is None or not isinstance(value, GraphList):
-            return
-        numbers = self._checked(name, value)
-        cells[0 : len(numbers)] = numbers
-
-    def _checked(self, name: str, value: GraphList) -> Any:
-        """The numbers as C takes them; raises what a launch would raise."""
+    def _share(self, bound: Bound) -> None:
+        """Give lists that stand for integers only a piece of memory each."""
+        kinds: dict[str, set[Parameter]] = {}
         for group in self._groups:
-            for position in group.positions(name):
-                return token_of(group.op.parameters[position], value.items)
-        return value.items
+            for parameter, value in zip(group.op.parameters, group.values, strict=True):
+                if isinstance(value, Listed):
+                    kinds.setdefault(value.name, set()).add(parameter)
+        for name, parameters in kinds.items():
+            if all(parameter.kind == "I" for parameter in parameters):
+                self._numbers[name] = _Numbers(next(iter(parameters)), bound[name])
 
-    def _fill(self, cell: Any, group: Group, bound: Bound) -> None:
-        """Point an ap_update at the arguments of its launch."""
-        values = group.arguments(bound)
-        block, descs, tensors = group.op.own_block(values)
-        for name in group.names:
-            places, value = group.positions(name), bound[name]
-            if not places or not isinstance(value, GraphList):
+    def _fill(self, bound: Bound, names: Collection[str]) -> None:
+        """Point the ap_update of launches that touch these inputs at their arguments."""
+        for cell, group in zip(self._cells, self._groups, strict=False):
+            if group.names.isdisjoint(names):
                 continue
-            if len(places) != sum(_stands_at(item, name) for item in group.values):
-                continue  # it stands for numbers of another kind as well
-            if name not in self._numbers:
-                self._numbers[name] = ffi.new("int64_t[]", self._checked(name, value))
-            for position in places:
-                block.read_from(position, self._numbers[name])
-        array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
-        cell.group = group.handle
-        cell.recording = group.recording.state.context
-        cell.call = block.cdata
-        cell.tensors = array
-        group.held = block, array, tensors
+            block, descs, tensors = group.op.own_block(group.arguments(bound))
+            for position, value in enumerate(group.values):
+                if isinstance(value, Listed) and value.name in self._numbers:
+                    block.read_from(position, self._numbers[value.name].cells)
+            array = ffi.new("ap_tensor *[]", descs) if descs else ffi.NULL
+            cell.group = group.handle
+            cell.recording = group.recording.state.context
+            cell.call = block.cdata
+            cell.tensors = array
+            group.held = block, array, tensors
 
     def _choose(self, names: frozenset[str]) -> None:
         if names == self._chosen:
@@ -195,8 +195,11 @@ class Updates:
                 raise launch_error(group.op, group.arguments(bound), queue)
             queue.activate()
 
-    def run(self, queue: Stream, bound: Bound) -> None:
-        """Make the prepared launches again, on the stream of the graph."""
+    def run(self, queue: Stream, own: Stream, bound: Bound) -> None:
+        """Make the prepared launches again, on a stream behind the last use of the graph.
+
+        ``own`` is a stream of the graph's own.
+        """
         start, count = 0, len(self._groups)
         try:
             while True:
@@ -207,34 +210,33 @@ class Updates:
                     queue.activate()
                     continue
                 start = int(lib.ap_last_failure().step)
-                self._settle(status, queue, start, bound)
+                self._settle(status, queue, own, bound)
         except BaseException:
             lib.ap_updates_discard(self._cells, count)
             self._stale = True
             raise
 
-    def _settle(self, status: int, queue: Stream, at: int, bound: Bound) -> None:
+    def _settle(self, status: int, queue: Stream, own: Stream, bound: Bound) -> None:
         """Remove what stopped a launch, or raise."""
-        failure, cell, group = lib.ap_last_failure(), self._cells[at], self._groups[at]
+        failure = lib.ap_last_failure()
+        cell, group = self._cells[failure.step], self._groups[failure.step]
+        if status == lib.AP_FAILED and failure.phase == lib.AP_PHASE_UPDATE:
+            raise _refused(queue)
         if status == lib.AP_FAILED:
-            raise (
-                _refused(queue)
-                if failure.phase == lib.AP_PHASE_UPDATE
-                else launch_error(group.op, group.arguments(bound), queue)
-            )
+            raise launch_error(group.op, group.arguments(bound), queue)
         nbytes = int(failure.workspace_nbytes)
-        own = queue.lend(group.recording.state)
+        # Waiting and allocating are done by a stream in the place of the captured one.
+        group.recording.state.context.raw = own.raw
+        usual = own.lend(group.recording.state)
         try:
             if status == lib.AP_GUARDED:
-                order_tensors(queue, cell.tensors, cell.call)
+                order_tensors(own, cell.tensors, cell.call)
             else:
-                grow_workspace(queue, nbytes)
+                grow_workspace(own, nbytes)
         finally:
-            queue.take_back(own)
-
-
-def _stands_at(value: object, name: str) -> bool:
-    return isinstance(value, Listed) and value.name == name
+            own.take_back(usual)
+        if queue is not own:
+            follow(queue, own.state)
 
 
 def _refused(queue: Stream) -> Exception:

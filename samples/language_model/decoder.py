@@ -148,7 +148,9 @@ class Decoder:
             table=ap.from_numpy(table),
             lengths=(length,),
         )
-        return self._model.forward(ap.from_numpy(np.array(tokens, np.int64)), step)
+        logits = ap.empty((1, self.vocabulary), np.float32)
+        self._model.forward(ap.from_numpy(np.array(tokens, np.int64)), step, logits)
+        return logits
 
     def decode(
         self, tokens: Sequence[int], lengths: Sequence[int], pages: Sequence[Sequence[int]]

@@ -9,6 +9,7 @@ from layers import Step
 
 import aclnn_py as ap
 from aclnn_py import functional as F
+from aclnn_py import ops
 
 
 class Model:
@@ -21,8 +22,8 @@ class Model:
         self._norm = builder.last_norm()
         self._head = builder.head()
 
-    def forward(self, tokens: ap.Tensor, step: Step) -> ap.Tensor:
-        """Queue a pass; return float32 logits (rows, vocabulary) of each row's last token."""
+    def forward(self, tokens: ap.Tensor, step: Step, logits: ap.Tensor) -> None:
+        """Queue a pass, which writes float32 logits (rows, vocabulary) of each last token."""
         x = F.embedding(tokens, self._words)
         first, *others = self._layers
         normed = first.first_norm(x)
@@ -37,4 +38,4 @@ class Model:
         if each > 1:
             x, added = x[each - 1 :: each], added[each - 1 :: each]
         normed, _ = self._norm.of_sum(x, added)
-        return F.cast(self._head(normed), np.float32)
+        ops.cast(self._head(normed), np.float32, logits)

@@ -11,6 +11,9 @@ from model import Model
 
 import aclnn_py as ap
 
+SIDES = 8
+"""Steps that may be on their way to the device at once."""
+
 
 class Bucket:
     """The graph of a batch of ``rows`` rows. A smaller batch leaves rows empty.
@@ -26,9 +29,10 @@ class Bucket:
         self._lengths = [0] * rows
         self._step = Step(rows, positions, slots, table, self._lengths)
         self.logits = ap.empty((rows, model.config.vocabulary), np.float32)
+        self._views = [self.logits[:count] for count in range(1, rows + 1)]
         self.graph = ap.Graph(memory_of=first.graph if first else None)
         with self.graph.capture(inputs={"lengths": self._lengths}):
-            ap.ops.inplace_copy(self.logits, model.forward(self._tokens, self._step))
+            model.forward(self._tokens, self._step, self.logits)
 
     def run(
         self,
@@ -39,33 +43,27 @@ class Bucket:
     ) -> ap.Tensor:
         """Queue a step; the lengths count the new token."""
         self._host.fill(tokens, lengths, pages, page_size)
-        self._lengths[:] = [*lengths, *[0] * (self.rows - len(lengths))]
+        self._lengths[:] = [*lengths, *(0,) * (self.rows - len(lengths))]
         self.graph.rebind(lengths=self._lengths)
         self.graph.replay()
-        return self.logits[: len(tokens)]
+        return self._views[len(tokens) - 1]
 
     def close(self) -> None:
         self.graph.close()
 
 
-class Inputs:
-    """Tokens, positions, slots and tables of a batch, in one piece of memory on each side."""
+class Side:
+    """Pinned memory for the inputs of one step: the device copies it while the host goes on."""
 
-    def __init__(self, rows: int, width: int) -> None:
-        count = rows * 3 + -(-rows * width // 2)
-        memory = ap.zeros((count,), np.int64).buffer
-        self._device = ap.Tensor.wrap(memory, (count,), np.int64)
-        table = ap.Tensor.wrap(memory, (rows, width), np.int32, offset=6 * rows)
-        tokens, positions, slots = (self._device[n * rows : (n + 1) * rows] for n in range(3))
-        self.tensors = tokens, positions, slots, table
-        # Pinned memory lets the device copy while the host goes on.
-        self._memory = ap.HostBuffer(count * 8)
-        self._host = self._memory.numpy().view(np.int64)
-        self._numbers = self._host[: 3 * rows].reshape(3, rows)
-        self._table = self._host[3 * rows :].view(np.int32)[: rows * width].reshape(rows, width)
-        self._copied = ap.Event(timing=False)
-        self._host[:] = 0
-        self._used = False
+    def __init__(self, rows: int, width: int, count: int) -> None:
+        self.memory = ap.HostBuffer(count * 8)
+        host = self.memory.numpy().view(np.int64)
+        host[:] = 0
+        self._numbers = host[: 3 * rows].reshape(3, rows)
+        self._numbers[2] = -1
+        self._table = host[3 * rows :].view(np.int32)[: rows * width].reshape(rows, width)
+        self._pages: list[Sequence[int]] = [()] * rows
+        self._filled = 0
 
     def fill(
         self,
@@ -74,17 +72,62 @@ class Inputs:
         pages: Sequence[Sequence[int]],
         page_size: int,
     ) -> None:
-        """Queue the copy of a batch. Rows behind it write nothing and see nothing."""
-        if self._used:
-            self._copied.synchronize()  # the copy before may still read the memory
-        numbers = self._numbers
-        numbers[:, len(tokens) :] = [[0], [0], [-1]]
-        for row, (token, length, own) in enumerate(zip(tokens, lengths, pages, strict=True)):
-            place = length - 1
-            slot = own[place // page_size] * page_size + place % page_size
-            numbers[:, row] = token, place, slot
-            own = own[: self._table.shape[1]]
-            self._table[row, : len(own)] = own
-        self._device.copy_from(self._host, stream=ap.current_stream())
-        self._copied.record(ap.current_stream())
-        self._used = True
+        """Write a batch. Rows behind it write nothing to the cache."""
+        count, numbers = len(tokens), self._numbers
+        places = [length - 1 for length in lengths]
+        numbers[0, :count] = tokens
+        numbers[1, :count] = places
+        numbers[2, :count] = [
+            own[place // page_size] * page_size + place % page_size
+            for own, place in zip(pages, places, strict=True)
+        ]
+        if count < self._filled:
+            numbers[:, count : self._filled] = [[0], [0], [-1]]
+        self._filled = count
+        for row, own in enumerate(pages):
+            if own != self._pages[row]:  # pages change once in many steps
+                self._pages[row] = list(own)
+                own = own[: self._table.shape[1]]
+                self._table[row, : len(own)] = own
+
+
+class Inputs:
+    """Tokens, positions, slots and tables of a batch, in one piece of memory on the device.
+
+    Several pieces on the host take turns, so that the host waits for a copy once in as many steps.
+    """
+
+    def __init__(self, rows: int, width: int) -> None:
+        count = rows * 3 + -(-rows * width // 2)
+        numbers = ap.zeros((count,), np.int64)
+        self._buffer = numbers.buffer
+        table = ap.Tensor.wrap(self._buffer, (rows, width), np.int32, offset=6 * rows)
+        tokens, positions, slots = (numbers[n * rows : (n + 1) * rows] for n in range(3))
+        self.tensors = tokens, positions, slots, table
+        self._sides = [Side(rows, width, count) for _ in range(SIDES)]
+        self._turn = 0
+        self._stream: ap.Stream | None = None
+        self._copied = ap.Event(timing=False)
+
+    def fill(
+        self,
+        tokens: Sequence[int],
+        lengths: Sequence[int],
+        pages: Sequence[Sequence[int]],
+        page_size: int,
+    ) -> None:
+        """Queue the copy of a batch."""
+        stream = ap.current_stream()
+        if self._stream is not stream:
+            if self._stream is not None:
+                self._stream.synchronize()
+            self._stream, self._turn = stream, 0
+        elif self._turn == SIDES:
+            self._copied.synchronize()
+            self._turn = 0
+        side = self._sides[self._turn]
+        self._turn += 1
+        side.fill(tokens, lengths, pages, page_size)
+        self._buffer.write(side.memory, stream=stream)
+        if self._turn == SIDES:
+            self._copied.record(stream)

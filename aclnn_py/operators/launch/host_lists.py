@@ -35,6 +35,8 @@ def _is_list(parameter: Parameter) -> bool:
 
 def expect_numbers(name: str, value: object, expected: str = "a list of numbers") -> None:
     """Raise unless a value can stand for a list of numbers."""
+    if type(value) is list or type(value) is tuple:
+        return
     if (
         isinstance(value, (str, bytes, Tensor))
         or not (isinstance(value, Sized) and isinstance(value, Iterable))
@@ -139,10 +141,14 @@ class HostLists:
 
     def exchange(self, old: object, new: object) -> None:
         """Note that launches were prepared again, with another list in the place of one."""
-        reads, self._reads, self._distinct = self._reads, [], []
-        for read in reads:
-            same = read.value is old
-            self._add(_Read(read.op, read.position, new, read.launch) if same else read)
+        seen = items_of(new)
+        for read in self._reads:
+            if read.value is old:
+                read.value, read.seen = new, seen
+        if new is not old:
+            reads, self._reads, self._distinct = self._reads, [], []
+            for read in reads:
+                self._add(read)
 
     def check(self, call: str, what: str, advice: Callable[[str], str]) -> None:
         """Refuse to repeat launches whose lists have changed since.
