@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,3 +90,14 @@ def requirements() -> None:
 def openai_client(requirements: None) -> None:
     """The official client."""
     _need("openai")
+
+
+@pytest.fixture(scope="session")
+def transformers(requirements: None) -> Any:
+    """The library that computes the same models."""
+    for name in ("torch", "transformers"):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            pytest.skip(f"{error}: pip install -r samples/language_model/requirements-compare.txt")
+    return importlib.import_module("transformers")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the decoder with transformers on the CPU: logits, greedy text, and quantised forms.
+
+    pip install -r samples/language_model/requirements-compare.txt
+    python samples/language_model/compare.py DIRECTORY [--dtype bfloat16] [--quantised]
+
+transformers computes in float32 with the same weights. Logits are compared at every position of a
+random text, and so are the greedy tokens, wherever the two best logits of the reference lie further
+apart than the tolerance of the dtype.
+
+Where the scores of two experts are nearly equal, rounding decides between them, and all logits of
+that position differ. With experts a tenth of the positions may do so, and they are left out.
+
+`--quantised` adds the perplexity of each quantised form on the same text, beside float16's. Last
+line: "ok".
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from config import DTYPES, read_config
+from decoder import Decoder
+from quantised import FORMS
+
+Array = npt.NDArray[Any]
+PAGE = 128
+TOLERANCE = {"float16": 0.01, "bfloat16": 0.08}
+"""For logits, as a part of their standard deviation."""
+ALLOWED = {"w8a8": 0.02, "w8a16": 0.02, "w4a16": 0.08}
+"""How much higher a perplexity may be than that of float16."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the comparison of one text gave."""
+
+    largest: float
+    """The largest error of a logit, as a part of their standard deviation."""
+    beyond: int
+    """Positions with a logit outside the tolerance."""
+    equal: int
+    """Greedy tokens that are equal, of those that are clear."""
+    clear: int
+
+
+class Reference:
+    """transformers with the weights of the directory, in float32."""
+
+    def __init__(self, directory: Path) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        self._torch = torch
+        self._model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
+
+    def logits(self, tokens: list[int]) -> Array:
+        """Logits after every token."""
+        with self._torch.no_grad():
+            found: Array = self._model(self._torch.tensor([tokens])).logits[0].numpy()
+        return found
+
+    def greedy(self, prompt: list[int], count: int) -> tuple[list[int], Array]:
+        """The likeliest tokens behind a prompt, and the logits that chose them."""
+        given, kept, rows = self._torch.tensor([prompt]), None, []
+        with self._torch.no_grad():
+            for _ in range(count):
+                out = self._model(given, past_key_values=kept, use_cache=True)
+                kept = out.past_key_values
+                rows.append(out.logits[0, -1].numpy())
+                given = self._torch.tensor([[int(rows[-1].argmax())]])
+        return [int(row.argmax()) for row in rows], np.stack(rows)
+
+
+def every_logit(decoder: Decoder, tokens: list[int], prompt: int) -> Array:
+    """Logits after every token from the ``prompt``-th on: a prefill in two chunks, then steps."""
+    pages = list(range(-(-len(tokens) // PAGE)))[::-1]
+    half = prompt // 2
+    decoder.prefill(tokens[:half], 0, pages)
+    rows = [decoder.prefill(tokens[half:prompt], half, pages).numpy()[0]]
+    for place in range(prompt, len(tokens)):
+        rows.append(decoder.decode([tokens[place]], [place + 1], [pages]).numpy()[0].copy())
+    return np.stack(rows)
+
+
+def compare_text(ours: Array, theirs: Array, tolerance: float, *, experts: bool) -> Found:
+    """Errors of logits, and greedy tokens where the reference is clear about them."""
+    spread = theirs.std()
+    errors = np.abs(ours - theirs).max(axis=1) / spread
+    best = np.sort(theirs, axis=1)
+    clear = (best[:, -1] - best[:, -2]) / spread > 2 * tolerance
+    if experts:
+        clear &= errors <= tolerance
+    same = ours.argmax(axis=1) == theirs.argmax(axis=1)
+    return Found(
+        float(errors.max()),
+        int((errors > tolerance).sum()),
+        int((same & clear).sum()),
+        int(clear.sum()),
+    )
+
+
+def perplexity(logits: Array, tokens: list[int], prompt: int) -> float:
+    """exp of the mean surprise at the tokens behind the prompt."""
+    rows = logits[:-1].astype(np.float64)
+    rows -= rows.max(axis=1, keepdims=True)
+    surprise = np.log(np.exp(rows).sum(axis=1)) - rows[np.arange(len(rows)), tokens[prompt:]]
+    return float(np.exp(surprise.mean()))
+
+
+def opened(directory: Path, tokens: int, dtype: str, quantise: str | None = None) -> Decoder:
+    pages = -(-tokens // PAGE)
+    return Decoder.open(directory, dtype=dtype, quantise=quantise, pages=pages, most=1)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--dtype", choices=DTYPES, default="float16")
+    parser.add_argument("--prompt", type=int, default=64, help="tokens of the prompt")
+    parser.add_argument("--tokens", type=int, default=128, help="tokens behind it")
+    parser.add_argument("--quantised", action="store_true")
+    given = parser.parse_args(arguments)
+    config = read_config(given.directory)
+    reference = Reference(given.directory)
+    rng = np.random.default_rng(5)
+    prompt = [int(token) for token in rng.integers(0, config.vocabulary, given.prompt)]
+    text, theirs = reference.greedy(prompt, given.tokens)
+    # The reference's text is what our decoder reads, so that one difference is counted once.
+    tokens = prompt + text[:-1]
+    decoder = opened(given.directory, len(tokens), given.dtype)
+    ours = every_logit(decoder, tokens, given.prompt)
+    decoder.close()
+    tolerance = TOLERANCE[given.dtype]
+    experts = config.experts is not None
+    found = compare_text(ours, theirs, tolerance, experts=experts)
+    print(
+        f"{config.architecture}, {given.dtype}: largest error {found.largest:.4f} of the spread of "
+        f"the logits (tolerance {tolerance}), beyond it at {found.beyond} of {len(theirs)} "
+        f"positions; greedy tokens equal {found.equal} of {found.clear} that are clear"
+    )
+    good = found.equal == found.clear and found.beyond <= (len(theirs) // 10 if experts else 0)
+    if given.quantised:
+        good &= compare_forms(given.directory, len(prompt), tokens, ours, given.dtype)
+    print("ok" if good else "WRONG")
+    return 0 if good else 1
+
+
+def compare_forms(directory: Path, prompt: int, tokens: list[int], ours: Array, dtype: str) -> bool:
+    """Print the perplexity of each quantised form on a text that the model finds likely."""
+    plain = perplexity(ours, tokens, prompt)
+    print(f"perplexity in {dtype}: {plain:.4f}")
+    good = True
+    for form in filter(None, FORMS):
+        decoder = opened(directory, len(tokens), dtype, form)
+        found = perplexity(every_logit(decoder, tokens, prompt), tokens, prompt)
+        decoder.close()
+        worse = found / plain - 1
+        good &= worse <= ALLOWED[form]
+        print(f"  {form:6} {found:.4f}, {worse:+.2%} (allowed {ALLOWED[form]:.0%})")
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main())
