@@ -7,6 +7,7 @@
 #include "aclnnop/mc2.h"
 #include "hccl/arguments.h"
 #include "ops/mc2/operand.h"
+#include "ops/mc2/sliced_floats.h"
 #include "ops/op.h"
 #include "ops/quant/dequantise.h"
 
@@ -16,33 +17,15 @@ namespace {
 using hccl::Chip;
 
 constexpr int64_t kLowestK = 256, kEndK = 65535;
-// What the emulator has no arithmetic for in these products.
-constexpr DtypeSet kRefused =
-    dt::kFloat8 | dtype_set(ACL_HIFLOAT8, ACL_FLOAT4_E2M1, ACL_FLOAT4_E1M2);
-
-struct SlicedV2 {
-  const char *op;
-  bool gathers;
-  const aclTensor *x1, *x2, *bias, *x1_scale, *x2_scale, *quant_scale;
-  int64_t block_size;
-  const char *group;
-  int64_t comm_turn, stream_mode, group_size;
-  const char *comm_mode;
-  const aclTensor *output, *gathered, *amax;
-  int64_t gather_index = 0;
-  const char *reduce_op = "sum";
-
-  bool integers() const { return is_integer_operand(*x1); }
-};
-
 bool is(const char *given, const char *text) { return given && std::strcmp(given, text) == 0; }
 
 void check_dtypes(Check &check, const SlicedV2 &a, Chip chip) {
-  check.dtype("x1", a.x1, kRefused).dtype("x2", a.x2, kRefused);
+  check.dtype("x1", a.x1).dtype("x2", a.x2);
   check.dtype("biasOptional", a.bias).dtype("x1ScaleOptional", a.x1_scale);
   check.dtype("x2ScaleOptional", a.x2_scale).dtype("output", a.output);
-  if (a.gathers) check.dtype("gatherOut", a.gathered, kRefused);
+  if (a.gathers) check.dtype("gatherOut", a.gathered);
   if (!check.ok()) return;
+  if (a.floats()) return check_sliced_float_dtypes(check, a);
   check.same_dtype("x2", a.x2->dtype, "x1", a.x1->dtype);
   check.that(!a.integers() || chip != Chip::a5, "x1 has dtype %s; on %s it must be floating",
              dtype_name(a.x1->dtype), hccl::chip_text());
@@ -97,7 +80,12 @@ void check_shapes(Check &check, const SlicedV2 &a, Chip chip) {
   }
   check_packed_operand(check, "x1", a.x1);
   check_packed_operand(check, "x2", a.x2);
-  check_scales(check, a);
+  if (a.floats()) {
+    SlicedFloats form;
+    check_sliced_float_scales(check, a, &form);
+  } else {
+    check_scales(check, a);
+  }
   if (a.bias) check.shape("biasOptional", a.bias, dense_layout(&n, 1));
   check.that(a.output->shape[1] == n, "output must have %" PRId64 " columns like x2", n);
   if (a.gathers)
@@ -122,7 +110,8 @@ Status check_arguments(const SlicedV2 &a) {
              "amaxOutOptional is given; it must be null or have no elements");
   if (a.amax) check.dtype("amaxOutOptional", a.amax);
   check.that(a.block_size == 0, "blockSize is %" PRId64 "; only 0 is supported", a.block_size);
-  check.that(a.group_size == 0, "groupSize is %" PRId64 "; here only 0 is supported", a.group_size);
+  check.that(a.group_size == 0 || a.floats(), "groupSize is %" PRId64 "; here only 0 is supported",
+             a.group_size);
   const bool known = chip == Chip::a5 ? !a.comm_mode || !*a.comm_mode ||
                                             is(a.comm_mode, "ai_cpu") || is(a.comm_mode, "ccu")
                                       : is(a.comm_mode, "aiv");
@@ -173,6 +162,8 @@ struct Problem {
   size_t x1, x2, bias, x1_scale, x2_scale, output, gathered;
   int64_t m, k, n;
   aclDataType travelling;
+  bool floats = false;
+  SlicedFloats form;
   uint64_t first_bytes;
   hccl::Call text;
 };
@@ -195,6 +186,14 @@ void multiply_rows(const Problem &p, PlanContext &c, const Matrix &left,
   contribute(mine);
 }
 
+void multiply_floats(const Problem &p, PlanContext &c, const aclTensor &x1, const float *scales,
+                     void *rows, aclDataType dtype) {
+  const std::vector<float> bias =
+      c.has(p.bias) ? float_scales(c.tensor(p.bias)) : std::vector<float>();
+  multiply_sliced_floats(p.form, x1, c.tensor(p.x2), scales, float_scales(c.tensor(p.x2_scale)),
+                         bias, rows, dtype);
+}
+
 Status gather_and_multiply(const Problem &p, PlanContext &c) {
   hccl::Communicator &comm = *p.communicator;
   hccl::Session session(comm, p.text);
@@ -207,8 +206,14 @@ Status gather_and_multiply(const Problem &p, PlanContext &c) {
   if (const Status s = session.all_gather(everyone + comm.rank() * bytes, everyone, bytes))
     return s;
   const int64_t all = p.m * comm.size();
-  std::vector<float> row_scales;
-  if (c.has(p.x1_scale)) {
+  std::vector<float> row_scales, every_scale;
+  if (p.floats) {
+    const std::vector<float> mine = float_scales(c.tensor(p.x1_scale));
+    every_scale.resize(mine.size() * comm.size());
+    if (const Status s =
+            session.all_gather(mine.data(), every_scale.data(), mine.size() * sizeof(float)))
+      return s;
+  } else if (c.has(p.x1_scale)) {
     const std::vector<float> mine = scales_at(c, p.x1_scale);
     row_scales.resize(static_cast<size_t>(all));
     if (const Status s =
@@ -222,9 +227,20 @@ Status gather_and_multiply(const Problem &p, PlanContext &c) {
   } else {
     copy_view({everyone, x1.dtype, dense_layout(shape, 2)}, view_of(gathered));
   }
-  const OperandMatrix left(everyone, x1.dtype, all, p.k);
   char *rows = everyone + p.first_bytes;
-  multiply_rows(p, c, left.matrix(), std::move(row_scales), rows, output.dtype);
+  if (p.floats) {
+    for (int64_t r = 0; r < comm.size(); ++r) {
+      aclTensor part = x1;
+      part.data = everyone + static_cast<uint64_t>(r) * bytes;
+      part.offset = 0;
+      part.strides = contiguous_strides(part.shape);
+      multiply_floats(p, c, part, every_scale.data() + r * p.form.left_count,
+                      rows + r * p.m * p.n * item_size(output.dtype), output.dtype);
+    }
+  } else {
+    const OperandMatrix left(everyone, x1.dtype, all, p.k);
+    multiply_rows(p, c, left.matrix(), std::move(row_scales), rows, output.dtype);
+  }
   copy_view({rows, output.dtype, dense_like(layout_of(output))}, view_of(output));
   return 0;
 }
@@ -234,8 +250,13 @@ Status multiply_and_scatter(const Problem &p, PlanContext &c) {
   hccl::Session session(comm, p.text);
   if (const Status s = session.begin()) return s;
   const aclTensor &output = c.tensor(p.output);
-  const OperandMatrix left(c.tensor(p.x1));
-  multiply_rows(p, c, left.matrix(), scales_at(c, p.x1_scale), c.workspace(), p.travelling);
+  if (p.floats) {
+    const std::vector<float> scales = float_scales(c.tensor(p.x1_scale));
+    multiply_floats(p, c, c.tensor(p.x1), scales.data(), c.workspace(), p.travelling);
+  } else {
+    const OperandMatrix left(c.tensor(p.x1));
+    multiply_rows(p, c, left.matrix(), scales_at(c, p.x1_scale), c.workspace(), p.travelling);
+  }
   char *share = static_cast<char *>(c.workspace()) + p.first_bytes;
   const auto count = static_cast<uint64_t>(p.m / comm.size() * p.n);
   if (const Status s = session.reduce_scatter(c.workspace(), share, count, sum_of(p.travelling)))
@@ -255,6 +276,12 @@ Status plan_sliced(const SlicedV2 &a, uint64_t *workspace_size, aclOpExecutor **
   p->k = a.x1->shape[1];
   p->n = a.x2->shape[1];
   p->travelling = a.output->dtype;
+  p->floats = a.floats();
+  if (p->floats) {
+    Check check(a.op);
+    check_sliced_float_scales(check, a, &p->form);
+    if (!check.ok()) return check.status();
+  }
   if (!a.gathers) {
     if (const Status s = travelling_dtype(a.op, a.output->dtype, &p->travelling)) return s;
   }
@@ -277,7 +304,8 @@ Status plan_sliced(const SlicedV2 &a, uint64_t *workspace_size, aclOpExecutor **
   const int64_t ranks = p->communicator->size();
   if (a.gathers) {
     p->first_bytes = aligned(operand_bytes(a.x1->dtype, p->m * ranks * p->k));
-    plan.workspace(p->first_bytes + static_cast<uint64_t>(p->m * ranks * p->n * 2));
+    plan.workspace(p->first_bytes +
+                   static_cast<uint64_t>(p->m * ranks * p->n * item_size(a.output->dtype)));
   } else {
     const int64_t size = item_size(p->travelling);
     p->first_bytes = aligned(static_cast<uint64_t>(p->m * p->n * size));

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products whose rows are spread over the ranks, of floats of 8 bits on chips of the 950 series.
+#pragma once
+
+#include <vector>
+
+#include "core/chip.h"
+#include "ops/gmm/float_scales.h"
+#include "ops/mc2/operand.h"
+
+namespace emu {
+
+struct SlicedV2 {
+  const char *op;
+  bool gathers;
+  const aclTensor *x1, *x2, *bias, *x1_scale, *x2_scale, *quant_scale;
+  int64_t block_size;
+  const char *group;
+  int64_t comm_turn, stream_mode, group_size;
+  const char *comm_mode;
+  const aclTensor *output, *gathered, *amax;
+  int64_t gather_index = 0;
+  const char *reduce_op = "sum";
+
+  bool floats() const { return chip_is_950() && contains(dt::kFloat8 | kHifloat8, x1->dtype); }
+  bool integers() const { return is_integer_operand(*x1); }
+};
+
+struct SlicedFloats {
+  FloatMode mode = FloatMode::kWhole;
+  ScaleMap left, right;
+  int64_t left_count = 1;  // scales of the rows of one rank
+};
+
+void check_sliced_float_dtypes(Check &check, const SlicedV2 &call);
+// Shapes of scales and bias, and the size of groups.
+void check_sliced_float_scales(Check &check, const SlicedV2 &call, SlicedFloats *form);
+
+// Dense rows in `dtype`, with the steps of QuantMatmulV5.
+void multiply_sliced_floats(const SlicedFloats &form, const aclTensor &x1, const aclTensor &x2,
+                            const float *row_scales, const std::vector<float> &column_scales,
+                            const std::vector<float> &bias, void *rows, aclDataType dtype);
+
+}  // namespace emu
