@@ -305,9 +305,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " rows for products lie by expert, then by rank. Both, QuantAllReduce and"
         " QuantReduceScatter, which the documents give to other chips, run on a 910B too. The"
         " latter two sum in float32 in rank order and round once.",
-        "AllGatherMatmulV2 and MatmulReduceScatterV2 take floats of 8 bits on a 950, with the steps of"
-        " QuantMatmulV5. Blocks of scales begin anew with the rows of each rank. FLOAT4_E2M1 is"
-        " refused.",
+        "AllGatherMatmulV2, MatmulReduceScatterV2 and QuantMatmulAllReduceV4 and V5 take floats of"
+        " 8 bits on a 950, the latter two FLOAT4_E2M1 too, with the steps of QuantMatmulV5. Blocks"
+        " of scales begin anew with the rows of each rank. commQuantMode 1 is refused: how many"
+        " values share a scale on their way is not documented.",
         "AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll, given to other chips,"
         " run on a 910B too. The activation is that of its own operator on the rounded product."
         " Products are rounded, summed in rank order, and given the bias after the sum.",

@@ -15,7 +15,7 @@ from helpers.experts import on_threads
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
-from aclnn_py.distributed import Communicator, reduce_scatter_tensor
+from aclnn_py.distributed import Communicator, all_reduce, reduce_scatter_tensor
 from aclnn_py.errors import AclnnError
 
 pytestmark = pytest.mark.emulator_only(reason="the emulator can be any chip")
@@ -102,6 +102,49 @@ def scatter(comm: Communicator, form: str, dtype: str, out: Any, rows: int) -> N
     np.testing.assert_array_equal(y.numpy().astype(np.float32), share.numpy().astype(np.float32))
 
 
+def reduce(comm: Communicator, form: str, dtype: str, out: Any, rows: int, more: bool) -> None:
+    mine = Operands(comm.rank, rows, form, dtype)
+    x3 = np.random.default_rng(comm.rank).uniform(-4, 4, (rows, N)).astype(out) if more else None
+    y = ap.full((rows, N), -7, out)
+    ap.ops.quant_matmul_all_reduce_v5(
+        *(ap.from_numpy(mine.x, dtype=dtype), mine.weight(), mine.optional_bias()),
+        *(None if x3 is None else ap.from_numpy(x3), mine.put(mine.left), mine.put(mine.right)),
+        *(None, None, comm.name, "sum", "", 0, 1, 0, 0, y),
+    )
+    part = mine.alone(mine, out)
+    if x3 is not None:
+        part = (part.astype(np.float32) + x3.astype(np.float32)).astype(out)
+    total = ap.from_numpy(part)
+    all_reduce(total, "sum", comm)
+    np.testing.assert_array_equal(y.numpy().astype(np.float32), total.numpy().astype(np.float32))
+
+
+def rows_and_columns(comm: Communicator) -> None:
+    """Scales of rows and columns, of a stack of matrices; and packed ones."""
+    rng = np.random.default_rng(comm.rank)
+    mine = Operands(comm.rank, 6, "whole", DTYPES[0])
+    mine.left, mine.right = (rng.uniform(0.5, 2, n).astype(np.float32) for n in (6, N))
+    y = ap.full((2, 3, N), -7, "bfloat16")
+    common = ap.from_numpy(mine.x.reshape(2, 3, K), dtype=mine.dtype), mine.weight()
+    ap.ops.quant_matmul_all_reduce_v4(
+        *(*common, mine.optional_bias(), None, mine.put(mine.left), mine.put(mine.right)),
+        *(None, None, comm.name, "sum", 0, 1, 0, 0, y),
+    )
+    total = ap.from_numpy(mine.alone(mine, np.dtype(ml_dtypes.bfloat16)))
+    all_reduce(total, "sum", comm)
+    whole = y.numpy().astype(np.float32).reshape(6, N)
+    np.testing.assert_array_equal(whole, total.numpy().astype(np.float32))
+    packed = ap.from_numpy(np.full(N, 0.25, np.float32).view(np.uint32).astype(np.uint64))
+    ap.ops.quant_matmul_all_reduce_v4(
+        *(*common, None, None, None, packed, None, None, comm.name, "sum", 0, 1, 0, 0, y),
+    )
+    mine.left, mine.right, mine.bias = np.ones(6, np.float32), np.full(N, 0.25, np.float32), None
+    total = ap.from_numpy(mine.alone(mine, np.dtype(ml_dtypes.bfloat16)))
+    all_reduce(total, "sum", comm)
+    whole = y.numpy().astype(np.float32).reshape(6, N)
+    np.testing.assert_array_equal(whole, total.numpy().astype(np.float32))
+
+
 def refused(comm: Communicator) -> None:
     good = Operands(0, 4, "whole", DTYPES[0])
     mx = Operands(0, 4, "mx", DTYPES[0])
@@ -141,6 +184,9 @@ def _on_a_950(rank: int, ranks: int) -> None:
         scatter(comm, "whole", DTYPES[1], np.dtype(np.float16), 2)
         scatter(comm, "blocks", DTYPES[2], np.dtype(ml_dtypes.bfloat16), 3)
         scatter(comm, "mx", DTYPES[0], np.dtype(np.float32), 2)
+        reduce(comm, "blocks", DTYPES[2], np.dtype(np.float16), 130, False)
+        reduce(comm, "mx", DTYPES[0], np.dtype(ml_dtypes.bfloat16), 4, True)
+        rows_and_columns(comm)
         if comm.world_size == 2:
             refused(comm)
 

@@ -19,6 +19,7 @@ struct Problem {
   int64_t m, k, n, group_size;
   double epsilon;
   aclDataType travelling;
+  FloatForm floats;
   size_t x1, x2, bias, x3, antiquant_scale, antiquant_offset, dequant_scale, pertoken, comm1, comm2,
       residual, gamma;
   size_t output, norm_out;
@@ -35,8 +36,41 @@ std::vector<float> values_at(PlanContext &context, size_t index) {
   return context.has(index) ? values_of(context.tensor(index)) : std::vector<float>();
 }
 
+// That of floats of 8 and 4 bits: rounded, then x3 is added and the sum rounded.
+void contribute_floats(const Problem &p, PlanContext &context) {
+  auto *memory = static_cast<char *>(context.workspace());
+  const aclTensor &x1 = context.tensor(p.x1);
+  const bool scaled = context.has(p.pertoken);
+  const std::vector<float> left =
+      scaled ? float_scales(context.tensor(p.pertoken)) : std::vector<float>();
+  const std::vector<float> right = float_scales(context.tensor(p.dequant_scale));
+  const std::vector<float> bias =
+      context.has(p.bias) ? float_scales(context.tensor(p.bias)) : std::vector<float>();
+  // Blocks begin anew with each matrix of a stack.
+  const int64_t stacks =
+      p.floats.mode == FloatMode::kBlocks && x1.rank() == 3 ? x1.shape[0] : int64_t{1};
+  aclTensor part = x1;
+  part.shape = {p.m / stacks, p.k};
+  part.strides = {p.k, 1};
+  for (int64_t i = 0; i < stacks; ++i) {
+    part.offset = x1.offset + i * part.shape[0] * p.k;
+    multiply_float_rows(p.floats, part, context.tensor(p.x2),
+                        scaled ? left.data() + i * p.floats.left_count : nullptr, right, bias,
+                        memory + i * part.shape[0] * p.n * item_size(p.travelling), p.travelling);
+  }
+  if (!context.has(p.x3)) return;
+  const std::vector<float> x3 = float_scales(context.tensor(p.x3));
+  std::vector<float> row(static_cast<size_t>(p.n));
+  for (int64_t i = 0; i < p.m; ++i) {
+    load_f32(memory, p.travelling, i * p.n, 1, p.n, row.data());
+    for (size_t j = 0; j < row.size(); ++j) row[j] += x3[static_cast<size_t>(i * p.n) + j];
+    store_f32(row.data(), memory, p.travelling, i * p.n, 1, p.n);
+  }
+}
+
 // This rank's contribution, at the start of the workspace.
 void contribute(const Problem &p, PlanContext &context) {
+  if (p.product == Product::low_floats) return contribute_floats(p, context);
   auto *memory = static_cast<char *>(context.workspace());
   const aclTensor &x2 = context.tensor(p.x2);
   const FlatMatrix left(context.tensor(p.x1));
@@ -130,6 +164,7 @@ Status plan_all_reduce(const AllReduceCall &c, uint64_t *workspace_size, aclOpEx
   if (c.in_place()) p.residual = p.output;
   p.op = c.op;
   p.product = c.product;
+  p.floats = c.floats;
   p.with_norm = c.with_norm;
   p.m = c.rows();
   p.k = c.depth();

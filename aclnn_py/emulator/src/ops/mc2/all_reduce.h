@@ -4,12 +4,13 @@
 // the rest to plan_all_reduce().
 #pragma once
 
+#include "ops/mc2/float_form.h"
 #include "ops/mc2/fused.h"
 #include "ops/op.h"
 
 namespace emu {
 
-enum class Product : uint8_t { floating, few_bit_weight, int8 };
+enum class Product : uint8_t { floating, few_bit_weight, int8, low_floats };
 
 // The arguments of phase one. What an operator has no parameter for stays null.
 struct AllReduceCall {
@@ -20,6 +21,7 @@ struct AllReduceCall {
   const aclTensor *antiquant_scale = nullptr, *antiquant_offset = nullptr;  // few_bit_weight
   int64_t group_size = 0;
   const aclTensor *dequant_scale = nullptr, *pertoken_scale = nullptr;  // int8
+  FloatForm floats;  // low_floats; their scales are in the same places
   const aclTensor *comm_scale1 = nullptr, *comm_scale2 = nullptr;
   // Later versions name the scales after x1 and x2, whose parameters they put in that order.
   const char *dequant_name = "dequantScale", *pertoken_name = "pertokenScale";

@@ -102,7 +102,8 @@ void check_presence(Check &check, const AllReduceCall &c) {
   check.required(c.output_name(), c.output);
   if (c.with_norm) check.required("normOut", c.norm_out);
   if (c.product == Product::few_bit_weight) check.required("antiquantScale", c.antiquant_scale);
-  if (c.product == Product::int8) check.required(c.dequant_name, c.dequant_scale);
+  if (c.product == Product::int8 || c.product == Product::low_floats)
+    check.required(c.dequant_name, c.dequant_scale);
   check.optional("bias", c.bias)
       .optional("x3", c.x3)
       .optional("antiquantOffset", c.antiquant_offset);
@@ -186,7 +187,7 @@ Status check_all_reduce_tiling(const AllReduceCall &c, hccl::Communicator &commu
                c.epsilon);
     return check.status();
   }
-  if (c.product == Product::int8) {
+  if (c.product == Product::int8 || c.product == Product::low_floats) {
     check_not_empty(check, "x1", c.x1);
     check_not_empty(check, "x2", c.x2);
   }

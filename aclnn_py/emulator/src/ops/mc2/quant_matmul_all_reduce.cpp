@@ -2,7 +2,9 @@
 // AllReduce of int8 products. Scales, x3 and the rounding to the output's dtype come before the
 // sum, so each rank may have its own.
 #include "aclnnop/mc2.h"
+#include "core/chip.h"
 #include "hccl/arguments.h"
+#include "ops/matmul/quant/operand.h"
 #include "ops/mc2/all_reduce.h"
 
 namespace emu {
@@ -63,9 +65,101 @@ Status plan_int8(const AllReduceCall &c, uint64_t *workspace_size, aclOpExecutor
   return plan_all_reduce(c, workspace_size, executor);
 }
 
-// What the versions with scales named after x1 and x2 add is for floats of 8 bits.
+void check_float_dtypes(Check &check, const AllReduceCall &c) {
+  const aclDataType x = c.x1->dtype, scale = c.dequant_scale->dtype;
+  const bool four = x == ACL_FLOAT4_E2M1;
+  check.same_dtype("x2", c.x2->dtype, "x1", x);
+  check.dtype_in(c.dequant_name, scale,
+                 four                ? kPowers
+                 : x == ACL_HIFLOAT8 ? kPacked | dtype_set(ACL_FLOAT)
+                                     : kPacked | kPowers | dtype_set(ACL_FLOAT));
+  check.dtype_in(c.output_name(), c.output->dtype,
+                 contains(kPacked, scale) ? dt::kHalf : dt::kFloat);
+  if (c.bias) check.dtype_in("bias", c.bias->dtype, dtype_set(ACL_FLOAT));
+  check_addends(check, c);
+  check.that(!c.comm_scale1 && !c.comm_scale2,
+             "commQuantScale%d is given; with x1 of %s it must be null", c.comm_scale1 ? 1 : 2,
+             dtype_name(x));
+  if (!check.ok()) return;
+  check.that(contains(kPacked, scale) == (c.pertoken_scale == nullptr),
+             "%s is %s; with %s of %s it must%s be null", c.pertoken_name,
+             c.pertoken_scale ? "given" : "null", c.dequant_name, dtype_name(scale),
+             c.pertoken_scale ? "" : " not");
+  if (c.pertoken_scale && check.ok())
+    check.same_dtype(c.pertoken_name, c.pertoken_scale->dtype, c.dequant_name, scale);
+}
+
+void check_float_scales(Check &check, AllReduceCall &c, int64_t group_size) {
+  if (!check.ok()) return;
+  FloatForm &f = c.floats;
+  const int64_t k = c.depth(), n = c.columns(), rows = c.rows();
+  const aclTensor &right = *c.dequant_scale;
+  f.mode = contains(kPowers, right.dtype)                     ? FloatMode::kMx
+           : c.pertoken_scale && c.pertoken_scale->rank() > 1 ? FloatMode::kBlocks
+                                                              : FloatMode::kWhole;
+  check_float_groups(check, f.mode, group_size);
+  check.that(c.x1->contiguous(), "x1 is a strided view; it must be contiguous");
+  check_float4(check, "x1", c.x1);
+  check.that(!c.bias || f.mode != FloatMode::kBlocks, "bias is given; scales of blocks take none");
+  const bool turned = is_transposed_view(*c.x2);
+  if (f.mode == FloatMode::kWhole) {
+    check.that(is_per_column(right, n), "%s has shape %s; it must be (1,), (%lld,) or (1, %lld)",
+               c.dequant_name, shape_text(layout_of(right)).c_str(), static_cast<long long>(n),
+               static_cast<long long>(n));
+    f.left.row_step = 1;
+    f.right.row_step = right.numel() == n ? 1 : 0;
+    if (c.pertoken_scale) check.shape(c.pertoken_name, c.pertoken_scale, dense_layout(&rows, 1));
+    return;
+  }
+  if (f.mode == FloatMode::kMx) {
+    check.that(turned || n == 1, "x2 is no transposed view; with scales of FLOAT8_E8M0 it is one");
+    check.that(c.x1->dtype != ACL_FLOAT4_E2M1 || (k + 31) / 32 % 2 == 0,
+               "x1 has %lld columns; FLOAT4_E2M1 needs an even number of groups of 32",
+               static_cast<long long>(k));
+    check_row_scales(check, c.pertoken_name, *c.pertoken_scale, f.mode, rows, k, &f.left);
+    check_row_scales(check, c.dequant_name, right, f.mode, n, k, &f.right);
+    return;
+  }
+  const int64_t each = c.x1->shape[c.x1->rank() - 2], deep = inner_entries(f.mode, k),
+                tall = inner_entries(f.mode, each);
+  Layout left;
+  if (c.x1->rank() == 3) left.push(c.x1->shape[0], 0);
+  left.push(tall, 0);
+  left.push(deep, 0);
+  check.shape(c.pertoken_name, c.pertoken_scale, left);
+  f.left = {128, deep, 1, 0, false};
+  f.left_count = tall * deep;
+  check_weight_scales(check, c.dequant_name, right, f.mode, {1, k, n, turned}, false, &f.right);
+}
+
+// What the versions with scales named after x1 and x2 take on a 950.
+bool takes_floats(const AllReduceCall &c) {
+  return chip_is_950() && c.x1 && live(c.x1) && contains(kLowFloats, c.x1->dtype);
+}
+
+Status plan_floats(AllReduceCall c, int64_t group_size, int64_t comm_quant_mode,
+                   uint64_t *workspace_size, aclOpExecutor **executor) {
+  c.product = Product::low_floats;
+  Check check(c.op);
+  check_presence(check, c);
+  check.that(comm_quant_mode == 0,
+             "commQuantMode is %lld; only 0 is supported: how many values share a scale on their "
+             "way with 1 is not documented",
+             static_cast<long long>(comm_quant_mode));
+  if (!check.ok()) return check.status();
+  check.that(!c.blocked(), "x2 has the format FRACTAL_NZ; with x1 of %s it is ND",
+             dtype_name(c.x1->dtype));
+  check_float_dtypes(check, c);
+  check_modes(check, c);
+  check_shapes(check, c);
+  if (check.ok()) check_matrix_layout(check, "x2", *c.x2);
+  check_float_scales(check, c, group_size);
+  return check.ok() ? plan_all_reduce(c, workspace_size, executor) : check.status();
+}
+
 Status plan_later_int8(const AllReduceCall &c, int64_t group_size, int64_t comm_quant_mode,
                        uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (takes_floats(c)) return plan_floats(c, group_size, comm_quant_mode, workspace_size, executor);
   Check check(c.op);
   check_presence(check, c);
   check.that(group_size == 0, "groupSize is %lld; int8 products have no groups, it must be 0",

@@ -2,10 +2,8 @@
 // Products whose rows are spread over the ranks, of floats of 8 bits on chips of the 950 series.
 #pragma once
 
-#include <vector>
-
 #include "core/chip.h"
-#include "ops/gmm/float_scales.h"
+#include "ops/mc2/float_form.h"
 #include "ops/mc2/operand.h"
 
 namespace emu {
@@ -26,19 +24,8 @@ struct SlicedV2 {
   bool integers() const { return is_integer_operand(*x1); }
 };
 
-struct SlicedFloats {
-  FloatMode mode = FloatMode::kWhole;
-  ScaleMap left, right;
-  int64_t left_count = 1;  // scales of the rows of one rank
-};
-
 void check_sliced_float_dtypes(Check &check, const SlicedV2 &call);
 // Shapes of scales and bias, and the size of groups.
-void check_sliced_float_scales(Check &check, const SlicedV2 &call, SlicedFloats *form);
-
-// Dense rows in `dtype`, with the steps of QuantMatmulV5.
-void multiply_sliced_floats(const SlicedFloats &form, const aclTensor &x1, const aclTensor &x2,
-                            const float *row_scales, const std::vector<float> &column_scales,
-                            const std::vector<float> &bias, void *rows, aclDataType dtype);
+void check_sliced_float_scales(Check &check, const SlicedV2 &call, FloatForm *form);
 
 }  // namespace emu

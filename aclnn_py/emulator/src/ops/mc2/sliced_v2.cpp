@@ -81,7 +81,7 @@ void check_shapes(Check &check, const SlicedV2 &a, Chip chip) {
   check_packed_operand(check, "x1", a.x1);
   check_packed_operand(check, "x2", a.x2);
   if (a.floats()) {
-    SlicedFloats form;
+    FloatForm form;
     check_sliced_float_scales(check, a, &form);
   } else {
     check_scales(check, a);
@@ -163,7 +163,7 @@ struct Problem {
   int64_t m, k, n;
   aclDataType travelling;
   bool floats = false;
-  SlicedFloats form;
+  FloatForm form;
   uint64_t first_bytes;
   hccl::Call text;
 };
@@ -190,8 +190,8 @@ void multiply_floats(const Problem &p, PlanContext &c, const aclTensor &x1, cons
                      void *rows, aclDataType dtype) {
   const std::vector<float> bias =
       c.has(p.bias) ? float_scales(c.tensor(p.bias)) : std::vector<float>();
-  multiply_sliced_floats(p.form, x1, c.tensor(p.x2), scales, float_scales(c.tensor(p.x2_scale)),
-                         bias, rows, dtype);
+  multiply_float_rows(p.form, x1, c.tensor(p.x2), scales, float_scales(c.tensor(p.x2_scale)), bias,
+                      rows, dtype);
 }
 
 Status gather_and_multiply(const Problem &p, PlanContext &c) {
