@@ -96,7 +96,8 @@ def compute(comm: Communicator, chip: str) -> Digests:
             digests.setdefault(operator, []).extend(after)
             if after != before:
                 changing.add(operator)
-    assert set(digests) - changing <= CHANGE_NOTHING
+    if comm.world_size == 2:  # else some calls have nothing to do
+        assert set(digests) - changing <= CHANGE_NOTHING
     groups[-comm.world_size].close()
     return digests
 
