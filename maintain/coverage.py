@@ -153,14 +153,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " front of the activation; INT8 goes to the nearest number, half to even. `gelu` is the"
         " form with erf. Activations with a gate (geglu, swiglu, reglu) are refused: the documents"
         " do not say which half they activate.",
-        "InplaceFfnWorkerScheduler takes the micro batch that polling_index names when syncGroupSize"
-        " is the number of sessions; with several groups the first micro batch from there on of"
-        " which a group has arrived, and every group that has. It clears the flag of what it takes,"
-        " masks its experts with 2147483647, and polling_index goes to the micro batch behind."
-        " FfnWorkerBatching with needSchedule 1 takes all sessions in the same way. Experts outside"
-        " of [0, expertNum) are masked, equal experts keep the order of sessions and tokens, and"
-        " expertOffsets is the place among the experts of a token, as FFNToAttention reads it; what"
-        " lies behind actualTokenNum rows is not written.",
+        "InplaceFfnWorkerScheduler takes the micro batch that polling_index names when"
+        " syncGroupSize is the number of sessions; with several groups the first micro batch from"
+        " there on of which a group has arrived, and every group that has. It clears the flag of"
+        " what it takes, masks its experts with 2147483647, and polling_index goes to the micro"
+        " batch behind. FfnWorkerBatching with needSchedule 1 takes all sessions in the same way."
+        " Experts outside of [0, expertNum) are masked, equal experts keep the order of sessions"
+        " and tokens, and expertOffsets is the place among the experts of a token, as"
+        " FFNToAttention reads it; what lies behind actualTokenNum rows is not written.",
         "AttentionWorkerCombine is absent: its document does not say whether the row of the shared"
         " expert is added, nor which of two row sizes tokens have.",
     ),
