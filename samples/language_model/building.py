@@ -22,9 +22,11 @@ from layers import (
 )
 from linear import Linear, Plain, put
 from quantised import FORMS
+from ranks import FusedSum, Part, Sum, local_config
 from weights import Array, Checkpoint
 
 import aclnn_py as ap
+from aclnn_py.distributed import Communicator
 
 GATED = ("gate_proj", "up_proj", "down_proj")
 FLOAT = np.dtype(np.float32)
@@ -48,10 +50,15 @@ class Builder:
         dtype: np.dtype[Any],
         cache: Cache,
         quantise: str | None = None,
+        comm: Communicator | None = None,
     ) -> None:
         self.config, self.dtype = config, dtype
-        self._form = FORMS[quantise]
-        self._checkpoint, self._cache = checkpoint, cache
+        self._form, self._plain = FORMS[quantise], quantise is None
+        self._checkpoint: Checkpoint | Part = checkpoint
+        self._comm, self._cache = comm, cache
+        if comm is not None:
+            self.config = local_config(config, comm.world_size)
+            self._checkpoint = Part(checkpoint, comm.rank, comm.world_size)
         self._angles = angle_table(config, dtype)
         self._mask = causal_mask()
 
@@ -87,7 +94,8 @@ class Builder:
         experts = self.config.experts
         if experts is None or number in experts.dense:
             return self._gated(f"{base}.mlp", self.config.inner)
-        return self._experts(base, experts)
+        layer = self._experts(base, experts)
+        return layer if self._comm is None else Sum(layer, self._comm)
 
     def _heads(self, base: str) -> PagedAttention:
         config = self.config
@@ -102,7 +110,7 @@ class Builder:
         return PagedAttention(
             config,
             self._product(names, sizes, config.hidden, bias=config.qkv_bias),
-            self._product([f"{base}.o_proj"], [config.hidden], sizes[0], bias=config.output_bias),
+            self._last_product(f"{base}.o_proj", sizes[0], bias=config.output_bias, summed=True),
             norms,
             self._angles,
             self._mask,
@@ -125,8 +133,7 @@ class Builder:
             first = self._array(f"{base}.q_proj.weight", width, hidden)
             first = query_rows(first, heads, latent)
         products["first"] = self._linear(np.concatenate((first, key)))
-        name = f"{base}.o_proj"
-        products["output"] = self._product([name], [hidden], heads * latent.value)
+        products["output"] = self._last_product(f"{base}.o_proj", heads * latent.value, summed=True)
         both = self._array(
             f"{base}.kv_b_proj.weight", heads * (latent.plain + latent.value), latent.kept
         ).reshape(heads, -1, latent.kept)
@@ -161,7 +168,9 @@ class Builder:
         name, correction = f"{block}.gate.e_score_correction_bias", None
         if experts.sigmoid:
             correction = put(self._array(name, experts.count), FLOAT)
-        shared = self._gated(f"{block}.shared_experts", experts.shared) if experts.shared else None
+        shared = None
+        if experts.shared:
+            shared = self._gated(f"{block}.shared_experts", experts.shared, summed=False)
         return RoutedExperts(
             experts,
             (put(gate.T, FLOAT), correction),
@@ -170,13 +179,25 @@ class Builder:
             shared,
         )
 
-    def _gated(self, base: str, inner: int) -> Gated:
+    def _gated(self, base: str, inner: int, *, summed: bool = True) -> Gated:
         hidden, bias = self.config.hidden, self.config.mlp_bias
         names = [f"{base}.{name}" for name in GATED]
         return Gated(
             self._product(names[:2], [inner, inner], hidden, bias=bias),
-            self._product(names[2:], [hidden], inner, bias=bias),
+            self._last_product(names[2], inner, bias=bias, summed=summed),
         )
+
+    def _last_product(
+        self, name: str, features: int, *, bias: bool = False, summed: bool
+    ) -> Linear:
+        """The product that ends attention or a network, ``summed`` over the ranks."""
+        hidden = self.config.hidden
+        if self._comm is None or not summed or not self._plain:
+            product = self._product([name], [hidden], features, bias=bias)
+            return Sum(product, self._comm) if self._comm and summed else product
+        weight = self._array(f"{name}.weight", hidden, features)
+        added = self._array(f"{name}.bias", hidden) if bias else None
+        return FusedSum(weight, added, self.dtype, self._comm)
 
     def _product(
         self, names: list[str], sizes: list[int], features: int, *, bias: bool = False

@@ -12,10 +12,12 @@ from config import DTYPES, Config, read_config
 from layers import Step
 from model import Model
 from quantised import FORMS
+from ranks import DECODE, END, PREFILL, Calls
 from steps import Bucket
 from weights import Checkpoint, dtype_of
 
 import aclnn_py as ap
+from aclnn_py.distributed import Communicator
 
 PAGE_SIZES = (128, 256, 384, 512)
 """What the attention operator takes."""
@@ -27,11 +29,15 @@ class Decoder:
     The caller decides which pages hold the tokens of a sequence. One thread uses a Decoder.
     """
 
-    def __init__(self, model: Model, cache: Cache, most: int) -> None:
+    def __init__(
+        self, model: Model, cache: Cache, most: int, comm: Communicator | None = None
+    ) -> None:
         if not 1 <= most <= 1024:
             raise ValueError(f"most: a batch has 1 to 1024 rows, got {most}")
         self._model, self._cache, self._most = model, cache, most
         width = min(-(-model.config.context // cache.page_size), cache.pages)
+        longest = max(self.context + cache.pages, most * (width + 3)) + 4
+        self._calls = None if comm is None else Calls(comm, longest)
         first: Bucket | None = None
         self._buckets: dict[int, Bucket] = {}
         # The largest first: its memory is large enough for the others.
@@ -49,6 +55,7 @@ class Decoder:
         pages: int,
         page_size: int = 128,
         most: int = 16,
+        comm: Communicator | None = None,
     ) -> Decoder:
         """Read a model directory as it is published, and put the weights on the device.
 
@@ -67,6 +74,9 @@ class Decoder:
             Tokens of a page: 128, 256, 384 or 512.
         most : int, default 16
             Rows of the largest batch.
+        comm : Communicator, optional
+            Divide the model among its ranks. All of them call ``open``; then rank 0 calls
+            ``prefill`` and ``decode``, and the others ``follow``.
 
         Raises
         ------
@@ -89,10 +99,10 @@ class Decoder:
         cache = Cache(pages, page_size)
         try:
             kind = dtype_of(dtype or config.dtype)
-            model = Model(Builder(config, checkpoint, kind, cache, quantise))
+            model = Model(Builder(config, checkpoint, kind, cache, quantise, comm))
         finally:
             checkpoint.close()
-        return cls(model, cache, most)
+        return cls(model, cache, most, comm)
 
     @property
     def config(self) -> Config:
@@ -139,6 +149,7 @@ class Decoder:
         self._check_tokens(tokens)
         length = start + len(tokens)
         self._check_pages("pages", pages, length)
+        self._tell(PREFILL, tokens, (start,), pages)
         places = np.arange(start, length)
         table = np.array([pages], np.int32)
         step = Step(
@@ -182,14 +193,36 @@ class Decoder:
         self._check_tokens(tokens)
         for row, (length, own) in enumerate(zip(lengths, pages, strict=True)):
             self._check_pages(f"pages[{row}]", own, length)
+        self._tell(DECODE, tokens, lengths, *pages)
         rows = min(size for size in self._buckets if size >= len(tokens))
         return self._buckets[rows].run(tokens, lengths, pages, self.page_size)
 
+    def follow(self) -> None:
+        """Repeat the calls of rank 0 until it closes its decoder."""
+        if self._calls is None or self._calls.leads:
+            raise ValueError("follow: only ranks behind rank 0 repeat its calls")
+        while True:
+            kind, lists = self._calls.hear()
+            if kind == END:
+                return
+            if kind == PREFILL:
+                tokens, (start,), pages = lists
+                self.prefill(tokens, start, pages)
+            else:
+                tokens, lengths, *tables = lists
+                self.decode(tokens, lengths, tables)
+
     def close(self) -> None:
-        """Release the graphs."""
+        """Release the graphs; on rank 0 also let the others go."""
+        if self._buckets:
+            self._tell(END)
         for bucket in self._buckets.values():
             bucket.close()
         self._buckets.clear()
+
+    def _tell(self, kind: int, *lists: Sequence[int]) -> None:
+        if self._calls is not None and self._calls.leads:
+            self._calls.tell(kind, *lists)
 
     def _slots(self, places: np.ndarray, pages: np.ndarray) -> np.ndarray:
         size = self.page_size

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model over several ranks: the part of each, the sums over all, and calls that all repeat.
+
+Attention is divided by heads and every network by its inner features, those of experts too. The
+first products of each have the rows of a rank, the last ones the columns, and their results add up
+to the whole. Each rank has the cache of its heads. Embeddings, norms, gates and the head are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from config import Config
+from layers import Network
+from linear import Array, Linear, put
+from weights import Checkpoint
+
+import aclnn_py as ap
+from aclnn_py import distributed
+from aclnn_py.distributed import Communicator
+
+ROWS = ("q_proj", "k_proj", "v_proj", "q_b_proj", "kv_b_proj", "gate_proj", "up_proj", "w1", "w3")
+COLUMNS = ("o_proj", "down_proj", "w2")
+END, PREFILL, DECODE = range(3)
+
+
+def local_config(config: Config, ranks: int) -> Config:
+    """The sizes of one rank's part."""
+    sizes = {
+        "num_attention_heads": config.heads,
+        "num_key_value_heads": ranks if config.latent else config.kv_heads,
+        "intermediate_size": config.inner,
+    }
+    if config.experts:
+        sizes["moe_intermediate_size"] = config.experts.inner
+    for name, size in sizes.items():
+        if size % ranks:
+            raise ValueError(f"ranks: {name} is {size}, which does not divide into {ranks}")
+    experts = config.experts and replace(
+        config.experts, inner=config.experts.inner // ranks, shared=config.experts.shared // ranks
+    )
+    return replace(
+        config,
+        heads=config.heads // ranks,
+        kv_heads=config.kv_heads if config.latent else config.kv_heads // ranks,
+        inner=config.inner // ranks,
+        experts=experts,
+    )
+
+
+class Part:
+    """A checkpoint as one rank sees it: arrays have the shapes of ``local_config``."""
+
+    def __init__(self, checkpoint: Checkpoint, rank: int, ranks: int) -> None:
+        self._checkpoint, self._rank, self._ranks = checkpoint, rank, ranks
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._checkpoint
+
+    def array(self, name: str, shape: Sequence[int]) -> Array:
+        """This rank's part of an array; ``shape`` is that of the part."""
+        product, kind = name.split(".")[-2:]
+        if product in ROWS:
+            whole = self._checkpoint.array(name, (shape[0] * self._ranks, *shape[1:]))
+            return whole[self._rank * shape[0] : (self._rank + 1) * shape[0]]
+        if product not in COLUMNS:
+            return self._checkpoint.array(name, shape)
+        if kind == "bias":  # counted once in the sum
+            whole = self._checkpoint.array(name, shape)
+            return whole if self._rank == 0 else np.zeros_like(whole)
+        whole = self._checkpoint.array(name, (shape[0], shape[1] * self._ranks))
+        return whole[:, self._rank * shape[1] : (self._rank + 1) * shape[1]]
+
+
+class FusedSum:
+    """A product in the dtype of the model, summed over the ranks by the same operator."""
+
+    def __init__(
+        self, weight: Array, bias: Array | None, dtype: np.dtype, comm: Communicator
+    ) -> None:
+        self._weight = put(weight.T, dtype)
+        self._bias = None if bias is None else put(bias, dtype)
+        self._comm = comm
+
+    def __call__(self, x: ap.Tensor) -> ap.Tensor:
+        return distributed.matmul_all_reduce(x, self._weight, self._comm, bias=self._bias)
+
+
+class Sum:
+    """A quantised product, or a layer of experts, summed over the ranks."""
+
+    def __init__(self, part: Linear | Network, comm: Communicator) -> None:
+        self._part, self._comm = part, comm
+
+    def __call__(self, x: ap.Tensor) -> ap.Tensor:
+        result = self._part(x)
+        distributed.all_reduce(result, group=self._comm)
+        return result
+
+
+class Calls:
+    """What rank 0 was asked to do, told to the others before it is done."""
+
+    def __init__(self, comm: Communicator, most: int) -> None:
+        self._comm = comm
+        self._numbers = ap.zeros((most + 2,), np.int64)
+
+    @property
+    def leads(self) -> bool:
+        """Whether the calls of this rank count."""
+        return self._comm.rank == 0
+
+    def tell(self, kind: int, *lists: Sequence[int]) -> None:
+        """Tell the others a call: its kind and lists of numbers."""
+        words = [kind, len(lists)]
+        for numbers in lists:
+            words += [len(numbers), *numbers]
+        array = np.zeros(self._numbers.shape, np.int64)
+        array[: len(words)] = words
+        self._numbers.copy_from(array)
+        distributed.broadcast(self._numbers, 0, self._comm)
+
+    def hear(self) -> tuple[int, list[list[int]]]:
+        """Wait for the next call of rank 0."""
+        distributed.broadcast(self._numbers, 0, self._comm)
+        kind, count, *words = self._numbers.numpy().tolist()
+        lists, at = [], 0
+        for _ in range(count):
+            end = at + 1 + words[at]
+            lists.append(words[at + 1 : end])
+            at = end
+        return kind, lists
