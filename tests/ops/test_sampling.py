@@ -227,6 +227,36 @@ def test_top_k_top_p_sample_v2(name: str, mode: str, normalise: bool, layout: st
         assert_same(values.numpy(), np.full(logits.shape, 77, np.float32))
 
 
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("spread", [0.0, 0.01, 1.0, 5.0, 300.0])
+def test_filters_without_k_find_the_likely_tokens_of_a_long_row(
+    spread: float, normalise: bool
+) -> None:
+    """Few or many of them are likely, some equally; p and min-p decide where they end."""
+    width, rows = 3000, 12
+    logits = np.random.default_rng(7).standard_normal((rows, width)).astype(np.float32)
+    logits = np.round(logits * spread, 2)
+    if not normalise:
+        logits = np.array([softmax(row) for row in wide(logits)], np.float32)
+    p = np.array([0.1, 0.5, 0.9, 0.999, 1.0, 1.0, 1.0, 0.9, 0.5, 0.0, 0.95, 0.3], np.float32)
+    least = np.array([0, 0, 0, 0, 0.5, 0.01, 1e-9, 0.2, 1e-9, 0.5, 1.0, 0], np.float32)
+    token, kept = hollow((rows,), np.int64), hollow(logits.shape, np.float32)
+    places, values = hollow(logits.shape, np.int64), hollow(logits.shape, np.float32)
+    all_of = place(np.zeros(rows, np.int32))
+    op("aclnnTopKTopPSampleV2")(
+        *(place(logits), all_of, place(p), None, place(least)),
+        *(1e-8, True, 32, 20, normalise, False, token, kept, places, values),
+    )
+    expected = [
+        Sample(wide(logits)[i], 0, float(p[i]), float(least[i]), 24, normalise) for i in range(rows)
+    ]
+    assert token.numpy().tolist() == [row.token(None) for row in expected]
+    selected = np.array([row.selected() for row in expected], np.float32)
+    # Sums of thousands of rounded probabilities may pass p one token earlier or later.
+    assert (np.abs((kept.numpy() == logits).sum(1) - (selected == logits).sum(1)) <= 1).all()
+    assert ((kept.numpy() != selected).sum(1) <= 1).all()
+
+
 def test_exponential_numbers_draw_tokens_by_their_probability() -> None:
     """What q is for: the argmax of probability / exponential number is a draw."""
     rows, probability = 20_000, np.array([0.5, 0.2, 0.15, 0.1, 0.05])

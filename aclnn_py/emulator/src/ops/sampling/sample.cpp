@@ -76,7 +76,11 @@ struct Candidates {
     const auto before = [this](int64_t a, int64_t b) {
       return greater(logits[a], logits[b]) || (!greater(logits[b], logits[a]) && a < b);
     };
-    std::partial_sort(order->begin(), order->begin() + kept, order->end(), before);
+    if (kept == count()) {
+      std::sort(order->begin(), order->end(), before);
+    } else {
+      std::partial_sort(order->begin(), order->begin() + kept, order->end(), before);
+    }
     sorted = true;
   }
 };
@@ -84,35 +88,86 @@ struct Candidates {
 struct Filters {
   int64_t k;
   float p, min_p;
+
+  bool with_p() const { return p < 1; }
+  bool with_min() const { return min_p > 0; }
 };
+
+struct Cut {
+  int64_t kept;
+  bool certain;  // more tokens behind these, all less likely, would change nothing
+};
+
+// How many of `count` sorted tokens top-p and min-p keep.
+Cut cut_of(const Filters &by, const float *probabilities, int64_t count) {
+  Cut cut{count, false};
+  if (by.with_p()) {
+    // A token stays while those before it have not passed p.
+    const auto p = static_cast<double>(by.p);
+    double before = 0;
+    cut.kept = 0;
+    do before += static_cast<double>(probabilities[cut.kept++]);
+    while (cut.kept < count && before <= p);
+    cut.certain = !(before <= p);
+  }
+  if (by.with_min()) {
+    const float least =
+        by.min_p < 1 ? probabilities[0] * by.min_p : std::numeric_limits<float>::infinity();
+    int64_t kept = 1;
+    while (kept < cut.kept && probabilities[kept] >= least) ++kept;
+    cut.certain = cut.certain || kept < cut.kept;
+    cut.kept = kept;
+  }
+  return cut;
+}
+
+// Leaves in `c` the tokens of a row that top-p and min-p keep, and their probabilities. Most rows
+// have few likely tokens: only those within `reach` of the likeliest are sorted, and more of them
+// if that does not decide.
+void filter_whole_row(Candidates *c, const Filters &by, bool normalise, float *scratch,
+                      float *probabilities) {
+  const float *all = c->logits;
+  if (normalise) {
+    softmax_of(c->logits, c->width, scratch);
+    all = scratch;
+  }
+  float most = -std::numeric_limits<float>::infinity();
+  bool numbers = true;
+  for (int64_t i = 0; i < c->width; ++i) {
+    numbers = numbers && c->logits[i] == c->logits[i];
+    most = std::max(most, c->logits[i]);
+  }
+  numbers = numbers && std::isfinite(most);
+  for (float reach = 4;; reach *= 1.5f) {
+    const bool everything = !numbers || reach > 512;
+    const float least = everything ? 0 : normalise ? most - reach : most * std::exp2(-reach);
+    c->order->clear();
+    for (int64_t i = 0; i < c->width; ++i) {
+      if (everything || c->logits[i] >= least) c->order->push_back(i);
+    }
+    c->sorted = false;
+    c->sort(c->count());
+    for (int64_t i = 0; i < c->count(); ++i) {
+      probabilities[i] = all[(*c->order)[static_cast<size_t>(i)]];
+    }
+    const Cut cut = cut_of(by, probabilities, c->count());
+    if (everything || cut.certain || c->count() == c->width) return c->keep(cut.kept);
+  }
+}
 
 // Leaves in `c` what the filters keep, and its probabilities at `probabilities`.
 void filter(Candidates *c, const Filters &by, bool normalise, float *scratch,
             float *probabilities) {
+  const bool cuts = by.with_p() || by.with_min();
+  if (cuts && by.k <= 0) return filter_whole_row(c, by, normalise, scratch, probabilities);
   if (by.k > 0) {
     c->sort(by.k);
     c->keep(by.k);
   }
-  const bool with_p = by.p < 1, with_min = by.min_p > 0;
-  if (with_p || with_min) c->sort(c->count());
   float *values = normalise ? scratch : probabilities;
   for (int64_t i = 0; i < c->count(); ++i) values[i] = c->logit(i);
   if (normalise) softmax_of(scratch, c->count(), probabilities);
-  if (with_p) {
-    // A token stays while those before it have not passed p.
-    double before = 0;
-    int64_t kept = 0;
-    do before += static_cast<double>(probabilities[kept++]);
-    while (kept < c->count() && before <= static_cast<double>(by.p));
-    c->keep(kept);
-  }
-  if (with_min) {
-    const float least =
-        by.min_p < 1 ? probabilities[0] * by.min_p : std::numeric_limits<float>::infinity();
-    int64_t kept = 1;
-    while (kept < c->count() && probabilities[kept] >= least) ++kept;
-    c->keep(kept);
-  }
+  if (cuts) c->keep(cut_of(by, probabilities, c->count()).kept);
 }
 
 // The first of the largest scores; a NaN is never one.
