@@ -84,6 +84,25 @@ def test_tokens_go_to_their_slots(kind: Any, layout: str) -> None:
         assert_same(placed[1].numpy(), written(caches[1], slots, value))
 
 
+@pytest.mark.parametrize("width", [1024, 1023])
+def test_more_tokens_than_a_cache_of_the_processor_holds(width: int) -> None:
+    """Such rows are written past the caches; those that are no whole lines too."""
+    rng = np.random.default_rng(3)
+    tokens = rng.integers(-100, 100, (2100, 1, width)).astype(np.float16)
+    slots = rng.permutation(2200)[:2100].astype(np.int32)
+    cache = place(untouched((22, 100, 1, width), np.float16))
+    scatter(
+        place(tokens),
+        cache,
+        place(slots),
+        place(tokens[..., :1]),
+        place(untouched((22, 100, 1, 1), np.float16)),
+    )
+    expected = untouched((2200, 1, width), np.float16)
+    expected[slots] = tokens
+    assert_same(cache.numpy(), expected.reshape(22, 100, 1, width))
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_heads_may_come_before_places(layout: str) -> None:
     rng = np.random.default_rng(2)

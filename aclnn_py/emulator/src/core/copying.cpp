@@ -11,7 +11,7 @@
 
 namespace emu {
 
-void copy_past_caches(void *to, const void *from, size_t bytes) {
+void PastCaches::copy(void *to, const void *from, size_t bytes) {
 #if defined(__SSE2__)
   auto *out = static_cast<char *>(to);
   const auto *in = static_cast<const char *>(from);
@@ -29,10 +29,19 @@ void copy_past_caches(void *to, const void *from, size_t bytes) {
     _mm_stream_si128(target + 3, d);
   }
   std::memcpy(out + at, in + at, bytes - at);
-  _mm_sfence();  // these stores are not ordered with later ones otherwise
 #else
   std::memcpy(to, from, bytes);
 #endif
+}
+
+PastCaches::~PastCaches() {
+#if defined(__SSE2__)
+  _mm_sfence();  // these stores are not ordered with later ones otherwise
+#endif
+}
+
+void copy_past_caches(void *to, const void *from, size_t bytes) {
+  PastCaches().copy(to, from, bytes);
 }
 
 }  // namespace emu

@@ -14,4 +14,15 @@ constexpr size_t kPastCaches = size_t{4} << 20;
 // the result.
 void copy_past_caches(void *to, const void *from, size_t bytes);
 
+// Several such copies of one thread: their results are seen after its end.
+class PastCaches {
+ public:
+  PastCaches() = default;
+  PastCaches(const PastCaches &) = delete;
+  PastCaches &operator=(const PastCaches &) = delete;
+  ~PastCaches();
+
+  void copy(void *to, const void *from, size_t bytes);
+};
+
 }  // namespace emu

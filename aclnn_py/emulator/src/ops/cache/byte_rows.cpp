@@ -85,4 +85,9 @@ void ByteRows::write(int64_t row, const char *from) const {
   });
 }
 
+void ByteRows::write(int64_t row, const char *from, PastCaches *copies) const {
+  if (!dense_) return write(row, from);
+  copies->copy(at(row), from, static_cast<size_t>(bytes()));
+}
+
 }  // namespace emu

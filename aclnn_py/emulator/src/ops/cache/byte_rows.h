@@ -3,6 +3,7 @@
 // looking at the values.
 #pragma once
 
+#include "core/copying.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -22,6 +23,8 @@ class ByteRows {
   // Where the row lies dense in memory, or `scratch` with a copy of it.
   const char *read(int64_t row, char *scratch) const;
   void write(int64_t row, const char *from) const;
+  // The same for one of many rows that do not stay in a cache until they are read.
+  void write(int64_t row, const char *from, PastCaches *copies) const;
 
  private:
   char *at(int64_t row) const;

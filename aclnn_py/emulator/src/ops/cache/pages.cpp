@@ -77,16 +77,22 @@ void write_pieces(const ByteRows &from, const ByteRows &slots, const std::vector
   const int64_t bytes = from.bytes();
   if (bytes == 0) return;
   const int64_t grain = std::max<int64_t>(1, 65536 / bytes);
+  int64_t rows = 0;
+  for (const Piece &piece : pieces) rows += piece.count;
+  const bool many = rows * bytes >= static_cast<int64_t>(kPastCaches);
   parallel_for(static_cast<int64_t>(pieces.size()), grain, [&](int64_t begin, int64_t end) {
     std::vector<char> scratch(static_cast<size_t>(bytes));
+    PastCaches copies;
     for (int64_t p = begin; p < end; ++p) {
       const Piece &piece = pieces[static_cast<size_t>(p)];
       if (piece.mean) {
         write_mean(from, slots, piece, element, scratch.data());
         continue;
       }
-      for (int64_t i = 0; i < piece.count; ++i)
-        slots.write(piece.slot + i, from.read(piece.row + i * piece.step, scratch.data()));
+      for (int64_t i = 0; i < piece.count; ++i) {
+        const char *row = from.read(piece.row + i * piece.step, scratch.data());
+        many ? slots.write(piece.slot + i, row, &copies) : slots.write(piece.slot + i, row);
+      }
     }
   });
 }
