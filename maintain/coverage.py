@@ -126,6 +126,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " to the dtype of input, whether vocabParallelLogitsOutOptional is given or not. The first"
         " of eight rows is the highest bit of its byte in targetMaskOut. A target whose row is not"
         " in weight is a fault.",
+        "QuantMatmulDequant and QuantGroupedMatmulDequant smooth and quantise in float32. Scales of"
+        " 64 bits hold a float32 in their lower half. Rows behind the last group are not written.",
         "TransposeBatchMatMul quantises with round(x * scale + offset) of the packed parameter.",
         "Einsum of integers wraps in their dtype.",
     ),

@@ -72,8 +72,8 @@ class EmulatedFact(TypedDict, total=False):
     from CANN's source. ``strided`` names the tensors that are taken as strided views though the
     documents ask for contiguous ones: the kernel copies them. ``exact`` operators only move,
     compare, count or select elements: in real dtypes their results have no rounding error. ``chip``
-    is "950" for operators that a 910B lacks and chips of the 950 series have: then the rest is
-    about those, and a 910B refuses every call. Of an operator that both have, ``accepts_950`` gives
+    is "950" or "310P" for operators that a 910B lacks and that chip has: then the rest is about
+    it, and a 910B refuses every call. Of an operator that both have, ``accepts_950`` gives
     the tensors of which chips of the 950 series take other dtypes, and those dtypes.
     """
 

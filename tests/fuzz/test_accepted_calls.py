@@ -57,12 +57,19 @@ def newer() -> Iterator[Chip950]:
         yield process
 
 
+@pytest.fixture(scope="module")
+def smaller() -> Iterator[Chip950]:
+    with Chip950("310P") as process:
+        yield process
+
+
 @pytest.mark.parametrize("operator", operators())
 def test_accepted_calls_are_accepted_and_run(
     operator: str, device: ap.Device, request: pytest.FixtureRequest
 ) -> None:
-    if "chip" in facts.emulated()[operator]:
-        process: Chip950 = request.getfixturevalue("newer")
+    if chip := facts.emulated()[operator].get("chip"):
+        name = "newer" if chip == "950" else "smaller"
+        process: Chip950 = request.getfixturevalue(name)
         process.call("helpers.chip_950", "make_accepted_calls", operator)
         return
     for call in calls(operator):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process of its own whose emulator has a chip of the 950 series, and calls of functions there.
+"""A process of its own whose emulator has another chip, and calls of functions there.
 
-The chip of the emulator is chosen once per process. `Chip950` starts a process with the newer one;
-`call` runs a function of a module there, and `operator` calls an operator with arrays.
+The chip of the emulator is chosen once per process. `Chip950` starts a process with a chip of the
+950 series, or with the one that it is given; `call` runs a function of a module there, and
+`operator` calls an operator with arrays.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import numpy.typing as npt
 from helpers.processes import environment
 
 NAME = "Ascend950PR_9599"
+# The chips of the facts.
+CHIPS = {"950": NAME, "310P": "Ascend310P3"}
 _LONGEST_S = 300.0  # a call that takes longer hangs
 _SCRIPT = "from helpers.chip_950 import serve; serve()"
 
@@ -66,12 +69,12 @@ class Refused:
 class Chip950:
     """The process; leave the context to end it."""
 
-    def __init__(self) -> None:
+    def __init__(self, chip: str = "950") -> None:
         self._child = subprocess.Popen(
             [sys.executable, "-c", _SCRIPT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment({"ACLNN_PY_EMULATOR_SOC": NAME}),
+            env=environment({"ACLNN_PY_EMULATOR_SOC": CHIPS[chip]}),
         )
 
     def __enter__(self) -> Chip950:

@@ -45,12 +45,19 @@ def newer() -> Iterator[Chip950]:
         yield process
 
 
+@pytest.fixture(scope="module")
+def smaller() -> Iterator[Chip950]:
+    with Chip950("310P") as process:
+        yield process
+
+
 @pytest.mark.parametrize("operator", sorted(facts.emulated()))
 def test_every_tensor_takes_the_dtypes_of_the_facts(
     operator: str, groups: dict[int, str], request: pytest.FixtureRequest
 ) -> None:
-    if "chip" in facts.emulated()[operator]:
-        process: Chip950 = request.getfixturevalue("newer")
+    if chip := facts.emulated()[operator].get("chip"):
+        name = "newer" if chip == "950" else "smaller"
+        process: Chip950 = request.getfixturevalue(name)
         found = process.call("helpers.chip_950", "taken_dtypes", operator)
     else:
         found = taken(operator, groups)

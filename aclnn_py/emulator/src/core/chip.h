@@ -8,6 +8,8 @@ namespace emu {
 const char *soc_name();
 // Chips of the 950 series take more dtypes in some operators.
 bool chip_is_950();
+// The 310P has a few operators that the others lack.
+bool chip_is_310p();
 int cube_cores();
 int vector_cores();
 

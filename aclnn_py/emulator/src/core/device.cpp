@@ -111,6 +111,8 @@ const char *soc_name() {
 
 bool chip_is_950() { return std::strncmp(soc_name(), "Ascend950", 9) == 0; }
 
+bool chip_is_310p() { return std::strncmp(soc_name(), "Ascend310P", 10) == 0; }
+
 size_t device_memory_bytes() {
   static const auto bytes = static_cast<size_t>(
       environment_bytes("ACLNN_PY_EMULATOR_MEMORY", static_cast<int64_t>(default_memory())));
