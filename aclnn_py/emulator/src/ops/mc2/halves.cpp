@@ -138,7 +138,12 @@ Status plan_dispatch_setup(const DispatchSetupCall &a, uint64_t *workspace_size,
   p.y = plan.output(a.y);
   p.places = plan.output(a.places);
   p.commands = plan.output(a.commands);
-  return plan.finish([p](PlanContext &c) { return run(p, c); }, workspace_size, executor);
+  // The other ranks wait for what this one puts on its way.
+  return plan.finish(
+      [p](PlanContext &c) {
+        return hccl::together(*p.experts.ep, p.experts.op, [&] { return run(p, c); });
+      },
+      workspace_size, executor);
 }
 
 Status plan_combine_setup(const CombineSetupCall &a, uint64_t *workspace_size,
@@ -154,7 +159,12 @@ Status plan_combine_setup(const CombineSetupCall &a, uint64_t *workspace_size,
   p.assist = plan.input(a.assist);
   plan.unused(a.quantised);
   p.commands = plan.output(a.commands);
-  return plan.finish([p](PlanContext &c) { return run(p, c); }, workspace_size, executor);
+  // The other ranks wait for what this one puts on its way.
+  return plan.finish(
+      [p](PlanContext &c) {
+        return hccl::together(*p.experts.ep, p.experts.op, [&] { return run(p, c); });
+      },
+      workspace_size, executor);
 }
 
 }  // namespace emu
