@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.routing import *  # noqa: F403
     from aclnn_py.functional.sampling import *  # noqa: F403
     from aclnn_py.functional.selection import *  # noqa: F403
+    from aclnn_py.functional.sparse_attention import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
 
 # Module -> the functions it defines.
@@ -329,6 +330,12 @@ _FUNCTIONS = {
     ),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
+    "sparse_attention": (
+        "block_sparse_attention",
+        "bsa_select_block_mask",
+        "nsa_compress_attention_infer",
+        "nsa_selected_attention_infer",
+    ),
     "windows": (
         "adaptive_avg_pool2d",
         "adaptive_avg_pool3d",

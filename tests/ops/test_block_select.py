@@ -142,7 +142,7 @@ def test_the_chosen_blocks_are_what_attention_takes() -> None:
         )  # fmt: skip
         results.append(out.numpy())
     assert_same(*results)
-    assert np.abs(results[0][0, 0]).max() > 0.1
+    assert 0.1 < np.abs(results[0][0, 0]).max() < 20  # a result was written
 
 
 def select(**changed: Any) -> None:
@@ -203,7 +203,7 @@ def test_the_second_version_does_the_same(dtype: Any) -> None:
         results.append((out.numpy().astype(F32), lse.numpy()))
     for first, second in zip(*results, strict=True):
         assert_same(first, second)
-    assert np.abs(results[0][0]).max() > 0.1
+    assert 0.1 < np.abs(results[0][0]).max() < 20  # a result was written
 
 
 def test_scales_are_refused_for_wide_floats() -> None:

@@ -25,6 +25,7 @@ from maintain.functional.tables import (
     reduction,
     rotary,
     routing,
+    sparse_attention,
     windows,
 )
 
@@ -43,6 +44,7 @@ FAMILIES: dict[str, ModuleType] = {
         normalization,
         matrices,
         attention,
+        sparse_attention,
         rotary,
         quantisation,
         routing,

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention over chosen blocks, from the choice to the result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.numerics import assert_close, assert_same
+from ops.test_block_select import choice
+from ops.test_nsa import selected
+from ops.test_nsa_compressed import best, compressed
+
+import aclnn_py as ap
+from aclnn_py import functional as f
+from aclnn_py.errors import AclnnError, InvalidArgumentError
+
+pytestmark = pytest.mark.usefixtures("device")
+
+F16 = np.dtype(np.float16)
+WINDOW, STRIDE, BLOCK, COUNT, PAGE = 32, 16, 64, 2, 64
+
+
+def test_a_step_of_native_sparse_attention() -> None:
+    g = np.random.default_rng(4)
+    tokens, queries, heads = 256, 2, 4
+    windows = (tokens - WINDOW) // STRIDE + 1
+    q = g.standard_normal((queries, heads, 192)).astype(F16)
+    k, short = (g.standard_normal((4 * PAGE, 2, 192)).astype(F16) for _ in range(2))
+    v, brief = (g.standard_normal((4 * PAGE, 2, 128)).astype(F16) for _ in range(2))
+    table = ap.from_numpy(np.arange(4, dtype=np.int32)[None])
+    pages = [ap.from_numpy(x.reshape(4, PAGE, -1)) for x in (short, brief, k, v)]
+    common = {
+        "num_heads": heads, "num_key_value_heads": 2, "select_block_size": BLOCK,
+        "select_block_count": COUNT, "page_block_size": PAGE, "scale": 0.1,
+        "actual_q_seq_len": [queries],
+    }  # fmt: skip
+    out, blocks = f.nsa_compress_attention_infer(
+        ap.from_numpy(q), *pages[:2], table, [windows], compress_block_size=WINDOW,
+        compress_stride=STRIDE, actual_sel_kv_seq_len=[tokens], **common,
+    )  # fmt: skip
+    result = f.nsa_selected_attention_infer(
+        ap.from_numpy(q), *pages[2:], blocks, table, [tokens], **common
+    )
+    for t in range(queries):
+        seen = tokens - queries + t + 1
+        there = (seen - WINDOW) // STRIDE + 1
+        expected, chances, *_ = compressed(q[t], short[:there], brief[:there], 0.1, None)
+        chosen = best(chances, 2, WINDOW, STRIDE, BLOCK, COUNT).astype(np.int32)
+        assert_close(out.numpy()[t], expected, scale=2.0)
+        assert_same(blocks.numpy()[t], chosen)
+        expected, *_ = selected(q[t], k[:seen], v[:seen], chosen, BLOCK, 0.1, lambda j: False)
+        assert_close(result.numpy()[t], expected, scale=2.0)
+
+
+@pytest.mark.parametrize("layout", ["BNSD", "TND"])
+def test_blocks_that_attend_to_each_other(layout: str) -> None:
+    g = np.random.default_rng(6)
+    q, k = (2 * g.standard_normal((2, n, 128)).astype(F16) for n in (100, 300))
+    lengths = {"actual_seq_lengths": [100], "actual_seq_lengths_kv": [300]}
+    shape = (16, 128)
+    sides = [ap.from_numpy(x.transpose(1, 0, 2) if layout == "TND" else x[None]) for x in (q, k)]
+    mask = f.bsa_select_block_mask(
+        *sides, 0.4, scale=0.5, block_shape=shape, input_layout=layout, **lengths
+    )
+    out = f.block_sparse_attention(
+        *sides, sides[1], mask, scale=0.1, block_shape=shape, num_key_value_heads=2,
+        input_layout=layout, **lengths,
+    )  # fmt: skip
+    result = out.numpy().transpose(1, 0, 2) if layout == "TND" else out.numpy()[0]
+    for n in range(2):
+        met = choice(q[n], k[n], shape, None, 0.5, 0.4)
+        assert_same(mask.numpy()[0, n], met)
+        wide = np.repeat(np.repeat(met, 16, 0), 128, 1)[:100, :300] != 0
+        scores = 0.1 * q[n].astype(np.float64) @ k[n].astype(np.float64).T
+        powers = np.where(wide, np.exp(scores - scores.max(1, keepdims=True)), 0.0)
+        total = powers.sum(1, keepdims=True)
+        expected = powers @ k[n].astype(np.float64) / np.where(total == 0, 1, total)
+        assert_close(result[n], expected, scale=2.0)
+
+
+def test_wrong_arguments_are_named() -> None:
+    x = ap.from_numpy(np.zeros((1, 2, 256, 128), F16))
+    with pytest.raises(InvalidArgumentError, match=r"block_shape: \(0, 8\)"):
+        f.bsa_select_block_mask(x, x, 0.5, block_shape=(0, 8))
+    with pytest.raises(InvalidArgumentError, match="actual_seq_lengths: give the lengths"):
+        f.bsa_select_block_mask(x[0], x[0], 0.5, input_layout="TND")
+    with pytest.raises(InvalidArgumentError, match="input_layout: 'TND' does not fit"):
+        f.bsa_select_block_mask(x, x, 0.5, input_layout="TND")
+    with pytest.raises(AclnnError, match="sparsity is 2"):
+        f.bsa_select_block_mask(x, x, 2.0)
+    table = ap.from_numpy(np.zeros((1, 1), np.int32))
+    common = {"num_heads": 2, "select_block_size": 64, "page_block_size": 64}
+    with pytest.raises(InvalidArgumentError, match="num_key_value_heads: 0 is not positive"):
+        f.nsa_selected_attention_infer(
+            x, x, x, table, table, [3], num_key_value_heads=0, select_block_count=1, **common
+        )
+    with pytest.raises(InvalidArgumentError, match="select_block_count: -1 is not positive"):
+        f.nsa_compress_attention_infer(
+            x, x, x, table, [3], num_key_value_heads=1, select_block_count=-1,
+            compress_block_size=16, compress_stride=16, **common,
+        )  # fmt: skip
