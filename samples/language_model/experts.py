@@ -52,33 +52,38 @@ class RoutedExperts:
         self._gate_and_up, self._down, self._shared = gate_and_up, down, shared
 
     def __call__(self, x: ap.Tensor) -> ap.Tensor:
-        experts, rows = self._experts, x.shape[0] * self._experts.chosen
         weights, chosen = self._choose(x)
-        routed, origin = ap.empty((rows, x.shape[1]), x.dtype), ap.empty((rows,), np.int32)
-        counts = ap.empty((experts.count,), np.int64)
-        ops.moe_init_routing_v3(
-            *(x, chosen, None, None, rows, 0, experts.count, 0, 1, True, -1, [0, experts.count], 0),
-            *(routed, origin, counts, ap.empty((rows,), np.float32)),
-        )
+        routed, origin, counts, _ = F.moe_init_routing(x, chosen, self._experts.count)
         results = self._down(F.swiglu(self._gate_and_up(routed, counts), dim=-1), counts)
-        out = ap.empty(x.shape, x.dtype)
-        added = self._shared(x) if self._shared else None
-        ops.moe_finalize_routing_v2(
-            *(results, origin, added, None, None, F.cast(weights, x.dtype), chosen, 2, out)
+        return F.moe_finalize_routing(
+            results,
+            origin,
+            x1=self._shared(x) if self._shared else None,
+            scales=F.cast(weights, x.dtype),
+            drop_pad_mode=2,
         )
-        return out
 
     def _choose(self, x: ap.Tensor) -> tuple[ap.Tensor, ap.Tensor]:
         """Weights, float32, and numbers of the experts of each token."""
         experts = self._experts
         # float32, so that rounding chooses no other expert.
         scores = F.matmul(F.cast(x, np.float32), self._gate)
-        shape = (x.shape[0], experts.chosen)
-        weights, chosen = ap.empty(shape, np.float32), ap.empty(shape, np.int32)
-        kinds = int(experts.sigmoid), int(experts.normalise), int(experts.sigmoid)
-        ops.moe_gating_top_k(
-            *(scores, self._correction, experts.chosen, experts.groups_chosen, experts.groups),
-            *(*kinds, False, experts.scale, 1e-20),
-            *(weights, chosen, ap.empty(scores.shape, np.float32)),
+        if experts.normalise and not experts.sigmoid:
+            # The softmax of the chosen scores is that of all, divided by the sum of the chosen.
+            shape = (x.shape[0], experts.chosen)
+            weights, chosen = ap.empty(shape, np.float32), ap.empty(shape, np.int32)
+            ops.moe_gating_top_k_softmax_v2(
+                scores, None, experts.chosen, 1, False, weights, chosen, None
+            )
+            return weights, chosen
+        weights, chosen, _ = F.moe_gating_top_k(
+            scores,
+            experts.chosen,
+            bias=self._correction,
+            k_group=experts.groups_chosen,
+            group_count=experts.groups,
+            group_select_mode=int(experts.sigmoid),
+            norm_type=int(experts.sigmoid),
+            routed_scaling_factor=experts.scale,
         )
         return weights, chosen

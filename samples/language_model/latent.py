@@ -11,14 +11,11 @@ from typing import Any
 
 import numpy as np
 from config import Config, Latent
-from layers import Norm, Step, write_pages
+from layers import Norm, Step
 from linear import Array, Linear
 
 import aclnn_py as ap
 from aclnn_py import functional as F
-from aclnn_py import ops
-
-EVERYTHING = 2147483647
 
 
 class LatentAttention:
@@ -52,14 +49,14 @@ class LatentAttention:
         if latent.query:
             query = self._products["query"](self._norms["query"](query))
         plain, turning = query[:, : heads * latent.plain], query[:, heads * latent.plain :]
-        turned, key = (ap.empty(part.shape, part.dtype) for part in (turning, shared))
-        ops.rope_with_sin_cos_cache(
-            *(step.positions, turning, shared, self._angles, None, latent.rotated, True),
-            *(turned, key),
+        turned, key = F.rope_with_sin_cos_cache(
+            step.positions, turning, shared, self._angles, latent.rotated
         )
-        write_pages(
-            (self._norms["kept"](kept).reshape(tokens, 1, latent.kept), self._kept),
-            (key.reshape(tokens, 1, latent.rotated), self._rotated),
+        F.scatter_pa_kv_cache(
+            self._norms["kept"](kept).reshape(tokens, 1, latent.kept),
+            key.reshape(tokens, 1, latent.rotated),
+            self._kept,
+            self._rotated,
             step.slots,
         )
         by_head = plain.reshape(tokens, heads, latent.plain).permute(1, 0, 2)
@@ -78,14 +75,20 @@ class LatentAttention:
             table = F.repeat_interleave(table, each, dim=0)
             lengths = [length - each + 1 + n for length in step.lengths for n in range(each)]
         pages, page_size = self._kept.shape[:2]
-        out = ap.empty((tokens, 1, heads, width), query.dtype)
         kept = self._kept.reshape(pages, page_size, width)
-        ops.fused_infer_attention_score_v3(
-            *(query.reshape(tokens, 1, heads, width), [kept], [kept], *(None,) * 3, lengths),
-            *(*(None,) * 7, table, *(None,) * 9, turned.reshape(tokens, 1, heads, -1)),
-            *(self._rotated.reshape(pages, page_size, -1), None, heads, self._config.scale),
-            *(EVERYTHING, EVERYTHING, "BSND", 1, 0, 0, page_size, 0, False, 0, 0, out),
-            ap.empty((0,), np.float32),
+        out, _ = F.fused_infer_attention_score(
+            query.reshape(tokens, 1, heads, width),
+            kept,
+            kept,
+            query_rope=turned.reshape(tokens, 1, heads, -1),
+            key_rope=self._rotated.reshape(pages, page_size, -1),
+            actual_seq_lengths_kv=lengths,
+            block_table=table,
+            num_heads=heads,
+            num_key_value_heads=1,
+            scale=self._config.scale,
+            input_layout="BSND",
+            block_size=page_size,
         )
         return out.reshape(tokens, heads, width)
 

@@ -13,7 +13,6 @@ from linear import Linear
 
 import aclnn_py as ap
 from aclnn_py import functional as F
-from aclnn_py import ops
 
 TRIANGLE = 2048
 """Side of the mask that hides later tokens; the operator takes this size for any length."""
@@ -61,9 +60,7 @@ class Norm:
 
     def of_sum(self, x: ap.Tensor, added: ap.Tensor) -> tuple[ap.Tensor, ap.Tensor]:
         """The norm of x + added, and x + added."""
-        out, summed = ap.empty(x.shape, x.dtype), ap.empty(x.shape, x.dtype)
-        scale = ap.empty((*x.shape[:-1], 1), np.float32)
-        ops.add_rms_norm(x, added, self._weight, self._epsilon, out, scale, summed)
+        out, _, summed = F.add_rms_norm(x, added, self._weight, self._epsilon)
         return out, summed
 
 
@@ -96,16 +93,15 @@ class PagedAttention:
                 norm(part.reshape(tokens, -1, size)).reshape(tokens, -1)
                 for norm, part in zip(self._norms, (query, key), strict=True)
             )
-        turned, key_turned = (ap.empty(part.shape, part.dtype) for part in (query, key))
-        ops.rope_with_sin_cos_cache(
-            step.positions, query, key, self._angles, None, size, True, turned, key_turned
-        )
-        write_pages(
-            (key_turned.reshape(tokens, config.kv_heads, size), self._keys),
-            (value.reshape(tokens, config.kv_heads, size), self._values),
+        query, key = F.rope_with_sin_cos_cache(step.positions, query, key, self._angles, size)
+        F.scatter_pa_kv_cache(
+            key.reshape(tokens, config.kv_heads, size),
+            value.reshape(tokens, config.kv_heads, size),
+            self._keys,
+            self._values,
             step.slots,
         )
-        return self._output(self._attend(turned, step))
+        return self._output(self._attend(query, step))
 
     def _attend(self, query: ap.Tensor, step: Step) -> ap.Tensor:
         config, tokens = self._config, query.shape[0]
@@ -125,15 +121,6 @@ class PagedAttention:
             block_size=page_size,
         )
         return attended.reshape(tokens, -1)
-
-
-def write_pages(
-    keys: tuple[ap.Tensor, ap.Tensor], values: tuple[ap.Tensor, ap.Tensor], slots: ap.Tensor
-) -> None:
-    """Write (rows, pages) of keys and of values to the slots of the cache."""
-    ops.scatter_pa_kv_cache(
-        keys[0], keys[1], slots, values[0], values[1], *(None,) * 3, "Norm", "None", None, None
-    )
 
 
 class Gated:

@@ -19,7 +19,6 @@ from linear import Array, Linear, Plain, put
 
 import aclnn_py as ap
 from aclnn_py import functional as F
-from aclnn_py import ops
 
 FLOAT, INT4 = np.dtype(np.float32), np.dtype(ml_dtypes.int4)
 GROUP = 128
@@ -71,13 +70,6 @@ def four_bits(weight: Array, group: int) -> tuple[Array, Array, Array]:
     return flat.astype(np.int8).T.astype(INT4), scale.T, offset.T
 
 
-def rows_of_eight_bits(x: ap.Tensor) -> tuple[ap.Tensor, ap.Tensor]:
-    """int8 rows and a scale of each."""
-    rows, scales = ap.empty(x.shape, np.int8), ap.empty(x.shape[:1], np.float32)
-    ops.dynamic_quant(x, None, rows, scales)
-    return rows, scales
-
-
 class EightByEight:
     """A product of int8 rows and an int8 weight, for "w8a8"."""
 
@@ -88,13 +80,15 @@ class EightByEight:
         self._dtype = dtype
 
     def __call__(self, x: ap.Tensor) -> ap.Tensor:
-        rows, scales = rows_of_eight_bits(x)
-        out = ap.empty((x.shape[0], self._weight.shape[1]), self._dtype)
-        ops.quant_matmul_v5(
-            *(rows, self._weight, scales, self._scale, *(None,) * 4, self._bias),
-            *(False, False, 0, out),
+        rows, scales = F.dynamic_quant(x)
+        return F.quant_matmul(
+            rows,
+            self._weight,
+            self._scale,
+            pertoken_scale=scales,
+            bias=self._bias,
+            output_dtype=self._dtype,
         )
-        return out
 
 
 class WeightOnly:
@@ -133,13 +127,16 @@ class EightByEightGrouped:
         self._dtype = dtype
 
     def __call__(self, x: ap.Tensor, counts: ap.Tensor) -> ap.Tensor:
-        rows, scales = rows_of_eight_bits(x)
-        out = ap.empty((x.shape[0], self._weights.shape[2]), self._dtype)
-        ops.grouped_matmul_v5(
-            *([rows], [self._weights], None, [self._scales], None, None, None, [scales], counts),
-            *(None, None, None, 3, 0, 1, 0, None, [out], None, None),
+        rows, scales = F.dynamic_quant(x)
+        return F.grouped_matmul(
+            rows,
+            self._weights,
+            counts,
+            scale=self._scales,
+            per_token_scale=scales,
+            group_list_type=1,
+            output_dtype=self._dtype,
         )
-        return out
 
 
 class WeightOnlyGrouped:
@@ -156,12 +153,14 @@ class WeightOnlyGrouped:
         self._scales, self._offsets = put(scales, dtype), put(offsets, dtype)
 
     def __call__(self, x: ap.Tensor, counts: ap.Tensor) -> ap.Tensor:
-        out = ap.empty((x.shape[0], self._weights.shape[2]), x.dtype)
-        ops.grouped_matmul_v5(
-            *([x], [self._weights], None, None, None, [self._scales], [self._offsets], None),
-            *(counts, None, None, None, 3, 0, 1, 0, None, [out], None, None),
+        return F.grouped_matmul(
+            x,
+            self._weights,
+            counts,
+            antiquant_scale=self._scales,
+            antiquant_offset=self._offsets,
+            group_list_type=1,
         )
-        return out
 
 
 @dataclass(frozen=True)
