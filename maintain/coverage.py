@@ -103,6 +103,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
         " behind those that groupIndex of ClippedSwiglu and SwigluGroup counts are not written; a"
         " count beyond the rows means all of them, a negative one is a fault.",
+        "SwigluGroupQuant counts the largest value of a group of rows as at least 1e-4, as that of"
+        " a block; its document names no number. It does not limit the width of rows to those that"
+        " the document lists for HIFLOAT8, which its example does not keep either.",
         "GeluQuant ignores the offset of dynamic quantisation, which its formula lacks; `hybrid`"
         " rounding to HiFloat8 is random in a way that is not documented, and refused.",
     ),
@@ -120,6 +123,16 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "On chips of the 950 series QuantMatmulV5 also takes floats of 8 bits and FLOAT4_E2M1;"
         " sums, scales and the bias are float32. Products whose scales have groups take two"
         " dimensions there. FLOAT8 beside FLOAT4, and such operands in FRACTAL_NZ, are refused.",
+        "Products of floats of 8 and 4 bits whose scales have groups sum each group in float32,"
+        " multiply the sum by the product of its two scales and add the groups in order; a bias,"
+        " or what yRef held, comes last. DualLevelQuantMatmulWeightNz scales blocks of 512 in the"
+        " same way. TransposeQuantBatchMatMul multiplies by an x1Scale of 64 bits too, which its"
+        " document does not say, and ignores groupSize where its scales have no groups.",
+        "WeightQuantBatchMatmulNz takes blocks of 16 columns for numbers of 4 bits, as"
+        " ConvertWeightToINT4Pack lays them there on a 950.",
+        "Sparse4to2QuantMatmulWeightNz takes what TransSparse4to2Para gives; places that it does"
+        " not give are a fault. MatmulCompress and MatmulCompressDequant are absent: the format of"
+        " their weights is that of a tool, and no document defines it.",
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
         "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"
@@ -186,6 +199,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of a weight of INT4 is multiplied by the sum of the row of x. Any aligned depth and width"
         " is taken, though the documents name a few.",
         "Rows behind the last group are not written; groups outside the rows are a fault.",
+        "QuantGroupedMatmulInplaceAdd needs scale1Optional, which its formulas multiply by."
+        " GroupedMatmulActivationQuantWeightNz quantises blocks of 32 with every scaleAlg, as"
+        " QuantMatmulActivationQuantWeightNz does and the shape of its scales asks for; the shape"
+        " of weightScale tells which way round the weight is.",
     ),
     "index": (
         "InplaceQuantScatter quantises as Quantize does, in float32: round(x / scale + zero).",

@@ -217,12 +217,7 @@ def _given(argument: Given) -> Any:
     tensor = ap.from_numpy(
         np.ascontiguousarray(values), dtype=argument.dtype, format=argument.format
     )
-    if argument.swapped is None:
-        return tensor
-    order = list(range(values.ndim))
-    one, other = argument.swapped
-    order[one], order[other] = order[other], order[one]
-    return tensor.permute(*order)
+    return tensor if argument.swapped is None else tensor.swapaxes(*argument.swapped)
 
 
 def _tensor(values: Array, dtype: str, stepped: bool) -> Any:

@@ -7,6 +7,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "meta/fractal.h"
 
 bool aclTensor::contiguous() const {
   int64_t expected = 1;
@@ -32,8 +33,8 @@ bool aclTensor::reach(int64_t *low, int64_t *high) const {
   if (emu::is_fractal(*this) && shape.size() >= 2) {
     const size_t rank = shape.size();
     const bool flipped = emu::fractal_flipped(*this);
-    emu::Checked bytes = emu::fractal_elements(dtype, shape[rank - (flipped ? 1 : 2)],
-                                               shape[rank - (flipped ? 2 : 1)]);
+    emu::Checked bytes = emu::fractal_elements(
+        emu::block_dtype(*this), shape[rank - (flipped ? 1 : 2)], shape[rank - (flipped ? 2 : 1)]);
     for (size_t i = 0; i + 2 < rank; ++i) bytes *= shape[i];
     bytes = bytes * bits + offset * bits;
     *high = std::max(*high, bytes.fits() ? bytes.value() / 8 : INT64_MAX);
@@ -51,6 +52,17 @@ int64_t fractal_elements(aclDataType dtype, int64_t rows, int64_t cols) {
 }
 
 bool is_fractal(const aclTensor &tensor) { return tensor.format == ACL_FORMAT_FRACTAL_NZ; }
+
+aclDataType block_dtype(const aclTensor &tensor) {
+  const Dims &storage = tensor.storage_shape;
+  if (storage.size() < 4 || storage[storage.size() - 2] != kFractalRows) return tensor.dtype;
+  const int64_t columns = storage.back();
+  const int bits = dtype_bits(tensor.dtype);
+  if (bits == 4 && columns == fractal_columns(ACL_FLOAT16)) return ACL_FLOAT16;
+  // Two elements of eight numbers each.
+  if (bits == 32 && columns == fractal_columns(ACL_COMPLEX128)) return ACL_COMPLEX128;
+  return tensor.dtype;
+}
 
 bool fractal_flipped(const aclTensor &tensor) {
   const size_t rank = tensor.rank();

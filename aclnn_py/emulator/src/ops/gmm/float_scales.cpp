@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "ops/convert.h"
-#include "ops/matmul/quant/float_operand.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {
@@ -57,10 +55,6 @@ void round_values(aclDataType dtype, float *values, int64_t count) {
     store_f32(values + done, bits, dtype, 0, 1, n);
     load_f32(bits, dtype, 0, 1, n, values + done);
   }
-}
-
-std::vector<float> float_scales(const aclTensor &scale) {
-  return contains(kPowers, scale.dtype) ? low_values(scale) : every_scale(scale);
 }
 
 }  // namespace emu

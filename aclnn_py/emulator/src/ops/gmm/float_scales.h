@@ -50,7 +50,4 @@ Check &check_row_scales(Check &check, const char *name, const aclTensor &scale, 
 // Rounds float32 values to a narrower kind of float; FLOAT leaves them.
 void round_values(aclDataType dtype, float *values, int64_t count);
 
-// Every value of scales in row-major order, powers of two and packed ones included.
-std::vector<float> float_scales(const aclTensor &scale);
-
 }  // namespace emu

@@ -8,16 +8,15 @@
 #include "aclnn/host_calls.h"
 #include "core/export.h"
 #include "core/statuses.h"
+#include "ops/matmul/quant/sparse_blocks.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
 
 constexpr const char *kOp = "aclnnTransSparse4to2Para";
-constexpr int64_t kGroup = 4;              // elements of which two are kept
-constexpr int64_t kRows = 16, kKept = 32;  // of a block of values
-constexpr int64_t kPlaces = kKept / 4;     // bytes with the places of a row of a block
-constexpr int64_t kSource = 2 * kKept;     // elements a row of a block comes from
+constexpr int64_t kGroup = kSparseGroup, kRows = kSparseRows, kKept = kSparseKept,
+                  kPlaces = kSparsePlaces, kSource = kSparseSource;
 
 struct FreeMemory {
   void operator()(void *p) const { std::free(p); }
@@ -30,9 +29,7 @@ HostArray<T> zeros(uint64_t count) {
   return HostArray<T>(static_cast<T *>(std::calloc(count, sizeof(T))));
 }
 
-// Two of four elements, and two bits each: where the first stands among the first three, the second
-// among the last three. A single element is the first one, unless it is the last of the four; what
-// is missing is 0 at place 0.
+// A single element is the first one, unless it is the last of the four.
 bool pack_group(const int8_t *four, int8_t *two, uint8_t *places) {
   int at[2] = {-1, -1}, found = 0;
   for (int i = 0; i < kGroup; ++i) {

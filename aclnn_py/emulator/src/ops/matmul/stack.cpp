@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/matmul/stack.h"
 #include "core/pool.h"
+#include "meta/fractal.h"
 
 namespace emu {
 namespace {
@@ -40,12 +41,13 @@ MatrixStack matrix_stack(const aclTensor &tensor) {
   Matrix &m = stack.first;
   const bool flipped = fractal_flipped(tensor);
   const int64_t rows = flipped ? m.cols : m.rows, cols = flipped ? m.rows : m.cols;
-  const int64_t width = fractal_columns(m.dtype);
-  const int64_t tall = fractal_elements(m.dtype, rows, 1) / width;
+  const aclDataType block = block_dtype(tensor);
+  const int64_t width = fractal_columns(block);
+  const int64_t tall = fractal_elements(block, rows, 1) / width;
   const GemmAxis across{1, width, tall * width}, down{width, 0, 0};
   m.row = flipped ? across : down;
   m.col = flipped ? down : across;
-  int64_t step = fractal_elements(m.dtype, rows, cols);
+  int64_t step = fractal_elements(block, rows, cols);
   for (int d = stack.batch.rank - 1; d >= 0; --d) {
     stack.batch.stride[d] = step;
     step *= stack.batch.shape[d];

@@ -23,7 +23,8 @@ class FloatStack {
 // `memory` keeps the values.
 Matrix as_float(const aclTensor &matrix, std::vector<float> &memory);
 
-// Every element, in order. A power of two of FLOAT8_E8M0 becomes that power.
+// Every element, in order, also of matrices in FRACTAL_NZ. A power of two of FLOAT8_E8M0 becomes
+// that power.
 std::vector<float> low_values(const aclTensor &tensor);
 
 }  // namespace emu

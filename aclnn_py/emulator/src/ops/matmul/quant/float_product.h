@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/matmul/gemm.h"
+#include "ops/op.h"
 
 namespace emu {
 
@@ -20,6 +21,18 @@ struct ScaleMap {
   }
 };
 
+// Powers of two for each 32 of the inner axis lie in pairs: (rows, depth / 64, 2), or
+// (depth / 64, rows, 2) where they are turned.
+constexpr int64_t kPairedGroup = 32;
+ScaleMap paired_scales(int64_t rows, int64_t depth, bool turned);
+Layout paired_scale_layout(int64_t rows, int64_t depth, bool turned);
+
+// Every value of scales in row-major order, powers of two and packed ones included.
+std::vector<float> float_scales(const aclTensor &scale);
+
+// groupSize has 16 bits each for k, n and m, from the lowest on: each is 0 or the size given here.
+void check_group_size(Check &check, int64_t given, int64_t m, int64_t n, int64_t k);
+
 // x (rows, depth) @ w (depth, cols), both float32. Sums over a group of the inner axis are
 // multiplied by the scales of their row and column and added in order, all in float32.
 struct FloatProduct {
@@ -28,6 +41,8 @@ struct FloatProduct {
   ScaleMap left_map, right_map;                   // of rows of x, and of columns of w
   int64_t group = 0;                              // elements of the inner axis; 0: all of them
 };
+// `count` indices of the inner axis of both from `first` on.
+void cut_inner(FloatProduct *product, int64_t first, int64_t count);
 // Writes rows * cols values.
 void multiply(const FloatProduct &product, float *out);
 

@@ -73,6 +73,16 @@ void DequantisedStore::accept(int64_t row, int64_t col, int64_t count, const int
   }
 }
 
+void RoundedStore::accept(int64_t row, int64_t col, int64_t count, const float *sums) const {
+  for (int64_t done = 0; done < count; done += kPiece) {
+    const int64_t n = std::min(kPiece, count - done), j = col + done;
+    float values[kPiece];
+    for (int64_t i = 0; i < n; ++i)
+      values[i] = sums[done + i] + (bias.empty() ? 0 : bias[static_cast<size_t>(j + i)]);
+    store_quantised(values, out, row, j, n);
+  }
+}
+
 void RequantisedStore::accept(int64_t row, int64_t col, int64_t count, const float *sums) const {
   for (int64_t done = 0; done < count; done += kPiece) {
     const int64_t n = std::min(kPiece, count - done), j = col + done;

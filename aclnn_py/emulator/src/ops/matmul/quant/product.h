@@ -35,6 +35,15 @@ class DequantisedStore : public RowSink<int32_t> {
 void store_quantised(const float *values, const MatrixOut &out, int64_t row, int64_t col,
                      int64_t count);
 
+// Stores float32 sums, plus bias, with one rounding.
+class RoundedStore final : public RowSink<float> {
+ public:
+  MatrixOut out;
+  std::vector<float> bias;  // a value per column, or none
+
+  void accept(int64_t row, int64_t col, int64_t count, const float *sums) const override;
+};
+
 // Stores float32 sums, plus bias, as scaled and shifted numbers of 8 bits.
 class RequantisedStore final : public RowSink<float> {
  public:

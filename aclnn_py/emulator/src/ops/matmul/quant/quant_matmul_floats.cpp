@@ -159,15 +159,7 @@ class FloatRules {
   }
 
   void group_sizes(int64_t along_m, int64_t along_n, int64_t along_k) {
-    const int64_t wanted[] = {along_k, along_n, along_m};
-    const char *const axis[] = {"k", "n", "m"};
-    for (int i = 0; i < 3; ++i) {
-      const int64_t size = c_.group_size >> 16 * i & 0xffff;
-      check_.that(size == 0 || size == wanted[i],
-                  "groupSize is %" PRId64 ", a group of %" PRId64 " along %s; allowed: %" PRId64
-                  " or 0",
-                  c_.group_size, size, axis[i], wanted[i]);
-    }
+    check_group_size(check_, c_.group_size, along_m, along_n, along_k);
     p_.group = along_k;
   }
 
@@ -194,19 +186,13 @@ class FloatRules {
     group_sizes(p_.m == 1 ? (c_.group_size >> 32 & 0xffff) == 1 ? 1 : 128 : p_.left.rows, 128, 128);
   }
 
-  void pairs(const char *name, const aclTensor &scale, int64_t rows, bool turned, ScaleMap *map) {
-    const int64_t deep = (p_.k + 63) / 64,
-                  shape[] = {turned ? deep : rows, turned ? rows : deep, 2};
-    check_.shape(name, &scale, dense_layout(shape, 3));
-    map->pairs = true;
-    map->row_step = turned ? 2 : 2 * deep;
-    map->pair_step = turned ? 2 * rows : 2;
-  }
-
   void mx_scales() {
-    pairs("x1ScaleOptional", *c_.x1_scale, p_.m, c_.transpose_x1, &p_.left);
-    pairs("x2Scale", *c_.x2_scale, p_.n, !c_.transpose_x2, &p_.right);
-    group_sizes(1, 1, 32);
+    check_.shape("x1ScaleOptional", c_.x1_scale, paired_scale_layout(p_.m, p_.k, c_.transpose_x1));
+    check_.shape("x2Scale", c_.x2_scale, paired_scale_layout(p_.n, p_.k, !c_.transpose_x2));
+    if (!ok()) return;
+    p_.left = paired_scales(p_.m, p_.k, c_.transpose_x1);
+    p_.right = paired_scales(p_.n, p_.k, !c_.transpose_x2);
+    group_sizes(1, 1, kPairedGroup);
   }
 
   void bias() {
@@ -254,15 +240,11 @@ class ScaledFloats final : public RowSink<float> {
   }
 };
 
-std::vector<float> scales(const aclTensor &tensor) {
-  return tensor.dtype == ACL_FLOAT8_E8M0 ? low_values(tensor) : scale_values(tensor);
-}
-
 void grouped(const Job &job, const PlanContext &c, const Matrix &a, const Matrix &b,
              const std::vector<float> &bias, const MatrixOut &out) {
   const Problem &p = job.problem;
-  const std::vector<float> left = scales(c.tensor(job.x1_scale)),
-                           right = scales(c.tensor(job.x2_scale));
+  const std::vector<float> left = float_scales(c.tensor(job.x1_scale)),
+                           right = float_scales(c.tensor(job.x2_scale));
   std::vector<float> total(static_cast<size_t>(p.m * p.n));
   FloatProduct product;
   product.x = a;

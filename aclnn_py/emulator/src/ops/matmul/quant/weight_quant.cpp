@@ -15,7 +15,8 @@ class NumberRows {
   explicit NumberRows(const QuantisedWeight &w)
       : m_(matrix_stack(*w.tensor).first),
         packing_(w.packing),
-        origin_(w.tensor->dtype == ACL_INT4 ? w.tensor->offset : 0) {}
+        origin_(w.packing == Packing::kNone ? w.tensor->offset : 0),
+        floats_(m_.dtype == ACL_FLOAT4_E2M1 || m_.dtype == ACL_FLOAT) {}
 
   void read(int64_t row, int64_t first, int64_t count, int8_t *to) const {
     if (m_.dtype == ACL_INT8) {
@@ -24,6 +25,7 @@ class NumberRows {
       return;
     }
     for (int64_t j = 0; j < count; ++j) to[j] = number_of_4_bits(m_.data, position(row, first + j));
+    for (int64_t j = 0; j < count && floats_; ++j) to[j] = kHalves[to[j] & 15];
   }
 
  private:
@@ -36,6 +38,9 @@ class NumberRows {
   const Matrix m_;
   const Packing packing_;
   const int64_t origin_;
+  const bool floats_;
+  // The codes of FLOAT4_E2M1 in halves.
+  static constexpr int8_t kHalves[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 };
 
 }  // namespace
@@ -61,6 +66,22 @@ void GroupTable::await(int64_t group, int64_t first, int64_t count) const {
   const int64_t size = item_size(view_.dtype);
   const char *from = static_cast<const char *>(view_.data) + (group * group_ + first) * size;
   for (int64_t at = 0; at < count * size; at += line) __builtin_prefetch(from + at);
+}
+
+void multiply_by_weight(const Matrix &x, const QuantisedWeight &weight,
+                        const RowSink<float> &sink) {
+  // Streams read integers.
+  const bool floats = contains(dt::kFloating | dtype_set(ACL_FLOAT4_E2M1), weight.tensor->dtype);
+  if (!floats && stream_weight(x, weight, sink)) return;
+  const std::vector<uint16_t> values = dequantised(weight);
+  Matrix dense;
+  dense.data = values.data();
+  dense.dtype = weight.dtype;
+  dense.rows = weight.rows;
+  dense.cols = weight.cols;
+  dense.row.stride = weight.cols;
+  dense.col.stride = 1;
+  gemm_f32(x, dense, sink);
 }
 
 std::vector<uint16_t> dequantised(const QuantisedWeight &w) {

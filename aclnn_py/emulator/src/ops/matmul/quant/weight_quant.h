@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A weight of 8 or 4 bits as an operand: round((number + offset) * scale) in the dtype of x.
+// Numbers of FLOAT4_E2M1, also where eight of them are called a FLOAT, count halves: their scale is
+// halved.
 #pragma once
 
 #include <vector>
@@ -33,6 +35,9 @@ struct QuantisedWeight {
   GroupTable scale, offset;
   aclDataType dtype = ACL_FLOAT16;  // what the weights are rounded to
 };
+
+// x @ weight, handed to `sink`.
+void multiply_by_weight(const Matrix &x, const QuantisedWeight &weight, const RowSink<float> &sink);
 
 // The whole weight, (rows, cols) without gaps.
 std::vector<uint16_t> dequantised(const QuantisedWeight &weight);

@@ -166,24 +166,6 @@ class WeightQuantRules {
   Check check_;
 };
 
-// float32 sums, plus bias, rounded to a 16-bit kind.
-class RoundedResult final : public RowSink<float> {
- public:
-  MatrixOut out;
-  std::vector<float> bias;
-
-  void accept(int64_t row, int64_t col, int64_t count, const float *sums) const override {
-    constexpr int64_t piece = 256;
-    for (int64_t done = 0; done < count; done += piece) {
-      const int64_t n = std::min(piece, count - done), j = col + done;
-      float values[piece];
-      for (int64_t i = 0; i < n; ++i)
-        values[i] = sums[done + i] + (bias.empty() ? 0 : bias[static_cast<size_t>(j + i)]);
-      store_quantised(values, out, row, j, n);
-    }
-  }
-};
-
 // Where the plan keeps the tensors.
 struct Job {
   size_t x, weight, scale, offset, quant_scale, quant_offset, bias, y;
@@ -197,20 +179,6 @@ View dense_row(const std::vector<float> &values) {
   view.dtype = ACL_FLOAT;
   view.layout.push(static_cast<int64_t>(values.size()), 1);
   return view;
-}
-
-void multiply_by_weight(const Matrix &x, const QuantisedWeight &weight,
-                        const RowSink<float> &sink) {
-  if (stream_weight(x, weight, sink)) return;
-  const std::vector<uint16_t> values = dequantised(weight);
-  Matrix dense;
-  dense.data = values.data();
-  dense.dtype = weight.dtype;
-  dense.rows = weight.rows;
-  dense.cols = weight.cols;
-  dense.row.stride = weight.cols;
-  dense.col.stride = 1;
-  gemm_f32(x, dense, sink);
 }
 
 void compute(const Job &job, const PlanContext &c, const View &y) {
@@ -235,7 +203,7 @@ void compute(const Job &job, const PlanContext &c, const View &y) {
   const std::vector<float> bias =
       c.has(job.bias) ? scale_values(c.tensor(job.bias)) : std::vector<float>();
   if (!c.has(job.quant_scale)) {
-    RoundedResult result;
+    RoundedStore result;
     result.out = out;
     result.bias = bias;
     return multiply_by_weight(x, weight, result);
