@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,20 +19,42 @@ from options import parser
 from server import Service
 from tokens import ModelFileError, Tokens
 
+from aclnn_py.distributed import Communicator
+
+
+def open_decoder(options: argparse.Namespace) -> Decoder:
+    """The model, or this rank's part of it where `aclnn-py run` has started several."""
+    several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    return Decoder.open(
+        options.directory,
+        dtype=options.dtype,
+        quantise=options.quantise,
+        pages=options.pages,
+        page_size=options.page_size,
+        most=options.rows,
+        comm=Communicator.from_env() if several else None,
+    )
+
+
+def follow(options: argparse.Namespace) -> int:
+    """Compute this rank's part of what rank 0 serves, until it ends."""
+    decoder = open_decoder(options)
+    try:
+        decoder.follow()
+    except ConnectionError as error:
+        print(f"rank {os.environ['RANK']}: {error}", file=sys.stderr)
+        return 1
+    finally:
+        decoder.close()
+    return 0
+
 
 def make_service(options: argparse.Namespace, on_failure: Callable[[], None]) -> Service:
     """The service for the options of the command line."""
     tokens = Tokens(options.directory)
 
     def make_decoder() -> Decoder:
-        decoder = Decoder.open(
-            options.directory,
-            dtype=options.dtype,
-            quantise=options.quantise,
-            pages=options.pages,
-            page_size=options.page_size,
-            most=options.rows,
-        )
+        decoder = open_decoder(options)
         if tokens.count > decoder.vocabulary:
             raise ModelFileError(
                 f"{options.directory}: tokenizer.json has {tokens.count} tokens, the model has "
@@ -57,6 +80,8 @@ def make_service(options: argparse.Namespace, on_failure: Callable[[], None]) ->
 
 def main() -> int:
     options = parser().parse_args()
+    if int(os.environ.get("RANK", "0")):
+        return follow(options)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     server: uvicorn.Server
 

@@ -36,8 +36,8 @@ class Decoder:
             raise ValueError(f"most: a batch has 1 to 1024 rows, got {most}")
         self._model, self._cache, self._most = model, cache, most
         width = min(-(-model.config.context // cache.page_size), cache.pages)
-        longest = max(self.context + cache.pages, most * (width + 3)) + 4
-        self._calls = None if comm is None else Calls(comm, longest)
+        self._comm = comm
+        self._calls = None if comm is None else Calls(comm)
         first: Bucket | None = None
         self._buckets: dict[int, Bucket] = {}
         # The largest first: its memory is large enough for the others.
@@ -76,7 +76,7 @@ class Decoder:
             Rows of the largest batch.
         comm : Communicator, optional
             Divide the model among its ranks. All of them call ``open``; then rank 0 calls
-            ``prefill`` and ``decode``, and the others ``follow``.
+            ``prefill`` and ``decode``, and the others ``follow``. It is closed with the decoder.
 
         Raises
         ------
@@ -213,12 +213,19 @@ class Decoder:
                 self.decode(tokens, lengths, tables)
 
     def close(self) -> None:
-        """Release the graphs; on rank 0 also let the others go."""
-        if self._buckets:
-            self._tell(END)
+        """Release the graphs and the communicator; on rank 0 also let the others go."""
         for bucket in self._buckets.values():
             bucket.close()
         self._buckets.clear()
+        if self._comm is None or self._calls is None:
+            return
+        calls, self._calls = self._calls, None
+        try:
+            if calls.leads:
+                calls.tell(END)
+        finally:
+            calls.close()
+            self._comm.close()
 
     def _tell(self, kind: int, *lists: Sequence[int]) -> None:
         if self._calls is not None and self._calls.leads:

@@ -8,8 +8,11 @@ to the whole. Each rank has the cache of its heads. Embeddings, norms, gates and
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from multiprocessing.connection import Client, Listener
 
 import numpy as np
 from config import Config
@@ -24,6 +27,7 @@ from aclnn_py.distributed import Communicator
 ROWS = ("q_proj", "k_proj", "v_proj", "q_b_proj", "kv_b_proj", "gate_proj", "up_proj", "w1", "w3")
 COLUMNS = ("o_proj", "down_proj", "w2")
 END, PREFILL, DECODE = range(3)
+KEY_NBYTES = 32
 
 
 def local_config(config: Config, ranks: int) -> Config:
@@ -101,34 +105,54 @@ class Sum:
 
 
 class Calls:
-    """What rank 0 was asked to do, told to the others before it is done."""
+    """What rank 0 was asked to do, told to the others before it is done.
 
-    def __init__(self, comm: Communicator, most: int) -> None:
-        self._comm = comm
-        self._numbers = ap.zeros((most + 2,), np.int64)
+    They hear it from sockets: a collective would give up while the service has nothing to do.
+    """
 
-    @property
-    def leads(self) -> bool:
-        """Whether the calls of this rank count."""
-        return self._comm.rank == 0
+    def __init__(self, comm: Communicator) -> None:
+        self.leads = comm.rank == 0
+        where = os.environ.get("MASTER_ADDR", "127.0.0.1")
+        # The port, and a key that only the ranks know.
+        shared = ap.zeros((1 + KEY_NBYTES,), np.int64)
+        if not self.leads:
+            distributed.broadcast(shared, 0, comm)
+            port, *key = shared.numpy().tolist()
+            self._others = [Client((where, port), authkey=bytes(key))]
+            return
+        key = secrets.token_bytes(KEY_NBYTES)
+        with Listener((where, 0), backlog=comm.world_size, authkey=key) as listener:
+            shared.copy_from(np.array([listener.address[1], *key]))
+            distributed.broadcast(shared, 0, comm)
+            self._others = [listener.accept() for _ in range(comm.world_size - 1)]
 
     def tell(self, kind: int, *lists: Sequence[int]) -> None:
         """Tell the others a call: its kind and lists of numbers."""
         words = [kind, len(lists)]
         for numbers in lists:
             words += [len(numbers), *numbers]
-        array = np.zeros(self._numbers.shape, np.int64)
-        array[: len(words)] = words
-        self._numbers.copy_from(array)
-        distributed.broadcast(self._numbers, 0, self._comm)
+        data = np.array(words, np.int64).tobytes()
+        for other in self._others:
+            try:
+                other.send_bytes(data)
+            except OSError as error:
+                raise ConnectionError(f"a rank of the model has ended: {error}") from error
 
     def hear(self) -> tuple[int, list[list[int]]]:
         """Wait for the next call of rank 0."""
-        distributed.broadcast(self._numbers, 0, self._comm)
-        kind, count, *words = self._numbers.numpy().tolist()
+        try:
+            data = self._others[0].recv_bytes()
+        except (EOFError, OSError) as error:
+            raise ConnectionError(f"rank 0 has ended: {error}") from error
+        kind, count, *words = np.frombuffer(data, np.int64).tolist()
         lists, at = [], 0
         for _ in range(count):
             end = at + 1 + words[at]
             lists.append(words[at + 1 : end])
             at = end
         return kind, lists
+
+    def close(self) -> None:
+        for other in self._others:
+            other.close()
+        self._others.clear()

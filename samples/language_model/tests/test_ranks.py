@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
+import signal
 import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from test_decoder import made, tokens_of
 pytestmark = pytest.mark.usefixtures("requirements")
 
 PROMPT, STEPS = 12, 6
+SAMPLE = Path(__file__).resolve().parents[1] / "__main__.py"
 
 
 def _text(decoder: Any) -> tuple[list[int], Any]:
@@ -92,3 +98,46 @@ def test_sizes_that_do_not_divide_are_refused() -> None:
     with pytest.raises(ValueError, match="num_attention_heads is 4, which does not divide into 3"):
         local_config(parse(config_values("deepseek_v3")), 3)
     assert local_config(parse(config_values("deepseek_v3")), 4).heads == 1
+
+
+def _ranks_of(launcher: int) -> dict[str, int]:
+    """Process numbers of the children of `aclnn-py run`, by rank."""
+    children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+    found = {}
+    for child in children:
+        words = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+        found.update({w[5:].decode(): int(child) for w in words if w.startswith(b"RANK=")})
+    return found
+
+
+def test_the_service_on_ranks_ends_with_a_killed_one(tmp_path: Path, device: Any) -> None:
+    import httpx
+    from make_model import write_tokenizer
+
+    made(tmp_path, "llama")
+    write_tokenizer(tmp_path, 512)
+    program = [sys.executable, "-m", "aclnn_py.tools.cli", "run", "-n", "2", str(SAMPLE)]
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        launcher = subprocess.Popen(
+            [*program, str(tmp_path), "--port", "0"], stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        deadline = time.monotonic() + 180
+        address = None
+        while address is None:
+            assert launcher.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+            address = re.search(r"running on (http://\S+)", log.read_text())
+        request = {"prompt": "A", "max_tokens": 4, "temperature": 0, "ignore_eos": True}
+        url = f"{address[1]}/v1/completions"
+        while (answer := httpx.post(url, json=request, timeout=60)).is_error:
+            assert answer.status_code == 503 and time.monotonic() < deadline, answer.text
+            time.sleep(0.1)
+        assert answer.json()["usage"]["completion_tokens"] == 4
+        os.kill(_ranks_of(launcher.pid)["1"], signal.SIGKILL)
+        assert launcher.wait(timeout=90) != 0
+        assert "rank 1" in log.read_text()
+    finally:
+        launcher.kill()
+        launcher.wait()
