@@ -26,7 +26,7 @@ struct Compressed {
   int64_t group() const { return query.heads / key.heads; }
   int64_t keys_per_block() const { return block / stride; }
   int64_t blocks(int64_t compressed) const {
-    return (compressed + keys_per_block() - 1) / keys_per_block();
+    return compressed / keys_per_block() + (compressed % keys_per_block() != 0);
   }
   // Where the row of a token begins in the results that have no layout of their own, in tokens.
   int64_t place(int64_t batch, int64_t token) const {
