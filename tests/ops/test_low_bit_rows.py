@@ -14,6 +14,7 @@ from helpers.chip_950 import Chip950, Given, Made, Refused
 from helpers.numerics import assert_same
 from helpers.operators import op, place
 
+import aclnn_py as ap
 from aclnn_py.errors import AclnnError
 
 from .low_bits import FLOAT4, FLOAT8, LARGEST, SCALE, codes_of, encoded, factors, scale_codes
@@ -122,6 +123,26 @@ def test_all_of_a_token_in_one_row(newer: Chip950, mode: int, rounds: bool, inde
         if slot >= 0:
             expected[slot, : rows.shape[1]] = rows[row]
     assert_same(cache.reshape(6, columns), expected)
+
+
+def write_apart() -> Array:
+    """Write rows to a cache whose blocks of three places have a place between them."""
+    whole = ap.from_numpy(np.full((2, 4, 1, 224), 77, np.uint8))
+    x = ap.from_numpy(random((4, 128), BF16, 7))
+    op("KvCompressEpilog")(whole[:, :3], x, place(SLOTS), 64, 0, True, 1.0)
+    ap.synchronize()
+    return whole.numpy()
+
+
+def test_blocks_may_lie_apart(newer: Chip950) -> None:
+    found = newer.call("ops.test_low_bit_rows", "write_apart")
+    (dense,) = newer.operator(
+        "kv_compress_epilog", Made((2, 3, 1, 224), "uint8"),
+        Given(random((4, 128), BF16, 7), "bfloat16"), Given(SLOTS, "int32"), 64, 0, True, 1.0,
+    )  # fmt: skip
+    assert_same(found[:, :3], dense)
+    assert_same(found[:, 3], np.full((2, 1, 224), 77, np.uint8))
+    assert (dense[1] != 77).any()
 
 
 INDEXER: list[Any] = [
