@@ -76,6 +76,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " that reads it has; values are divided by the scale as it is stored, and bytes behind the"
         " row are left as they are. Forms whose result the documents leave open are refused:"
         " quantMode 2 of both, and scales that are not rounded but kept as powers of two.",
+        "MlaPreprocess and its second version are absent: their document does not say which part of"
+        " wdqkv stands in front, nor whether values are divided by the scales of the quantisation"
+        " or multiplied. Compressor is absent: the ranges of its formulas lead beyond the sequence,"
+        " and its document does not say what the first group, the cache of states and the rows"
+        " without a result hold.",
         "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
         " sequence count as zeros where no list says how many tokens count. A block of which none"
         " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
