@@ -88,6 +88,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " each sequence by its own length; of equal scores the one in front is chosen.",
         "BlockSparseAttentionV2 multiplies operands of FLOAT8_E4M3FN by their scales in float32 and"
         " rounds no further before the result.",
+        "SwinAttentionScoreQuant takes the scales of 64 bits as quantised products do; what it adds"
+        " before them are integers, and a bias that is null is 0. Between its two products"
+        " everything is float32, and probabilities become round(p * scaleQuant + biasQuant).",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
         " tokens or the blocks, is a fault.",
         'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'
