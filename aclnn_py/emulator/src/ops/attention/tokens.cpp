@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/four_bits.h"
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/norm/rows.h"
 #include "ops/quant/low_codes.h"
@@ -12,12 +13,6 @@ namespace emu {
 namespace {
 
 constexpr int64_t kGroup = 32;  // elements that share a factor
-
-// Value `index` of 4 bits, the low half of a byte first.
-float nibble(const char *data, int64_t index) {
-  const int bits = static_cast<unsigned char>(data[index >> 1]) >> ((index & 1) * 4) & 15;
-  return static_cast<float>(bits < 8 ? bits : bits - 16);
-}
 
 // The value of every code of a dtype, found once.
 const float *low_table(aclDataType dtype) {
@@ -35,7 +30,7 @@ void load_low(const Heads &heads, int64_t at, int64_t width, float *to) {
   const bool nibbles = heads.dtype == ACL_FLOAT4_E2M1;
   for (int64_t i = 0; i < width; ++i) {
     const int64_t place = at + heads.axis().at(i);
-    to[i] = table[nibbles ? codes[place >> 1] >> ((place & 1) * 4) & 15 : codes[place]];
+    to[i] = table[nibbles ? code_of_4_bits(codes, place) : codes[place]];
   }
 }
 
@@ -97,7 +92,7 @@ Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int6
 
 void load_head(const Heads &heads, int64_t at, int64_t width, float *to) {
   if (heads.packed()) {
-    for (int64_t i = 0; i < width; ++i) to[i] = nibble(heads.data, at + i * heads.item);
+    for (int64_t i = 0; i < width; ++i) to[i] = number_of_4_bits(heads.data, at + i * heads.item);
   } else if (heads.low()) {
     load_low(heads, at, width, to);
   } else if (heads.block == 0) {

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "ops/copy/blocked_format.h"
+#include "ops/four_bits.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -24,7 +25,7 @@ bool chip_casts() {
 
 // Half bytes, the first of two in the low bits.
 void copy_nibble(const char *from, int64_t i, char *to, int64_t j) {
-  const int value = static_cast<unsigned char>(from[i / 2]) >> (i % 2 * 4) & 0xf;
+  const int value = code_of_4_bits(from, i);
   const int kept = static_cast<unsigned char>(to[j / 2]) & (j % 2 ? 0x0f : 0xf0);
   to[j / 2] = static_cast<char>(kept | value << (j % 2 * 4));
 }

@@ -6,6 +6,7 @@
 #include <cinttypes>
 
 #include "core/pool.h"
+#include "ops/four_bits.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
@@ -151,17 +152,12 @@ Matrix as_int8(const aclTensor &given, std::vector<int8_t> &memory) {
   Matrix m = matrix_stack(tensor).first;
   if (m.dtype != ACL_INT4) return m;
   memory.resize(static_cast<size_t>(m.rows * m.cols));
-  const auto *bytes = static_cast<const uint8_t *>(m.data);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, m.cols));
   parallel_for(m.rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = tensor.offset + m.row.at(i);
       int8_t *to = memory.data() + i * m.cols;
-      for (int64_t j = 0; j < m.cols; ++j) {
-        const int64_t at = first + m.col.at(j);
-        const int value = bytes[at / 2] >> (at % 2 * 4) & 0xf;
-        to[j] = static_cast<int8_t>(value < 8 ? value : value - 16);
-      }
+      for (int64_t j = 0; j < m.cols; ++j) to[j] = number_of_4_bits(m.data, first + m.col.at(j));
     }
   });
   m.data = memory.data();

@@ -5,6 +5,7 @@
 #include "ops/quant/dequantise.h"
 
 #include "core/pool.h"
+#include "ops/four_bits.h"
 #include "ops/matmul/stack.h"
 #include "ops/norm/rows.h"
 #include "ops/quant/packed_scale.h"
@@ -21,12 +22,7 @@ void load_integers(const Matrix &m, int64_t origin, int64_t row, int64_t count, 
     for (int64_t j = 0; j < count; ++j) out[j] = bytes[m.col.at(j)];
     return;
   }
-  const auto *bytes = static_cast<const uint8_t *>(m.data);
-  for (int64_t j = 0; j < count; ++j) {
-    const int64_t at = first + m.col.at(j);
-    const int value = bytes[at >> 1] >> ((at & 1) * 4) & 0xf;
-    out[j] = static_cast<float>(value < 8 ? value : value - 16);
-  }
+  for (int64_t j = 0; j < count; ++j) out[j] = number_of_4_bits(m.data, first + m.col.at(j));
 }
 
 // Scale or offset as rows of one value per column; a single value stands for all.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/half.h"
+#include "ops/four_bits.h"
 
 namespace emu {
 namespace {
@@ -99,8 +100,8 @@ void LowCodes::write(int64_t start, int64_t count, const uint8_t *codes) const {
 
 void LowCodes::read(int64_t start, int64_t count, uint8_t *codes) const {
   if (nibbles_) {
-    const auto *from = reinterpret_cast<const uint8_t *>(data_) + start / 2;
-    for (int64_t i = 0; i < count; ++i) codes[i] = from[i / 2] >> (i % 2 * 4) & 0xf;
+    for (int64_t i = 0; i < count; ++i)
+      codes[i] = static_cast<uint8_t>(code_of_4_bits(data_, start + i));
     return;
   }
   for_each_run(layout_, start, count, [&](int64_t offset, int64_t step, int64_t run) {

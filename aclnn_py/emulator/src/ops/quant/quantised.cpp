@@ -2,6 +2,7 @@
 // build flags: -O3
 #include "ops/quant/quantised.h"
 
+#include "ops/four_bits.h"
 #include "ops/quant/low_bits.h"
 
 namespace emu {
@@ -40,11 +41,6 @@ ToIntegers to_integers_by(Rounding rounding) {
     case Rounding::kTrunc: return all_to_integers<Rounding::kTrunc>;
     default: return all_to_integers<Rounding::kNearestEven>;
   }
-}
-
-float signed_nibble(uint32_t bits) {
-  const auto value = static_cast<int>(bits & 0xf);
-  return static_cast<float>(value < 8 ? value : value - 16);
 }
 
 // The byte that holds the first value of a dense tensor of INT4.
@@ -165,18 +161,13 @@ void QuantSource::read(int64_t start, int64_t count, float *to) const {
   if (whole_) {
     whole_->read(start, count, to);
   } else if (nibbles_ != nullptr) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = start + i;
-      to[i] = signed_nibble(nibbles_[at / 2] >> (at % 2 * 4));
-    }
+    for (int64_t i = 0; i < count; ++i) to[i] = number_of_4_bits(nibbles_, start + i);
   } else {
     int32_t packed[kBlock];
     for (int64_t i = 0; i < count; i += kBlock) {
       const int64_t n = std::min(kBlock, count - i);
       words_->read((start + i) / kPerWord, n / kPerWord, packed);
-      for (int64_t j = 0; j < n; ++j)
-        to[i + j] =
-            signed_nibble(static_cast<uint32_t>(packed[j / kPerWord]) >> (j % kPerWord * 4));
+      for (int64_t j = 0; j < n; ++j) to[i + j] = number_of_4_bits(packed, j);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/pool.h"
+#include "ops/four_bits.h"
 #include "ops/quant/low_codes.h"
 
 namespace emu {
@@ -32,7 +33,7 @@ class LowRows {
     }
     for (int64_t j = 0; j < m.cols; ++j) {
       const int64_t at = first + m.col.at(j);
-      to[j] = value_of_[nibbles_ ? bytes[at / 2] >> (at % 2 * 4) & 0xf : bytes[at]];
+      to[j] = value_of_[nibbles_ ? code_of_4_bits(bytes, at) : bytes[at]];
     }
   }
 

@@ -4,18 +4,13 @@
 
 #include <vector>
 
+#include "ops/four_bits.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 
 // Where the eight 4-bit numbers of an INT32 element lie.
 enum class Packing : uint8_t { kNone, kAlongRows, kAlongColumns };
-
-// Number `index` of those from `data` on, two to a byte, the lower half first.
-inline int8_t number_of_4_bits(const void *data, int64_t index) {
-  const int bits = static_cast<const unsigned char *>(data)[index >> 1] >> ((index & 1) * 4) & 15;
-  return static_cast<int8_t>(bits < 8 ? bits : bits - 16);
-}
 
 // A transposed view of packed elements has its numbers along the rows.
 Packing packing_of(const aclTensor &tensor);
