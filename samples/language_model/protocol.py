@@ -239,7 +239,7 @@ def _messages(value: Any) -> list[dict[str, str]]:
 
 
 def _message(value: Any, where: str) -> dict[str, str]:
-    if not isinstance(value, dict) or value.get("role") not in ROLES:
+    if not isinstance(value, dict) or value.get("role") not in list(ROLES):
         raise RefusalError(
             400, f"{where}: role is one of {', '.join(ROLES)}; there are no tools", param="messages"
         )

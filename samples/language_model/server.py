@@ -71,7 +71,7 @@ class Service:
                 Route("/ready", self.is_ready),
                 Route("/metrics", self.show_metrics),
             ],
-            exception_handlers={HTTPException: _wrong_route},
+            exception_handlers={HTTPException: _wrong_route, Exception: _defect},
         )
 
     @asynccontextmanager
@@ -213,6 +213,11 @@ async def _wrong_route(_http: HttpRequest, error: Exception) -> Response:
 
 def _nowhere(_event: Event) -> None:
     """Where events go before anybody listens."""
+
+
+async def _defect(_http: HttpRequest, _error: Exception) -> Response:
+    """The answer to an exception that nobody expected; the log has its traceback."""
+    return RefusalError(500, "a defect of the server; its log has the details").response()
 
 
 class _Stream(StreamingResponse):

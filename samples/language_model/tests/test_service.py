@@ -235,6 +235,7 @@ def test_mistakes_name_the_field(
     [
         ({}, "messages: expected"),
         ({"messages": [{"role": "tool", "content": "x"}]}, "role is one of"),
+        ({"messages": [{"role": ["user"], "content": "x"}]}, "role is one of"),
         ({"messages": [{"role": "user", "content": None}]}, "messages[0]: content is a text"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
@@ -400,6 +401,21 @@ def test_a_device_error_is_500_with_an_explanation(directory: Path) -> None:
         assert [answer.status_code for answer in answers] == [200, 500, 200]
         error = answers[1].json()["error"]
         assert error["type"] == "server_error" and "aclnnEmbedding" in error["message"]
+
+
+def test_a_defect_is_an_answer_too(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tokens import Tokens
+
+    def broken(_self: Any, _text: str) -> list[int]:
+        raise RuntimeError("no such thing")
+
+    with opened(directory) as one:
+        with monkeypatch.context() as patched:
+            patched.setattr(Tokens, "__call__", broken)
+            answer = one.complete()
+        assert answer.status_code == 500 and "its log" in answer.json()["error"]["message"]
+        assert one.complete().status_code == 200
+        assert one.metric('requests_total{route="/v1/completions",status="500"}') == 1
 
 
 def client(service: Opened) -> Any:
