@@ -250,6 +250,22 @@ def test_a_prompt_that_fails_ends_only_itself(tokens: Any) -> None:
         assert isinstance(failure, Failure)
 
 
+def test_a_batch_that_does_not_fit_in_memory_is_computed_row_by_row(tokens: Any) -> None:
+    class Short(SmallDecoder):
+        def decode(self, tokens: Sequence[int], *others: Any) -> Any:
+            logits = super().decode(tokens, *others)
+            if len(tokens) > 2:
+                ap.empty((1 << 50,), "int8")
+            return logits
+
+    with running(lambda: Short(64)) as one:
+        every = [asked(tokens, prompt) for prompt in prompts(8)]
+        for ask, (numbers, _, _) in zip(every, one.ask(*every), strict=True):
+            assert numbers == said(one.decoder, ask.request.prompt)
+        assert max(one.decoder.batches) > 2
+        assert one.number("device_errors_total") == 0
+
+
 def test_a_device_that_fails_always_ends_the_service_with_a_message(tokens: Any) -> None:
     from sequence import Failure, StoppingError
 
