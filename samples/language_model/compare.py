@@ -11,8 +11,8 @@ apart than the tolerance of the dtype.
 Where the scores of two experts are nearly equal, rounding decides between them, and all logits of
 that position differ. With experts a tenth of the positions may do so, and they are left out.
 
-`--quantised` adds the perplexity of each quantised form on the same text, beside float16's. Last
-line: "ok".
+`--quantised` adds the perplexity of each quantised form beside that of the dtype itself, on a text
+that the reference draws with temperature 1. Last line: "ok".
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from quantised import FORMS
 
 Array = npt.NDArray[Any]
 PAGE = 128
-TOLERANCE = {"float16": 0.01, "bfloat16": 0.08}
-"""For logits, as a part of their standard deviation."""
+TOLERANCE = {"float16": 0.015, "bfloat16": 0.12}
+"""For logits, as a part of their standard deviation: the largest of 150,000 behind 24 layers."""
 ALLOWED = {"w8a8": 0.02, "w8a16": 0.02, "w4a16": 0.08}
 """How much higher a perplexity may be than that of float16."""
 
@@ -60,22 +60,22 @@ class Reference:
         self._torch = torch
         self._model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
 
-    def logits(self, tokens: list[int]) -> Array:
-        """Logits after every token."""
-        with self._torch.no_grad():
-            found: Array = self._model(self._torch.tensor([tokens])).logits[0].numpy()
-        return found
-
-    def greedy(self, prompt: list[int], count: int) -> tuple[list[int], Array]:
-        """The likeliest tokens behind a prompt, and the logits that chose them."""
-        given, kept, rows = self._torch.tensor([prompt]), None, []
+    def text(
+        self, prompt: list[int], count: int, rng: np.random.Generator | None = None
+    ) -> tuple[list[int], Array]:
+        """Tokens behind a prompt, and the logits that chose them: the likeliest, or drawn ones."""
+        given, kept, tokens, rows = self._torch.tensor([prompt]), None, [], []
         with self._torch.no_grad():
             for _ in range(count):
                 out = self._model(given, past_key_values=kept, use_cache=True)
                 kept = out.past_key_values
-                rows.append(out.logits[0, -1].numpy())
-                given = self._torch.tensor([[int(rows[-1].argmax())]])
-        return [int(row.argmax()) for row in rows], np.stack(rows)
+                row = out.logits[0, -1].numpy()
+                # The largest sum with such numbers is a draw from the softmax.
+                drawn = row if rng is None else row + rng.gumbel(size=row.shape)
+                tokens.append(int(drawn.argmax()))
+                rows.append(row)
+                given = self._torch.tensor([tokens[-1:]])
+        return tokens, np.stack(rows)
 
 
 def every_logit(decoder: Decoder, tokens: list[int], prompt: int) -> Array:
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
     reference = Reference(given.directory)
     rng = np.random.default_rng(5)
     prompt = [int(token) for token in rng.integers(0, config.vocabulary, given.prompt)]
-    text, theirs = reference.greedy(prompt, given.tokens)
+    text, theirs = reference.text(prompt, given.tokens)
     # The reference's text is what our decoder reads, so that one difference is counted once.
     tokens = prompt + text[:-1]
     decoder = opened(given.directory, len(tokens), given.dtype)
@@ -147,20 +147,23 @@ def main(arguments: list[str] | None = None) -> int:
     )
     good = found.equal == found.clear and found.beyond <= (len(theirs) // 10 if experts else 0)
     if given.quantised:
-        good &= compare_forms(given.directory, len(prompt), tokens, ours, given.dtype)
+        drawn, _ = reference.text(prompt, given.tokens, rng)
+        good &= compare_forms(given.directory, prompt + drawn, given.prompt, given.dtype)
     print("ok" if good else "WRONG")
     return 0 if good else 1
 
 
-def compare_forms(directory: Path, prompt: int, tokens: list[int], ours: Array, dtype: str) -> bool:
-    """Print the perplexity of each quantised form on a text that the model finds likely."""
-    plain = perplexity(ours, tokens, prompt)
-    print(f"perplexity in {dtype}: {plain:.4f}")
-    good = True
-    for form in filter(None, FORMS):
+def compare_forms(directory: Path, tokens: list[int], prompt: int, dtype: str) -> bool:
+    """Print the perplexity of each form of the weights; return whether all are allowed."""
+    plain, good = 0.0, True
+    for form in FORMS:
         decoder = opened(directory, len(tokens), dtype, form)
         found = perplexity(every_logit(decoder, tokens, prompt), tokens, prompt)
         decoder.close()
+        if form is None:
+            plain = found
+            print(f"perplexity in {dtype}: {plain:.4f}")
+            continue
         worse = found / plain - 1
         good &= worse <= ALLOWED[form]
         print(f"  {form:6} {found:.4f}, {worse:+.2%} (allowed {ALLOWED[form]:.0%})")

@@ -200,7 +200,7 @@ def random_array(name: str, shape: tuple[int, ...], rng: np.random.Generator) ->
 
 
 def write_model(directory: Path, values: dict[str, Any], *, seed: int = 0) -> None:
-    """Write config.json and the weights, in two files if they are large."""
+    """Write config.json and the weights."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "config.json").write_text(json.dumps(values, indent=2))
     config, rng = parse(values), np.random.default_rng(seed)
