@@ -317,6 +317,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Dispatch quantises as the document of its first version gives it: x * scales times"
         " 127 / max, with the inverse of that factor as scale; a row of zeros has scale 0."
         " commQuantMode 2 of combine quantises each row in the same way.",
+        "On a 950 V2 to V4 of dispatch also take quantMode 1 (INT8, HIFLOAT8), 2 and 3 (FLOAT8 by"
+        " token or by 128 values, with the largest number of the dtype in place of 127), and rows"
+        " of 8 bits that move with their scales. quantMode 4 (mx) and rows of FLOAT4 are refused:"
+        " the document gives the scales two shapes that contradict each other.",
         "Combine adds in float32 in the order sharedExpertX, shared experts, the experts of the"
         " token, and rounds once, as MoeFinalizeRouting does. Shared experts have weight 1. A"
         " token that takes no part keeps what needs no other rank. Its form with a norm gives what"

@@ -33,8 +33,9 @@ struct Problem {
 using Messages = std::vector<const char *>;
 
 std::vector<float> factors_of(const Problem &p, PlanContext &c) {
-  return c.has(p.scales) ? read_all<float>(c, p.scales, c.tensor(p.scales).numel(), 1.0f)
-                         : std::vector<float>();
+  const bool factors = c.has(p.scales) && p.form != TokenForm::moved_with_scales;
+  return factors ? read_all<float>(c, p.scales, c.tensor(p.scales).numel(), 1.0f)
+                 : std::vector<float>();
 }
 
 // By expert, then by rank.
@@ -168,7 +169,8 @@ Status find_routes(const Problem &p, PlanContext &c, Routing *routing) {
 Status run(const Problem &p, PlanContext &c) {
   const Experts &e = p.experts;
   const aclTensor &from_rows = c.tensor(p.half ? p.y : p.x);
-  const TokenRows maker(from_rows, c.tensor(p.expanded), p.form, factors_of(p, c));
+  const TokenRows maker(from_rows, c.tensor(p.expanded), p.form, factors_of(p, c),
+                        p.form == TokenForm::moved_with_scales ? &c.tensor(p.scales) : nullptr);
   const Envelope &envelope = maker.envelope();
   auto *send = static_cast<char *>(c.workspace()), *received = send + p.send_bytes;
   Messages rows;
@@ -277,14 +279,14 @@ Status plan_dispatch(const DispatchCall &a, uint64_t *workspace_size, aclOpExecu
   if (a.attributes.version >= 3) plan.unused(a.elastic);
   p->times = a.attributes.version >= 4 ? plan.in_place(a.times) : plan.input_if(nullptr);
   p->expanded = plan.output(a.expanded);
-  const bool has_scales = p->form != TokenForm::moved;
+  const bool has_scales = p->form != TokenForm::moved && p->form != TokenForm::converted;
   p->dynamic_scales = has_scales ? plan.output(a.dynamic_scales) : plan.unused(a.dynamic_scales);
   p->assist = plan.output(a.assist);
   p->expert_counts = plan.output(a.expert_counts);
   p->ep_counts = output(a.ep_counts, true);
   p->tp_counts = output(a.tp_counts, e.tp != nullptr);
   p->expanded_weights = output(a.expanded_weights, a.weights != nullptr);
-  const Envelope envelope = TokenRows(*a.x, *a.expanded, p->form, {}).envelope();
+  const Envelope envelope = TokenRows(*a.x, *a.expanded, p->form, {}, a.scales).envelope();
   p->send_bytes = aligned(static_cast<uint64_t>(e.tokens * e.slots() * envelope.size()));
   p->receive_bytes = aligned(static_cast<uint64_t>(e.capacity() * envelope.size()));
   plan.workspace(p->send_bytes + p->receive_bytes * (e.tp ? 3 : 1));

@@ -24,23 +24,40 @@ struct DispatchCall {
   }
 };
 
-// How tokens travel: moved, or quantised on the way.
-enum class TokenForm : uint8_t { moved, integers_by_row };
+// How tokens travel: as they are, perhaps with scales that they have; cast; or quantised with
+// scales found on the way. Only a 950 has others than `moved` and `integers_by_row`.
+enum class TokenForm : uint8_t {
+  moved,
+  moved_with_scales,
+  converted,
+  integers_by_row,
+  floats_by_row,
+  floats_by_group  // of 128 values
+};
+constexpr int64_t kTokenGroup = 128;
 
 // Makes the rows of one rank.
 class TokenRows {
  public:
-  // `factors` are rows that tokens are multiplied with, by Route::factors; empty: none.
+  // `factors` are rows that tokens are multiplied with, by Route::factors; one row or one value for
+  // all; or none. `scales` are those that tokens have.
   TokenRows(const aclTensor &x, const aclTensor &expanded, TokenForm form,
-            std::vector<float> factors);
+            std::vector<float> factors, const aclTensor *scales = nullptr);
   const Envelope &envelope() const { return envelope_; }
   void make(const Route &route, char *message) const;
 
  private:
+  void copy_row(const aclTensor &tensor, int64_t row, char *to) const;
+  void multiply(const Route &route, float *values) const;
+  void quantise(const float *values, int64_t first, int64_t count, char *message,
+                int64_t group) const;
+
   const aclTensor &x_;
   TokenForm form_;
   int64_t width_;
+  aclDataType dtype_;
   std::vector<float> factors_;
+  const aclTensor *scales_;
   Envelope envelope_;
 };
 

@@ -9,6 +9,12 @@ namespace {
 
 using hccl::Chip;
 
+constexpr int64_t kStatic = 1, kByRow = 2, kByGroup = 3;
+constexpr DtypeSet kLow = dt::kFloat8 | dtype_set(ACL_HIFLOAT8);
+
+// Rows that come with scales of their own, which travel beside them.
+bool scaled_rows(const DispatchCall &a) { return contains(kLow, a.x->dtype); }
+
 void check_presence(Check &check, const DispatchCall &a) {
   check.required("x", a.x).required("expertIds", a.ids);
   check.optional(a.name("scales", "scalesOptional"), a.scales);
@@ -16,7 +22,7 @@ void check_presence(Check &check, const DispatchCall &a) {
   check.optional(a.name("expertScales", "expertScalesOptional"), a.weights);
   check.optional("elasticInfoOptional", a.elastic).optional("performanceInfoOptional", a.times);
   check.required(a.name("expandX", "expandXOut"), a.expanded);
-  if (a.quant_mode >= 2)
+  if (a.quant_mode >= 2 || (check.ok() && scaled_rows(a)))
     check.required(a.name("dynamicScales", "dynamicScalesOut"), a.dynamic_scales);
   check.optional(a.name("dynamicScales", "dynamicScalesOut"), a.dynamic_scales);
   check.required(a.name("expandIdx", "assistInfoForCombineOut"), a.assist);
@@ -43,8 +49,19 @@ void check_dtypes(Check &check, const DispatchCall &a) {
   check.dtype(a.name("tpRecvCountsOptional", "tpRecvCountsOutOptional"), a.tp_counts);
   check.dtype(a.name("expandScales", "expandScalesOut"), a.expanded_weights);
   if (!check.ok()) return;
-  if (moved) check.same_dtype(expanded, a.expanded->dtype, "x", a.x->dtype);
-  else check.dtype_in(expanded, a.expanded->dtype, dtype_set(ACL_INT8));
+  const bool newer = hccl::chip() == Chip::a5 && !a.first();
+  const aclDataType x = a.x->dtype;
+  if (moved) {
+    check.dtype_in(expanded, a.expanded->dtype,
+                   dtype_set(x) | (newer && !scaled_rows(a) ? dtype_set(ACL_HIFLOAT8) : 0));
+    return;
+  }
+  check.dtype_in("x", x, dt::kHalf);
+  check.dtype_in(expanded, a.expanded->dtype,
+                 !newer                    ? dtype_set(ACL_INT8)
+                 : a.quant_mode == kStatic ? dtype_set(ACL_INT8, ACL_HIFLOAT8)
+                 : a.quant_mode == kByRow  ? dt::kFloat8 | dtype_set(ACL_INT8)
+                                           : dt::kFloat8);
 }
 
 void check_shape(Check &check, const char *name, const aclTensor *tensor,
@@ -80,12 +97,27 @@ void check_inputs(Check &check, const DispatchCall &a, Chip chip) {
 void check_modes(Check &check, const DispatchCall &a, Chip chip) {
   const bool given = a.scales != nullptr;
   const char *scales = a.name("scales", "scalesOptional");
-  check.that(a.quant_mode == 0 || a.quant_mode == 2,
-             "quantMode is %" PRId64 "; on %s it can be 0 (no quantisation) or 2 (by token)",
-             a.quant_mode, hccl::chip_text());
+  const bool newer = chip == Chip::a5 && !a.first(), scaled = scaled_rows(a);
+  check.that(a.quant_mode == 0 || a.quant_mode == kByRow ||
+                 (newer && (a.quant_mode == kStatic || a.quant_mode == kByGroup)),
+             "quantMode is %" PRId64 "; on %s it can be %s", a.quant_mode, hccl::chip_text(),
+             newer ? "0 (no quantisation), 1 (static), 2 (by token), 3 (by groups of 128)"
+                   : "0 (no quantisation) or 2 (by token)");
   check.that(a.count_type == 0 || a.count_type == 1,
              "expertTokenNumsType is %" PRId64 "; it can be 0 (sums) or 1 (counts)", a.count_type);
-  check.that(!given || a.quant_mode != 0, "%s is given; with quantMode 0 it must be null", scales);
+  check.that(!given || a.quant_mode != 0 || scaled, "%s is given; with quantMode 0 it must be null",
+             scales);
+  check.that(given || !(scaled || a.quant_mode == kStatic), "%s is null; %s needs it", scales,
+             scaled ? "x of 8 bits" : "quantMode 1");
+  check.that(!given || a.quant_mode == 0 || a.scales->dtype == ACL_FLOAT,
+             "%s has dtype %s; with quantMode %" PRId64 " it is FLOAT", scales,
+             given ? dtype_name(a.scales->dtype) : "", a.quant_mode);
+  check.that(!given || a.x->dtype != ACL_HIFLOAT8 || a.scales->dtype == ACL_FLOAT,
+             "%s has dtype %s; beside x of HIFLOAT8 it is FLOAT", scales,
+             given ? dtype_name(a.scales->dtype) : "");
+  if (a.dynamic_scales && check.ok() && (scaled || a.quant_mode >= kByRow))
+    check.dtype_in(a.name("dynamicScales", "dynamicScalesOut"), a.dynamic_scales->dtype,
+                   dtype_set(scaled ? a.scales->dtype : ACL_FLOAT));
   check.that(!given || !(a.attributes.hierarchy() && chip == Chip::a2),
              "%s is given; with commAlg \"hierarchy\" it must be null", scales);
 }
@@ -106,12 +138,32 @@ void check_outputs(Check &check, const DispatchCall &a, const Experts &e, Chip c
              "%s has %" PRId64 " rows; on a rank with a shared expert it must have %" PRId64,
              expanded, rows, most * parts);
   if (!check.ok()) return;
-  if (a.scales) {
+  const char *dynamic = a.name("dynamicScales", "dynamicScalesOut");
+  if (scaled_rows(a)) {
+    check.rank("scalesOptional", a.scales, 2, 2);
+    if (!check.ok()) return;
+    const int64_t each = a.scales->shape[1];
+    check.that(a.scales->shape[0] == e.tokens && each >= 1 && each <= e.width,
+               "scalesOptional has shape %s; expected a row of 1 to %" PRId64
+               " values for each of %" PRId64 " tokens",
+               shape_text(layout_of(*a.scales)).c_str(), e.width, e.tokens);
+    check_shape(check, dynamic, a.dynamic_scales, {rows, each});
+  } else if (a.quant_mode == kStatic && a.scales->rank() == 1) {
+    const bool single = a.scales->shape[0] == 1;
+    check.that(single || (a.scales->shape[0] == e.width && a.expanded->dtype == ACL_INT8),
+               "scalesOptional has shape %s; expected (1,), or for a result of INT8 (%" PRId64 ",)",
+               shape_text(layout_of(*a.scales)).c_str(), e.width);
+  } else if (a.scales) {
+    check.that(a.quant_mode != kStatic || a.expanded->dtype == ACL_INT8,
+               "scalesOptional has shape %s; for a result of HIFLOAT8 it is (1,)",
+               shape_text(layout_of(*a.scales)).c_str());
     const int64_t table = e.shared_slots() + e.moe;
     check_shape(check, a.name("scales", "scalesOptional"), a.scales, {table, e.width});
   }
-  if (a.quant_mode == 2)
-    check_shape(check, a.name("dynamicScales", "dynamicScalesOut"), a.dynamic_scales, {rows});
+  if (a.quant_mode == kByRow) check_shape(check, dynamic, a.dynamic_scales, {rows});
+  if (a.quant_mode == kByGroup)
+    check_shape(check, dynamic, a.dynamic_scales,
+                {rows, (e.width + kTokenGroup - 1) / kTokenGroup});
   const int64_t words = check.size(expanded, Checked(rows / parts) * 128);
   if (a.first()) check_shape(check, "expandIdx", a.assist, {e.tokens * e.each});
   else check_shape(check, "assistInfoForCombineOut", a.assist, {words});
@@ -136,6 +188,17 @@ void check_outputs(Check &check, const DispatchCall &a, const Experts &e, Chip c
                 {rows / parts});
 }
 
+TokenForm form_of(const DispatchCall &a) {
+  if (scaled_rows(a)) return TokenForm::moved_with_scales;
+  switch (a.quant_mode) {
+    case 0: return a.expanded->dtype == a.x->dtype ? TokenForm::moved : TokenForm::converted;
+    case kStatic: return TokenForm::converted;
+    case kByGroup: return TokenForm::floats_by_group;
+    default:
+      return a.expanded->dtype == ACL_INT8 ? TokenForm::integers_by_row : TokenForm::floats_by_row;
+  }
+}
+
 }  // namespace
 
 Status check_dispatch(const DispatchCall &a, Experts *experts, TokenForm *form) {
@@ -152,7 +215,7 @@ Status check_dispatch(const DispatchCall &a, Experts *experts, TokenForm *form) 
           find_experts(a.attributes, a.x->shape[0], a.ids->shape[1], a.x->shape[1], experts))
     return s;
   check_outputs(check, a, *experts, chip);
-  *form = a.quant_mode == 2 ? TokenForm::integers_by_row : TokenForm::moved;
+  *form = form_of(a);
   return check.status();
 }
 
