@@ -27,6 +27,7 @@ import numpy as np
 import aclnn_py as ap
 
 FAR = (1 << 63) - 1
+ops: Any = ap.ops  # whose arguments are too many to be written out
 LATENT, ROTARY = 512, 64
 
 
@@ -61,7 +62,7 @@ def gate_of_groups(rng: np.random.Generator) -> Case:
         return (weight / (weight.sum(-1, keepdims=True) + F32(1e-20)) * F32(2.5),)
 
     call = runs(
-        lambda: ap.ops.moe_gating_top_k(
+        lambda: ops.moe_gating_top_k(
             logits, bias, k, kept, groups, 1, 0, 1, False, 2.5, 1e-20, y, index, norm
         ),
         y,
@@ -83,9 +84,7 @@ def combining(rng: np.random.Generator) -> Case:
         return ((parts * weight.astype(F32)[..., None]).sum(1).astype(np.float16),)
 
     call = runs(
-        lambda: ap.ops.moe_finalize_routing_v2(
-            tokens, where, None, None, None, scales, None, 2, out
-        ),
+        lambda: ops.moe_finalize_routing_v2(tokens, where, None, None, None, scales, None, 2, out),
         out,
     )
     case = f"{rows} x {width} from {k} experts, float16"
@@ -108,7 +107,7 @@ def gated_bytes(rng: np.random.Generator) -> Case:
         return (scale[:, 0],)
 
     call = runs(
-        lambda: ap.ops.dequant_swiglu_quant(
+        lambda: ops.dequant_swiglu_quant(
             sums, weight_scale, token_scale, None, None, None, None, False, "dynamic", y, scale
         ),
         scale,
@@ -138,7 +137,7 @@ def rotary_cache(rng: np.random.Generator) -> Case:
         return caches
 
     call = runs(
-        lambda: ap.ops.kv_rms_norm_rope_cache(
+        lambda: ops.kv_rms_norm_rope_cache(
             *given, None, None, None, None, 1e-5, "Norm", False, *outs
         ),
         *given[5:],
@@ -164,9 +163,7 @@ def rotary_table(rng: np.random.Generator) -> Case:
         return made.reshape(x.shape).astype(np.float16)
 
     call = runs(
-        lambda: ap.ops.rope_with_sin_cos_cache(
-            positions, query, key, cache, None, width, True, *outs
-        ),
+        lambda: ops.rope_with_sin_cos_cache(positions, query, key, cache, None, width, True, *outs),
         *outs,
     )
     case = f"{tokens} tokens, {heads} and {kv_heads} heads of {width}, float16"
@@ -191,7 +188,7 @@ def indexer(rng: np.random.Generator) -> Case:
         return (np.take_along_axis(total, chosen, -1)[None, :, None],)
 
     call = runs(
-        lambda: ap.ops.lightning_indexer(
+        lambda: ops.lightning_indexer(
             query, key, weights, None, None, None, "BSND", "BSND", count, 0, FAR, FAR, True,
             indices, values,
         ),
@@ -226,7 +223,7 @@ def sparse(rng: np.random.Generator) -> Case:
         return ((powers @ met[..., :LATENT]).astype(np.float16)[None],)
 
     call = runs(
-        lambda: ap.ops.sparse_flash_attention(
+        lambda: ops.sparse_flash_attention(
             query, key, key, index, None, None, None, turned_query, turned_key, scale, 1, "BSND",
             "BSND", 0, FAR, FAR, 2, False, out, None, None,
         ),
@@ -256,7 +253,7 @@ def latent(rng: np.random.Generator) -> Case:
         return ((powers @ own).astype(np.float16)[None, :, None],)
 
     call = runs(
-        lambda: ap.ops.fused_infer_attention_score_v3(
+        lambda: ops.fused_infer_attention_score_v3(
             query, [key], [key], None, None, None, [keys], *none, table, None, None, *none, rope,
             key_rope, None, heads, scale, 2147483647, 2147483647, "BNSD", 1, 0, 0, page, 0, False,
             0, 0, out, None,

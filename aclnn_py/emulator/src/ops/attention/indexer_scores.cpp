@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 #include <algorithm>
 
 #include "ops/attention/indexer.h"
@@ -21,10 +22,17 @@ class ReluSink final : public RowSink<float> {
         to_(to),
         pitch_(pitch) {}
   void accept(int64_t row, int64_t col, int64_t count, const float *values) const override {
-    float *to = to_ + row / heads_ * pitch_ + col;
-    const float weight = weights_[row], scale = row_scales_ ? row_scales_[row] : 1.0f;
+    // One of the loops, each of which vectorises, passes over every score of every head.
+    float *__restrict to = to_ + row / heads_ * pitch_ + col;
+    const float weight = weights_[row];
+    if (!key_scales_) {
+      for (int64_t i = 0; i < count; ++i) to[i] += weight * (values[i] < 0.0f ? 0.0f : values[i]);
+      return;
+    }
+    const float scale = row_scales_ ? row_scales_[row] : 1.0f;
+    const float *scales = key_scales_ + col;
     for (int64_t i = 0; i < count; ++i) {
-      const float score = values[i] * (key_scales_ ? scale * key_scales_[col + i] : 1.0f);
+      const float score = values[i] * (scale * scales[i]);
       to[i] += weight * (score < 0.0f ? 0.0f : score);
     }
   }
