@@ -277,8 +277,11 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
   for (int g = 0; g < groups; ++g)
     b[g] = static_cast<const uint16_t *>(s.b) + (column + g * wide_lines) * s.step;
   const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
-  // What is asked for early: the next depth step, or the columns that come next.
-  const int64_t ahead = steps > 1 ? gemm_depth_step : groups * wide_lines * s.step;
+  // What is asked for early: the same depths of the columns that come next, or the next depth step
+  // where these lie too far away to stay in the second cache.
+  constexpr int64_t near = int64_t(1) << 16;  // elements
+  const int64_t columns = groups * wide_lines * s.step,
+                ahead = columns <= near ? columns : gemm_depth_step;
   Sum totals[groups][rows] = {};
   for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
     Sum sum[groups][rows] = {};
@@ -295,7 +298,7 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
         const int64_t at = begin[g] + p;
         if (at >= end[g]) continue;
 #pragma GCC unroll 16
-        for (int i = 0; i < wide_lines; ++i) __builtin_prefetch(b[g] + i * s.step + at + ahead);
+        for (int i = 0; i < wide_lines; ++i) __builtin_prefetch(b[g] + i * s.step + at + ahead, 0, 2);
         add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
       }
     }

@@ -359,16 +359,19 @@ template <class S>
 void turn(const uint8_t *from, int64_t step, int64_t columns, int64_t depth, uint8_t *to,
           int64_t row_step) {
   constexpr int64_t per_byte = S::vectors;
+  // What is asked for early: the same depths of the columns that come next, or the next depth step
+  // where these lie too far away to stay in the second cache.
+  constexpr int64_t near = int64_t(1) << 18;
+  [[maybe_unused]] const int64_t ahead =
+      columns * step <= near ? columns * step : gemm_depth_step / per_byte;
   int64_t j = 0;
 #if defined(__x86_64__)
   for (; j + 16 <= columns; j += 16) {
     const uint8_t *b = from + j * step;
     int64_t p = 0;
     for (constexpr int64_t all = per_byte * sizeof(Widest); p + all <= depth; p += all) {
-      // What the next depth step reads of these columns.
 #pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i)
-        __builtin_prefetch(b + i * step + (p + gemm_depth_step) / per_byte);
+      for (int i = 0; i < 16; ++i) __builtin_prefetch(b + i * step + p / per_byte + ahead, 0, 2);
       turn_columns<S, Widest>(b + p / per_byte, step, to + p * row_step + j, row_step);
     }
     for (constexpr int64_t all = per_byte * sizeof(__m128i); p + all <= depth; p += all)
