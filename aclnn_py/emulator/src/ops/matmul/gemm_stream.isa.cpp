@@ -298,7 +298,8 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
         const int64_t at = begin[g] + p;
         if (at >= end[g]) continue;
 #pragma GCC unroll 16
-        for (int i = 0; i < wide_lines; ++i) __builtin_prefetch(b[g] + i * s.step + at + ahead, 0, 2);
+        for (int i = 0; i < wide_lines; ++i)
+          __builtin_prefetch(b[g] + i * s.step + at + ahead, 0, 2);
         add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
       }
     }
