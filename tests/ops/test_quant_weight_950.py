@@ -190,6 +190,17 @@ def test_weights_that_are_refused(newer: Chip950) -> None:
     four = Given(np.ones((k, n), np.int8).astype(ml_dtypes.int4), "int4", format=NZ)
     assert "expected (3, 4, 16, 16)" in with_(1, four)
 
+    def packed(values_of: Array, dtype: str, result: str) -> str:
+        made = Made(values_of.shape, result)
+        name = "convert_weight_to_int4_pack"
+        return refused(newer.operator(name, Given(values_of, dtype), made))
+
+    small = np.ones((2, 16), np.int8).astype(ml_dtypes.int4)
+    assert "weight has dtype INT4" in packed(small, "int4", "int4")
+    assert "weightInt4Pack has dtype INT4" in packed(
+        np.ones((2, 16), np.float32), "float32", "int4"
+    )
+
 
 def test_a_910b_refuses_it() -> None:
     x, scale = hollow((2, 32), np.float16), place(np.ones(16, np.float16))

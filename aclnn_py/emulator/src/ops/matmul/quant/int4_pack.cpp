@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "aclnnop/matmul.h"
-#include "core/chip.h"
 #include "core/pool.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
@@ -18,10 +17,11 @@ namespace {
 Status check_packing(const char *op, const aclTensor *weight, const aclTensor *packed) {
   Check check(op);
   check.required("weight", weight).required("weightInt4Pack", packed);
+  check.dtype("weight", weight).dtype("weightInt4Pack", packed);
   if (!check.ok()) return check.status();
-  if (chip_is_950() && weight->dtype == ACL_FLOAT)
-    check.dtype_in("weightInt4Pack", packed->dtype, dtype_set(ACL_FLOAT4_E2M1, ACL_FLOAT));
-  else check.dtype("weight", weight).dtype("weightInt4Pack", packed);
+  check.dtype_in("weightInt4Pack", packed->dtype,
+                 weight->dtype == ACL_FLOAT ? dtype_set(ACL_FLOAT4_E2M1, ACL_FLOAT)
+                                            : dtype_set(ACL_INT4, ACL_INT32));
   if (!check.ok()) return check.status();
   check.that(!is_fractal(*weight), "weight has the format FRACTAL_NZ; allowed: ND");
   check.rank("weight", weight, 2, 3);
