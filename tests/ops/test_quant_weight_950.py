@@ -338,7 +338,6 @@ def test_units_of_hifloat8(newer: Chip950, grouped: bool, dynamic: bool) -> None
         ({12: Made((2, 2), "float32")}, 161002, "yScaleOut has shape"),
         ({2: Given(np.array([-1]), "int64")}, 507015, "groupIndexOptional[0] is -1"),
     ],
-    ids=str,
 )
 def test_units_that_are_refused(
     newer: Chip950, changes: dict[int, Any], status: int, text: str
