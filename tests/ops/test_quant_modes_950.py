@@ -136,6 +136,16 @@ def test_dynamic_quant_of_groups_is_that_of_the_second_version(newer: Chip950) -
     assert (second[1][5:] == 77).all()
 
 
+def test_groups_are_integers_of_32_bits(newer: Chip950) -> None:
+    """The dtypes that the document gives by mistake, those of x, would be read beyond their end."""
+    x, smooth = random((6, 32)), random((2, 32), seed=1)
+    groups = Given(np.array([2, 5], np.float16), "float16")
+    results = [Made(x.shape, "int8"), Made((6,), "float32"), None]
+    found = newer.operator("dynamic_quant_v2", given(x), given(smooth), groups, 2, *results)
+    assert isinstance(found, Refused)
+    assert "groupIndexOptional has dtype FLOAT16; allowed: INT32" in str(found)
+
+
 def test_dynamic_quant_of_equal_values(newer: Chip950) -> None:
     x = np.full((2, 3, 8), 2.5, np.float16)
     x[0] = 0
