@@ -147,7 +147,6 @@ def test_load_with_faults(model: Path, tmp_path: Path) -> None:
     expected = {"answered, right text", "client went away", "failed by the device, explained"}
     assert expected <= set(outcomes)
     assert {"body too large, 413", "prompt too long, 400"} & set(outcomes)
-    assert figures["preemptions_total"] > 0
     assert result.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
 
 
