@@ -134,8 +134,8 @@ def test_what_must_not_be_in_the_figures_of_a_load() -> None:
 
 
 def test_load_with_faults(model: Path, tmp_path: Path) -> None:
-    words = ["--requests", "60", "--clients", "14", "--pool", "24", "--fail-every", "12"]
-    faults = ["--drops", "0.1", "--oversized", "0.1", "--pages", "8", "--max-waiting", "8"]
+    words = ["--requests", "80", "--clients", "14", "--pool", "24", "--fail-every", "8"]
+    faults = ["--drops", "0.2", "--oversized", "0.2", "--pages", "8", "--max-waiting", "8"]
     result = tmp_path / "load.json"
     done = run("load.py", str(model), *words, *faults, "--result", str(result))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -143,7 +143,7 @@ def test_load_with_faults(model: Path, tmp_path: Path) -> None:
     figures = json.loads(result.read_text())
     outcomes = figures["outcomes"]
     outcomes.pop("refused with 503, sent again", 0)
-    assert sum(outcomes.values()) == 60, outcomes
+    assert sum(outcomes.values()) == 80, outcomes
     expected = {"answered, right text", "client went away", "failed by the device, explained"}
     assert expected <= set(outcomes)
     assert {"body too large, 413", "prompt too long, 400"} & set(outcomes)
