@@ -313,7 +313,7 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   }
   const size_t result = walk.in_place ? 0 : plan.output(out);
   if (fold != nullptr) {
-    const FoldTask folded(row, task, *fold);
+    const ElementFold folded(row, task, *fold);
     return plan.finish(
         [folded, result](PlanContext &context) {
           View in[kMaxTensors];

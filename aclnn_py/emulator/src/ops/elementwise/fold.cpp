@@ -23,7 +23,8 @@ T sum_of(const void *block, int64_t count) {
 
 }  // namespace
 
-FoldTask::FoldTask(const ElementwiseRow &row, const ElementwiseTask &elements, const Fold &how)
+ElementFold::ElementFold(const ElementwiseRow &row, const ElementwiseTask &elements,
+                         const Fold &how)
     : task(elements), fold(how), narrow_(compute_for(elements.compute_dtype)) {
   wide_ = narrow_ == Compute::I64 ? Compute::I64 : Compute::F64;
   fn_ = row.blocks->fn[static_cast<int>(wide_)];
@@ -31,7 +32,7 @@ FoldTask::FoldTask(const ElementwiseRow &row, const ElementwiseTask &elements, c
                                                                            kMaxScalars, scalars_);
 }
 
-void FoldTask::elements(const Reader *readers, int64_t start, int64_t count, void *wide) const {
+void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, void *wide) const {
   alignas(64) char narrow[kBlock * sizeof(double)];
   alignas(64) char scratch[kMaxTensors][kBlock * sizeof(double) + 5 * 64];
   const void *in[kMaxTensors] = {};
@@ -45,7 +46,7 @@ void FoldTask::elements(const Reader *readers, int64_t start, int64_t count, voi
   fn_(wide, in, count, scalars_);
 }
 
-void FoldTask::all(const View *in, const Layout &shape, const View &out) const {
+void ElementFold::all(const View *in, const Layout &shape, const View &out) const {
   Reader readers[kMaxTensors];
   for (int i = 0; i < task.inputs; ++i) readers[i] = Reader(in[i], task.compute_dtype);
   const int64_t count = shape.count();
@@ -76,7 +77,7 @@ void FoldTask::all(const View *in, const Layout &shape, const View &out) const {
   store_as(out.dtype, out.data, 0, 1, Compute::I64, &total);
 }
 
-void FoldTask::first_dimension(const View *in, const Layout &shape, const View &out) const {
+void ElementFold::first_dimension(const View *in, const Layout &shape, const View &out) const {
   const int64_t lines = shape.rank == 0 ? 1 : shape.shape[0];
   const int64_t width = out.count();
   Reader readers[kMaxTensors];
@@ -102,7 +103,7 @@ void FoldTask::first_dimension(const View *in, const Layout &shape, const View &
   });
 }
 
-void FoldTask::run(const View *in, const Layout &shape, const View &out) const {
+void ElementFold::run(const View *in, const Layout &shape, const View &out) const {
   if (fold.over == Fold::kAll) all(in, shape, out);
   else first_dimension(in, shape, out);
 }

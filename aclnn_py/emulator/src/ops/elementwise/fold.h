@@ -6,9 +6,9 @@
 
 namespace emu {
 
-struct FoldTask {
+struct ElementFold {
   // `elements` computes single elements; the row must have the same formula in the wide type.
-  FoldTask(const ElementwiseRow &row, const ElementwiseTask &elements, const Fold &how);
+  ElementFold(const ElementwiseRow &row, const ElementwiseTask &elements, const Fold &how);
 
   // The views of `in` have the shape `shape`.
   void run(const View *in, const Layout &shape, const View &out) const;

@@ -27,7 +27,7 @@ void fill_distances(const View &x1, const View &x2, double p, const View &out) {
   const int64_t m = out.layout.shape[out.layout.rank - 2],
                 n = out.layout.shape[out.layout.rank - 1];
   for (int64_t index = 0; index < batch_count(out.layout); ++index) {
-    const Matrix<double> a = left.read(index), b = right.read(index);
+    const DenseMatrix<double> a = left.read(index), b = right.read(index);
     const int64_t length = a.columns;
     for_each_row(m, n * length, [&](int64_t row) {
       double block[kBlock];

@@ -25,13 +25,13 @@ double length_of(const T *items, int64_t count, int64_t step) {
 // on and above it.
 template <class T>
 struct Reflections {
-  Matrix<T> packed;
+  DenseMatrix<T> packed;
   std::vector<T> tau;
 };
 
 // Columns [from, end) of `a` times the reflection `k`, or its conjugate transpose.
 template <class T>
-void reflect(const Reflections<T> &by, int64_t k, T tau, Matrix<T> *a, int64_t from) {
+void reflect(const Reflections<T> &by, int64_t k, T tau, DenseMatrix<T> *a, int64_t from) {
   if (tau == T{}) return;
   std::vector<T> products(static_cast<size_t>(a->columns - from));
   for (int64_t i = k; i < a->rows; ++i) {
@@ -47,10 +47,10 @@ void reflect(const Reflections<T> &by, int64_t k, T tau, Matrix<T> *a, int64_t f
 }
 
 template <class T>
-Reflections<T> reflections(Matrix<T> a) {
+Reflections<T> reflections(DenseMatrix<T> a) {
   const int64_t steps = std::min(a.rows, a.columns);
   Reflections<T> result{std::move(a), std::vector<T>(static_cast<size_t>(steps))};
-  Matrix<T> &m = result.packed;
+  DenseMatrix<T> &m = result.packed;
   for (int64_t k = 0; k < steps; ++k) {
     const double below =
         length_of(m.items.data() + (k + 1) * m.columns + k, m.rows - k - 1, m.columns);
@@ -69,8 +69,8 @@ Reflections<T> reflections(Matrix<T> a) {
 
 // The first `columns` columns of Q.
 template <class T>
-Matrix<T> orthogonal_factor(const Reflections<T> &by, int64_t columns) {
-  Matrix<T> q(by.packed.rows, columns);
+DenseMatrix<T> orthogonal_factor(const Reflections<T> &by, int64_t columns) {
+  DenseMatrix<T> q(by.packed.rows, columns);
   for (int64_t i = 0; i < std::min(q.rows, columns); ++i) q.at(i, i) = T(1);
   for (auto k = static_cast<int64_t>(by.tau.size()) - 1; k >= 0; --k) {
     reflect(by, k, by.tau[static_cast<size_t>(k)], &q, k);
@@ -80,8 +80,8 @@ Matrix<T> orthogonal_factor(const Reflections<T> &by, int64_t columns) {
 
 // The first `rows` rows of R.
 template <class T>
-Matrix<T> triangular_factor(const Reflections<T> &by, int64_t rows) {
-  Matrix<T> r(rows, by.packed.columns);
+DenseMatrix<T> triangular_factor(const Reflections<T> &by, int64_t rows) {
+  DenseMatrix<T> r(rows, by.packed.columns);
   for (int64_t i = 0; i < std::min(rows, by.packed.rows); ++i) {
     for (int64_t j = i; j < r.columns; ++j) r.at(i, j) = by.packed.at(i, j);
   }

@@ -12,7 +12,7 @@ namespace {
 
 // The row at or below `k` with the largest element in column `k`; NaN counts as largest.
 template <class T>
-int64_t pivot_row(const Matrix<T> &a, int64_t k) {
+int64_t pivot_row(const DenseMatrix<T> &a, int64_t k) {
   int64_t best = k;
   double largest = -1;
   for (int64_t i = k; i < a.rows; ++i) {
@@ -27,14 +27,14 @@ int64_t pivot_row(const Matrix<T> &a, int64_t k) {
 }
 
 template <class T>
-void swap_rows(Matrix<T> *a, int64_t i, int64_t j) {
+void swap_rows(DenseMatrix<T> *a, int64_t i, int64_t j) {
   if (i == j) return;
   for (int64_t c = 0; c < a->columns; ++c) std::swap(a->at(i, c), a->at(j, c));
 }
 
 // Row `i` less `factor` times row `k`, from column `from` on.
 template <class T>
-void subtract_row(Matrix<T> *a, int64_t i, T factor, int64_t k, int64_t from) {
+void subtract_row(DenseMatrix<T> *a, int64_t i, T factor, int64_t k, int64_t from) {
   if (factor == T{}) return;
   for (int64_t c = from; c < a->columns; ++c) a->at(i, c) -= factor * a->at(k, c);
 }
@@ -46,7 +46,7 @@ struct Determinant {
 };
 
 template <class T>
-Determinant<T> determinant(Matrix<T> a) {
+Determinant<T> determinant(DenseMatrix<T> a) {
   Determinant<T> result{T(1), 0};
   for (int64_t k = 0; k < a.rows; ++k) {
     const int64_t row = pivot_row(a, k);
@@ -63,9 +63,9 @@ Determinant<T> determinant(Matrix<T> a) {
 
 // All of it NaN for a singular matrix.
 template <class T>
-Matrix<T> inverse(Matrix<T> a) {
+DenseMatrix<T> inverse(DenseMatrix<T> a) {
   const int64_t n = a.rows;
-  Matrix<T> result(n, n);
+  DenseMatrix<T> result(n, n);
   for (int64_t i = 0; i < n; ++i) result.at(i, i) = T(1);
   for (int64_t k = 0; k < n; ++k) {
     const int64_t row = pivot_row(a, k);

@@ -14,12 +14,12 @@ namespace emu {
 
 // A row-major matrix.
 template <class T>
-struct Matrix {
+struct DenseMatrix {
   int64_t rows = 0, columns = 0;
   std::vector<T> items;
 
-  Matrix() = default;
-  Matrix(int64_t r, int64_t c) : rows(r), columns(c), items(static_cast<size_t>(r * c)) {}
+  DenseMatrix() = default;
+  DenseMatrix(int64_t r, int64_t c) : rows(r), columns(c), items(static_cast<size_t>(r * c)) {}
 
   T &at(int64_t r, int64_t c) { return items[static_cast<size_t>(r * columns + c)]; }
   const T &at(int64_t r, int64_t c) const { return items[static_cast<size_t>(r * columns + c)]; }
@@ -35,8 +35,8 @@ inline double squared(double x) { return x * x; }
 inline double squared(Complex128 x) { return std::norm(x); }
 
 template <class T>
-Matrix<T> conjugate_transposed(const Matrix<T> &a) {
-  Matrix<T> result(a.columns, a.rows);
+DenseMatrix<T> conjugate_transposed(const DenseMatrix<T> &a) {
+  DenseMatrix<T> result(a.columns, a.rows);
   for (int64_t i = 0; i < a.rows; ++i) {
     for (int64_t j = 0; j < a.columns; ++j) result.at(j, i) = conjugate(a.at(i, j));
   }
@@ -52,8 +52,8 @@ class MatrixReader {
         height_(view.layout.shape[view.layout.rank - 2]),
         width_(view.layout.shape[view.layout.rank - 1]) {}
 
-  Matrix<T> read(int64_t index) const {
-    Matrix<T> result(height_, width_);
+  DenseMatrix<T> read(int64_t index) const {
+    DenseMatrix<T> result(height_, width_);
     rows_.each(index, [&](const T *block, int64_t count, int64_t start) {
       std::copy(block, block + count, result.items.begin() + start);
     });

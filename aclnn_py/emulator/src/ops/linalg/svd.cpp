@@ -23,7 +23,7 @@ constexpr double kNegligible = 1e-140;
 template <class T>
 struct Singular {
   std::vector<double> values;
-  Matrix<T> u, v;
+  DenseMatrix<T> u, v;
   bool converged = true;
 };
 
@@ -39,7 +39,7 @@ void rotate(T *x, T *y, int64_t count, double c, T s) {
 
 // Turns columns p and q until they are orthogonal; false when they are already.
 template <class T>
-bool turn(Matrix<T> *columns, Matrix<T> *turns, int64_t p, int64_t q, double tolerance) {
+bool turn(DenseMatrix<T> *columns, DenseMatrix<T> *turns, int64_t p, int64_t q, double tolerance) {
   const int64_t length = columns->columns;
   T *x = columns->items.data() + p * length, *y = columns->items.data() + q * length;
   double a = 0, b = 0;
@@ -65,23 +65,23 @@ bool turn(Matrix<T> *columns, Matrix<T> *turns, int64_t p, int64_t q, double tol
 // Orthonormal columns in the order of `order`, scaled from those that are not negligible; the
 // others, and more up to `wanted`, complete the basis.
 template <class T>
-Matrix<T> basis(const Matrix<T> &columns, const std::vector<int64_t> &order,
-                const std::vector<double> &lengths, int64_t wanted) {
+DenseMatrix<T> basis(const DenseMatrix<T> &columns, const std::vector<int64_t> &order,
+                     const std::vector<double> &lengths, int64_t wanted) {
   const int64_t height = columns.columns;
   int64_t known = 0;
   while (known < static_cast<int64_t>(order.size()) &&
          lengths[static_cast<size_t>(known)] > kNegligible)
     ++known;
-  Matrix<T> result(height, wanted);
-  Matrix<T> found(height, known);
+  DenseMatrix<T> result(height, wanted);
+  DenseMatrix<T> found(height, known);
   for (int64_t j = 0; j < known; ++j) {
     for (int64_t i = 0; i < height; ++i) {
       found.at(i, j) =
           columns.at(order[static_cast<size_t>(j)], i) / lengths[static_cast<size_t>(j)];
     }
   }
-  const Matrix<T> rest =
-      known < wanted ? orthogonal_factor(reflections(found), wanted) : Matrix<T>();
+  const DenseMatrix<T> rest =
+      known < wanted ? orthogonal_factor(reflections(found), wanted) : DenseMatrix<T>();
   for (int64_t i = 0; i < height; ++i) {
     for (int64_t j = 0; j < wanted; ++j)
       result.at(i, j) = j < known ? found.at(i, j) : rest.at(i, j);
@@ -91,9 +91,9 @@ Matrix<T> basis(const Matrix<T> &columns, const std::vector<int64_t> &order,
 
 // For a matrix with at least as many rows as columns; `wanted` columns of U.
 template <class T>
-Singular<T> decompose_tall(const Matrix<T> &a, int64_t wanted) {
+Singular<T> decompose_tall(const DenseMatrix<T> &a, int64_t wanted) {
   const int64_t n = a.columns;
-  Matrix<T> columns(n, a.rows), turns(n, n);
+  DenseMatrix<T> columns(n, a.rows), turns(n, n);
   double largest = 0;
   for (const T &item : a.items) largest = std::max(largest, static_cast<double>(std::abs(item)));
   const double scale = largest > 0 ? largest : 1;
@@ -124,7 +124,7 @@ Singular<T> decompose_tall(const Matrix<T> &a, int64_t wanted) {
   std::vector<double> sorted;
   for (const int64_t j : order) sorted.push_back(lengths[static_cast<size_t>(j)]);
   result.u = basis(columns, order, sorted, wanted);
-  result.v = Matrix<T>(n, n);
+  result.v = DenseMatrix<T>(n, n);
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t i = 0; i < n; ++i) result.v.at(i, j) = turns.at(order[static_cast<size_t>(j)], i);
   }
@@ -134,14 +134,14 @@ Singular<T> decompose_tall(const Matrix<T> &a, int64_t wanted) {
 
 // `full`: U and V are square; else they have as many columns as there are values.
 template <class T>
-Singular<T> decompose(const Matrix<T> &a, bool full) {
+Singular<T> decompose(const DenseMatrix<T> &a, bool full) {
   const int64_t most = std::max(a.rows, a.columns), least = std::min(a.rows, a.columns);
   const bool tall = a.rows >= a.columns;
   if (!std::all_of(a.items.begin(), a.items.end(), [](const T &x) { return is_finite(x); })) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     Singular<T> result{std::vector<double>(static_cast<size_t>(least), nan),
-                       Matrix<T>(a.rows, full ? a.rows : least),
-                       Matrix<T>(a.columns, full ? a.columns : least)};
+                       DenseMatrix<T>(a.rows, full ? a.rows : least),
+                       DenseMatrix<T>(a.columns, full ? a.columns : least)};
     std::fill(result.u.items.begin(), result.u.items.end(), T(nan));
     std::fill(result.v.items.begin(), result.v.items.end(), T(nan));
     return result;

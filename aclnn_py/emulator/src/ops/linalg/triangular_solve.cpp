@@ -14,7 +14,7 @@ struct Triangle {
 
 // `b` becomes the solution. A zero on the diagonal gives infinities and NaN.
 template <class T>
-void substitute(const Matrix<T> &a, const Triangle &how, Matrix<T> *b) {
+void substitute(const DenseMatrix<T> &a, const Triangle &how, DenseMatrix<T> *b) {
   const int64_t n = a.rows;
   const bool backwards = how.upper != how.transpose;
   for (int64_t step = 0; step < n; ++step) {
@@ -86,7 +86,7 @@ EMU_OPERATOR(TriangularSolve,
                         columns = to.layout.shape[to.layout.rank - 1];
           for_each_matrix(batch_count(to.layout), rows, std::max(rows, columns),
                           [&](int64_t index) {
-                            Matrix<T> solution = read_b.read(index);
+                            DenseMatrix<T> solution = read_b.read(index);
                             substitute(read_a.read(index), how, &solution);
                             write.put(index, solution.items);
                           });

@@ -132,7 +132,7 @@ Status place(const Problem &p, PlanContext &c, const Routing &routing, const Row
       }
     }
     std::vector<int64_t> shared(static_cast<size_t>(e.ranks()), 0);
-    for (const Route &route : routing.routes) {
+    for (const TokenRoute &route : routing.routes) {
       const int64_t j = route.slot - e.shared_slots();
       const int64_t index = j < 0 ? shared[static_cast<size_t>(route.rank)]++
                                   : places[static_cast<size_t>(route.token * e.each + j)];
@@ -145,7 +145,7 @@ Status place(const Problem &p, PlanContext &c, const Routing &routing, const Row
           first[static_cast<size_t>(route.rank * e.local + route.expert)] + index;
     }
   }
-  for (const Route &route : routing.routes) {
+  for (const TokenRoute &route : routing.routes) {
     if ((*found)[static_cast<size_t>(route.token * slots + route.slot)] < 0)
       return stop_all(e,
                       "rank %" PRId64 " returned no row for token %" PRId64 " of rank %" PRId64

@@ -46,7 +46,7 @@ using Order = std::vector<Outgoing>;
 Status order_rows(const Experts &experts, const std::vector<int64_t> &ep_counts,
                   const std::vector<int64_t> &assist, int64_t rows, Order *order,
                   RowCounts *counts);
-void order_as_told(const std::vector<Route> &routes, Order *order, RowCounts *counts);
+void order_as_told(const std::vector<TokenRoute> &routes, Order *order, RowCounts *counts);
 
 // All checks of phase one.
 Status check_combine(const CombineCall &call, Experts *experts);

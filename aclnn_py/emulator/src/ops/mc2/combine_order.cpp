@@ -70,14 +70,14 @@ Status order_rows(const Experts &e, const std::vector<int64_t> &ep_counts,
   return 0;
 }
 
-void order_as_told(const std::vector<Route> &routes, Order *order, RowCounts *counts) {
+void order_as_told(const std::vector<TokenRoute> &routes, Order *order, RowCounts *counts) {
   std::vector<int64_t> rows(routes.size());
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
   std::stable_sort(rows.begin(), rows.end(), [&](int64_t a, int64_t b) {
     return routes[static_cast<size_t>(a)].rank < routes[static_cast<size_t>(b)].rank;
   });
   for (const int64_t row : rows) {
-    const Route &route = routes[static_cast<size_t>(row)];
+    const TokenRoute &route = routes[static_cast<size_t>(row)];
     const int64_t words[] = {route.token, route.slot};
     order->push_back({row, origin_of(words)});
     counts->add(route.rank, 0, 1);

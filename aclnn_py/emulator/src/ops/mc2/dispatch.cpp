@@ -184,9 +184,9 @@ Status run(const Problem &p, PlanContext &c) {
     const auto count = static_cast<int64_t>(routing.routes.size());
     parallel_for(count, 8, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const Route &route = routing.routes[static_cast<size_t>(i)];
+        const TokenRoute &route = routing.routes[static_cast<size_t>(i)];
         char *message = send + i * envelope.size();
-        Route made = route;
+        TokenRoute made = route;
         if (p.half) made.token = i;  // rows of y lie in the order of the routes
         maker.make(made, message);
         const int64_t j = route.slot - e.shared_slots();
@@ -196,7 +196,7 @@ Status run(const Problem &p, PlanContext &c) {
       }
     });
     RowCounts counts(e);
-    for (const Route &route : routing.routes) counts.add(route.rank, route.expert, 1);
+    for (const TokenRoute &route : routing.routes) counts.add(route.rank, route.expert, 1);
     if (const Status s = counts.exchange(session)) return s;
     if (counts.all_received() > e.capacity())
       return stop_all(e,

@@ -39,16 +39,16 @@ constexpr int64_t kTokenGroup = 128;
 // Makes the rows of one rank.
 class TokenRows {
  public:
-  // `factors` are rows that tokens are multiplied with, by Route::factors; one row or one value for
-  // all; or none. `scales` are those that tokens have.
+  // `factors` are rows that tokens are multiplied with, by TokenRoute::factors; one row or one
+  // value for all; or none. `scales` are those that tokens have.
   TokenRows(const aclTensor &x, const aclTensor &expanded, TokenForm form,
             std::vector<float> factors, const aclTensor *scales = nullptr);
   const Envelope &envelope() const { return envelope_; }
-  void make(const Route &route, char *message) const;
+  void make(const TokenRoute &route, char *message) const;
 
  private:
   void copy_row(const aclTensor &tensor, int64_t row, char *to) const;
-  void multiply(const Route &route, float *values) const;
+  void multiply(const TokenRoute &route, float *values) const;
   void quantise(const float *values, int64_t first, int64_t count, char *message,
                 int64_t group) const;
 

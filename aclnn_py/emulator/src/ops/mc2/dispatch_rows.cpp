@@ -52,7 +52,7 @@ void TokenRows::copy_row(const aclTensor &tensor, int64_t row, char *to) const {
   copy_view(from, target);
 }
 
-void TokenRows::multiply(const Route &route, float *values) const {
+void TokenRows::multiply(const TokenRoute &route, float *values) const {
   const auto count = static_cast<int64_t>(factors_.size());
   if (count == 0) return;
   // One row for all, or one value.
@@ -73,7 +73,7 @@ void TokenRows::quantise(const float *values, int64_t first, int64_t count, char
   std::memcpy(envelope_.scales(message) + group * 4, &scale, sizeof scale);
 }
 
-void TokenRows::make(const Route &route, char *message) const {
+void TokenRows::make(const TokenRoute &route, char *message) const {
   if (form_ == TokenForm::moved || form_ == TokenForm::moved_with_scales) {
     copy_row(x_, route.token, message);
     if (scales_) copy_row(*scales_, route.token, envelope_.scales(message));

@@ -54,7 +54,7 @@ Status route_tokens(const Experts &e, PlanContext &context, size_t ids, size_t m
                 first_constant = e.zero + e.copy, end = e.zero + e.copy + e.constant;
   routing->chosen.assign(experts.size(), Chosen::nothing);
   routing->which.assign(experts.size(), 0);
-  std::vector<Route> &routes = routing->routes;
+  std::vector<TokenRoute> &routes = routing->routes;
   for (int64_t token = 0; token < e.tokens; ++token) {
     bool any = active.empty();
     if (!active.empty() && !by_slot) any = active[static_cast<size_t>(token)] != 0;
@@ -82,7 +82,7 @@ Status route_tokens(const Experts &e, PlanContext &context, size_t ids, size_t m
     for (int64_t s = 0; any && s < e.shared_slots(); ++s)
       routes.push_back({token, s, s * copies + e.rank() % copies, 0, s});
   }
-  std::stable_sort(routes.begin(), routes.end(), [](const Route &a, const Route &b) {
+  std::stable_sort(routes.begin(), routes.end(), [](const TokenRoute &a, const TokenRoute &b) {
     return a.rank != b.rank ? a.rank < b.rank : a.expert < b.expert;
   });
   return 0;
@@ -92,7 +92,7 @@ std::vector<int64_t> places_of(const Experts &e, const Routing &routing) {
   std::vector<int64_t> places(static_cast<size_t>(e.tokens * e.each), 0);
   int64_t place = 0;
   for (size_t i = 0; i < routing.routes.size(); ++i) {
-    const Route &route = routing.routes[i];
+    const TokenRoute &route = routing.routes[i];
     const bool same = i > 0 && routing.routes[i - 1].rank == route.rank &&
                       routing.routes[i - 1].expert == route.expert;
     place = same ? place + 1 : 0;

@@ -55,7 +55,7 @@ Status find_experts(const ExpertAttributes &given, int64_t tokens, int64_t each,
                     Experts *experts);
 
 // One row that goes to an expert.
-struct Route {
+struct TokenRoute {
   int64_t token, slot;
   int64_t rank, expert;  // expert: among those of its rank
   int64_t factors;       // the row of this expert in a table of shared experts and experts
@@ -65,9 +65,9 @@ struct Route {
 enum class Chosen : uint8_t { nothing, sent, zero, copy, constant };
 
 struct Routing {
-  std::vector<Route> routes;   // by rank, by expert, then as the tokens come
-  std::vector<Chosen> chosen;  // (tokens, each)
-  std::vector<int64_t> which;  // (tokens, each): the copy or constant expert's number
+  std::vector<TokenRoute> routes;  // by rank, by expert, then as the tokens come
+  std::vector<Chosen> chosen;      // (tokens, each)
+  std::vector<int64_t> which;      // (tokens, each): the copy or constant expert's number
 };
 
 // Reads the experts of the tokens. Ends the communicator for an expert that does not exist and a

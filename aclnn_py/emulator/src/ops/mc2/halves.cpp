@@ -39,7 +39,7 @@ Status run(const DispatchSetup &p, PlanContext &c) {
   RowTarget<int64_t>(view_of(c.tensor(p.places)))
       .write(0, static_cast<int64_t>(places.size()), places.data());
   Commands commands(Commands::kDispatch, e.tokens * e.each, e.ranks() * e.local);
-  for (const Route &route : routing.routes)
+  for (const TokenRoute &route : routing.routes)
     commands.add(route, route.rank * e.local + route.expert);
   commands.write(c, p.commands);
   return 0;
@@ -64,7 +64,7 @@ Status run(const CombineSetup &p, PlanContext &c) {
                       ", of at most %" PRId64
                       " rows. It must be what aclnnMoeDistributeDispatchTeardown gave",
                       row, words[0], e.ranks(), e.capacity());
-    Route route{};
+    TokenRoute route{};
     route.rank = words[0];
     route.token = words[1];
     route.slot = words[2];
@@ -79,7 +79,7 @@ Status run(const CombineSetup &p, PlanContext &c) {
 Commands::Commands(Kind kind, int64_t rows, int64_t places)
     : kind_(kind), rows_(rows), places_(places), counts_(static_cast<size_t>(places), 0) {}
 
-void Commands::add(const Route &route, int64_t place) {
+void Commands::add(const TokenRoute &route, int64_t place) {
   routes_.push_back(route);
   ++counts_[static_cast<size_t>(place)];
 }
@@ -107,7 +107,7 @@ Status Commands::read(const Experts &e, PlanContext &c, size_t position, int64_t
   bool known = all[kMark] == kind_ && count >= 0 && count <= std::min(rows_, most);
   for (int64_t i = 0; known && i < count; ++i) {
     const int64_t *record = all.data() + static_cast<size_t>(i) * kWords;
-    Route route{};
+    TokenRoute route{};
     route.rank = record[0];
     route.expert = record[1];
     route.token = record[2];

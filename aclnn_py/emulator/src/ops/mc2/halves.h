@@ -51,18 +51,18 @@ class Commands {
   Commands(Kind kind, int64_t rows, int64_t places);
   static constexpr int64_t words(int64_t rows, int64_t places) { return (rows + places) * 16; }
 
-  void add(const Route &route, int64_t place);
+  void add(const TokenRoute &route, int64_t place);
   void write(PlanContext &context, size_t position) const;
   // Ends the communicator for what no setup with the same arguments wrote, or for more than `most`
   // rows.
   Status read(const Experts &experts, PlanContext &context, size_t position, int64_t most);
 
-  const std::vector<Route> &routes() const { return routes_; }
+  const std::vector<TokenRoute> &routes() const { return routes_; }
 
  private:
   Kind kind_;
   int64_t rows_, places_;
-  std::vector<Route> routes_;
+  std::vector<TokenRoute> routes_;
   std::vector<int64_t> counts_;
 };
 
