@@ -19,9 +19,9 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
 
     `facts` is the folder of the data files. Every parameter has a row, in C order: the emulator
     names parameters by position. A mask has bit N set for aclDataType N: the dtypes that the
-    emulator's own facts give, else the documented ones; 0 means that no dtype is named. Where the
-    facts give none for a 950, it also takes what the documents name. Rank -1 means that the
-    documents give no plain range.
+    emulator's own facts give, else the documented ones; 0 means that no dtype is named. A 950 has
+    the same dtypes where the facts give none for it. Rank -1 means that the documents give no plain
+    range.
     """
     numbers = dtype_numbers(include)
     emulated = {}
@@ -36,7 +36,7 @@ def write_op_facts(facts: Path, include: Path, target: Path) -> None:
             name = parameter["name"]
             named = dtype_mask(parameter.get("dtypes", ()), numbers)
             mask = dtype_mask(accepts[name], numbers) if name in accepts else named
-            mask_950 = dtype_mask(newer[name], numbers) if name in newer else mask | named
+            mask_950 = dtype_mask(newer[name], numbers) if name in newer else mask
             low, high = rank_range(parameter.get("dims", ""))
             rows.append(f'{{"{operator}", "{name}", {mask:#x}, {mask_950:#x}, {low}, {high}}},')
     head = "// Generated from the data files of facts/.\n"
