@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import random
 import re
 import resource
@@ -57,7 +58,8 @@ _known: dict[str, list[Call]] = {}
 
 def _calls(name: str) -> list[Call]:
     if name not in _known:
-        newer = ap.soc_name().startswith("Ascend950")
+        # Asked of the environment: a process that only writes cases down loads no device.
+        newer = os.environ.get("ACLNN_PY_EMULATOR_SOC", "").startswith("Ascend950")
         _known[name] = (newer and calls_950(name)) or calls(name)
     return _known[name]
 

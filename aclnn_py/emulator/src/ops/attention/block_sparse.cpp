@@ -198,7 +198,7 @@ void check_list(const BlockCall &c, Check &check, BlockSparse *x) {
 
 // (sequences, heads, blocks, 1), with the blocks of the longest sequence.
 void check_scales(const BlockCall &c, Check &check, const BlockSparse &x) {
-  if (!c.narrow() || !check.ok()) return;
+  if (!check.ok() || !c.narrow()) return;
   const int64_t rows = blocks_of(longest(x.query_lengths), x.query_block),
                 columns = blocks_of(longest(x.key_lengths), x.key_block);
   for (const auto &scale : c.scales) {

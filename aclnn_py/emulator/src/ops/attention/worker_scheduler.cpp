@@ -47,10 +47,11 @@ Status wait_for_batch(const char *op, char *context) {
   if (watched(run_flag) == 0) return 0;
   if (batches == 0) return fail(kKernelFault, "%s: micro_batch_num of the context is 0", op);
   const uint32_t next = (field<uint32_t>(context, kReadyBatch) % batches + 1) % batches;
-  const int64_t count = int64_t{field<uint32_t>(context, kMicroBatchSize)} *
-                        int64_t{field<uint32_t>(context, kExperts)};
+  const Checked wanted = Checked(field<uint32_t>(context, kMicroBatchSize)) *
+                         int64_t{field<uint32_t>(context, kExperts)};
+  const int64_t count = wanted.fits() ? wanted.value() : kUncountable;
   const auto room = field<uint64_t>(context, kFlagBytes);
-  const Checked needed = Checked(count) * int64_t{4} * int64_t{batches};
+  const Checked needed = wanted * int64_t{4} * int64_t{batches};
   if (!needed.fits() || static_cast<uint64_t>(needed.value()) > room) {
     return fail(kKernelFault,
                 "%s: token_info_buf_size of the context is %llu; %u micro batches of %lld flags "

@@ -65,7 +65,9 @@ View diagonal_of(const View &matrix, int64_t diagonal) {
   const Layout &l = matrix.layout;
   const int64_t length = std::max<int64_t>(0, std::min(l.shape[0] - row, l.shape[1] - col));
   View line = matrix;
-  if (length > 0) line.data += (row * l.stride[0] + col * l.stride[1]) * item_size(matrix.dtype);
+  // A layout alone has no memory.
+  if (length > 0 && line.data != nullptr)
+    line.data += (row * l.stride[0] + col * l.stride[1]) * item_size(matrix.dtype);
   line.layout = Layout();
   line.layout.push(length, l.stride[0] + l.stride[1]);
   return line;
