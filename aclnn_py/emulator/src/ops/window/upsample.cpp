@@ -4,6 +4,8 @@
 // element below, UpsampleNearestExact1d to 3d the one nearest to the middle, UpsampleLinear1d,
 // UpsampleBilinear2d and UpsampleTrilinear3d weigh the neighbours (float32 values, float64 for
 // float64; one rounding).
+#include <array>
+
 #include "aclnnop/image.h"
 #include "core/pool.h"
 #include "ops/norm/rows.h"
@@ -14,14 +16,16 @@ namespace {
 
 enum class Way { kBelow, kMiddle };
 
+using Scales = std::array<double, kAxes>;
+
 struct Resize {
   const char *op;
   const aclTensor *self;
   const aclIntArray *output_size;
   const aclTensor *out;
   int spatial;
-  double scales[kAxes];  // of the last dimensions; not positive: that of the sizes
-  bool nd = false;       // whether the documents name ND among the formats
+  Scales scales;    // of the last dimensions; not positive: that of the sizes
+  bool nd = false;  // whether the documents name ND among the formats
 };
 
 Status check_resize(const Resize &r, Image *from, Image *to) {
@@ -64,32 +68,42 @@ double ratio_of(int64_t extent, int64_t count, double scale) {
   return scale > 0 ? 1.0 / scale : static_cast<double>(extent) / static_cast<double>(count);
 }
 
+// For each position of the result along an axis the position in the image.
+std::vector<int64_t> nearest(int64_t extent, int64_t count, Way way, double scale) {
+  // In float32 like the device: where the exact product is an integer, the rounded one may lie
+  // below it.
+  const auto ratio = static_cast<float>(ratio_of(extent, count, scale));
+  std::vector<int64_t> found(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const float place = (static_cast<float>(i) + (way == Way::kMiddle ? 0.5f : 0.0f)) * ratio;
+    // Compared before the cast: a tiny scale makes values that no integer holds.
+    found[static_cast<size_t>(i)] =
+        place < static_cast<float>(extent) ? static_cast<int64_t>(place) : extent - 1;
+  }
+  return found;
+}
+
+// Tables as long as the result are made with the result: in phase one nothing shows that there is
+// memory of that size.
 Status plan_nearest(const Resize &r, Way way, uint64_t *workspace_size, aclOpExecutor **executor) {
   Image input, output;
   if (const Status status = check_resize(r, &input, &output)) return status;
-  auto picks = std::make_shared<Picks>();
-  for (int d = 0; d < r.spatial; ++d) {
-    const int axis = kAxes - r.spatial + d;
-    const int64_t extent = input.extent[axis], count = output.extent[axis];
-    // In float32 like the device: where the exact product is an integer, the rounded one may lie
-    // below it.
-    const auto ratio = static_cast<float>(ratio_of(extent, count, r.scales[d]));
-    auto &table = picks->axes[axis];
-    table.clear();
-    for (int64_t i = 0; i < count; ++i) {
-      const float place = (static_cast<float>(i) + (way == Way::kMiddle ? 0.5f : 0.0f)) * ratio;
-      // Compared before the cast: a tiny scale makes values that no integer holds.
-      table.push_back(place < static_cast<float>(extent) ? static_cast<int64_t>(place)
-                                                         : extent - 1);
-    }
-  }
   const int spatial = r.spatial;
   const aclFormat format = r.out->format;
+  const Scales scales = r.scales;
   return plan_one_to_one(
       r.op, r.self, r.out,
       [=](const View &source, const View &result) {
-        pick(image_of(channels_first(source, format), spatial),
-             image_of(channels_first(result, format), spatial), *picks);
+        if (result.count() == 0) return;
+        const Image in = image_of(channels_first(source, format), spatial),
+                    made = image_of(channels_first(result, format), spatial);
+        Picks picks;
+        for (int d = 0; d < spatial; ++d) {
+          const int axis = kAxes - spatial + d;
+          picks.axes[axis] =
+              nearest(in.extent[axis], made.extent[axis], way, scales[static_cast<size_t>(d)]);
+        }
+        pick(in, made, picks);
       },
       workspace_size, executor);
 }
@@ -163,24 +177,23 @@ Status plan_linear(const Resize &r, bool align_corners, uint64_t *workspace_size
                    aclOpExecutor **executor) {
   Image input, output;
   if (const Status status = check_resize(r, &input, &output)) return status;
-  auto neighbours = std::make_shared<Neighbours>();
-  for (int axis = 0; axis < kAxes; ++axis) {
-    const int d = axis - (kAxes - r.spatial);
-    neighbours->axes[axis] =
-        places(input.extent[axis], output.extent[axis], align_corners, d < 0 ? 0 : r.scales[d]);
-  }
   const int spatial = r.spatial;
   const aclFormat format = r.out->format;
+  const Scales scales = r.scales;
   return plan_one_to_one(
       r.op, r.self, r.out,
       [=](const View &source, const View &result) {
+        if (result.count() == 0) return;
         const Image in = image_of(channels_first(source, format), spatial),
                     made = image_of(channels_first(result, format), spatial);
-        if (source.dtype == ACL_DOUBLE) {
-          interpolate<double>(in, made, *neighbours);
-        } else {
-          interpolate<float>(in, made, *neighbours);
+        Neighbours neighbours;
+        for (int axis = 0; axis < kAxes; ++axis) {
+          const int d = axis - (kAxes - spatial);
+          neighbours.axes[axis] = places(in.extent[axis], made.extent[axis], align_corners,
+                                         d < 0 ? 0 : scales[static_cast<size_t>(d)]);
         }
+        if (source.dtype == ACL_DOUBLE) interpolate<double>(in, made, neighbours);
+        else interpolate<float>(in, made, neighbours);
       },
       workspace_size, executor);
 }
