@@ -34,7 +34,10 @@ void fill_scalar(const View &view, const aclScalar &value) {
 
 View narrowed(const View &view, int dim, int64_t start, int64_t length, int64_t step) {
   View part = view;
-  if (length > 0) part.data += start * view.layout.stride[dim] * item_size(view.dtype);
+  // Phase one narrows layouts that have no memory.
+  if (length > 0 && part.data != nullptr) {
+    part.data += start * view.layout.stride[dim] * item_size(view.dtype);
+  }
   part.layout.shape[dim] = length;
   // A single element has no next one, however far that would be.
   part.layout.stride[dim] = length > 1 ? view.layout.stride[dim] * step : view.layout.stride[dim];
