@@ -26,8 +26,8 @@ class BlockChoice {
     int64_t first = 0;
     for (size_t b = 0; b < x.query_lengths.size(); ++b) {
       firsts_.push_back(first);
-      const int64_t rows = (x.query_lengths[b] + x.query_block - 1) / x.query_block,
-                    there = (x.key_lengths[b] + x.key_block - 1) / x.key_block;
+      const int64_t rows = blocks_of(x.query_lengths[b], x.query_block),
+                    there = blocks_of(x.key_lengths[b], x.key_block);
       for (int64_t i = first * x.heads; i < (first + rows) * x.heads; ++i) {
         const int64_t count = counts_[static_cast<size_t>(i)];
         if (count < 0 || count > x.list_width)
