@@ -20,7 +20,9 @@ int64_t blocks(int64_t extent, int64_t size) { return extent == 0 ? 0 : (extent 
 // described as the plain matrix and lies in an allocation of its own, made for the blocked form.
 // Memory that is shared out to several tensors is neither.
 bool holds(const aclTensor &weight, int64_t needed) {
-  if (weight.storage_shape.count() - weight.offset >= needed) return true;
+  bool sizes = true;  // two negative extents have a positive product
+  for (size_t d = 0; d < weight.storage_shape.size(); ++d) sizes &= weight.storage_shape[d] >= 0;
+  if (sizes && weight.storage_shape.count() - weight.offset >= needed) return true;
   void *start = nullptr;
   size_t size = 0;
   int device = -1;
