@@ -120,6 +120,8 @@ def all_gather(
 
     Raises
     ------
+    TypeError
+        ``rows`` is no sequence of ints.
     ValueError
         ``rows`` does not fit, or the tensor has gaps or no dimensions.
     HcclError
