@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The emulator's convolution beside the NumPy expression for it: windows as columns, and a product.
+Its gradients are beside the convolution itself.
 
 Both run on one thread, in turns; read the ratios. NumPy multiplies in float32 and gets the
 conversions a NumPy program would write for the 16-bit kinds.
@@ -73,8 +74,60 @@ def measure(x: Any, w: Any, groups: int, rounds: int) -> tuple[float, float]:
     return min(first), min(second)
 
 
+def measure_gradients(x: Any, w: Any, groups: int, rounds: int) -> tuple[float, float]:
+    """Least ms of the three gradients of a convolution, and of the convolution."""
+    margins, ones = [w.shape[2] // 2] * 2, [1, 1]
+    image, filters = (ap.from_numpy(part, format="NCHW") for part in (x, w))
+    shape = (x.shape[0], w.shape[0], *x.shape[2:])
+    slope = ap.from_numpy(
+        np.random.default_rng(2).standard_normal(shape).astype(x.dtype), format="NCHW"
+    )
+    out = ap.empty(shape, x.dtype, format="NCHW")
+    results = [ap.empty(part.shape, x.dtype, format="NCHW") for part in (x, w)]
+    bias = ap.empty((len(w),), x.dtype)
+    how = (ones, margins, ones, False, [0, 0], groups)
+
+    def gradients() -> None:
+        ap.ops.convolution_backward(
+            slope, image, filters, [len(w)], *how, [True] * 3, 0, *results, bias
+        )
+        ap.synchronize()
+
+    def convolution() -> None:
+        ap.ops.convolution(image, filters, None, *how, out, 0)
+        ap.synchronize()
+
+    gradients()
+    convolution()
+    np.testing.assert_allclose(
+        bias.numpy().astype(np.float64),
+        slope.numpy().astype(np.float64).sum((0, 2, 3)),
+        rtol=0.01,
+        atol=0.1,
+    )
+    samples = [(cpu_ms(gradients), cpu_ms(convolution)) for _ in range(rounds)]
+    first, second = zip(*samples, strict=True)
+    return min(first), min(second)
+
+
+def row(
+    name: str, x: Any, times: tuple[float, float], baseline: str, aim: str
+) -> dict[str, object]:
+    """One row of the table of costs."""
+    return {
+        "name": name,
+        "case": f"{x.dtype.name}, {'x'.join(map(str, x.shape))}",
+        "ours": times[0],
+        "baseline": times[1],
+        "baseline_name": baseline,
+        "ratio": times[0] / times[1],
+        "unit": "ms",
+        "aim": aim,
+    }
+
+
 def rows(quick: bool) -> list[dict[str, object]]:
-    """One row per case and dtype."""
+    """Two rows per case and dtype: the convolution and its gradients."""
     rng = np.random.default_rng(1)
     found: list[dict[str, object]] = []
     with ap.Device(0):
@@ -82,17 +135,9 @@ def rows(quick: bool) -> list[dict[str, object]]:
             for dtype in (np.float32, np.float16):
                 x = rng.standard_normal(image).astype(dtype)
                 w = rng.standard_normal(filters).astype(dtype)
-                ours, theirs = measure(x, w, groups, 5 if quick else 9)
-                found.append(
-                    {
-                        "name": f"conv2d {name}",
-                        "case": f"{np.dtype(dtype).name}, {'x'.join(map(str, image))}",
-                        "ours": ours,
-                        "baseline": theirs,
-                        "baseline_name": "NumPy, columns and product",
-                        "ratio": ours / theirs,
-                        "unit": "ms",
-                        "aim": "<= 1",
-                    }
-                )
+                rounds = 5 if quick else 9
+                times = measure(x, w, groups, rounds)
+                found.append(row(f"conv2d {name}", x, times, "NumPy, columns and product", "<= 1"))
+                times = measure_gradients(x, w, groups, rounds)
+                found.append(row(f"conv2d {name}, gradients", x, times, "conv2d", "<= 3"))
     return found

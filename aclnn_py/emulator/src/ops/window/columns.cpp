@@ -95,15 +95,17 @@ void unfold(const Image &image, int64_t n, const Windows &windows, int64_t first
   }
 }
 
-void fold_add(const float *columns, int64_t row_step, const Windows &windows, int64_t first_line,
-              int64_t lines, float *plane) {
+template <class T>
+void fold_add(const T *columns, int64_t row_step, const Windows &windows, int64_t first_line,
+              int64_t lines, T *plane, const T *weights) {
   const Axis &slices = windows.axes[0], &rows = windows.axes[1], &across = windows.axes[2];
   for (int64_t k = 0; k < windows.elements(); ++k) {
     const int64_t k2 = k % across.window, k1 = k / across.window % rows.window,
                   k0 = k / across.window / rows.window;
     const Span inside = windows_inside(across, k2), down = windows_inside(rows, k1),
                deep = windows_inside(slices, k0);
-    const float *from = columns + k * row_step;
+    const T *from = columns + k * row_step;
+    const T weight = weights == nullptr ? T{1} : weights[k];
     for (int64_t i = 0; i < lines; ++i, from += across.count) {
       const int64_t slice = (first_line + i) / rows.count, row = (first_line + i) % rows.count;
       if (slice < deep.begin || slice >= deep.end || row < down.begin || row >= down.end) continue;
@@ -111,9 +113,19 @@ void fold_add(const float *columns, int64_t row_step, const Windows &windows, in
                     y = row * rows.step + k1 * rows.spread - rows.before;
       const int64_t first =
           (z * rows.extent + y) * across.extent + k2 * across.spread - across.before;
-      for (int64_t x = inside.begin; x < inside.end; ++x) plane[first + x * across.step] += from[x];
+      if (across.step == 1) {
+        for (int64_t x = inside.begin; x < inside.end; ++x) plane[first + x] += weight * from[x];
+      } else {
+        for (int64_t x = inside.begin; x < inside.end; ++x)
+          plane[first + x * across.step] += weight * from[x];
+      }
     }
   }
 }
+
+template void fold_add(const float *, int64_t, const Windows &, int64_t, int64_t, float *,
+                       const float *);
+template void fold_add(const double *, int64_t, const Windows &, int64_t, int64_t, double *,
+                       const double *);
 
 }  // namespace emu

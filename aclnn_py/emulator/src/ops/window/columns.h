@@ -14,8 +14,9 @@ void unfold(const Image &image, int64_t n, const Windows &windows, int64_t first
 
 // The adjoint: adds the columns of `lines` rows of windows, from row `first_line` on, into the
 // dense plane they were taken from. `columns` holds one row of the matrix for each element of a
-// window, `row_step` apart.
-void fold_add(const float *columns, int64_t row_step, const Windows &windows, int64_t first_line,
-              int64_t lines, float *plane);
+// window, `row_step` apart; with `weights` each row is multiplied by one of them.
+template <class T>
+void fold_add(const T *columns, int64_t row_step, const Windows &windows, int64_t first_line,
+              int64_t lines, T *plane, const T *weights = nullptr);
 
 }  // namespace emu

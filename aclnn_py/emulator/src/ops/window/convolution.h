@@ -15,6 +15,10 @@ struct ConvolutionCall {
   int64_t groups;
   const aclTensor *output;
   int8_t cube_math_type;
+  // Of the gradient, whose gradOutput has the place of the output.
+  bool backward;
+
+  const char *output_name() const { return backward ? "gradOutput" : "output"; }
 };
 
 struct Convolution {
@@ -34,5 +38,13 @@ Status check_convolution(const ConvolutionCall &call, Convolution *convolution);
 // output. `bias` may be without data.
 void convolve(const Convolution &c, const View &input, const View &weight, const View &bias,
               const View &output);
+
+// The gradients of what `convolve` computes with the same `c`; each is rounded once. That of the
+// input is a convolution in the other direction.
+void input_gradient(const Convolution &c, const View &grad_output, const View &weight,
+                    const View &grad_input);
+void weight_gradient(const Convolution &c, const View &grad_output, const View &input,
+                     const View &grad_weight);
+void bias_gradient(const Convolution &c, const View &grad_output, const View &grad_bias);
 
 }  // namespace emu

@@ -24,9 +24,10 @@ void check_dtypes(Check &check, const ConvolutionCall &c) {
   // A 950 takes kinds of 8 bits too; there are no conversions for one of them.
   constexpr DtypeSet kEightBits = ~dt::kFloat;
   check.dtype("input", c.input, kEightBits).dtype("weight", c.weight, kEightBits);
-  check.dtype("biasOptional", c.bias).dtype("output", c.output, kEightBits);
+  check.dtype("biasOptional", c.bias).dtype(c.output_name(), c.output, kEightBits);
   if (!check.ok()) return;
-  if (c.transposed) check.same_dtype("output", c.output->dtype, "input", c.input->dtype);
+  if (c.transposed && !c.backward)
+    check.same_dtype("output", c.output->dtype, "input", c.input->dtype);
   if (c.bias != nullptr) {
     check.that(c.bias->dtype == c.input->dtype || c.bias->dtype == c.weight->dtype,
                "biasOptional has dtype %s; it must be that of input, %s, or of weight, %s",
@@ -39,7 +40,7 @@ void check_formats(Check &check, const ConvolutionCall &c) {
   const aclFormat format = kFormats[c.input->rank() - 3];
   format_in(check, "input", c.input, {format});
   format_in(check, "weight", c.weight, {format});
-  format_in(check, "output", c.output, {format});
+  format_in(check, c.output_name(), c.output, {format});
   if (c.bias != nullptr) {
     format_in(check, "biasOptional", c.bias,
               {ACL_FORMAT_ND, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NCDHW});
@@ -50,19 +51,19 @@ void check_ranks(Check &check, const ConvolutionCall &c) {
   check.rank("input", c.input, 3, 5);
   if (!check.ok()) return;
   const int rank = static_cast<int>(c.input->rank());
-  check.rank("weight", c.weight, rank, rank).rank("output", c.output, rank, rank);
+  check.rank("weight", c.weight, rank, rank).rank(c.output_name(), c.output, rank, rank);
   check.rank("biasOptional", c.bias, 1, 1);
   if (!check.ok()) return;
   const size_t spatial = c.input->rank() - 2;
   length_in(check, "stride", c.stride, {spatial});
   length_in(check, "dilation", c.dilation, {spatial});
   // Twice as many name both margins of each dimension.
-  if (spatial == 2 || (spatial == 1 && !c.transposed)) {
+  if (spatial == 2 || (spatial == 1 && !c.transposed && !c.backward)) {
     length_in(check, "padding", c.padding, {spatial, 2 * spatial});
   } else {
     length_in(check, "padding", c.padding, {spatial});
   }
-  if (c.transposed) length_in(check, "outputPadding", c.output_padding, {spatial});
+  if (c.transposed || c.backward) length_in(check, "outputPadding", c.output_padding, {spatial});
 }
 
 void check_values(Check &check, const ConvolutionCall &c) {
@@ -90,7 +91,8 @@ void check_values(Check &check, const ConvolutionCall &c) {
                shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(channels));
     for (size_t d = 0; check.ok() && d < c.output_padding->values.size(); ++d) {
       const int64_t more = c.output_padding->values[d];
-      check.that(more >= 0 && (more < c.stride->values[d] || more < c.dilation->values[d]),
+      const bool fits = more < c.stride->values[d] || (!c.backward && more < c.dilation->values[d]);
+      check.that(more >= 0 && fits,
                  "outputPadding has the value %lld; it must not be negative and less than the "
                  "stride %lld or the dilation %lld",
                  static_cast<long long>(more), static_cast<long long>(c.stride->values[d]),
@@ -103,6 +105,11 @@ void check_values(Check &check, const ConvolutionCall &c) {
                "weight has %lld channels in each of %lld groups; input has %lld",
                static_cast<long long>(c.weight->shape[1]), static_cast<long long>(c.groups),
                static_cast<long long>(channels));
+    for (const int64_t more : c.backward ? c.output_padding->values : std::vector<int64_t>()) {
+      check.that(more == 0,
+                 "outputPadding has the value %lld; allowed: 0 where transposed is false",
+                 static_cast<long long>(more));
+    }
   }
   check.that(c.weight->shape[0] % c.groups == 0,
              "weight has shape %s; its first dimension is not a multiple of groups, %lld",
@@ -157,9 +164,12 @@ struct Limits {
 // [transposed][spatial dimensions - 1]
 constexpr Limits kLimits[2][3] = {{{0, 0, 255, 0}, {0, 0, 255, 0}, {511, 63, 255, 255}},
                                   {{255, 0, 0, 255}, {255, 0, 0, 255}, {255, 63, 255, 255}}};
+// Of the gradient of one that is not transposed.
+constexpr Limits kBackward[3] = {{255, 0, 255, 255}, {255, 0, 255, 255}, {255, 63, 255, 255}};
 
 Status check_limits(const ConvolutionCall &c, const Windows &windows, int spatial) {
-  const Limits &limits = kLimits[c.transposed][spatial - 1];
+  const Limits &limits =
+      c.backward && !c.transposed ? kBackward[spatial - 1] : kLimits[c.transposed][spatial - 1];
   for (int d = std::max(1, kAxes - spatial); d < kAxes; ++d) {
     const Axis &axis = windows.axes[d];
     const struct {
@@ -202,8 +212,8 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   check.required("stride", c.stride)
       .required("padding", c.padding)
       .required("dilation", c.dilation);
-  check.required("output", c.output);
-  if (c.transposed) check.required("outputPadding", c.output_padding);
+  check.required(c.output_name(), c.output);
+  if (c.transposed || c.backward) check.required("outputPadding", c.output_padding);
   if (check.ok()) check_dtypes(check, c);
   if (check.ok()) check_ranks(check, c);
   if (check.ok()) check_formats(check, c);
@@ -212,11 +222,11 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   const int spatial = static_cast<int>(c.input->rank()) - 2;
   Windows windows;
   const Layout shape = place_windows(check, c, &windows);
-  check.shape("output", c.output, shape);
+  check.shape(c.output_name(), c.output, shape);
   check.that(c.output->numel() == 0 || (c.input->numel() != 0 && c.weight->numel() != 0),
-             "input %s or weight %s is empty and output %s is not",
+             "input %s or weight %s is empty and %s %s is not",
              shape_text(layout_of(*c.input)).c_str(), shape_text(layout_of(*c.weight)).c_str(),
-             shape_text(layout_of(*c.output)).c_str());
+             c.output_name(), shape_text(layout_of(*c.output)).c_str());
   if (check.ok()) check_margins(check, c, windows, spatial);
   check.that(c.cube_math_type >= 0 && c.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              c.cube_math_type);

@@ -3,7 +3,7 @@
 // matrix product multiplies with the filters while they are in the cache; filters of one element
 // need no columns. Where a channel meets few filters (depthwise), there is nothing to share between
 // them and rows are weighed directly. Transposed, the product makes columns, which are added up
-// where their windows overlap.
+// where their windows overlap; those of a single channel are its rows, weighed.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -24,6 +24,8 @@ constexpr int64_t kColumnBytes = int64_t{2} << 20;
 // fewer, and packing the filters again would show
 constexpr int64_t kFewestColumns = 256;
 constexpr int64_t kFewFilters = 8;
+// of the lines of an input that are spread at a time
+constexpr int64_t kLineElements = 4096;
 
 const char *advance(const void *data, int64_t elements, aclDataType dtype) {
   return static_cast<const char *>(data) + elements * item_size(dtype);
@@ -82,13 +84,14 @@ class Work {
   }
 
   void transposed() const {
+    if (c_.in_channels == 1) return spread();
     int64_t from_step = 0;
     input_.even(&from_step);
     const Windows &w = c_.windows;
     // `positions` are those of the input here, `area` that of the output.
     const int64_t width = w.axes[2].count, lines = w.positions() / width, area = w.area();
     // lines of the input at a time
-    const int64_t some = std::clamp<int64_t>(4096 / width, 1, lines);
+    const int64_t some = std::clamp<int64_t>(kLineElements / width, 1, lines);
     const int64_t bytes =
         std::max(elements_ * some * width, area) * static_cast<int64_t>(sizeof(float));
     const int64_t block = std::clamp<int64_t>(kColumnBytes / bytes, 1, c_.out_channels);
@@ -213,6 +216,31 @@ class Work {
             }
           }
           RowTarget<float>(output_.plane(n, channel)).write(0, positions, sums.data());
+        }
+      }
+    });
+  }
+
+  void spread() const {
+    const Windows &w = c_.windows;
+    const int64_t width = w.axes[2].count, lines = w.positions() / width, area = w.area();
+    const int64_t some = std::clamp<int64_t>(kLineElements / width, 1, lines);
+    const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / (w.positions() * elements_));
+    parallel_for(input_.batch * c_.groups, grain, [&](int64_t begin, int64_t end) {
+      std::vector<float> from(static_cast<size_t>(w.positions())), plane(static_cast<size_t>(area)),
+          filter(static_cast<size_t>(elements_));
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t group = task % c_.groups, n = task / c_.groups;
+        RowSource<float>(input_.plane(n, group)).read(0, w.positions(), from.data());
+        for (int64_t i = 0; i < c_.out_channels; ++i) {
+          const int64_t channel = group * c_.out_channels + i;
+          load_f32(weight_.data, weight_.dtype, channel * elements_, 1, elements_, filter.data());
+          std::fill(plane.begin(), plane.end(), 0.0f);
+          for (int64_t at = 0; at < lines; at += some) {
+            fold_add(from.data() + at * width, 0, w, at, std::min(some, lines - at), plane.data(),
+                     filter.data());
+          }
+          store(n, channel, plane.data());
         }
       }
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loop of depthwise convolution, compiled once per instruction set.
+// The inner loops of depthwise convolution and its gradient, compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,9 @@ struct WindowKernels {
   // order of t.
   void (*weigh)(const float *const *taps, const float *weights, int64_t count, int64_t width,
                 float start, float *out);
+  // sums[t] += sum over i of taps[t][i] * row[i], for i in [0, width).
+  void (*correlate)(const float *const *taps, const float *row, int64_t count, int64_t width,
+                    double *sums);
 };
 
 const WindowKernels &window_kernels();

@@ -44,10 +44,27 @@ void weigh(const float *const *taps, const float *weights, int64_t count, int64_
   }
 }
 
+void correlate(const float *const *taps, const float *row, int64_t count, int64_t width,
+               double *sums) {
+  for (int64_t t = 0; t < count; ++t) {
+    const float *tap = taps[t];
+    Lanes lanes = {};
+    int64_t i = 0;
+    for (; i + kLanes <= width; i += kLanes) {
+      lanes +=
+          *reinterpret_cast<const Loose *>(tap + i) * *reinterpret_cast<const Loose *>(row + i);
+    }
+    float sum = ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) +
+                ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+    for (; i < width; ++i) sum += tap[i] * row[i];
+    sums[t] += static_cast<double>(sum);
+  }
+}
+
 }  // namespace
 
 extern const WindowKernels window_table;
-constexpr WindowKernels window_table = {weigh};
+constexpr WindowKernels window_table = {weigh, correlate};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu
