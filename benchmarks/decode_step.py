@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step of decoding costs the host: `python benchmarks/decode_step.py`.
 
-The step of `samples/language_model`: copy tokens, positions and tables, give the graph the lengths
-of the sequences, and replay it. It runs on a device that does nothing. The captured graph has one
-launch of attention for each layer, because only these are made again when the lengths change; the
-other launches of a layer cost a replay nothing. Time is CPU time of the thread: the median step of
-the quietest hundred.
+The step of `samples/language_model`: check the batch, copy tokens, positions and tables, give the
+graph the lengths of the sequences, and replay it. It runs on a device that does nothing. The
+captured graph has one launch of attention for each layer, because only these are made again when
+the lengths change; the other launches of a layer cost a replay nothing. Time is CPU time of the
+thread: the median step of the quietest hundred.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Layers:
 
         import aclnn_py as ap
 
-        self.config = SimpleNamespace(vocabulary=8)
+        self.config = SimpleNamespace(vocabulary=8, context=PAGES * PAGE)
         shape = (PAGES, PAGE, KV_HEADS * SIZE)
         self._caches = [ap.empty(shape, np.float16) for _ in range(LAYERS)]
         self._sums = ap.empty((0,), np.float32)
@@ -55,20 +55,21 @@ class Layers:
 
 def microseconds(rows: int, steps: int) -> tuple[float, float]:
     """CPU time of a step, and of the replay alone."""
-    from steps import Bucket
+    from decoder import Decoder
 
-    bucket = Bucket(Layers(), rows, PAGES, None)
+    decoder = Decoder(Layers(), SimpleNamespace(pages=PAGES, page_size=PAGE), rows)
+    graph = decoder.graph_of(rows)
     tokens, pages = [1] * rows, [list(range(PAGES))] * rows
     whole, replay = [], []
     for number in range(steps):
         lengths = [1 + number % (PAGES * PAGE - 1)] * rows
         begun = time.thread_time_ns()
-        bucket.run(tokens, lengths, pages, PAGE)
+        decoder.decode(tokens, lengths, pages)
         whole.append((time.thread_time_ns() - begun) / 1e3)
         begun = time.thread_time_ns()
-        bucket.graph.replay()
+        graph.replay()
         replay.append((time.thread_time_ns() - begun) / 1e3)
-    bucket.close()
+    decoder.close()
     return quietest(whole), quietest(replay)
 
 

@@ -151,7 +151,15 @@ def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: 
     parts += [definition for _, definition, _ in functions]
     parts.append(table_source(rows))
     parts.append(f'const char *ap_contract(void) {{ return "{contract_id()}"; }}')
-    included = ("lookup.c", "launch.c", "sequence.c", "replay.c", "update.c", "faults.c")
+    included = (
+        "lookup.c",
+        "launch.c",
+        "sequence.c",
+        "copies.c",
+        "replay.c",
+        "update.c",
+        "faults.c",
+    )
     parts += [f'#include "{name}"' for name in included]
     parts.append(fixed_definitions())
     return "\n".join(parts) + "\n"

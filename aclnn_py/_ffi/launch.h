@@ -322,6 +322,11 @@ typedef struct {
 } ap_reuse_counts;
 void ap_reuse_statistics(ap_reuse_counts *out);
 
+/* Queue a copy that leaves its mark on one or two pieces of memory. Returns its sequence number, or
+   what went wrong as a negative number. */
+int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,
+                ap_use *one, ap_use *other);
+
 /* Phase one of the chosen launches. A failure is about `step` of ap_last_failure(), and leaves none
    prepared. */
 int32_t ap_updates_prepare(ap_stream *stream, ap_update *updates, uint32_t count);

@@ -335,10 +335,10 @@ class Graph(Handle):
         tensors, lists = known.check(inputs)
         with state.memory.lock:
             queue = self._stream_to_update()
-            known.prepare(queue, tensors, lists)
+            bound = known.prepare(queue, tensors, lists)
             state.follow(queue)
             try:
-                known.rebind(state, queue, tensors, lists)
+                known.rebind(state, queue, tensors, lists, bound)
             except BaseException as error:
                 self._failure = error
                 raise

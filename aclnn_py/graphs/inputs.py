@@ -217,9 +217,15 @@ class GraphInputs:
 
     def prepare(
         self, queue: Stream, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
-    ) -> None:
-        """Ask phase one whether launches take other inputs, before anything changes."""
-        self._updates.prepare(queue, self._with(tensors, lists), {*tensors, *lists})
+    ) -> dict[str, Tensor | GraphList]:
+        """Ask phase one whether launches take other inputs, before anything changes.
+
+        Returns all inputs as they will be.
+        """
+        bound: dict[str, Tensor | GraphList]
+        bound = {**self.bound, **self.lists.bound, **tensors, **lists}
+        self._updates.prepare(queue, bound, frozenset((*tensors, *lists)))
+        return bound
 
     def rebind(
         self,
@@ -227,20 +233,16 @@ class GraphInputs:
         queue: Stream,
         tensors: Mapping[str, Tensor],
         lists: Mapping[str, GraphList],
+        bound: Mapping[str, Tensor | GraphList],
     ) -> None:
         """Make the launches again that were prepared, on a stream behind the graph's last use."""
-        self._updates.run(queue, graph.own_queue(), self._with(tensors, lists))
+        self._updates.run(queue, graph.own_queue(), bound)
         for tensor in tensors.values():
             self._hand_back(tensor, graph)
         if lists:
             self.lists.exchange(lists)
         if tensors:
             self._bind({**self.bound, **tensors})
-
-    def _with(
-        self, tensors: Mapping[str, Tensor], lists: Mapping[str, GraphList]
-    ) -> dict[str, Tensor | GraphList]:
-        return {**self.bound, **self.lists.bound, **tensors, **lists}
 
 
 def tensors_of(values: Iterable[object]) -> Iterator[Tensor]:

@@ -8,6 +8,7 @@ as an update of its task group. Only another tensor needs another call block.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -85,16 +86,18 @@ class Group:
 class _Numbers:
     """A list of integers that several launches read from one piece of memory."""
 
-    __slots__ = ("_parameter", "cells")
+    __slots__ = ("_layout", "_memory", "_parameter", "cells")
 
     def __init__(self, parameter: Parameter, value: Tensor | GraphList) -> None:
         self._parameter = parameter
-        self.cells = ffi.new("int64_t[]", self._checked(value))
+        numbers = self._checked(value)
+        self.cells = ffi.new("int64_t[]", numbers)
+        self._memory = ffi.buffer(self.cells)
+        self._layout = struct.Struct(f"={len(numbers)}q")
 
     def write(self, value: Tensor | GraphList) -> None:
         """Take other numbers, as many as there were."""
-        numbers = self._checked(value)
-        self.cells[0 : len(numbers)] = numbers
+        self._layout.pack_into(self._memory, 0, *self._checked(value))
 
     def _checked(self, value: Tensor | GraphList) -> Any:
         """The numbers as C takes them; raises what a launch would raise."""
@@ -123,12 +126,11 @@ class Updates:
         """The inputs that launches touch."""
         return {name for group in self._groups for name in group.names}
 
-    def prepare(self, queue: Stream, bound: Bound, changed: Collection[str]) -> None:
+    def prepare(self, queue: Stream, bound: Bound, names: frozenset[str]) -> None:
         """Ask phase one whether the launches take other inputs; nothing has changed if it raises.
 
         ``bound`` has all inputs as they will be.
         """
-        names = frozenset(changed)
         try:
             self._write(bound, names)
             self._choose(names)

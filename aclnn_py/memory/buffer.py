@@ -6,15 +6,15 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from aclnn_py._ffi import C, ffi
-from aclnn_py.errors import DeviceMismatchError, StatusError
+from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.errors import ClosedError, DeviceMismatchError, StatusError
 from aclnn_py.memory.allocator import device_allocator, pinned_allocator
 from aclnn_py.memory.block import Block, Memory, byte_count
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device, MemoryInfo, resolve
 from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.handle import Handle
-from aclnn_py.runtime.status import check_acl
+from aclnn_py.runtime.status import check_acl, error_of
 from aclnn_py.runtime.stream import Stream, mark, order, resolve_stream
 from aclnn_py.runtime.stream_state import streams_of
 
@@ -153,9 +153,9 @@ class Buffer(Memory):
         ------
         aclrtMemcpy, aclrtMemcpyAsync (``include/acl/acl_rt.h``).
         """
-        host = _host_bytes(data, "data", writable=False)
-        target, length = self._slice(offset, host.nbytes, "data")
-        _copy(target, host.pointer, length, _HOST_TO_DEVICE, (self, host.memory), stream, host.keep)
+        pointer, available, keep, memory = _host_bytes(data, "data", writable=False)
+        target, length = self._slice(offset, available, "data")
+        _copy(target, pointer, length, _HOST_TO_DEVICE, (self, memory), stream, keep)
 
     def read(
         self,
@@ -189,11 +189,11 @@ class Buffer(Memory):
         """
         if target is None:
             target = bytearray(self._slice(offset, nbytes, "nbytes")[1])
-        host = _host_bytes(target, "target", writable=True)
-        source, length = self._slice(offset, host.nbytes if nbytes is None else nbytes, "nbytes")
-        if length > host.nbytes:
-            raise ValueError(f"target: {host.nbytes} bytes cannot take {length}")
-        _copy(host.pointer, source, length, _DEVICE_TO_HOST, (self, host.memory), stream, host.keep)
+        pointer, room, keep, memory = _host_bytes(target, "target", writable=True)
+        source, length = self._slice(offset, room if nbytes is None else nbytes, "nbytes")
+        if length > room:
+            raise ValueError(f"target: {room} bytes cannot take {length}")
+        _copy(pointer, source, length, _DEVICE_TO_HOST, (self, memory), stream, keep)
         return target
 
     def copy_from(
@@ -317,21 +317,14 @@ class _View:
         }
 
 
-class _Host:
-    """Host memory for the length of a call. ``keep`` holds the export of the memory open."""
-
-    __slots__ = ("keep", "memory", "nbytes", "pointer")
-
-    def __init__(self, pointer: int, nbytes: int, keep: object, memory: HostBuffer | None) -> None:
-        self.pointer = pointer
-        self.nbytes = nbytes
-        self.keep = keep
-        self.memory = memory
+_Host = tuple[int, int, object, HostBuffer | None]
+"""Host memory for the length of a call: address, bytes, what holds the export of it open, and the
+buffer if it is one."""
 
 
 def _host_bytes(value: Any, argument: str, *, writable: bool) -> _Host:
     if isinstance(value, HostBuffer):
-        return _Host(value.raw, value.nbytes, value, value)
+        return value.raw, value.nbytes, value, value
     try:
         view = memoryview(value)
     except TypeError:
@@ -344,7 +337,7 @@ def _host_bytes(value: Any, argument: str, *, writable: bool) -> _Host:
     if writable and view.readonly:
         raise ValueError(f"{argument}: must be writable")
     cell = ffi.from_buffer(view)
-    return _Host(int(ffi.cast("uintptr_t", cell)), view.nbytes, cell, None)
+    return int(ffi.cast("uintptr_t", cell)), view.nbytes, cell, None
 
 
 def _stream_for(stream: Stream, buffer: Memory) -> Stream:
@@ -369,7 +362,6 @@ def _copy(
         return
     used = [buffer for buffer in buffers if buffer is not None]
     call = f"Buffer.{_CALLS[kind]}"
-    to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
     if stream is None:
         capture_rules.before_copy(call, "Pass stream=, or copy before or after the capture.")
         # aclrtMemcpy is not ordered after queued work.
@@ -377,6 +369,7 @@ def _copy(
             buffer.settle()
         where = used[0].device
         with where.as_active():
+            to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
             status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
             try:
                 check_acl(status, "aclrtMemcpy", device=where.index)
@@ -388,14 +381,47 @@ def _copy(
     capture_rules.before_queue(call, queue)
     if len(used) == 1:
         capture_rules.before_pageable_copy(call, queue)
-    uses = [buffer.block.use for buffer in used]
-    order(queue, uses)
-    with queue.device.as_active():
-        status = C.aclrtMemcpyAsync(to, nbytes, origin, nbytes, kind, queue.raw)
-        check_acl(status, "aclrtMemcpyAsync", device=queue.device.index, stream=queue.id)
-    sequence = mark(queue, uses)
+    sequence = _queue_copy(queue, target, source, nbytes, kind, [b.block.use for b in used])
     if keep is not None:
         queue.state.defer(sequence, None, keep)
+
+
+def _queue_copy(
+    queue: Stream, target: int, source: int, nbytes: int, kind: int, uses: list[Any]
+) -> int:
+    """Queue a copy that leaves its mark on one or two pieces of memory; return its number."""
+    state = queue.state
+    one, other = uses if len(uses) == 2 else (uses[0], ffi.NULL)
+    arguments = state.context, target, source, nbytes, kind, one, other
+    sequence = int(lib.ap_copy(*arguments))
+    while sequence < 0:
+        if sequence == -lib.AP_GUARDED:
+            order(queue, uses)
+        elif sequence == -lib.AP_FAILED:
+            _raise_of_copy(queue)
+        with queue.device.as_active():
+            sequence = int(lib.ap_copy(*arguments))
+    if state.recorder is not None:
+        state.recorder.note(uses)
+    return sequence
+
+
+def _raise_of_copy(queue: Stream) -> None:
+    """Raise what refused a copy; return if the function only had to be found first."""
+    failure = lib.ap_last_failure()
+    if failure.phase == lib.AP_PHASE_ARGUMENT:  # since it was looked at, on another thread
+        raise ClosedError(f"{queue!r} takes no work now: it was closed, or a capture records it")
+    if failure.status == lib.AP_UNBOUND:
+        _ = C.aclrtMemcpyAsync
+        return
+    raise error_of(
+        "acl",
+        int(failure.status),
+        "aclrtMemcpyAsync",
+        detail=ffi.string(failure.message).decode("utf-8", "replace"),
+        device=queue.device.index,
+        stream=queue.id,
+    )
 
 
 def memory_info(device: Device | int | None = None) -> MemoryInfo:

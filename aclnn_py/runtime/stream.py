@@ -292,11 +292,11 @@ def mark(stream: Stream, uses: Iterable[Any]) -> int:
     the sequence number of that work.
     """
     array = list(uses)
-    recorder = stream.state.recorder
-    if recorder is not None:
-        recorder.note(array)
+    state = stream.state
+    if state.recorder is not None:
+        state.recorder.note(array)
     cell = ffi.new("ap_use *[]", array) if array else ffi.NULL
-    return int(lib.ap_mark_use(stream.context, cell, len(array)))
+    return int(lib.ap_mark_use(state.context, cell, len(array)))
 
 
 def order(stream: Stream, uses: Iterable[Any]) -> None:

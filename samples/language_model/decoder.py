@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import le
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,8 @@ class Decoder:
             raise ValueError(f"most: a batch has 1 to 1024 rows, got {most}")
         self._model, self._cache, self._most = model, cache, most
         width = min(-(-model.config.context // cache.page_size), cache.pages)
+        self._pages: list[list[int]] = []  # of the last batch
+        self._room: list[int] = []
         self._comm = comm
         self._calls = None if comm is None else Calls(comm)
         first: Bucket | None = None
@@ -44,6 +47,10 @@ class Decoder:
         for rows in reversed(bucket_sizes(most)):
             self._buckets[rows] = Bucket(model, rows, width, first)
             first = first or self._buckets[rows]
+        self._bucket_of = {
+            count: self._buckets[min(size for size in self._buckets if size >= count)]
+            for count in range(1, most + 1)
+        }
 
     @classmethod
     def open(
@@ -191,11 +198,14 @@ class Decoder:
                 "there is one of each for a row"
             )
         self._check_tokens(tokens)
-        for row, (length, own) in enumerate(zip(lengths, pages, strict=True)):
-            self._check_pages(f"pages[{row}]", own, length)
+        self._check_batch(lengths, pages)
         self._tell(DECODE, tokens, lengths, *pages)
-        rows = min(size for size in self._buckets if size >= len(tokens))
-        return self._buckets[rows].run(tokens, lengths, pages, self.page_size)
+        bucket = self._bucket_of[len(tokens)]
+        return bucket.run(tokens, lengths, self._pages, self._cache.page_size)
+
+    def graph_of(self, rows: int) -> ap.Graph:
+        """The captured graph that computes a step of so many sequences."""
+        return self._bucket_of[rows].graph
 
     def follow(self) -> None:
         """Repeat the calls of rank 0 until it closes its decoder."""
@@ -217,6 +227,7 @@ class Decoder:
         for bucket in self._buckets.values():
             bucket.close()
         self._buckets.clear()
+        self._bucket_of.clear()
         if self._comm is None or self._calls is None:
             return
         calls, self._calls = self._calls, None
@@ -236,9 +247,19 @@ class Decoder:
         return pages[places // size].astype(np.int64) * size + places % size
 
     def _check_tokens(self, tokens: Sequence[int]) -> None:
-        for token in tokens:
-            if not 0 <= token < self.vocabulary:
-                raise ValueError(f"tokens: {token} is not below {self.vocabulary}")
+        least, most = min(tokens), max(tokens)
+        if least < 0 or most >= self.vocabulary:
+            wrong = least if least < 0 else most
+            raise ValueError(f"tokens: {wrong} is not one of 0 to {self.vocabulary - 1}")
+
+    def _check_batch(self, lengths: Sequence[int], pages: Sequence[Sequence[int]]) -> None:
+        """Note the pages of a batch. They change once in many steps, and are looked at then."""
+        if pages == self._pages and min(lengths) > 0 and all(map(le, lengths, self._room)):
+            return
+        for row, (length, own) in enumerate(zip(lengths, pages, strict=True)):
+            self._check_pages(f"pages[{row}]", own, length)
+        self._pages = [list(own) for own in pages]
+        self._room = [min(self.context, len(own) * self.page_size) for own in pages]
 
     def _check_pages(self, name: str, pages: Sequence[int], length: int) -> None:
         if not 1 <= length <= self.context:
@@ -247,9 +268,10 @@ class Decoder:
             raise ValueError(
                 f"{name}: {len(pages)} pages of {self.page_size} tokens do not hold {length}"
             )
-        for page in pages:
-            if not 0 <= page < self.pages:
-                raise ValueError(f"{name}: page {page} is not one of 0 to {self.pages - 1}")
+        least, most = min(pages), max(pages)
+        if least < 0 or most >= self.pages:
+            wrong = least if least < 0 else most
+            raise ValueError(f"{name}: page {wrong} is not one of 0 to {self.pages - 1}")
 
 
 def bucket_sizes(most: int) -> list[int]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from struct import Struct
 
 import numpy as np
 from layers import Step
@@ -41,7 +42,10 @@ class Bucket:
         pages: Sequence[Sequence[int]],
         page_size: int,
     ) -> ap.Tensor:
-        """Queue a step; the lengths count the new token."""
+        """Queue a step; the lengths count the new token.
+
+        The same list of ``pages`` given again has the same pages.
+        """
         self._host.fill(tokens, lengths, pages, page_size)
         self._lengths[:] = [*lengths, *(0,) * (self.rows - len(lengths))]
         self.graph.rebind(lengths=self._lengths)
@@ -57,13 +61,14 @@ class Side:
 
     def __init__(self, rows: int, width: int, count: int) -> None:
         self.memory = ap.HostBuffer(count * 8)
-        host = self.memory.numpy().view(np.int64)
+        host = self.memory.numpy()
         host[:] = 0
-        self._numbers = host[: 3 * rows].reshape(3, rows)
-        self._numbers[2] = -1
-        self._table = host[3 * rows :].view(np.int32)[: rows * width].reshape(rows, width)
-        self._pages: list[Sequence[int]] = [()] * rows
-        self._filled = 0
+        self._bytes = memoryview(host)
+        self._numbers = Struct(f"={3 * rows}q")
+        self._table = host[self._numbers.size :].view(np.int32)[: rows * width]
+        self._table = self._table.reshape(rows, width)
+        self._rows = rows
+        self._pages: Sequence[Sequence[int]] = ()
 
     def fill(
         self,
@@ -73,20 +78,17 @@ class Side:
         page_size: int,
     ) -> None:
         """Write a batch. Rows behind it write nothing to the cache."""
-        count, numbers = len(tokens), self._numbers
         places = [length - 1 for length in lengths]
-        numbers[0, :count] = tokens
-        numbers[1, :count] = places
-        numbers[2, :count] = [
+        slots = [
             own[place // page_size] * page_size + place % page_size
             for own, place in zip(pages, places, strict=True)
         ]
-        if count < self._filled:
-            numbers[:, count : self._filled] = [[0], [0], [-1]]
-        self._filled = count
-        for row, own in enumerate(pages):
-            if own != self._pages[row]:  # pages change once in many steps
-                self._pages[row] = list(own)
+        empty = self._rows - len(places)
+        none, nowhere = (0,) * empty, (-1,) * empty
+        self._numbers.pack_into(self._bytes, 0, *tokens, *none, *places, *none, *slots, *nowhere)
+        if pages is not self._pages:
+            self._pages = pages
+            for row, own in enumerate(pages):
                 own = own[: self._table.shape[1]]
                 self._table[row, : len(own)] = own
 

@@ -68,6 +68,27 @@ def attention(cache: list[ap.Tensor], lengths: list[int]) -> ap.Tensor:
     return out
 
 
+def test_one_list_may_stand_for_two_inputs(graph: ap.Graph) -> None:
+    cache = placed()
+    first, second = [3, 5], [4, 6]
+    with graph.capture(inputs={"first": first, "second": second}):
+        outs = attention(cache, first), attention(cache, second)
+    both = [9, 1]
+    graph.rebind(first=both)
+    both[:] = [2, 8]
+    graph.rebind(second=both)
+    with pytest.raises(errors.InvalidArgumentError, match=r"\[9, 1\], and the list is \[2, 8\]"):
+        graph.replay()
+    graph.rebind(first=both)
+    graph.replay()
+    for out in outs:
+        assert np.abs(out.numpy() - attended(both)).max() < 2e-3
+    graph.rebind(first=first)
+    graph.replay()
+    assert np.abs(outs[0].numpy() - attended([3, 5])).max() < 2e-3
+    assert np.abs(outs[1].numpy() - attended(both)).max() < 2e-3
+
+
 def test_the_lengths_of_attention_are_given_anew(graph: ap.Graph) -> None:
     cache = placed()
     lengths = [3, 5]

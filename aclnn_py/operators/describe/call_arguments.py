@@ -42,6 +42,7 @@ _WORD_FIELDS = {
     "y": "int32",
 }
 _UNDEFINED_DTYPE = -1
+_ONLY_INT = {int}
 _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -108,7 +109,12 @@ def _real(parameter: Parameter, value: object) -> Token:
 
 
 def _int_array(parameter: Parameter, value: object) -> Token:
-    return _each(parameter, value, lambda name, item: _one_int(parameter, name, item, "l"))
+    items: tuple[Any, ...] = tuple(_items(parameter, value))
+    low, high, _ = INTEGER_RANGES["l"]
+    # Nearly always plain numbers: a look at all of them together is quicker than one at each.
+    if items and set(map(type, items)) == _ONLY_INT and min(items) >= low and max(items) <= high:
+        return items
+    return _each(parameter, items, lambda name, item: _one_int(parameter, name, item, "l"))
 
 
 def _float_array(parameter: Parameter, value: object) -> Token:

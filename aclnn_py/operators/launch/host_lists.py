@@ -82,26 +82,35 @@ def _may_change(value: object) -> bool:
     return isinstance(value, Sized) and isinstance(value, Iterable)
 
 
+class _Held:
+    """A list that launches have read: the object, and what was in it."""
+
+    __slots__ = ("seen", "value")
+
+    def __init__(self, value: Any, seen: tuple[Any, ...]) -> None:
+        self.value = value
+        self.seen = seen
+
+
 class _Read:
-    """A list that a launch has read: the object, and what was in it."""
+    """Where a launch has read a list."""
 
-    __slots__ = ("launch", "op", "parameter", "position", "seen", "value")
+    __slots__ = ("held", "launch", "op", "parameter", "position")
 
-    def __init__(self, op: Operator, position: int, value: Any, launch: int) -> None:
+    def __init__(self, op: Operator, position: int, held: _Held, launch: int) -> None:
         self.op = op
         self.position = position
         self.parameter = op.parameters[position]
-        self.value = value
+        self.held = held
         self.launch = launch
-        self.seen = items_of(value)
 
     def same(self) -> bool:
         """Whether a launch would read the same numbers now."""
-        now = items_of(self.value)
+        now, seen = items_of(self.held.value), self.held.seen
         if self.parameter.kind in _PLAIN or not _is_list(self.parameter):
-            return now == self.seen
+            return now == seen
         try:  # as bytes: 0.0 is another number than -0.0, and NaN is itself
-            return token_of(self.parameter, now) == token_of(self.parameter, self.seen)
+            return token_of(self.parameter, now) == token_of(self.parameter, seen)
         except (TypeError, ValueError):
             return False
 
@@ -109,10 +118,12 @@ class _Read:
 class HostLists:
     """The lists that prepared launches have read from objects which the caller can change."""
 
-    __slots__ = ("_distinct", "_reads")
+    __slots__ = ("_distinct", "_held", "_reads")
 
     def __init__(self) -> None:
         self._reads: list[_Read] = []
+        # By identity of the object, which the entries keep alive.
+        self._held: dict[int, list[_Held]] = {}
         # Layers share their lists; each is compared once.
         self._distinct: list[_Read] = []
 
@@ -124,27 +135,37 @@ class HostLists:
         """Remember what a launch has just read; ``launch`` is its number for ``uses``."""
         for position, (parameter, value) in enumerate(zip(op.parameters, values, strict=True)):
             if (_is_list(parameter) and value is not None) or _is_watched(parameter, value):
-                self._add(_Read(op, position, value, launch))
+                self._add(_Read(op, position, self._held_of(value), launch))
+
+    def _held_of(self, value: Any) -> _Held:
+        known, seen = self._held.setdefault(id(value), []), items_of(value)
+        for held in known:
+            if held.seen == seen:
+                return held
+        known.append(_Held(value, seen))
+        return known[-1]
 
     def _add(self, read: _Read) -> None:
         self._reads.append(read)
-        if not _may_change(read.value):
+        if not _may_change(read.held.value):
             return
         for other in self._distinct:
-            if other.value is read.value and other.parameter.kind == read.parameter.kind:
+            if other.held is read.held and other.parameter.kind == read.parameter.kind:
                 return
         self._distinct.append(read)
 
     def uses(self, value: object) -> list[tuple[int, int, int]]:
         """(launch, position among its parameters, length) of every use of a list, by identity."""
-        return [(r.launch, r.position, len(r.seen)) for r in self._reads if r.value is value]
+        return [
+            (r.launch, r.position, len(r.held.seen)) for r in self._reads if r.held.value is value
+        ]
 
     def exchange(self, old: object, new: object) -> None:
         """Note that launches were prepared again, with another list in the place of one."""
-        seen = items_of(new)
-        for read in self._reads:
-            if read.value is old:
-                read.value, read.seen = new, seen
+        found, seen = self._held.pop(id(old)), items_of(new)
+        for held in found:
+            held.value, held.seen = new, seen
+        self._held.setdefault(id(new), []).extend(found)
         if new is not old:
             reads, self._reads, self._distinct = self._reads, [], []
             for read in reads:
@@ -160,9 +181,9 @@ class HostLists:
         """
         for read in self._distinct:
             if not read.same():
-                name = read.parameter.name
+                name, now = read.parameter.name, items_of(read.held.value)
                 raise InvalidArgumentError(
-                    f"{call}: {read.op.c_name} was {what} with {name}={_text(read.seen)}, and the "
-                    f"list is {_text(items_of(read.value))} now. The operator keeps the numbers "
-                    f"it was given. {advice(name)}"
+                    f"{call}: {read.op.c_name} was {what} with {name}={_text(read.held.seen)}, and "
+                    f"the list is {_text(now)} now. The operator keeps the numbers it was given. "
+                    f"{advice(name)}"
                 )

@@ -107,7 +107,7 @@ def test_wrong_calls_name_what_is_wrong(tmp_path: Path) -> None:
     decoder = Decoder.open(tmp_path, pages=2, most=1)
     try:
         assert (decoder.vocabulary, decoder.context, decoder.pages) == (512, 256, 2)
-        with pytest.raises(ValueError, match="tokens: 512 is not below 512"):
+        with pytest.raises(ValueError, match="tokens: 512 is not one of 0 to 511"):
             decoder.prefill([512], 0, [0])
         with pytest.raises(ValueError, match="page 2 is not one of 0 to 1"):
             decoder.prefill([1], 0, [2])

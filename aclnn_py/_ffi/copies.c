@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies through a stream in one call. Included by the generated source after launch.c. */
+
+static int32_t check_side(const ap_use *use, const ap_stream *stream)
+{
+    /* Host memory has no device, and the other side of a copy may be another device's. */
+    if (AP_UNLIKELY(use && use->guard && use->guard != stream->id && !marked(use, stream->id)))
+        return AP_GUARDED;
+    return AP_OK;
+}
+
+int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,
+                ap_use *one, ap_use *other)
+{
+    int32_t code = take_stream(&stream);
+    if (AP_LIKELY(code == AP_OK))
+        code = check_side(one, stream);
+    if (AP_LIKELY(code == AP_OK))
+        code = check_side(other, stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return -code;
+    lock_stream(stream);
+    int32_t status =
+        aclrtMemcpyAsync((void *)(uintptr_t)target, nbytes, (const void *)(uintptr_t)source, nbytes,
+                         (aclrtMemcpyKind)kind, stream->raw);
+    int64_t sequence = -AP_FAILED;
+    if (AP_LIKELY(status == 0)) {
+        sequence = (int64_t)++stream->sequence;
+        stream->recent[stream->sequence % AP_RECENT] = NULL;
+        mark(one, stream->id, stream->sequence);
+        if (other)
+            mark(other, stream->id, stream->sequence);
+    }
+    unlock_stream(stream);
+    if (AP_UNLIKELY(status != 0))
+        fail(AP_PHASE_TWO, status, "aclrtMemcpyAsync", -1, -1);
+    return sequence;
+}
