@@ -236,6 +236,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " with no positive weight is a fault of the device.",
         "SimThreadExponential makes finite numbers: the uniform number is below 1. A count below"
         " the number of elements leaves the rest of selfRef as it is.",
+        "A mask of dropout has the bits of a byte from the lowest on. Bit i is 1, and element i"
+        " kept, where number offset + i is not below the probability of a zero; bits beyond the"
+        " elements are 0. The dtype of the probability changes nothing.",
+        "Bernoulli writes 1 where number offset + i is below the probability. Elements of"
+        " BernoulliTensor that have no probability stay as they are.",
+        "InplaceRandom multiplies the 64 bits of place offset + i by the number of values and takes"
+        " the high half. The last value, to - 1, must be one of the dtype. Randperm exchanges"
+        " element i with one of those from i on, which place offset + i chooses in the same way.",
     ),
     "moe": (
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"

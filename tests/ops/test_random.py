@@ -17,34 +17,14 @@ from helpers.operators import LAYOUTS, NUMPY, accepted_dtypes, hollow, op, place
 import aclnn_py as ap
 from aclnn_py import functional
 
+from .philox_oracle import normals, philox, units
+
 pytestmark = pytest.mark.usefixtures("device")
 
 Array = npt.NDArray[Any]
 COUNT = 40_000
 FLOATS = ["FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE"]
 INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8"]
-
-
-def philox(counter: list[int], seed: int) -> list[int]:
-    """Philox 4x32-10 in Python numbers, from the paper."""
-    word = 0xFFFFFFFF
-    low, high = seed & word, seed >> 32 & word
-    for _ in range(10):
-        a, b = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
-        counter = [b >> 32 ^ counter[1] ^ low, b & word, a >> 32 ^ counter[3] ^ high, a & word]
-        low, high = low + 0x9E3779B9 & word, high + 0xBB67AE85 & word
-    return counter
-
-
-def units(seed: int, offset: int, count: int) -> Array:
-    """What the sequence of a seed holds from a place on: two numbers of 53 bits for each block."""
-    numbers = []
-    for place_ in range(offset, offset + count):
-        pair = place_ % 2**64 // 2
-        block = philox([pair & 0xFFFFFFFF, pair >> 32, 0, 0], seed)
-        high, low = block[2 * (place_ % 2) :][:2]
-        numbers.append(((high << 32 | low) >> 11) * 2.0**-53)
-    return np.array(numbers)
 
 
 def test_the_generator_is_the_published_one() -> None:
@@ -61,15 +41,6 @@ def test_uniform_numbers_are_those_of_the_sequence(seed: int, offset: int) -> No
         x = hollow((2, 5), np.float64, layout)
         op("aclnnInplaceUniform")(x, -1.0, 3.0, seed, offset)
         assert_same(x.numpy(), units(seed, offset, 10).reshape(2, 5) * 4 - 1, layout)
-
-
-def normals(seed: int, offset: int, count: int) -> Array:
-    """Box and Muller: two normal numbers of every pair."""
-    before = offset % 2
-    pairs = units(seed, offset - before, count + 2 - count % 2 + before * 2).reshape(-1, 2)
-    radius, angle = np.sqrt(-2 * np.log1p(-pairs[:, 0])), 2 * np.pi * pairs[:, 1]
-    both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], -1)
-    return np.asarray(both.ravel()[before : before + count])
 
 
 def test_normal_numbers_are_made_of_pairs_of_the_sequence() -> None:

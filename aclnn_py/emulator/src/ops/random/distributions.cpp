@@ -18,18 +18,15 @@ namespace {
 // As arguments, or as tensors that are read when the stream gets there.
 using Place = RandomPlace;
 
+using Words = std::array<uint64_t, 2>;
 using Pair = std::array<double, 2>;
 
-// The first `total` elements from the place on, two of each pair of the sequence: make(pair) turns
-// uniform numbers into what is drawn.
+// The first `total` elements from the place on: make(words) turns two words of the sequence into
+// what is drawn.
 template <class F>
 void draw(const View &out, int64_t total, const Place &place, F &&make) {
   generate_blocks<double>(out, total, [&](int64_t start, int64_t count, double *block) {
-    for (int64_t i = 0; i < count;) {
-      const uint64_t position = place.offset + static_cast<uint64_t>(start + i);
-      const Pair drawn = make(uniform_pair(place.seed, position / 2));
-      for (uint64_t side = position % 2; side < 2 && i < count; ++side) block[i++] = drawn[side];
-    }
+    draw_block(place, start, count, block, make);
   });
 }
 
@@ -81,17 +78,15 @@ class Range {
 
 void fill_uniform(const View &out, double from, double to, const Place &place) {
   const Range range(from, to, out.dtype);
-  draw(out, out.count(), place,
-       [&](const Pair &pair) { return Pair{range.at(pair[0]), range.at(pair[1])}; });
+  draw(out, out.count(), place, [&](const Words &words) {
+    return Pair{range.at(unit_of(words[0])), range.at(unit_of(words[1]))};
+  });
 }
 
-// Box and Muller: a pair of uniform numbers makes a pair of normal ones.
 void fill_normal(const View &out, double mean, double deviation, const Place &place) {
-  constexpr double kTurn = 6.283185307179586477;
-  draw(out, out.count(), place, [&](const Pair &pair) {
-    const double radius = deviation * std::sqrt(-2 * std::log(1 - pair[0])),
-                 angle = kTurn * pair[1];
-    return Pair{mean + radius * std::cos(angle), mean + radius * std::sin(angle)};
+  draw(out, out.count(), place, [&](const Words &words) {
+    const Pair normal = normal_pair(words);
+    return Pair{mean + deviation * normal[0], mean + deviation * normal[1]};
   });
 }
 
@@ -131,18 +126,10 @@ using Fill = void (*)(const View &out, double first, double second, const Place 
 Status plan_random(Check &check, Fill fill, aclTensor *self, double first, double second,
                    const Place &place, const aclTensor *seed, const aclTensor *offset,
                    uint64_t *workspace_size, aclOpExecutor **executor) {
-  if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
-  // CANN makes no executor with a random step repeatable.
-  plan.not_repeatable();
-  const size_t target = plan.output(self), seeds = plan.input(seed), offsets = plan.input(offset);
-  return plan.finish(
-      [=](PlanContext &context) {
-        fill(view_of(context.tensor(target)), first, second,
-             place_in(context, place, seeds, offsets));
-        return Status{0};
-      },
-      workspace_size, executor);
+  return plan_filled(
+      check, self, place, seed, offset,
+      [=](const View &out, const Place &at) { fill(out, first, second, at); }, workspace_size,
+      executor);
 }
 
 // Lowest and highest number of a dtype that uniform numbers are drawn in.
@@ -242,8 +229,9 @@ EMU_OPERATOR(SimThreadExponential,
   const Place place{static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};
   return plan.finish(
       [=](PlanContext &context) {
-        draw(view_of(context.tensor(target)), count, place, [&](const Pair &pair) {
-          return Pair{exponential(pair[0]) / lambda, exponential(pair[1]) / lambda};
+        draw(view_of(context.tensor(target)), count, place, [&](const Words &words) {
+          return Pair{exponential(unit_of(words[0])) / lambda,
+                      exponential(unit_of(words[1])) / lambda};
         });
         return Status{0};
       },

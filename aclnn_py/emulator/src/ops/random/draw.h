@@ -8,6 +8,7 @@
 #include "core/chip.h"
 #include "ops/op.h"
 #include "ops/random/philox.h"
+#include "ops/random/words.h"
 
 namespace emu {
 
@@ -43,11 +44,57 @@ inline double exponential(double unit) { return -std::log1p(-unit); }
 
 // 64 bits for element `index` after the place.
 inline uint64_t random_bits(const RandomPlace &place, uint64_t index) {
-  const uint64_t position = place.offset + index, pair = position / 2;
-  const PhiloxBlock bits =
-      philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), 0, 0}, place.seed);
-  const size_t side = 2 * (position % 2);
-  return static_cast<uint64_t>(bits[side]) << 32 | bits[side + 1];
+  const uint64_t position = place.offset + index;
+  return bits_pair(place.seed, position / 2)[position % 2];
+}
+
+// Elements [start, start + count) after the place, at most kBlock: make(words) turns two words of
+// the sequence into two elements.
+template <class T, class F>
+void draw_block(const RandomPlace &place, int64_t start, int64_t count, T *block, F &&make) {
+  alignas(64) uint64_t words[kBlock + 2];
+  const uint64_t position = place.offset + static_cast<uint64_t>(start);
+  const auto side = static_cast<int64_t>(position % 2);  // the first word belongs to no element
+  const int64_t pairs = (count + side + 1) / 2;
+  word_kernels().fill(place.seed, position / 2, pairs, words);
+  const auto two = [&](int64_t pair) {
+    return make(std::array<uint64_t, 2>{words[2 * pair], words[2 * pair + 1]});
+  };
+  int64_t pair = 0;
+  if (side == 1 && count > 0) block[0] = two(pair++)[1];
+  for (; 2 * pair + 1 - side < count; ++pair) {
+    const std::array<T, 2> drawn = two(pair);
+    block[2 * pair - side] = drawn[0];
+    block[2 * pair + 1 - side] = drawn[1];
+  }
+  if (2 * pair - side < count) block[2 * pair - side] = two(pair)[0];
+}
+
+// Box and Muller: two words make a pair of normal numbers of mean 0 and deviation 1.
+inline std::array<double, 2> normal_pair(const std::array<uint64_t, 2> &words) {
+  constexpr double kTurn = 6.283185307179586477;
+  const double radius = std::sqrt(-2 * std::log(1 - unit_of(words[0])));
+  const double angle = kTurn * unit_of(words[1]);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+// Plans a tensor that fill(view, place) writes. The place is given by numbers, or by tensors that
+// are read when the stream gets there.
+template <class F>
+Status plan_filled(Check &check, aclTensor *target, const RandomPlace &start, const aclTensor *seed,
+                   const aclTensor *offset, F fill, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  // CANN makes no executor with a random step repeatable.
+  plan.not_repeatable();
+  const size_t to = plan.output(target), seeds = plan.input(seed), offsets = plan.input(offset);
+  return plan.finish(
+      [=](PlanContext &context) {
+        fill(view_of(context.tensor(to)), place_in(context, start, seeds, offsets));
+        return Status{0};
+      },
+      workspace_size, executor);
 }
 
 }  // namespace emu

@@ -26,15 +26,23 @@ inline PhiloxBlock philox(PhiloxBlock counter, uint64_t seed) {
   return counter;
 }
 
-// Two numbers of [0, 1), multiples of 2^-53: places 2 * pair and 2 * pair + 1 of the sequence of a
-// seed.
-inline std::array<double, 2> uniform_pair(uint64_t seed, uint64_t pair) {
+// Two words of 64 bits: places 2 * pair and 2 * pair + 1 of the sequence of a seed.
+inline std::array<uint64_t, 2> bits_pair(uint64_t seed, uint64_t pair) {
   const PhiloxBlock bits =
       philox({static_cast<uint32_t>(pair), static_cast<uint32_t>(pair >> 32), 0, 0}, seed);
-  const auto unit = [](uint32_t high, uint32_t low) {
-    return static_cast<double>(((static_cast<uint64_t>(high) << 32) | low) >> 11) * 0x1p-53;
+  const auto word = [](uint32_t high, uint32_t low) {
+    return (static_cast<uint64_t>(high) << 32) | low;
   };
-  return {unit(bits[0], bits[1]), unit(bits[2], bits[3])};
+  return {word(bits[0], bits[1]), word(bits[2], bits[3])};
+}
+
+// The number of [0, 1), a multiple of 2^-53, that a word stands for.
+inline double unit_of(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+// Two numbers of [0, 1): places 2 * pair and 2 * pair + 1 of the sequence of a seed.
+inline std::array<double, 2> uniform_pair(uint64_t seed, uint64_t pair) {
+  const std::array<uint64_t, 2> words = bits_pair(seed, pair);
+  return {unit_of(words[0]), unit_of(words[1])};
 }
 
 }  // namespace emu

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Dropout. A mask has one bit for each element, from the lowest bit of a byte on, and ends at a
+// multiple of 128 bits: bit i is 1, and element i kept, where number `offset + i` of the sequence
+// of the seed is not below the probability of a zero. The bits that stand for no element are 0.
+#include <algorithm>
+
+#include "aclnnop/math.h"
+#include "aclnnop/random.h"
+#include "ops/norm/rows.h"
+#include "ops/quant/mx_check.h"
+#include "ops/random/draw.h"
+
+namespace emu {
+namespace {
+
+using Words = std::array<uint64_t, 2>;
+
+constexpr int64_t kMaskUnit = 128;          // a mask is a multiple of so many bits
+constexpr int64_t kMaskBlock = kBlock / 8;  // bytes
+
+// Bytes of the mask of so many elements.
+Checked mask_bytes(int64_t elements) {
+  const int64_t units = elements / kMaskUnit + (elements % kMaskUnit != 0 ? 1 : 0);
+  return Checked(units) * (kMaskUnit / 8);
+}
+
+void check_mask(Check &check, const char *name, const aclTensor *mask, int64_t elements) {
+  if (!check.ok()) return;
+  const int64_t expected = check.size(name, mask_bytes(elements));
+  check.that(mask->numel() == expected,
+             "%s has shape %s; expected %lld bytes, one bit for each of %lld elements up to a "
+             "multiple of 128",
+             name, shape_text(layout_of(*mask)).c_str(), static_cast<long long>(expected),
+             static_cast<long long>(elements));
+}
+
+void check_probability(Check &check, const char *name, double prob) {
+  check.that(prob >= 0 && prob <= 1, "%s is %g; it must be from 0 to 1", name, prob);
+}
+
+// --- masks
+
+// The bytes of elements [start, start + count), the rest of `bytes` 0.
+void draw_mask(const RandomPlace &place, double prob, int64_t start, int64_t count,
+               int32_t *bytes) {
+  alignas(64) int32_t kept[kBlock] = {};
+  draw_block(place, start, count, kept, [prob](const Words &words) {
+    return std::array<int32_t, 2>{unit_of(words[0]) >= prob, unit_of(words[1]) >= prob};
+  });
+  for (int64_t at = 0; at < kMaskBlock; ++at) {
+    int32_t byte = 0;
+    for (int bit = 0; bit < 8; ++bit) byte |= kept[8 * at + bit] << bit;
+    bytes[at] = byte;
+  }
+}
+
+// Calls body(start, count, first byte, bytes) for the elements and the mask, block by block.
+template <class F>
+void for_each_mask_block(int64_t elements, F &&body) {
+  const int64_t bytes = mask_bytes(elements).value();
+  parallel_for((bytes + kMaskBlock - 1) / kMaskBlock, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t start = block * kBlock, first = block * kMaskBlock;
+      body(start, std::min(kBlock, elements - start), first, std::min(kMaskBlock, bytes - first));
+    }
+  });
+}
+
+struct MaskCall {
+  const char *op;
+  const aclIntArray *shape;
+  double prob;
+  RandomPlace place;
+  const aclTensor *seed, *offset;  // null: numbers
+  aclDataType dtype;
+  aclTensor *out;
+};
+
+Status plan_mask(const MaskCall &a, Check &check, uint64_t *workspace_size,
+                 aclOpExecutor **executor) {
+  check.dtype("out", a.out).dtype_in("probDataType", a.dtype, dt::kFloat);
+  check_probability(check, "prob", a.prob);
+  if (!check.ok()) return check.status();
+  Checked count = 1;
+  for (const int64_t extent : a.shape->values) {
+    check.that(extent >= 0, "shape has an extent of %lld; it must be 0 or more",
+               static_cast<long long>(extent));
+    count *= extent;
+  }
+  const int64_t elements = check.size("shape", count);
+  check.rank("out", a.out, 1, 1);
+  check_mask(check, "out", a.out, elements);
+  const double prob = a.prob;
+  return plan_filled(
+      check, a.out, a.place, a.seed, a.offset,
+      [=](const View &out, const RandomPlace &place) {
+        const RowTarget<int32_t> to(out);
+        for_each_mask_block(elements, [&](int64_t start, int64_t kept, int64_t first, int64_t n) {
+          int32_t bytes[kMaskBlock];
+          draw_mask(place, prob, start, kept, bytes);
+          to.write(first, n, bytes);
+        });
+      },
+      workspace_size, executor);
+}
+
+// --- elements
+
+// What happens to elements.
+enum class Masking {
+  kCopy,      // all are kept as they are
+  kZero,      // none are
+  kSelect,    // those with a bit are scaled, the others become 0
+  kMultiply,  // all are multiplied by their bit and by the scale: what is not finite stays so
+};
+
+void mask_block(float *x, int64_t count, const int32_t *bytes, Masking how, float scale) {
+  alignas(64) float bits[kBlock];
+  for (int64_t at = 0; at < (count + 7) / 8; ++at) {
+    for (int bit = 0; bit < 8; ++bit) bits[8 * at + bit] = static_cast<float>(bytes[at] >> bit & 1);
+  }
+  if (how == Masking::kMultiply) {
+    for (int64_t i = 0; i < count; ++i) x[i] = x[i] * bits[i] * scale;
+  } else {
+    for (int64_t i = 0; i < count; ++i) x[i] = bits[i] != 0.0f ? x[i] * scale : 0.0f;
+  }
+}
+
+// Masking::kCopy and kZero.
+void fill_plainly(const View &from, const View &to, Masking how) {
+  if (how == Masking::kCopy) {
+    Operands operands;
+    return copy_view(operands.safe(from, {to}), to);
+  }
+  const int64_t zero = 0;
+  fill_view(to, &zero);
+}
+
+struct ApplyCall {
+  const char *op, *input_name, *out_name;
+  const aclTensor *input, *mask;
+  aclTensor *out;
+  Masking how;
+  float scale;
+  bool reserved = false;  // a tensor that must be null comes after the input
+};
+
+void check_elements(Check &check, const ApplyCall &a, const char *mask_name, int lowest_rank) {
+  check.dtype(a.input_name, a.input).dtype(mask_name, a.mask).dtype(a.out_name, a.out);
+  check.rank(a.input_name, a.input, lowest_rank, 8);
+  if (check.ok()) check.shape(a.out_name, a.out, layout_of(*a.input));
+  if (check.ok()) check_mask(check, mask_name, a.mask, a.input->numel());
+}
+
+Status plan_apply(const ApplyCall &a, Check &check, uint64_t *workspace_size,
+                  aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const bool plainly = a.how == Masking::kCopy || a.how == Masking::kZero;
+  const size_t from = plan.input(a.input);
+  const size_t masks = plainly ? plan.unused(a.mask) : plan.input(a.mask);
+  const size_t to = plan.output(a.out);
+  const Masking how = a.how;
+  const float scale = a.scale;
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View result = view_of(c.tensor(to)), input = view_of(c.tensor(from));
+        if (plainly) {
+          fill_plainly(input, result, how);
+          return Status{0};
+        }
+        Operands operands;
+        const RowSource<float> source(operands.safe(input, {result}));
+        const RowSource<int32_t> bits(operands.safe(view_of(c.tensor(masks)), {result}));
+        const RowTarget<float> target(result);
+        for_each_mask_block(result.count(),
+                            [&](int64_t start, int64_t count, int64_t first, int64_t n) {
+                              alignas(64) float x[kBlock];
+                              int32_t bytes[kMaskBlock];
+                              source.read(start, count, x);
+                              bits.read(first, n, bytes);
+                              mask_block(x, count, bytes, how, scale);
+                              target.write(start, count, x);
+                            });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+Masking masking_of(double prob) {
+  return prob == 0 ? Masking::kCopy : prob == 1 ? Masking::kZero : Masking::kSelect;
+}
+
+float scale_of(double prob) { return prob == 1 ? 0.0f : static_cast<float>(1 / (1 - prob)); }
+
+// Draws a mask and applies it. Where nothing is drawn, the mask is not touched.
+Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, Check &check,
+                    uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  plan.not_repeatable();
+  const bool draws = a.how == Masking::kSelect;
+  const size_t from = plan.input(a.input);
+  if (a.reserved) plan.input(nullptr);
+  const size_t to = plan.output(a.out);
+  const size_t masks = draws ? plan.output(a.mask) : plan.unused(a.mask);
+  const Masking how = a.how;
+  const float scale = a.scale;
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View result = view_of(c.tensor(to)), input = view_of(c.tensor(from));
+        if (!draws) {
+          fill_plainly(input, result, how);
+          return Status{0};
+        }
+        const View mask = view_of(c.tensor(masks));
+        Operands operands;
+        const RowSource<float> source(operands.safe(input, {result, mask}));
+        const RowTarget<float> target(result);
+        const RowTarget<int32_t> drawn(mask);
+        for_each_mask_block(result.count(),
+                            [&](int64_t start, int64_t count, int64_t first, int64_t n) {
+                              alignas(64) float x[kBlock];
+                              int32_t bytes[kMaskBlock];
+                              draw_mask(place, prob, start, count, bytes);
+                              drawn.write(first, n, bytes);
+                              source.read(start, count, x);
+                              mask_block(x, count, bytes, how, scale);
+                              target.write(start, count, x);
+                            });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+RandomPlace dropout_place(int64_t seed, int64_t offset) {
+  return {static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(DropoutGenMask, (const aclIntArray *shape, double prob, int64_t seed, int64_t offset,
+                              aclTensor *out)) {
+  emu::Check check("aclnnDropoutGenMask");
+  check.required("shape", shape).required("out", out);
+  return emu::plan_mask(
+      {check.op(), shape, prob, emu::dropout_place(seed, offset), nullptr, nullptr, ACL_FLOAT, out},
+      check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutGenMaskV2, (const aclIntArray *shape, double prob, int64_t seed, int64_t offset,
+                                aclDataType probDataType, aclTensor *out)) {
+  emu::Check check("aclnnDropoutGenMaskV2");
+  check.required("shape", shape).required("out", out);
+  return emu::plan_mask({check.op(), shape, prob, emu::dropout_place(seed, offset), nullptr,
+                         nullptr, probDataType, out},
+                        check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutGenMaskV2Tensor, (const aclIntArray *shape, double prob,
+                                      const aclTensor *seedTensor, const aclTensor *offsetTensor,
+                                      int64_t offset, aclDataType probDataType, aclTensor *out)) {
+  emu::Check check("aclnnDropoutGenMaskV2Tensor");
+  check.required("shape", shape).required("out", out);
+  emu::check_place(check, seedTensor, offsetTensor);
+  return emu::plan_mask({check.op(), shape, prob, emu::dropout_place(0, offset), seedTensor,
+                         offsetTensor, probDataType, out},
+                        check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutDoMask,
+             (const aclTensor *self, const aclTensor *mask, double prob, aclTensor *out)) {
+  const emu::ApplyCall call{
+      "aclnnDropoutDoMask", "self", "out", self, mask, out, emu::masking_of(prob),
+      emu::scale_of(prob)};
+  emu::Check check(call.op);
+  check.required("self", self).required("mask", mask).required("out", out);
+  emu::check_elements(check, call, "mask", 0);
+  emu::check_probability(check, "prob", prob);
+  return emu::plan_apply(call, check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutBackward,
+             (const aclTensor *gradOutput, const aclTensor *mask, double scale, aclTensor *out)) {
+  const emu::Masking how = scale == 0   ? emu::Masking::kZero
+                           : scale == 1 ? emu::Masking::kCopy
+                                        : emu::Masking::kSelect;
+  const emu::ApplyCall call{
+      "aclnnDropoutBackward",   "gradOutput", "out", gradOutput, mask, out, how,
+      static_cast<float>(scale)};
+  emu::Check check(call.op);
+  check.required("gradOutput", gradOutput).required("mask", mask).required("out", out);
+  emu::check_elements(check, call, "mask", 1);
+  check.that(scale == 0 || scale >= 1, "scale is %g; it must be 0, or 1 or more", scale);
+  return emu::plan_apply(call, check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutV3Grad,
+             (const aclTensor *gradY, const aclTensor *mask, double scale, aclTensor *gradX)) {
+  const emu::ApplyCall call{
+      "aclnnDropoutV3Grad",     "gradY", "gradX", gradY, mask, gradX, emu::Masking::kMultiply,
+      static_cast<float>(scale)};
+  emu::Check check(call.op);
+  check.required("gradY", gradY).required("mask", mask).required("gradX", gradX);
+  if (const emu::Status s = emu::check_chip(check, emu::kInvalid)) return s;
+  emu::check_elements(check, call, "mask", 0);
+  return emu::plan_apply(call, check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(Dropout, (const aclTensor *input, double p, bool train, int64_t seed, int64_t offset,
+                       aclTensor *out, aclTensor *maskOut)) {
+  const double prob = train ? p : 0;
+  const emu::ApplyCall call{
+      "aclnnDropout",     "input", "out", input, maskOut, out, emu::masking_of(prob),
+      emu::scale_of(prob)};
+  emu::Check check(call.op);
+  check.required("input", input).required("out", out).required("maskOut", maskOut);
+  emu::check_elements(check, call, "maskOut", 1);
+  emu::check_probability(check, "p", p);
+  return emu::plan_dropout(call, prob, emu::dropout_place(seed, offset), check, workspaceSize,
+                           executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(DropoutV3, (const aclTensor *input, const aclTensor *noiseShapeOptional, double p,
+                         int64_t seed, int64_t offset, aclTensor *out, aclTensor *maskOut)) {
+  const emu::ApplyCall call{"aclnnDropoutV3",   "input",          "out", input, maskOut, out,
+                            emu::masking_of(p), emu::scale_of(p), true};
+  emu::Check check(call.op);
+  check.required("input", input).required("out", out).required("maskOut", maskOut);
+  check.that(noiseShapeOptional == nullptr, "noiseShapeOptional is given; pass null");
+  if (const emu::Status s = emu::check_chip(check, emu::kInvalid)) return s;
+  emu::check_elements(check, call, "maskOut", 0);
+  emu::check_probability(check, "p", p);
+  emu::check_offset(check, offset);
+  return emu::plan_dropout(call, p, emu::dropout_place(seed, offset), check, workspaceSize,
+                           executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(MaskedScale,
+             (const aclTensor *self, const aclTensor *mask, float scale, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnMaskedScale");
+  check.required("self", self).required("mask", mask).required("out", out);
+  if (const Status s = check_chip(check, kInvalid)) return s;
+  check.same_dtype("out", out->dtype, "self", self->dtype);
+  check.dtype("self", self).dtype("mask", mask).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  check.shape("out", out, layout_of(*self)).shape("mask", mask, layout_of(*self));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t from = plan.input(self), masks = plan.input(mask), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View result = view_of(c.tensor(to));
+        Operands operands;
+        const RowSource<float> source(operands.safe(view_of(c.tensor(from)), {result}));
+        const RowSource<float> factors(operands.safe(view_of(c.tensor(masks)), {result}));
+        const RowTarget<float> target(result);
+        const int64_t blocks = (result.count() + kBlock - 1) / kBlock;
+        parallel_for(blocks, 32, [&](int64_t begin, int64_t end) {
+          alignas(64) float x[kBlock], factor[kBlock];
+          for (int64_t block = begin; block < end; ++block) {
+            const int64_t start = block * kBlock, n = std::min(kBlock, result.count() - start);
+            source.read(start, n, x);
+            factors.read(start, n, factor);
+            for (int64_t i = 0; i < n; ++i) x[i] = x[i] * factor[i] * scale;
+            target.write(start, n, x);
+          }
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
