@@ -157,6 +157,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantConvolution has what the documents define for a 910B, on every chip: volumes of INT8,"
         " one group, scales of FLOAT. It sums exactly in 32 bits.",
     ),
+    "pooling": (
+        "The mask of MaxPool2dWithMask, whose shape alone is documented, has a row for each element"
+        " of a window and in it a bit for each window, the first one lowest in the first byte; the"
+        " bytes behind are 0. MaxPool2dWithMaskBackward reads what MaxPool2dWithMask writes; bits"
+        " of margins name nothing.",
+        "Gradients of pools sum the slopes of an element in float64 and round once. A place outside"
+        " the plane is a fault.",
+    ),
     "math": (
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .problems import Build, Problem
+
 Array = np.ndarray[Any, Any]
 Ints = Sequence[int]
 FORMATS = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
@@ -166,3 +168,15 @@ def slopes(forward: Callable[[Array], Array], dy: Array, part: Array) -> Array:
             ends.append((dy * forward(moved)).sum())
         found[at] = (ends[0] - ends[1]) / 2
     return found
+
+
+def kept(build: Build) -> Build:
+    """The builder of a problem that makes one for each dtype and keeps it: slopes take time."""
+    known: dict[str, Problem] = {}
+
+    def again(rng: np.random.Generator, dtype: np.dtype[Any]) -> Problem:
+        if dtype.name not in known:
+            known[dtype.name] = build(rng, dtype)
+        return known[dtype.name]
+
+    return again

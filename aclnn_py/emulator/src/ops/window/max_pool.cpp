@@ -3,19 +3,11 @@
 // Maximum pools: MaxPool, and with the place of each maximum MaxPool2dWithIndices,
 // MaxPool3dWithArgmax, AdaptiveMaxPool2d and AdaptiveMaxPool3d. NaN wins, as in comparisons that
 // carry it on; of equal elements the first one does.
-#include <limits>
-
+#include "ops/window/max_pool.h"
 #include "aclnnop/pooling.h"
-#include "ops/window/pool.h"
 
 namespace emu {
 namespace {
-
-template <class T>
-constexpr T lowest() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                              : std::numeric_limits<T>::lowest();
-}
 
 template <class T>
 void highest(const Image &from, const Image &to, const Windows &windows) {
@@ -33,20 +25,6 @@ void highest(const Image &from, const Image &to, const Windows &windows) {
   pool_planes<T>(from, windows, lowest<T>(), pool, Values<T>{to});
 }
 
-// Maxima with their places, counted in elements of the plane.
-template <class T>
-struct Found {
-  std::vector<T> values;
-  std::vector<int64_t> places;
-
-  void offer(size_t at, T value, int64_t place) {
-    if (value > values[at] || value != value) {
-      values[at] = value;
-      places[at] = place;
-    }
-  }
-};
-
 template <class T>
 struct ValuesAndPlaces {
   const Image &output, &places;
@@ -60,35 +38,6 @@ struct ValuesAndPlaces {
     RowTarget<int64_t>(places.plane(n, channel)).write(0, count, found.places.data());
   }
 };
-
-void highest_with_places(const Image &from, const Image &to, const Image &places,
-                         const Windows &windows) {
-  const Axis *a = windows.axes;
-  const auto place = [a](int d, int64_t i, int64_t k) {
-    return i * a[d].step - a[d].before + k * a[d].spread;
-  };
-  const auto pool = [&](const std::vector<const float *> &taps, int64_t z, int64_t y,
-                        Found<float> &found, int64_t at) {
-    // Where nothing is above the lowest number, the first element inside is the place.
-    const int64_t slice = std::max<int64_t>(0, place(0, z, 0)),
-                  row = std::max<int64_t>(0, place(1, y, 0));
-    const int64_t first = (slice * a[1].extent + row) * a[2].extent;
-    for (int64_t i = 0; i < a[2].count; ++i) {
-      found.values[static_cast<size_t>(at + i)] = lowest<float>();
-      found.places[static_cast<size_t>(at + i)] = first + std::max<int64_t>(0, place(2, i, 0));
-    }
-    for (size_t t = 0; t < taps.size(); ++t) {
-      const auto k = static_cast<int64_t>(t);
-      const int64_t k2 = k % a[2].window, k1 = k / a[2].window % a[1].window,
-                    k0 = k / a[2].window / a[1].window;
-      const int64_t line = (place(0, z, k0) * a[1].extent + place(1, y, k1)) * a[2].extent;
-      for (int64_t i = 0; i < a[2].count; ++i) {
-        found.offer(static_cast<size_t>(at + i), taps[t][i], line + place(2, i, k2));
-      }
-    }
-  };
-  pool_planes<float>(from, windows, lowest<float>(), pool, ValuesAndPlaces<float>{to, places});
-}
 
 template <class T>
 void adaptive_highest(const Image &from, const Image &to, const Image &places) {
@@ -121,55 +70,31 @@ Check &check_results(Check &check, const aclTensor *self, const char *name, cons
 struct PlacesCall {
   const char *op;
   const aclTensor *self;
-  const aclIntArray *kernel, *stride, *padding, *dilation;
-  bool ceil;
+  MaxWindows how;
   const aclTensor *out, *indices;
-  int spatial;
 };
 
 Status plan_with_places(const PlacesCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
-  const auto sizes = static_cast<size_t>(a.spatial);
   Check check(a.op);
-  check.required("self", a.self).required("kernelSize", a.kernel).required("stride", a.stride);
-  check.required("padding", a.padding).required("dilation", a.dilation);
+  check.required("self", a.self);
+  check_given(check, a.how);
   check.required("out", a.out).required("indices", a.indices);
   if (check.ok()) check_results(check, a.self, "out", a.out, "indices", a.indices);
-  check.rank("self", a.self, a.spatial + 1, a.spatial + 2);
-  if (!check.ok()) return check.status();
-  const size_t rank = a.self->rank();
-  format_in(check, "self", a.self,
-            {ACL_FORMAT_ND, rank == 3   ? ACL_FORMAT_NCL
-                            : rank == 4 ? ACL_FORMAT_NCHW
-                                        : ACL_FORMAT_NCDHW});
-  length_in(check, "kernelSize", a.kernel, {1, sizes});
-  length_in(check, "stride", a.stride, {0, 1, sizes});
-  length_in(check, "padding", a.padding, {1, sizes});
-  length_in(check, "dilation", a.dilation, {1, sizes});
-  values_from(check, "kernelSize", a.kernel, 1);
-  values_from(check, "stride", a.stride, 1);
-  values_from(check, "padding", a.padding, 0);
-  for (const int64_t value : check.ok() ? a.dilation->values : std::vector<int64_t>()) {
-    check.that(value == 1, "dilation has the value %lld; allowed: 1",
-               static_cast<long long>(value));
-  }
-  only_batch_empty(check, "self", a.self, a.spatial);
   auto windows = std::make_shared<Windows>();
-  set_windows(check, windows.get(), a.spatial, "kernelSize", a.kernel, a.stride, "padding",
-              a.padding);
+  const Layout shape = check_highest(check, a.how, a.self, windows.get());
   if (!check.ok()) return check.status();
-  const Layout shape = place_windows(check, a.self, a.spatial, a.ceil, windows.get());
   check.shape("out", a.out, shape).shape("indices", a.indices, shape);
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op);
   const size_t from = plan.input(a.self), to = plan.output(a.out), places = plan.output(a.indices);
-  const int spatial = a.spatial;
+  const int spatial = a.how.spatial;
   return plan.finish(
       [=](PlanContext &c) {
         Operands operands;
         const View result = view_of(c.tensor(to)), found = view_of(c.tensor(places));
         const View source = operands.safe(view_of(c.tensor(from)), {result, found});
-        highest_with_places(image_of(source, spatial), image_of(result, spatial),
-                            image_of(found, spatial), *windows);
+        const Image output = image_of(result, spatial), at = image_of(found, spatial);
+        find_highest(image_of(source, spatial), *windows, ValuesAndPlaces<float>{output, at});
         return Status{0};
       },
       workspace_size, executor);
@@ -289,18 +214,12 @@ EMU_OPERATOR(MaxPool2dWithIndices,
              (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
               aclTensor *out, aclTensor *indices)) {
-  emu::PlacesCall call{};
-  call.op = "aclnnMaxPool2dWithIndices";
-  call.self = self;
-  call.kernel = kernelSize;
-  call.stride = stride;
-  call.padding = padding;
-  call.dilation = dilation;
-  call.ceil = ceilMode;
-  call.out = out;
-  call.indices = indices;
-  call.spatial = 2;
-  return emu::plan_with_places(call, workspaceSize, executor);
+  return emu::plan_with_places({"aclnnMaxPool2dWithIndices",
+                                self,
+                                {kernelSize, stride, padding, dilation, ceilMode, 2},
+                                out,
+                                indices},
+                               workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -308,18 +227,12 @@ EMU_OPERATOR(MaxPool3dWithArgmax,
              (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
               const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode,
               aclTensor *out, aclTensor *indices)) {
-  emu::PlacesCall call{};
-  call.op = "aclnnMaxPool3dWithArgmax";
-  call.self = self;
-  call.kernel = kernelSize;
-  call.stride = stride;
-  call.padding = padding;
-  call.dilation = dilation;
-  call.ceil = ceilMode;
-  call.out = out;
-  call.indices = indices;
-  call.spatial = 3;
-  return emu::plan_with_places(call, workspaceSize, executor);
+  return emu::plan_with_places({"aclnnMaxPool3dWithArgmax",
+                                self,
+                                {kernelSize, stride, padding, dilation, ceilMode, 3},
+                                out,
+                                indices},
+                               workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -19,6 +19,78 @@ Check &set_windows(Check &check, Windows *windows, int spatial, const char *kern
   return check;
 }
 
+Check &check_given(Check &check, const MaxWindows &how) {
+  return check.required("kernelSize", how.kernel)
+      .required("stride", how.stride)
+      .required("padding", how.padding)
+      .required("dilation", how.dilation);
+}
+
+Layout check_highest(Check &check, const MaxWindows &how, const aclTensor *self, Windows *windows) {
+  check.rank("self", self, how.spatial + 1, how.spatial + 2);
+  if (!check.ok()) return Layout();
+  const size_t rank = self->rank(), sizes = static_cast<size_t>(how.spatial);
+  format_in(check, "self", self,
+            {ACL_FORMAT_ND, rank == 3   ? ACL_FORMAT_NCL
+                            : rank == 4 ? ACL_FORMAT_NCHW
+                                        : ACL_FORMAT_NCDHW});
+  length_in(check, "kernelSize", how.kernel, {1, sizes});
+  length_in(check, "stride", how.stride, {0, 1, sizes});
+  length_in(check, "padding", how.padding, {1, sizes});
+  length_in(check, "dilation", how.dilation, {1, sizes});
+  values_from(check, "kernelSize", how.kernel, 1);
+  values_from(check, "stride", how.stride, 1);
+  values_from(check, "padding", how.padding, 0);
+  for (const int64_t value : check.ok() ? how.dilation->values : std::vector<int64_t>()) {
+    check.that(value == 1, "dilation has the value %lld; allowed: 1",
+               static_cast<long long>(value));
+  }
+  only_batch_empty(check, "self", self, how.spatial);
+  set_windows(check, windows, how.spatial, "kernelSize", how.kernel, how.stride, "padding",
+              how.padding);
+  if (!check.ok()) return Layout();
+  return place_windows(check, self, how.spatial, how.ceil, windows);
+}
+
+Check &check_given(Check &check, const AverageWindows &how) {
+  return check.required(how.kernel_name, how.kernel)
+      .required(how.stride_name, how.stride)
+      .required(how.padding_name, how.padding);
+}
+
+Layout check_average(Check &check, const AverageWindows &how, const aclTensor *self,
+                     Windows *windows) {
+  check.rank("self", self, how.spatial + 1, how.spatial + 2);
+  if (!check.ok()) return Layout();
+  const auto sizes = static_cast<size_t>(how.spatial);
+  if (how.spatial == 2) {
+    format_in(check, "self", self, {self->rank() == 4 ? ACL_FORMAT_NCHW : ACL_FORMAT_NCL});
+  } else {
+    format_in(check, "self", self,
+              {ACL_FORMAT_ND, self->rank() == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_NCHW});
+  }
+  values_from(check, how.kernel_name, how.kernel, 1);
+  values_from(check, how.stride_name, how.stride, 1);
+  values_from(check, how.padding_name, how.padding, 0);
+  only_batch_empty(check, "self", self, how.spatial);
+  length_in(check, how.kernel_name, how.kernel, {1, sizes});
+  length_in(check, how.padding_name, how.padding, {1, sizes});
+  length_in(check, how.stride_name, how.stride, {0, 1, sizes});
+  set_windows(check, windows, how.spatial, how.kernel_name, how.kernel, how.stride,
+              how.padding_name, how.padding);
+  if (!check.ok()) return Layout();
+  const Layout shape = place_windows(check, self, how.spatial, how.ceil, windows);
+  check.that(how.divisor >= INT32_MIN && how.divisor <= INT32_MAX,
+             "divisorOverride is %lld; allowed: %d to %d, the kernel's integers",
+             static_cast<long long>(how.divisor), INT32_MIN, INT32_MAX);
+  // 1 and 3 permit less precision and get all of it; 2 rounds float32 to float16 first.
+  check.that(how.cube_math_type >= 0 && how.cube_math_type <= 3,
+             "cubeMathType is %d; allowed: 0 to 3", how.cube_math_type);
+  check.that(how.cube_math_type != 2 || self->dtype != ACL_BF16,
+             "cubeMathType is 2, which BF16 cannot have");
+  return shape;
+}
+
 Layout place_windows(Check &check, const aclTensor *self, int spatial, bool ceil,
                      Windows *windows) {
   Layout shape = layout_of(*self);

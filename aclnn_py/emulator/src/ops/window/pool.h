@@ -24,8 +24,41 @@ Check &set_windows(Check &check, Windows *windows, int spatial, const char *kern
                    const aclIntArray *kernel, const aclIntArray *stride, const char *padding_name,
                    const aclIntArray *padding);
 
+// What operators of maximum pools with places are asked: arrays of one number or one for each
+// dimension.
+struct MaxWindows {
+  const aclIntArray *kernel, *stride, *padding, *dilation;
+  bool ceil;
+  int spatial;
+};
+Check &check_given(Check &check, const MaxWindows &how);
+// The rank and format of self, the windows, and the shape of the result. After a refusal the shape
+// is empty.
+Layout check_highest(Check &check, const MaxWindows &how, const aclTensor *self, Windows *windows);
+
+// The same for average pools, whose arrays have names of their own.
+struct AverageWindows {
+  const char *kernel_name, *stride_name, *padding_name;
+  const aclIntArray *kernel, *stride, *padding;
+  bool ceil;
+  int64_t divisor;
+  int8_t cube_math_type;
+  int spatial;
+};
+Check &check_given(Check &check, const AverageWindows &how);
+Layout check_average(Check &check, const AverageWindows &how, const aclTensor *self,
+                     Windows *windows);
+
 // Counts the windows and returns the shape of the result; a window that does not fit is refused.
 Layout place_windows(Check &check, const aclTensor *self, int spatial, bool ceil, Windows *windows);
+
+// How many elements a window of an average counts: those inside the image, with `margins` those in
+// the margins as well; what a window of ceil mode has beyond them never counts.
+inline int64_t counted(const Axis &axis, int64_t i, bool margins) {
+  const int64_t begin = i * axis.step - axis.before,
+                end = std::min(begin + axis.window, axis.extent + axis.after);
+  return margins ? end - begin : std::min(end, axis.extent) - std::max<int64_t>(begin, 0);
+}
 
 // Calls pool(taps, z, y, results, at) for each row of windows of each plane: the results of the row
 // begin at `at` of those of the plane, which `store` makes room for and writes. T is what planes

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gradients of pools share: the walk over planes. Slopes of one element are summed in float64,
+// and rounded once.
+#pragma once
+
+#include <vector>
+
+#include "core/pool.h"
+#include "ops/norm/rows.h"
+#include "ops/window/geometry.h"
+
+namespace emu {
+
+// Calls add(n, channel, slopes, sums) for each plane: the slopes of the results of the pool, and a
+// sum for each element of the image, all 0 at first.
+template <class Add>
+void sum_planes(const Image &slopes, const Image &result, Add add) {
+  const int64_t area = result.area(), given = slopes.area();
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, area));
+  parallel_for(result.batch * result.channels, grain, [&](int64_t begin, int64_t end) {
+    std::vector<float> from(static_cast<size_t>(given));
+    std::vector<double> sums(static_cast<size_t>(area));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / result.channels, channel = i % result.channels;
+      RowSource<float>(slopes.plane(n, channel)).read(0, given, from.data());
+      std::fill(sums.begin(), sums.end(), 0.0);
+      add(n, channel, from.data(), sums.data());
+      RowTarget<double>(result.plane(n, channel)).write(0, area, sums.data());
+    }
+  });
+}
+
+// gradOutput has the dtype and format of self and the shape of the pool's result; `result` is like
+// self.
+inline Check &check_slopes(Check &check, const aclTensor *slopes, const Layout &pooled,
+                           const aclTensor *self, const char *name, const aclTensor *result) {
+  if (!check.ok()) return check;
+  same_format(check, "gradOutput", slopes, self);
+  same_format(check, name, result, self);
+  return check.shape("gradOutput", slopes, pooled).shape(name, result, layout_of(*self));
+}
+
+// Of adaptive pools: the shape of gradOutput, whose last dimensions are free, but not empty.
+inline Layout free_cells(Check &check, const aclTensor *slopes, const aclTensor *self,
+                         int spatial) {
+  check.rank("self", self, spatial + 1, spatial + 2);
+  if (!check.ok()) return Layout();
+  check.that(slopes->rank() == self->rank(),
+             "gradOutput has %zu dimensions; it must have as many as self, %zu", slopes->rank(),
+             self->rank());
+  if (!check.ok()) return Layout();
+  only_batch_empty(check, "self", self, spatial);
+  only_batch_empty(check, "gradOutput", slopes, spatial);
+  Layout pooled = layout_of(*self);
+  for (int d = pooled.rank - spatial; d < pooled.rank; ++d)
+    pooled.shape[d] = slopes->shape[static_cast<size_t>(d)];
+  return pooled;
+}
+
+}  // namespace emu
