@@ -5,8 +5,9 @@ Both work on one thread, in turns; the figure is the least CPU time of the proce
 is the ratio. NumPy has no fast product of float16, so that it works in float32, as a NumPy program
 would, and its time includes the conversions. It has the whole matrix of scores in memory.
 
-The last row is one token of a query over keys that lie in pages, beside a copy of as many bytes as
-the pages have: attention there should read at half the speed of a copy.
+One row is one token of a query over keys that lie in pages, beside a copy of as many bytes as the
+pages have: attention there should read at half the speed of a copy. The last row is the gradient
+beside its forward form.
 """
 
 from __future__ import annotations
@@ -132,6 +133,33 @@ def measure_pages(keys: int, page: int, rounds: int) -> tuple[float, float]:
     return min(first), min(second)
 
 
+def measure_gradient(heads: int, tokens: int, width: int, rounds: int) -> tuple[float, float]:
+    """Least ms of the gradient of attention and of its forward form."""
+    rng = np.random.default_rng(1)
+    shape, names = (1, heads, tokens, width), [None, width**-0.5, 1.0, FAR, FAR, heads, "BNSD", 0]
+    query, key, value, dy = (
+        ap.from_numpy(rng.standard_normal(shape).astype(np.float16)) for _ in range(4)
+    )
+    results = [ap.empty(shape, "float16") for _ in range(4)]
+    sums = [ap.empty((1, heads, tokens, 8), "float32") for _ in range(2)]
+    softmax = [*sums, None, results[0]]
+
+    def forward() -> None:
+        ap.ops.flash_attention_score(query, key, value, *[None] * 4, *names, 0, *softmax)
+        ap.synchronize()
+
+    def backward() -> None:
+        ap.ops.flash_attention_score_grad(
+            query, key, value, dy, *[None] * 4, *softmax, *names, 0, *results[1:], None
+        )
+        ap.synchronize()
+
+    forward()
+    samples = [(cpu_ms(backward), cpu_ms(forward)) for _ in range(rounds)]
+    first, second = zip(*samples, strict=True)
+    return min(first), min(second)
+
+
 def rows(quick: bool) -> list[dict[str, object]]:
     """One row per case."""
     found: list[dict[str, object]] = []
@@ -162,6 +190,20 @@ def rows(quick: bool) -> list[dict[str, object]]:
                 "ratio": ours / copy,
                 "unit": "ms",
                 "aim": "<= 2",
+            }
+        )
+        heads, tokens, width = 8, 1024, 64
+        ours, forward = measure_gradient(heads, tokens, width, 3 if quick else 9)
+        found.append(
+            {
+                "name": "attention",
+                "case": f"float16, gradient, {heads} heads, {tokens}x{tokens}x{width}",
+                "ours": ours,
+                "baseline": forward,
+                "baseline_name": "the forward form",
+                "ratio": ours / forward,
+                "unit": "ms",
+                "aim": "<= 3",
             }
         )
     return found

@@ -91,6 +91,15 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "SwinAttentionScoreQuant takes the scales of 64 bits as quantised products do; what it adds"
         " before them are integers, and a bias that is null is 0. Between its two products"
         " everything is float32, and probabilities become round(p * scaleQuant + biasQuant).",
+        "FlashAttentionScore, its packed form and their gradients share their rules. The highest"
+        " score of a token that meets no key is -inf and its sum 0; its result and its part of the"
+        " gradients are 0. The average of a row whose keys are all masked has no slope but that of"
+        " value. The statistics of packed sequences are those of all tokens of a head, head by"
+        " head, and with same_as_input those of all heads of a token. The bias made of slopes is"
+        " -slope * |i - j|, and with pseType 3 -slope * sqrt(|i - j|); with sparseMode 8 the start"
+        " indices are about the first sequence. The first bit of a dropout mask is the lowest of"
+        " its byte. Dropout drawn from seed and offset in the fourth version, whose order no"
+        " document has, is refused. Gradients of tokens behind the last sequence are 0.",
         "A slot below 0 takes nothing; one beyond the cache, and a list that leads out of the"
         " tokens or the blocks, is a fault.",
         'ScatterPaKvCache with "Alibi" writes the last compressLensOptional tokens of a sequence,'

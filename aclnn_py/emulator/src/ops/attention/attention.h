@@ -145,6 +145,8 @@ struct Attention {
   // where sequences begin that are packed; else empty
   std::vector<int64_t> query_starts, key_starts;
   std::vector<Band> bands;
+  // Keys at the beginning of each sequence that all its tokens meet, besides the band; or empty.
+  std::vector<int64_t> reach;
   bool one_mask_row = false;  // the mask has one row per sequence, whatever its rank
   bool triangle = false;      // the mask is the triangle that stands for any causal mask or band
   bool tree = false;          // the mask is about the last tokens of each sequence only

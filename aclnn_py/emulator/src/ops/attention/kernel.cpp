@@ -141,7 +141,9 @@ class Worker {
   int64_t end_of_keys(int64_t batch, const Row &row) const {
     const auto b = static_cast<size_t>(batch);
     if (row.token < 0 || row.token >= a_.query_lengths[b]) return 0;
-    return std::clamp<int64_t>(row.token + a_.bands[b].after + 1, 0, o_.key_lengths[b]);
+    const int64_t end = row.token + a_.bands[b].after + 1;
+    return std::clamp<int64_t>(a_.reach.empty() ? end : std::max(end, a_.reach[b]), 0,
+                               o_.key_lengths[b]);
   }
   static int64_t start_of(const std::vector<int64_t> &starts, int64_t batch) {
     return starts.empty() ? 0 : starts[static_cast<size_t>(batch)];
@@ -191,7 +193,7 @@ class Worker {
              ScoreSink(scores_.data(), a_.scale * o_.dequant1));
   }
 
-  // Calls body(row, scores, begin, end) for the part [begin, end) of the tile that the row meets;
+  // Calls body(row, scores, key, n) for the n keys from `key` on of the tile that the row meets;
   // the scores of other keys become 0.
   template <class F>
   void each_row(int64_t batch, int64_t first, int64_t count, F &&body) {
@@ -206,14 +208,14 @@ class Worker {
       if (begin == end) continue;
       shift(batch, row, first + begin, end - begin, scores + begin);
       hide(batch, row, first + begin, end - begin, scores + begin);
-      body(row, scores + begin, end - begin);
+      body(row, scores + begin, first + begin, end - begin);
     }
   }
 
   // The scores of a tile become powers, against the highest score so far.
   void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
     score(batch, kv_head, first, count);
-    each_row(batch, first, count, [](Row &row, float *scores, int64_t n) {
+    each_row(batch, first, count, [&](Row &row, float *scores, int64_t key, int64_t n) {
       const FloatKernels &kernels = float_kernels();
       const float highest = std::max(row.highest, kernels.highest(scores, n));
       if (highest != row.highest) row.correction = std::exp(row.highest - highest);
@@ -222,6 +224,7 @@ class Worker {
       const float reference = highest == kNothing ? 0.0f : highest;
       row.sum = row.sum * static_cast<double>(row.correction) +
                 kernels.shifted_powers(scores, n, reference, false);
+      if (o_.terms) o_.terms->drop(batch, row.head, row.token, key, n, scores);
     });
   }
 
@@ -234,7 +237,7 @@ class Worker {
 
   void average_bytes(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
     score(batch, kv_head, first, count);
-    each_row(batch, first, count, [&](Row &row, float *scores, int64_t n) {
+    each_row(batch, first, count, [&](Row &row, float *scores, int64_t, int64_t n) {
       const float reference = row.highest == kNothing ? 0.0f : row.highest;
       float_kernels().shifted_powers(scores, n, reference, false);
       const float factor = static_cast<float>(static_cast<double>(o_.quant1) / row.sum);
@@ -244,6 +247,7 @@ class Worker {
   }
 
   void shift(int64_t batch, const Row &row, int64_t first, int64_t count, float *scores) {
+    if (o_.terms) o_.terms->shift(batch, row.head, row.token, first, count, scores);
     if (!o_.pse.data) return;
     const int64_t at = o_.pse.at(batch, row.head, start_of(o_.query_starts, batch) + row.token,
                                  start_of(o_.key_starts, batch) + first);
@@ -300,6 +304,11 @@ class Worker {
         data[to + i * o_.out.item] = static_cast<char>(static_cast<int8_t>(result[i]));
     } else {
       store_f32(result, data, o_.out.dtype, to, o_.out.item, width);
+    }
+    if (o_.terms) {
+      const bool none = empty && o_.sink.empty();
+      o_.terms->keep_sums(batch, row.head, row.token, none ? kNothing : row.highest,
+                          none ? 0.0 : row.sum);
     }
     if (!o_.lse.data) return;
     const float lse = empty ? std::numeric_limits<float>::infinity()

@@ -19,6 +19,23 @@ struct Pairs {
   }
 };
 
+// What training adds to the pairs of tokens, by the head and the place of a token in its sequence.
+class PairTerms {
+ public:
+  // Adds the bias of `count` keys from `first` on.
+  virtual void shift(int64_t batch, int64_t head, int64_t token, int64_t first, int64_t count,
+                     float *scores) const = 0;
+  // Dropout.
+  virtual void drop(int64_t batch, int64_t head, int64_t token, int64_t first, int64_t count,
+                    float *powers) const = 0;
+  // Takes the highest score of a token and the sum of its powers.
+  virtual void keep_sums(int64_t batch, int64_t head, int64_t token, float highest,
+                         double sum) const = 0;
+
+ protected:
+  ~PairTerms() = default;
+};
+
 struct AttentionOperand {
   Heads query, rope, out, lse;
   Heads query_scale;  // one element per head
@@ -30,6 +47,7 @@ struct AttentionOperand {
   // Where sequences begin that are packed or padded on the left; else empty.
   std::vector<int64_t> query_starts, key_starts;
   std::vector<int64_t> key_lengths;
+  const PairTerms *terms = nullptr;  // of training
 };
 
 // All of it, on the threads of the pool.
