@@ -175,6 +175,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the plane is a fault.",
     ),
     "math": (
+        "aclRfft1D keeps the transformed dimension where it is and puts the two parts last. aclStft"
+        " multiplies the first winLength samples of each window, as the document's sum does; NumPy"
+        " and PyTorch put a shorter window into the middle.",
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",
     ),

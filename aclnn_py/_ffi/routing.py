@@ -41,9 +41,6 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     "aclnnSetPytorchRandom": ("libopapi.so", "libopapi_math.so"),
     "aclnnGetPytorchRandom": ("libopapi.so", "libopapi_math.so"),
     "aclnnMoeDistribute": ("libopapi.so", "libopapi_transformer.so"),
-    # The two operators that are not named aclnn.
-    "aclRfft1D": ("libopapi.so", "libopapi_math.so", "libaclnn_fft.so"),
-    "aclStft": ("libopapi.so", "libopapi_math.so", "libaclnn_fft.so"),
     "Hccl": ("libhccl.so", "libhcomm.so", "libhccl_compat.so", "libhccl_legacy.so"),
     "Hccn": ("libhcomm.so", "libhccl.so"),
     "Hcom": ("libhcomm.so", "libhccl.so"),

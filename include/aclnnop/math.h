@@ -7,6 +7,20 @@
 
 #include "aclnn_py/c_begin.h"
 
+#ifndef ACLNN_PY_MATH_ACL_RFFT1D
+#define ACLNN_PY_MATH_ACL_RFFT1D
+/* Fourier transform of real rows along one dimension: real and imaginary part beside each other, frequencies from zero up. */
+aclnnStatus aclRfft1DGetWorkspaceSize(const aclTensor *self, int64_t n, int64_t dim, int64_t norm, aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclRfft1D(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+#endif
+
+#ifndef ACLNN_PY_MATH_ACL_STFT
+#define ACLNN_PY_MATH_ACL_STFT
+/* Fourier transforms of windows that slide over signals. */
+aclnnStatus aclStftGetWorkspaceSize(const aclTensor *self, const aclTensor *windowOptional, aclTensor *out, int64_t nFft, int64_t hopLength, int64_t winLength, bool normalized, bool onesided, bool returnComplex, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclStft(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
+#endif
+
 #ifndef ACLNN_PY_MATH_ACLNN_ABS
 #define ACLNN_PY_MATH_ACLNN_ABS
 /* Absolute value of each element. */

@@ -118,7 +118,7 @@ def test_cdef_text_keeps_integer_macros_only() -> None:
 def test_the_surface_is_complete(declared: Header) -> None:
     phases = {f"{name}{end}" for name in facts.operators() for end in ("", "GetWorkspaceSize")}
     assert phases <= set(declared.functions)
-    assert len(set(declared.functions) - phases) >= 884, "functions besides operators"
+    assert len(set(declared.functions) - phases) >= 880, "functions besides operators"
     assert not LEFT_OUT & set(declared.functions)
     for name in (
         *("aclInit", "aclrtMalloc", "aclrtLaunchHostFunc", "aclmdlRICaptureBegin", "aclrtMapMem"),

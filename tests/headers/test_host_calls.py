@@ -39,8 +39,6 @@ def test_sizes_are_written_by_reference_in_cpp_and_by_pointer_in_c(
 @pytest.mark.parametrize(
     ("header", "name"),
     [
-        ("acl_stft.h", "aclStftGetWorkspaceSize"),
-        ("acl_rfft1d.h", "aclRfft1DGetWorkspaceSize"),
         ("aclnn_set_pytorch_random.h", "aclnnSetPytorchRandom"),
         ("aclnn_trans_convolution_weight.h", "aclnnCalculateConvolutionWeightSize"),
         ("aclnn_npu_format_cast.h", "aclnnNpuFormatCastCalculateSizeAndFormat"),

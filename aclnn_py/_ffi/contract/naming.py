@@ -23,7 +23,9 @@ def snake_case(name: str) -> str:
 
 def operator_name(c_name: str) -> str:
     """Python name of a C operator: `aclnnGroupedMatmulV4` -> `grouped_matmul_v4`."""
-    return _not_a_keyword(snake_case(c_name.removeprefix("aclnn")))
+    # The Fourier transforms are called acl and a name.
+    prefix = "aclnn" if c_name.startswith("aclnn") else "acl"
+    return _not_a_keyword(snake_case(c_name.removeprefix(prefix)))
 
 
 def parameter_names(c_names: list[str]) -> list[str]:

@@ -35,16 +35,18 @@
 
 #define EMU_UNPACK(...) __VA_ARGS__
 
-// Defines aclnnNAME (phase two) and opens the body of aclnnNAMEGetWorkspaceSize, in which
-// `workspaceSize` and `executor` are the out parameters of phase one. The body is a try block:
-// EMU_CATCH ends it.
-#define EMU_OPERATOR(NAME, PARAMETERS)                                                    \
-  static_assert(sizeof(&aclnn##NAME##GetWorkspaceSize) != 0 && sizeof(&aclnn##NAME) != 0, \
-                "include the header of aclnnop/ that declares the operator");             \
-  EMU_EXPORT aclnnStatus aclnn##NAME(void *workspace, uint64_t workspaceSize,             \
-                                     aclOpExecutor *executor, aclrtStream stream) try {   \
-    return emu::run_plan("aclnn" #NAME, workspace, workspaceSize, executor, stream);      \
-  }                                                                                       \
-  EMU_CATCH                                                                               \
-  EMU_EXPORT aclnnStatus aclnn##NAME##GetWorkspaceSize(                                   \
-      EMU_UNPACK PARAMETERS, uint64_t *workspaceSize, aclOpExecutor **executor) try
+// Defines NAME (phase two) and opens the body of NAMEGetWorkspaceSize, in which `workspaceSize` and
+// `executor` are the out parameters of phase one. The body is a try block: EMU_CATCH ends it.
+#define EMU_OPERATOR_NAMED(NAME, PARAMETERS)                                                    \
+  static_assert(sizeof(&NAME##GetWorkspaceSize) != 0 && sizeof(&NAME) != 0,                     \
+                "include the header of aclnnop/ that declares the operator");                   \
+  EMU_EXPORT aclnnStatus NAME(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, \
+                              aclrtStream stream) try {                                         \
+    return emu::run_plan(#NAME, workspace, workspaceSize, executor, stream);                    \
+  }                                                                                             \
+  EMU_CATCH                                                                                     \
+  EMU_EXPORT aclnnStatus NAME##GetWorkspaceSize(EMU_UNPACK PARAMETERS, uint64_t *workspaceSize, \
+                                                aclOpExecutor **executor) try
+
+// Almost every operator is called aclnn and a name.
+#define EMU_OPERATOR(NAME, PARAMETERS) EMU_OPERATOR_NAMED(aclnn##NAME, PARAMETERS)

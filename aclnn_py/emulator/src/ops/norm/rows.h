@@ -19,6 +19,7 @@ constexpr aclDataType row_dtype() {
   else if constexpr (std::is_same_v<T, int32_t>) return ACL_INT32;
   else if constexpr (std::is_same_v<T, int64_t>) return ACL_INT64;
   else if constexpr (std::is_same_v<T, uint64_t>) return ACL_UINT64;
+  else if constexpr (std::is_same_v<T, Complex128>) return ACL_COMPLEX128;
   else return ACL_FLOAT;
 }
 
