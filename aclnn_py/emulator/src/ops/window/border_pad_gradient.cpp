@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// Gradients of margins made of the image itself: each slope is added to the element it was copied
+// from. Sums are float64, the parts of complex numbers apart.
+#include "aclnnop/conversion.h"
+#include "ops/window/border_pad.h"
+#include "ops/window/pool_gradient.h"
+
+namespace emu {
+namespace {
+
+template <class T>
+void add_picked(const Image &slopes, const Image &result, const Picks &picks) {
+  sum_planes<T>(slopes, result, [&](int64_t, int64_t, const T *from, double *sums) {
+    for (const int64_t z : picks.axes[0]) {
+      for (const int64_t y : picks.axes[1]) {
+        double *line = sums + (z * result.extent[1] + y) * result.extent[2];
+        for (const int64_t x : picks.axes[2]) line[x] += static_cast<double>(*from++);
+      }
+    }
+  });
+}
+
+// The real parts of complex numbers, or the imaginary ones.
+Image part_of(Image image, int part) {
+  image.dtype = image.dtype == ACL_COMPLEX64 ? ACL_FLOAT : ACL_DOUBLE;
+  image.data += part * item_size(image.dtype);
+  image.batch_stride *= 2;
+  image.channel_stride *= 2;
+  for (int64_t &stride : image.stride) stride *= 2;
+  return image;
+}
+
+void add_slopes(const Image &slopes, const Image &result, const Picks &picks) {
+  if (slopes.dtype == ACL_COMPLEX64 || slopes.dtype == ACL_COMPLEX128) {
+    for (int part = 0; part < 2; ++part)
+      add_slopes(part_of(slopes, part), part_of(result, part), picks);
+  } else if (slopes.dtype == ACL_DOUBLE) {
+    add_picked<double>(slopes, result, picks);
+  } else {
+    add_picked<float>(slopes, result, picks);
+  }
+}
+
+// What the kernel of two dimensions takes of BF16.
+constexpr int64_t kWidestBf16 = 7;
+
+Status plan_pad_gradient(const char *op, const aclTensor *slopes, const aclTensor *self,
+                         const aclIntArray *padding, const aclTensor *result, int spatial,
+                         Border border, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(op);
+  check.required("gradOutput", slopes).required("self", self).required("padding", padding);
+  check.required("gradInput", result);
+  check.dtype("gradOutput", slopes).dtype("self", self).dtype("gradInput", result);
+  if (!check.ok()) return check.status();
+  check.same_dtype("gradOutput", slopes->dtype, "self", self->dtype)
+      .same_dtype("gradInput", result->dtype, "self", self->dtype)
+      .rank("self", self, spatial + 1, spatial + 2);
+  if (!check.ok()) return check.status();
+  Margins margins;
+  const Layout shape = check_padding(check, self, padding, spatial, border, true, &margins);
+  if (spatial == 2 && border != Border::kCircular && self->dtype == ACL_BF16) {
+    for (const int64_t value : check.ok() ? padding->values : std::vector<int64_t>()) {
+      check.that(value <= kWidestBf16, "padding has the value %lld; allowed with BF16: 0 to %lld",
+                 static_cast<long long>(value), static_cast<long long>(kWidestBf16));
+    }
+  }
+  check_slopes(check, slopes, shape, self, "gradInput", result);
+  if (!check.ok()) return check.status();
+  return plan_one_to_one(
+      op, slopes, result,
+      [=](const View &source, const View &target) {
+        const Image from = image_of(source, spatial), to = image_of(target, spatial);
+        add_slopes(from, to, picks_of(to, from, margins, border));
+      },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+#define EMU_PAD_GRADIENT(NAME, SPATIAL, BORDER)                                                   \
+  EMU_OPERATOR(NAME##Backward, (const aclTensor *gradOutput, const aclTensor *self,               \
+                                const aclIntArray *padding, aclTensor *gradInput)) {              \
+    return emu::plan_pad_gradient("aclnn" #NAME "Backward", gradOutput, self, padding, gradInput, \
+                                  SPATIAL, emu::Border::BORDER, workspaceSize, executor);         \
+  }                                                                                               \
+  EMU_CATCH
+
+EMU_PAD_GRADIENT(ReflectionPad1d, 1, kReflected)
+EMU_PAD_GRADIENT(ReflectionPad2d, 2, kReflected)
+EMU_PAD_GRADIENT(ReflectionPad3d, 3, kReflected)
+EMU_PAD_GRADIENT(ReplicationPad1d, 1, kRepeated)
+EMU_PAD_GRADIENT(ReplicationPad2d, 2, kRepeated)
+EMU_PAD_GRADIENT(ReplicationPad3d, 3, kRepeated)
+EMU_PAD_GRADIENT(CircularPad2d, 2, kCircular)
+EMU_PAD_GRADIENT(CircularPad3d, 3, kCircular)
