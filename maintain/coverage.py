@@ -117,6 +117,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " written.",
     ),
     "activation": (
+        "Without training RReluWithNoise takes the middle of the range as its slope and leaves the"
+        " noise as it is; with it, slope i is number offset + i of the sequence, as InplaceUniform"
+        " draws it.",
         "GeluMul, FatreluMul, ClippedSwiglu and SituGlu compute in float32 and round once. The rows"
         " behind those that groupIndex of ClippedSwiglu and SwigluGroup counts are not written; a"
         " count beyond the rows means all of them, a negative one is a fault.",
@@ -178,6 +181,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "aclRfft1D keeps the transformed dimension where it is and puts the two parts last. aclStft"
         " multiplies the first winLength samples of each window, as the document's sum does; NumPy"
         " and PyTorch put a shorter window into the middle.",
+        "KlDiv and its gradients refuse a reduction that the document does not list. A gradient is"
+        " not summed: the operand it belongs to must have the shape that both meet in.",
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",
     ),
@@ -233,6 +238,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of weightScale tells which way round the weight is.",
     ),
     "index": (
+        "EmbeddingDenseBackward adds in float64 in the order of the indices. An index that names no"
+        " row is a fault.",
         "InplaceQuantScatter quantises as Quantize does, in float32: round(x / scale + zero).",
         "ScatterList takes any mask but 0 as true, and asks a 910B for the shapes that the document"
         " gives for a 950.",

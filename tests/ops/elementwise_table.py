@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,15 @@ def elu(x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
     return np.where(x > 0, scale * x, scale * alpha * np.expm1(x * input_scale))
 
 
+def erfinv(x: Any) -> Any:
+    def one(value: float) -> float:
+        if abs(value) >= 1:
+            return math.copysign(math.inf, value) if abs(value) == 1 else math.nan
+        return NormalDist().inv_cdf((value + 1) / 2) / math.sqrt(2)
+
+    return np.vectorize(one, otypes=[np.float64])(x)
+
+
 def gelu_tanh(x: Any) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
@@ -122,6 +132,7 @@ UNARY = [
     *both("Asin", np.arcsin, rule="float", domain=UNIT),
     *both("Acos", np.arccos, rule="float", domain=UNIT),
     *both("Atan", np.arctan, rule="float"),
+    *both("Erfinv", erfinv, rule="float", domain=UNIT),
     *both("Sinh", np.sinh, rule="float"),
     *both("Cosh", np.cosh, rule="float"),
     *both("Tanh", np.tanh, rule="float"),
@@ -338,6 +349,15 @@ def gradient(operator: str, slope: Formula, **options: Any) -> Case:
     return Case(operator, lambda x, y, *a: x * slope(y, *a), same=True, **options)
 
 
+def slope(forward: Formula, step: float = 1e-6) -> Formula:
+    """The derivative of a formula, from values beside the point."""
+    return lambda y, *a: (forward(y + step, *a) - forward(y - step, *a)) / (2 * step)
+
+
+def gelu(x: Any) -> Any:
+    return 0.5 * x * erfc(-x / math.sqrt(2))
+
+
 BACKWARD = [
     gradient("SigmoidBackward", lambda y: y * (1 - y), form="tto"),
     gradient("TanhBackward", lambda y: 1 - y * y, form="tto"),
@@ -356,6 +376,21 @@ BACKWARD = [
         form="tto",
         one_shape=True,
     ),
+    gradient(
+        "HardswishBackwardV2",
+        lambda y: np.where(y <= -3, 0, np.where(y >= 3, 1, y / 3 + 0.5)),
+        form="tto",
+        one_shape=True,
+    ),
+    gradient(
+        "SwishBackward",
+        slope(lambda y, a: y * sigmoid(a * y)),
+        form="ttso",
+        numbers=(1.5,),
+        one_shape=True,
+        optional=frozenset({2}),
+    ),
+    gradient("GeluBackwardV2", lambda y, _: slope(gelu)(y), form="ttno", numbers=("none",)),
     gradient(
         "HardsigmoidBackward",
         lambda y: np.where(abs(y) < 3, 1 / 6, 0),

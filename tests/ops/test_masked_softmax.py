@@ -49,6 +49,51 @@ def test_the_longest_row() -> None:
     assert_close(y.numpy(), soft(-wide(x)), scale=2)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("lead", [(2, 3), (1, 3), (1, 1)], ids=str)
+def test_gradients_of_masked_scores(dtype: Any, lead: tuple[int, int], layout: str) -> None:
+    g, y = normal((2, 3, 4, 7), dtype, 3), soft(normal((2, 3, 4, 7), np.float64)).astype(dtype)
+    mask = np.random.default_rng(2).random((*lead, 4, 7)) < 0.4
+    formula = 0.5 * wide(y) * (wide(g) - (wide(g) * wide(y)).sum(-1, keepdims=True))
+    out = hollow(g.shape, dtype, layout)
+    name = "aclnnScaledMaskedSoftmaxBackward"
+    op(name)(place(g, layout), place(y, layout), place(mask, layout), 0.5, False, out)
+    assert_close(out.numpy(), np.where(mask, 0, formula), scale=4)
+
+
+def test_the_gradient_of_masked_scores_is_their_derivative() -> None:
+    x, g = normal((1, 1, 3, 5), np.float64), normal((1, 1, 3, 5), np.float64, 3)
+    slope = np.empty(x.shape)
+    for at in range(5):
+        moved = x.astype(complex)
+        moved[..., at] += 1e-30j
+        powers = np.exp(0.5 * moved)
+        slope[..., at] = (g * powers / powers.sum(-1, keepdims=True)).sum(-1).imag / 1e-30
+    mask, out = place(np.zeros(x.shape, np.bool_)), hollow(x.shape, np.float32)
+    name = "aclnnScaledMaskedSoftmaxBackward"
+    y = soft(0.5 * x).astype(np.float32)
+    op(name)(place(g.astype(np.float32)), place(y), mask, 0.5, False, out)
+    assert_close(out.numpy(), slope, scale=4)
+
+
+def test_gradients_of_masked_scores_refuse() -> None:
+    name = "aclnnScaledMaskedSoftmaxBackward"
+    g, mask = hollow((2, 3, 4, 7), np.float32), hollow((2, 3, 4, 7), np.bool_)
+    for position in (0, 1, 2, 5):
+        given = [g, g, mask, 1.0, False, g]
+        given[position] = None
+        assert refusal(name, *given) == 161001
+    assert "fixTriuMask is true" in message(name, 161002, [g, g, mask, 1.0, True, g])
+    half = hollow((2, 3, 4, 7), np.float16)
+    assert refusal(name, g, half, mask, 1.0, False, g) == 161002
+    assert refusal(name, g, g, mask, 1.0, False, half) == 161002
+    assert refusal(name, g, g, hollow((2, 3, 1, 7), np.bool_), 1.0, False, g) == 161002
+    assert refusal(name, g, hollow((2, 3, 4, 6), np.float32), mask, 1.0, False, g) == 161002
+    none, hides = hollow((2, 3, 4, 0), np.float32), hollow((2, 3, 4, 0), np.bool_)
+    assert refusal(name, none, none, hides, 1.0, False, none) == 161002
+
+
 def test_masked_scores_refuse() -> None:
     name = "aclnnScaledMaskedSoftmax"
     x, y, mask = (hollow((2, 3, 4, 7), k) for k in (np.float32, np.float32, np.bool_))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of activation functions: x is the incoming gradient, y the function's argument or
 // result.
+#include <cstring>
+
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
@@ -20,6 +22,13 @@ T gelu_slope(T y) {
          y * std::exp(T(-0.5) * y * y) * T(0.39894228040143267794);
 }
 template <class T>
+T gelu_tanh_slope(T y) {
+  const T inner = T(0.79788456080286535588), cubic = T(0.044715);
+  // (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh nears -1.
+  const T s = sigmoid(T(2) * inner * y * (T(1) + cubic * y * y));
+  return s + T(2) * y * s * (T(1) - s) * inner * (T(1) + T(3) * cubic * y * y);
+}
+template <class T>
 T fast_gelu_slope(T y) {
   const T s = sigmoid(T(1.702) * y);
   return s * (T(1) + T(1.702) * y * (T(1) - s));
@@ -34,6 +43,18 @@ T hard_swish_slope(T y) {
   if (y <= T(-3)) return T(0);
   return y >= T(3) ? T(1) : y / T(3) + T(0.5);
 }
+// y is the argument, or the result where `of_result` is not 0.
+template <class T>
+T elu_slope(T y, T alpha, T scale, T input_scale, T of_result) {
+  if (y > T{}) return scale;
+  return of_result != T{} ? input_scale * (y + alpha * scale)
+                          : input_scale * alpha * scale * std::exp(y * input_scale);
+}
+template <class T>
+T swish_slope(T y, T beta) {
+  const T s = sigmoid(beta * y);
+  return s * (T(1) + beta * y * (T(1) - s));
+}
 
 // One dtype and one shape for all.
 constexpr unsigned kStrict = kExact | kOneDtype | kOneShape;
@@ -47,6 +68,7 @@ EMU_BINARY(GeluBackward, kKeep, types::kFloat, x *gelu_slope(y))
 EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x *fast_gelu_slope(y))
 EMU_BINARY(MishBackward, kKeep, types::kFloat, x *mish_slope(y))
 EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x *hard_swish_slope(y))
+EMU_BINARY_OF(HardswishBackwardV2, HardswishBackward, kStrict, types::kFloat)
 EMU_BINARY(HardsigmoidBackward, kOneShape, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
 EMU_BINARY(SeluBackward, kStrict | kToFloat | kCastBack, types::kFloat,
            y > T{} ? x * T(1.0507009873554804934) : x * (y + T(1.7580993408473768600)))
@@ -73,5 +95,51 @@ EMU_ROW(LeakyReluBackward, LeakyReluBackward, kKeep, types::kFloat, 2, 1,
         (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *negativeSlope,
          bool /* of the argument or the result: one sign, one slope */, aclTensor *out),
         elementwise, {gradOutput, self, attribute(negativeSlope), skipped()}, out)
+
+EMU_FORMULA_XYA(SwishBackward, x *swish_slope(y, a))
+EMU_ROW(SwishBackward, SwishBackward, kStrict, types::kFloat, 2, 1,
+        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *betaOptional,
+         aclTensor *gradInput),
+        elementwise, {gradOutput, self, attribute_or(betaOptional, 1.0)}, gradInput)
+
+EMU_FORMULA(GeluBackwardV2, (T x, T y, T a), x *(a != T{} ? gelu_tanh_slope(y) : gelu_slope(y)))
+EMU_OPERATOR(GeluBackwardV2, (const aclTensor *gradOutput, const aclTensor *self,
+                              const char *approximate, aclTensor *gradInput)) {
+  static constexpr ElementwiseRow row = {
+      "aclnnGeluBackwardV2", &block_table<GeluBackwardV2Formula, types::kFloat, 2, 1>, kExact};
+  Check check(row.op);
+  check.required("gradOutput", gradOutput).required("self", self);
+  check.required_text("approximate", approximate).required("gradInput", gradInput);
+  if (!check.ok()) return check.status();
+  const bool tanh = std::strcmp(approximate, "tanh") == 0;
+  check.that(tanh || std::strcmp(approximate, "none") == 0,
+             "approximate is \"%.40s\"; allowed: \"none\", \"tanh\"", approximate);
+  if (!check.ok()) return check.status();
+  return elementwise(row, {gradOutput, self, number(tanh ? 1.0 : 0.0)}, gradInput, workspaceSize,
+                     executor);
+}
+EMU_CATCH
+
+EMU_FORMULA(EluBackward, (T x, T y, T a, T b, T c, T d), x *elu_slope(y, a, b, c, d))
+EMU_OPERATOR(EluBackward, (const aclTensor *gradOutput, const aclScalar *alpha,
+                           const aclScalar *scale, const aclScalar *inputScale, bool isResult,
+                           const aclTensor *selfOrResult, aclTensor *gradInput)) {
+  static constexpr ElementwiseRow row = {"aclnnEluBackward",
+                                         &block_table<EluBackwardFormula, types::kFloat, 2, 4>,
+                                         kOneDtype | kOneShape};
+  Check check(row.op);
+  check.required("gradOutput", gradOutput).required("alpha", alpha).required("scale", scale);
+  check.required("inputScale", inputScale).required("selfOrResult", selfOrResult);
+  check.required("gradInput", gradInput);
+  if (!check.ok()) return check.status();
+  check.that(!isResult || is_complex(alpha->dtype) || !(alpha->to_double() < 0),
+             "alpha is %g; with isResult it must not be negative", alpha->to_double());
+  if (!check.ok()) return check.status();
+  return elementwise(row,
+                     {gradOutput, attribute(alpha), attribute(scale), attribute(inputScale),
+                      number(isResult ? 1.0 : 0.0), selfOrResult},
+                     gradInput, workspaceSize, executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -174,6 +174,21 @@ Status plan_biased(const BiasedArguments &a, uint64_t *workspace_size, aclOpExec
       workspace_size, executor);
 }
 
+// The mask may repeat over the first two dimensions.
+void check_masked_rows(Check &check, const char *name, const aclTensor &x, const aclTensor &mask,
+                       bool triangle) {
+  check.that(!triangle, "fixTriuMask is true; it must be false");
+  const int64_t width = x.shape[3];
+  check.that(width > 0 && width <= kLongestMaskedRow,
+             "%s has rows of %lld elements; allowed: 1 to %lld", name,
+             static_cast<long long>(width), static_cast<long long>(kLongestMaskedRow));
+  for (size_t d = 0; check.ok() && d < 4; ++d) {
+    check.that(mask.shape[d] == x.shape[d] || (d < 2 && mask.shape[d] == 1),
+               "mask %s does not broadcast to %s %s; only the first two dimensions may be 1",
+               shape_text(layout_of(mask)).c_str(), name, shape_text(layout_of(x)).c_str());
+  }
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -186,18 +201,8 @@ EMU_OPERATOR(ScaledMaskedSoftmax, (const aclTensor *x, const aclTensor *mask, do
   check.rank("x", x, 4, 4).rank("mask", mask, 4, 4).rank("y", y, 4, 4);
   if (!check.ok()) return check.status();
   check.same_dtype("y", y->dtype, "x", x->dtype);
-  check.that(!fixTriuMask, "fixTriuMask is true; it must be false");
-  const int64_t width = x->shape[3];
-  check.that(width > 0 && width <= emu::kLongestMaskedRow,
-             "x has rows of %lld elements; allowed: 1 to %lld", static_cast<long long>(width),
-             static_cast<long long>(emu::kLongestMaskedRow));
+  emu::check_masked_rows(check, "x", *x, *mask, fixTriuMask);
   check.shape("y", y, emu::layout_of(*x));
-  for (size_t d = 0; check.ok() && d < 4; ++d) {
-    check.that(mask->shape[d] == x->shape[d] || (d < 2 && mask->shape[d] == 1),
-               "mask %s does not broadcast to x %s; only the first two dimensions may be 1",
-               emu::shape_text(emu::layout_of(*mask)).c_str(),
-               emu::shape_text(emu::layout_of(*x)).c_str());
-  }
   if (!check.ok()) return check.status();
   emu::PlanBuilder plan(op);
   const size_t from = plan.input(x), hide = plan.input(mask), to = plan.output(y);
@@ -211,7 +216,7 @@ EMU_OPERATOR(ScaledMaskedSoftmax, (const aclTensor *x, const aclTensor *mask, do
         const RowSource<int32_t> hidden(
             operands.safe(spread(c.tensor(hide), scores.layout), {result}));
         const RowTarget<float> target(result);
-        const int64_t rows = result.count() / width;
+        const int64_t width = scores.layout.shape[3], rows = result.count() / width;
         parallel_for(rows, std::max<int64_t>(1, 8192 / width), [&](int64_t begin, int64_t end) {
           std::vector<float> v(static_cast<size_t>(width));
           std::vector<int32_t> h(static_cast<size_t>(width));
@@ -235,5 +240,61 @@ EMU_OPERATOR(MaskedSoftmaxWithRelPosBias, (const aclTensor *x, const aclTensor *
   return emu::plan_biased({"aclnnMaskedSoftmaxWithRelPosBias", x, attenMaskOptional,
                            relativePosBias, scaleValue, innerPrecisionMode, out},
                           workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(ScaledMaskedSoftmaxBackward,
+             (const aclTensor *gradOutput, const aclTensor *y, const aclTensor *mask, double scale,
+              bool fixTriuMask, aclTensor *out)) {
+  constexpr const char *op = "aclnnScaledMaskedSoftmaxBackward";
+  emu::Check check(op);
+  check.required("gradOutput", gradOutput).required("y", y).required("mask", mask);
+  check.required("out", out).dtype("gradOutput", gradOutput).dtype("y", y);
+  check.dtype("mask", mask).dtype("out", out);
+  check.rank("gradOutput", gradOutput, 4, 4).rank("mask", mask, 4, 4);
+  if (!check.ok()) return check.status();
+  check.same_dtype("y", y->dtype, "gradOutput", gradOutput->dtype)
+      .same_dtype("out", out->dtype, "gradOutput", gradOutput->dtype)
+      .shape("y", y, emu::layout_of(*gradOutput))
+      .shape("out", out, emu::layout_of(*gradOutput));
+  emu::check_masked_rows(check, "gradOutput", *gradOutput, *mask, fixTriuMask);
+  if (!check.ok()) return check.status();
+  emu::PlanBuilder plan(op);
+  const size_t incoming = plan.input(gradOutput), from = plan.input(y), hide = plan.input(mask),
+               to = plan.output(out);
+  const auto factor = static_cast<float>(scale);
+  const int64_t width = y->shape[3];
+  return plan.finish(
+      [=](emu::PlanContext &c) {
+        using namespace emu;
+        const View result = view_of(c.tensor(to)), powers = view_of(c.tensor(from));
+        Operands operands;
+        const RowSource<float> gradients(operands.safe(view_of(c.tensor(incoming)), {result}));
+        const RowSource<float> source(operands.safe(powers, {result}));
+        const RowSource<int32_t> hidden(
+            operands.safe(spread(c.tensor(hide), powers.layout), {result}));
+        const RowTarget<float> target(result);
+        parallel_for(result.count() / width, std::max<int64_t>(1, 8192 / width),
+                     [&](int64_t begin, int64_t end) {
+                       std::vector<float> g(static_cast<size_t>(width)), v(g.size());
+                       std::vector<int32_t> h(g.size());
+                       for (int64_t row = begin; row < end; ++row) {
+                         gradients.read(row * width, width, g.data());
+                         source.read(row * width, width, v.data());
+                         hidden.read(row * width, width, h.data());
+                         double along = 0;
+                         for (size_t i = 0; i < v.size(); ++i) {
+                           along += static_cast<double>(g[i]) * static_cast<double>(v[i]);
+                         }
+                         const auto level = static_cast<float>(along);
+                         for (size_t i = 0; i < v.size(); ++i) {
+                           v[i] = h[i] != 0 ? 0.0f : v[i] * (g[i] - level) * factor;
+                         }
+                         target.write(row * width, width, v.data());
+                       }
+                     });
+        return Status{0};
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH

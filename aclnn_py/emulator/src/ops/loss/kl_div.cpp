@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The divergence of Kullback and Leibler of a target, given as probabilities or as their
+// logarithms, from logarithms of probabilities; its sum, mean or mean over the batch, and its
+// gradients. A target of 0 or less has no logarithm: its loss is NaN.
+#include "aclnnop/loss.h"
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+#include "ops/loss/reduction.h"
+
+namespace emu {
+namespace {
+
+constexpr int64_t kBatchMean = 3;
+
+Check &kl_reduction_known(Check &check, int64_t reduction) {
+  return check.that(
+      reduction >= kNone && reduction <= kBatchMean,
+      "reduction is %lld; allowed: 0 (none), 1 (mean), 2 (sum), 3 (mean over the batch)",
+      static_cast<long long>(reduction));
+}
+
+int64_t batch_of(const aclTensor &self) { return self.rank() == 0 ? 1 : self.shape[0]; }
+
+// A gradient of the loss for one of its operands, which has the shape both meet in.
+Status plan_kl_gradient(const ElementwiseRow &row, const aclTensor *gradOutput,
+                        const aclTensor *self, const aclTensor *target, int64_t reduction,
+                        const char *lead_name, const aclTensor *lead, const char *out_name,
+                        aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+  Check check(row.op);
+  check.required("gradOutput", gradOutput).required("self", self).required("target", target);
+  check.required(out_name, out);
+  check.dtype("gradOutput", gradOutput).dtype("self", self).dtype("target", target);
+  check.dtype(out_name, out);
+  if (!check.ok()) return check.status();
+  check.same_dtype(out_name, out->dtype, lead_name, lead->dtype);
+  kl_reduction_known(check, reduction).shape(out_name, out, layout_of(*lead));
+  const Layout whole = layout_of(*lead);
+  for (const auto &[name, tensor] :
+       {std::pair{"self", self}, {"target", target}, {"gradOutput", gradOutput}}) {
+    Layout meet;
+    const bool meets = broadcast_shapes(whole, layout_of(*tensor), &meet);
+    check.that(meets && same_shape(meet, whole),
+               "%s has shape %s, which does not broadcast to %s of %s", name,
+               shape_text(layout_of(*tensor)).c_str(), shape_text(whole).c_str(), lead_name);
+  }
+  if (!check.ok()) return check.status();
+  const int64_t divided = reduction == kMean        ? lead->numel()
+                          : reduction == kBatchMean ? batch_of(*self)
+                                                    : 1;
+  return elementwise(row,
+                     {gradOutput, self, target, number(static_cast<double>(divided)), skipped()},
+                     out, workspace_size, executor);
+}
+
+constexpr unsigned kSingle = types::bit(Compute::F32);
+
+}  // namespace
+
+EMU_FORMULA_XYA(KlDiv, y *(std::log(y) - x) / a)
+EMU_FORMULA_XYA(KlDivOfLogarithms, std::exp(y) * (y - x) / a)
+EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t reduction,
+                     bool logTarget, aclTensor *out)) {
+  static constexpr const char *name = "aclnnKlDiv";
+  static constexpr ElementwiseRow rows[2] = {
+      {name, &block_table<KlDivFormula, types::kFloat, 2, 1>, kKeep},
+      {name, &block_table<KlDivOfLogarithmsFormula, types::kFloat, 2, 1>, kKeep}};
+  Check check(name);
+  check.required("self", self).required("target", target).required("out", out);
+  check.dtype("self", self).dtype("target", target).dtype("out", out);
+  kl_reduction_known(check, reduction);
+  if (!check.ok()) return check.status();
+  const int64_t one = 1;
+  if (reduction != kNone) check.shape("out", out, dense_layout(&one, 1));
+  if (!check.ok()) return check.status();
+  const int64_t batch = batch_of(*self);
+  // The mean over a batch of nothing is NaN, like any mean of nothing.
+  const bool batches = reduction == kBatchMean && batch > 0;
+  const double divided = batches ? static_cast<double>(batch) : 1.0;
+  Fold fold{Fold::kAll, false, true};
+  fold.mean = reduction == kMean || (reduction == kBatchMean && !batches);
+  const std::initializer_list<Argument> arguments = {self, target, number(divided), skipped()};
+  if (reduction == kNone) {
+    return elementwise(rows[logTarget], arguments, out, workspaceSize, executor);
+  }
+  return elementwise_folded(rows[logTarget], arguments, fold, out, workspaceSize, executor);
+}
+EMU_CATCH
+
+// In gradients x is the incoming gradient, y the argument, z the target, a what a mean divides by.
+EMU_FORMULA_XYZA(KlDivBackward, static_cast<void>(y), -z *x / a)
+EMU_FORMULA_XYZA(KlDivBackwardOfLogarithms, static_cast<void>(y), -std::exp(z) * x / a)
+EMU_OPERATOR(KlDivBackward,
+             (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
+              int64_t reduction, bool logTarget, aclTensor *out)) {
+  static constexpr const char *name = "aclnnKlDivBackward";
+  static constexpr ElementwiseRow rows[2] = {
+      {name, &block_table<KlDivBackwardFormula, kSingle, 3, 1>, kKeep},
+      {name, &block_table<KlDivBackwardOfLogarithmsFormula, kSingle, 3, 1>, kKeep}};
+  return plan_kl_gradient(rows[logTarget], gradOutput, self, target, reduction, "self", self, "out",
+                          out, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_FORMULA_XYZA(KlDivTargetBackward, x *(std::log(z) - y + T(1)) / a)
+EMU_FORMULA_XYZA(KlDivTargetBackwardOfLogarithms, x *std::exp(z) * (z - y + T(1)) / a)
+EMU_OPERATOR(KlDivTargetBackward,
+             (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
+              int64_t reduction, bool logTarget, aclTensor *gradTarget)) {
+  static constexpr const char *name = "aclnnKlDivTargetBackward";
+  static constexpr ElementwiseRow rows[2] = {
+      {name, &block_table<KlDivTargetBackwardFormula, kSingle, 3, 1>, kKeep},
+      {name, &block_table<KlDivTargetBackwardOfLogarithmsFormula, kSingle, 3, 1>, kKeep}};
+  return plan_kl_gradient(rows[logTarget], gradOutput, self, target, reduction, "target", target,
+                          "gradTarget", gradTarget, workspaceSize, executor);
+}
+EMU_CATCH
+
+}  // namespace emu

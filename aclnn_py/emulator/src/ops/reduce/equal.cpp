@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether two tensors have one shape and equal elements, compared in the dtype they meet in.
+#include <atomic>
+
+#include "aclnnop/math.h"
+#include "core/pool.h"
+#include "ops/op.h"
+
+namespace emu {
+namespace {
+
+template <class T>
+bool same_values(const void *a, const void *b, int64_t count) {
+  const auto *x = static_cast<const T *>(a), *y = static_cast<const T *>(b);
+  bool same = true;
+  for (int64_t i = 0; i < count; ++i) same &= x[i] == y[i];
+  return same;
+}
+
+using Compare = bool (*)(const void *, const void *, int64_t);
+
+Compare comparison_in(Compute type) {
+  switch (type) {
+    case Compute::F32: return same_values<float>;
+    case Compute::F64: return same_values<double>;
+    case Compute::I32: return same_values<int32_t>;
+    case Compute::I64: return same_values<int64_t>;
+    case Compute::U64: return same_values<uint64_t>;
+    default: return nullptr;  // complex dtypes are not taken
+  }
+}
+
+// NaN differs from everything.
+bool all_equal(const View &a, const View &b, aclDataType meeting) {
+  const Compare compare = comparison_in(compute_for(meeting));
+  const Reader left(a, meeting), right(b, meeting);
+  const int64_t total = a.count();
+  std::atomic<bool> same{true};
+  parallel_for(total, 32 * kBlock, [&](int64_t begin, int64_t end) {
+    alignas(64) char x[kBlock * sizeof(double)], y[kBlock * sizeof(double) + 64];
+    for (int64_t start = begin; start < end && same; start += kBlock) {
+      const int64_t n = std::min(kBlock, end - start);
+      if (!compare(left.read(start, n, x), right.read(start, n, y), n)) same = false;
+    }
+  });
+  return same;
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(Equal, (const aclTensor *self, const aclTensor *other, aclTensor *out)) {
+  constexpr const char *op = "aclnnEqual";
+  emu::Check check(op);
+  check.required("self", self).required("other", other).required("out", out);
+  check.dtype("self", self).dtype("other", other).dtype("out", out);
+  if (!check.ok()) return check.status();
+  const aclDataType meeting = emu::promote(self->dtype, other->dtype);
+  check.that(meeting != ACL_DT_UNDEFINED,
+             "self of dtype %s and other of dtype %s have no common dtype",
+             emu::dtype_name(self->dtype), emu::dtype_name(other->dtype));
+  const int64_t one = 1;
+  check.rank("self", self, 0, 8).rank("other", other, 0, 8);
+  check.shape("out", out, emu::dense_layout(&one, 1));
+  if (!check.ok()) return check.status();
+  emu::PlanBuilder plan(op);
+  const size_t left = plan.input(self), right = plan.input(other), to = plan.output(out);
+  return plan.finish(
+      [=](emu::PlanContext &c) {
+        const emu::View a = emu::view_of(c.tensor(left)), b = emu::view_of(c.tensor(right));
+        const bool same = emu::same_shape(a.layout, b.layout) && emu::all_equal(a, b, meeting);
+        *emu::view_of(c.tensor(to)).data = same ? 1 : 0;
+        return emu::Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
