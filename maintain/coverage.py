@@ -169,6 +169,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantConvolution has what the documents define for a 910B, on every chip: volumes of INT8,"
         " one group, scales of FLOAT. It sums exactly in 32 bits.",
     ),
+    "foreach": (
+        "ForeachRoundOffNumber leaves integers as they are; mode 6 takes the odd neighbour of other"
+        " numbers, and a number that is no mode counts as 1. ForeachNorm follows its formula for"
+        " order 0 too, whose last exponent is then infinite.",
+    ),
     "pooling": (
         "The mask of MaxPool2dWithMask, whose shape alone is documented, has a row for each element"
         " of a window and in it a bit for each window, the first one lowest in the first byte; the"
@@ -183,6 +188,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " and PyTorch put a shorter window into the middle.",
         "KlDiv and its gradients refuse a reduction that the document does not list. A gradient is"
         " not summed: the operand it belongs to must have the shape that both meet in.",
+        "AmpUpdateScale asks whether the grown scale is finite in the dtype of the scale.",
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",
     ),
@@ -412,6 +418,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "An index of -1 writes nothing. QkvRmsNormRopeCache does not give what it quantises.",
     ),
     "optim": (
+        "With amsgrad ApplyAdamWV2 and FusedAdamw compare the second moment as it is stored, before"
+        " its correction, as the parameter is described; the correction divides the larger one.",
+        "FusedAdamw divides the gradients by gradScaleOptional, as the formula of FusedSgd does, and"
+        " leaves everything as it is where foundInfOptional is 1. FusedSgd without buffers of"
+        " momentum makes each step like a first one.",
+        "ApplyAdamWQuant takes the place of the nearest entry of the table, and of two equally near"
+        " ones the lower; a block of zeros is divided by nothing.",
         "AdvanceStep finds the slot of the position seqLens had before: entry position / blockSize"
         " of the row of blockTables, as the kernel of vLLM does. AdvanceStepV2, whose document"
         " repeats the formulas of the first version, moves each position on by 1 + acceptedNum; the"

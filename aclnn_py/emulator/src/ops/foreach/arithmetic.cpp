@@ -29,6 +29,10 @@ EMU_FOREACH_SCALARS(ForeachMaximum, Larger, types::kReal)
 EMU_FOREACH_SCALARS(ForeachMinimum, Smaller, types::kReal)
 EMU_FOREACH_SCALARS(ForeachPow, Power, types::kReal)
 
+EMU_FORMULA_XA(PowerOf, power(a, x))
+EMU_FOREACH(ForeachPowScalarAndTensor, PowerOf, types::kReal, 1, 1,
+            (const aclScalar *scalar, const aclTensorList *x, aclTensorList *out), (x), scalar, out)
+
 EMU_FOREACH_LIST(ForeachMulList, Times, types::kReal)
 EMU_FOREACH_LIST(ForeachDivList, Quotient, types::kFloat)
 EMU_FOREACH_LIST(ForeachMaximumList, Larger, types::kReal)

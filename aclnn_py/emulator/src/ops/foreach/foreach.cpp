@@ -13,15 +13,15 @@ struct Member {
   size_t in[kMaxTensors] = {};
 };
 
-// The names of the parameters: first the lists, then the scalar, then the result. Operators in
-// place have no result of their own; theirs is the first list.
+// The names of the parameters: first the lists, then the scalar (which may come before them), then
+// the result. Operators in place have no result of their own; theirs is the first list.
 struct Names {
   const OperatorFacts &facts;
   size_t lists;
-  bool has_scalar, in_place;
+  bool has_scalar, in_place, scalar_first;
 
-  const char *list(size_t i) const { return facts.name(static_cast<int>(i)); }
-  const char *scalar() const { return facts.name(static_cast<int>(lists)); }
+  const char *list(size_t i) const { return facts.name(static_cast<int>(i) + scalar_first); }
+  const char *scalar() const { return facts.name(scalar_first ? 0 : static_cast<int>(lists)); }
   const char *out() const {
     return in_place ? list(0) : facts.name(static_cast<int>(lists) + has_scalar);
   }
@@ -94,7 +94,8 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
   Check check(row.op);
   const bool has_scalar = scalar.kind != ForeachScalar::kNone;
   const bool in_place = check.facts().count == static_cast<int>(lists.size()) + has_scalar;
-  const Names names{check.facts(), lists.size(), has_scalar, in_place};
+  const bool scalar_first = (row.rule & kScalarFirst) != 0;
+  const Names names{check.facts(), lists.size(), has_scalar, in_place, scalar_first};
   for (size_t i = 0; i < lists.size(); ++i) check.required(names.list(i), lists.begin()[i]);
   check.required(names.out(), out);
   if (!check.ok()) return check.status();
@@ -143,7 +144,8 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
       continue;
     check.required(names.scalar(), value);
     if (!check.ok()) break;
-    if (plain) check_number(check, names.scalar(), value->dtype, model->dtype);
+    if ((row.rule & kScalarChooses) != 0) check.dtype(names.scalar(), value);
+    else if (plain) check_number(check, names.scalar(), value->dtype, model->dtype);
     else check.castable(value->dtype, names.scalar(), task.compute_dtype);
     if (check.ok()) set_scalar(&task, 0, *value, false);
   }

@@ -36,12 +36,18 @@ inline ForeachScalar each(const aclTensor *tensor) {
 constexpr unsigned kAsksMore = 1u << 20;
 // The result has a dtype of its own, one for all members.
 constexpr unsigned kOwnDtype = 1u << 21;
+// The scalar stands in front of the lists.
+constexpr unsigned kScalarFirst = 1u << 22;
+// The scalar says how to compute and has a dtype of the facts.
+constexpr unsigned kScalarChooses = 1u << 23;
 
 // Phase one of most operators is generated from the kernel; those named here have one that asks
 // more.
 constexpr unsigned foreach_rule(std::string_view name) {
   unsigned rule = kExact;
   if (name == "ForeachCopy") rule |= kOwnDtype;
+  if (name == "ForeachPowScalarAndTensor") rule |= kScalarFirst;
+  if (name == "ForeachRoundOffNumber" || name == "ForeachRoundOffNumberV2") rule |= kScalarChooses;
   if (name == "ForeachExp" || name == "ForeachExpm1") rule |= kToFloat;
   if (name.size() > 2 && name.substr(name.size() - 2) == "V2") rule |= kAsksMore;
   constexpr std::string_view kAsking[] = {
