@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Lists of numbers rounded to integers in the way that a number chooses.
+#include <limits>
+
 #include "aclnnop/foreach.h"
 #include "ops/foreach/foreach.h"
 
 namespace emu {
 namespace {
 
+// The modes; any other number is that to the nearest, half to even.
 enum RoundMode { kDown = 2, kUp = 3, kHalfAway = 4, kToZero = 5, kToOdd = 6 };
 
-// The odd one of the two neighbours of what is no integer.
-template <class T>
-T round_to_odd(T x) {
-  const T low = std::floor(x);
-  if (low == x || !std::isfinite(x)) return x;
-  return std::fmod(low, T(2)) != T{} ? low : low + T(1);
-}
-
-// Integers stay as they are; what is no mode is that to the nearest, half to even.
+// All roundings without a branch, so that the compiler makes vectors: numbers beyond the last
+// fraction, infinities and NaN stay as they are.
 template <class T>
 T round_by(T x, T mode) {
   if constexpr (std::is_floating_point_v<T>) {
-    switch (static_cast<int>(mode)) {
-      case kDown: return std::floor(x);
-      case kUp: return std::ceil(x);
-      case kHalfAway: return std::round(x);
-      case kToZero: return std::trunc(x);
-      case kToOdd: return round_to_odd(x);
-      default: return std::nearbyint(x);
-    }
+    constexpr T kWhole = T(int64_t{1} << (std::numeric_limits<T>::digits - 1));
+    const T size = std::abs(x), nearest = (size + kWhole) - kWhole;
+    const T below = nearest > size ? nearest - T(1) : nearest;  // that is towards zero
+    const T above = below < size ? below + T(1) : below;        // away from zero
+    const T away = size - below < T(0.5) ? below : above;
+    const T half = below * T(0.5), pairs = (half + kWhole) - kWhole;
+    const T odd = pairs == half && below < size ? above : below;
+    const T low = x < T{} ? above : below, high = x < T{} ? below : above;
+    const T chosen = mode == T(kDown)       ? low
+                     : mode == T(kUp)       ? high
+                     : mode == T(kHalfAway) ? away
+                     : mode == T(kToZero)   ? below
+                     : mode == T(kToOdd)    ? odd
+                                            : nearest;
+    return size < kWhole ? std::copysign(chosen, x) : x;
+  } else {
+    return x;
   }
-  return x;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // build flags: -O3
 // Scaling of losses: gradients are checked and unscaled, and the scale follows.
 #include <atomic>
+#include <cstring>
 
 #include "aclnnop/foreach.h"
 #include "aclnnop/math.h"
@@ -63,13 +64,16 @@ EMU_OPERATOR(ForeachNonFiniteCheckAndUnscale,
         for (size_t i = 0; i < count; ++i) {
           const UpdatedTensor tensors[] = {updated(c, grads + i, true)};
           update_elements(tensors, c.tensor(grads + i).numel(), [&](float **x, int64_t n) {
-            // What is not finite minus itself is NaN, anything else 0.
-            float sum = 0;
+            // The difference of a finite number to itself has no bit set, any other is NaN.
+            uint32_t bits = 0;
             for (int64_t k = 0; k < n; ++k) {
-              sum += x[0][k] - x[0][k];
-              x[0][k] *= factor;
+              const float difference = x[0][k] - x[0][k];
+              uint32_t word = 0;
+              std::memcpy(&word, &difference, sizeof word);
+              bits |= word;
             }
-            if (sum != 0) odd = true;
+            for (int64_t k = 0; k < n; ++k) x[0][k] *= factor;
+            if (bits != 0) odd = true;
           });
         }
         const float one = 1;
