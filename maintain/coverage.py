@@ -420,8 +420,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
     "optim": (
         "With amsgrad ApplyAdamWV2 and FusedAdamw compare the second moment as it is stored, before"
         " its correction, as the parameter is described; the correction divides the larger one.",
-        "FusedAdamw divides the gradients by gradScaleOptional, as the formula of FusedSgd does, and"
-        " leaves everything as it is where foundInfOptional is 1. FusedSgd without buffers of"
+        "FusedAdamw divides the gradients by gradScaleOptional, as the formula of FusedSgd does,"
+        " and leaves everything as it is where foundInfOptional is 1. FusedSgd without buffers of"
         " momentum makes each step like a first one.",
         "ApplyAdamWQuant takes the place of the nearest entry of the table, and of two equally near"
         " ones the lower; a block of zeros is divided by nothing.",
