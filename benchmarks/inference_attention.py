@@ -264,6 +264,38 @@ def latent(rng: np.random.Generator) -> Case:
     return Case("latent attention", case, call, theirs, 1e-2)
 
 
+def chosen_blocks(rng: np.random.Generator) -> Case:
+    batch, heads, keys, page, size, count = 8, 16, 4096, 128, 64, 16
+    q = rng.standard_normal((batch, heads, 192)).astype(np.float16)
+    places = batch * keys // page
+    k, v = (rng.standard_normal((places, page, w)).astype(np.float16) for w in (192, 128))
+    order = rng.permutation(places).astype(np.int32).reshape(batch, -1)
+    chosen = np.stack([rng.permutation(keys // size)[:count] for _ in range(batch)])[:, None]
+    query, key, value, blocks, table = device(q, k, v, chosen.astype(np.int32), order)
+    out = ap.empty((batch, heads, 128), "float16")
+    scale = 192**-0.5
+
+    def theirs() -> Any:
+        made = np.empty((batch, heads, 128), np.float16)
+        for b in range(batch):
+            own_k, own_v = (x[order[b]].reshape(-1, size, x.shape[-1]) for x in (k, v))
+            met_k, met_v = (
+                x[chosen[b, 0]].reshape(count * size, -1).astype(F32) for x in (own_k, own_v)
+            )
+            made[b] = powers_of(q[b].astype(F32) @ met_k.T * F32(scale)) @ met_v
+        return (made,)
+
+    call = runs(
+        lambda: ops.nsa_selected_attention_infer(
+            query, key, value, blocks, None, table, None, [keys] * batch, "TND", heads, 1, size,
+            count, page, scale, 0, out,
+        ),
+        out,
+    )  # fmt: skip
+    case = f"{batch} x {heads} heads on one, {count} blocks of {keys} keys, float16"
+    return Case("NSA, chosen blocks", case, call, theirs, 1e-2)
+
+
 FAMILIES: Families = (
     gate_of_groups,
     combining,
@@ -273,6 +305,7 @@ FAMILIES: Families = (
     indexer,
     sparse,
     latent,
+    chosen_blocks,
 )
 
 

@@ -16,10 +16,6 @@ struct BlockedAxis {
   int64_t at(int64_t i) const {
     return block == 0 ? i * step : i / block * across + i % block * step;
   }
-  // Indices from i on that lie `step` apart.
-  int64_t run(int64_t i, int64_t extent) const {
-    return block == 0 || extent - i < block - i % block ? extent - i : block - i % block;
-  }
 };
 
 constexpr int kFormatAxes = 5;

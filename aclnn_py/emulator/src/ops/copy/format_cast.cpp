@@ -2,7 +2,9 @@
 // build flags: -O3
 // Tensors cast between a plain format and one of blocks. Both have the same shape; the storage of
 // the blocked one says what memory it has.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "aclnnop/conversion.h"
 #include "core/chip.h"
@@ -38,7 +40,9 @@ void copy_run(const char *from, int64_t i, int64_t from_step, char *to, int64_t 
   }
   const int64_t size = bits / 8;
   if (from_step == 1 && to_step == 1) {
-    std::memcpy(to + j * size, from + i * size, static_cast<size_t>(count * size));
+    constexpr int64_t block = 32;  // bytes of a line of a block: no call of memcpy
+    if (count * size == block) std::memcpy(to + j * size, from + i * size, block);
+    else std::memcpy(to + j * size, from + i * size, static_cast<size_t>(count * size));
     return;
   }
   for (int64_t k = 0; k < count; ++k) {
@@ -47,24 +51,57 @@ void copy_run(const char *from, int64_t i, int64_t from_step, char *to, int64_t 
   }
 }
 
+// Goes along the last axis from its beginning, run by run.
+class AxisWalk {
+ public:
+  explicit AxisWalk(const BlockedAxis &axis)
+      : axis_(axis), left_(axis.block ? axis.block : std::numeric_limits<int64_t>::max()) {}
+  int64_t at() const { return at_; }
+  int64_t run() const { return left_; }
+  void go(int64_t count) {
+    at_ += count * axis_.step;
+    left_ -= count;
+    if (left_ > 0) return;
+    at_ += axis_.across - axis_.block * axis_.step;
+    left_ = axis_.block;
+  }
+
+ private:
+  const BlockedAxis &axis_;
+  int64_t at_ = 0, left_;
+};
+
+// Lines that are copied side by side: theirs are neighbours in a block, and one line alone would
+// write a few bytes here and there, in places that share a set of the cache.
+constexpr int64_t side_by_side = 8;
+
 void copy_places(const char *from, const BlockedPlaces &source, char *to,
                  const BlockedPlaces &target, const int64_t *extent, int bits) {
   const int64_t lines = extent[0] * extent[1] * extent[2] * extent[3], width = extent[4];
   // Lines of half bytes may share a byte.
-  const int64_t grain = bits < 8 ? lines : std::max<int64_t>(1, 8192 / width);
+  const int64_t grain = bits < 8 ? lines : std::max<int64_t>(side_by_side, 8192 / width);
   parallel_for(lines, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t line = begin; line < end; ++line) {
-      int64_t rest = line, i = 0, j = 0;
-      for (int a = kFormatAxes - 2; a >= 0; --a) {
-        const int64_t index = rest % extent[a];
-        rest /= extent[a];
-        i += source.axis[a].at(index);
-        j += target.axis[a].at(index);
+    for (int64_t line = begin; line < end; line += side_by_side) {
+      const int64_t count = std::min(side_by_side, end - line);
+      int64_t i[side_by_side] = {}, j[side_by_side] = {};
+      for (int64_t l = 0; l < count; ++l) {
+        int64_t rest = line + l;
+        for (int a = kFormatAxes - 2; a >= 0; --a) {
+          const int64_t index = rest % extent[a];
+          rest /= extent[a];
+          i[l] += source.axis[a].at(index);
+          j[l] += target.axis[a].at(index);
+        }
       }
-      const BlockedAxis &x = source.axis[4], &y = target.axis[4];
+      AxisWalk x(source.axis[4]), y(target.axis[4]);
       for (int64_t w = 0, run = 0; w < width; w += run) {
-        run = std::min(x.run(w, width), y.run(w, width));
-        copy_run(from, i + x.at(w), x.step, to, j + y.at(w), y.step, run, bits);
+        run = std::min({x.run(), y.run(), width - w});
+        for (int64_t l = 0; l < count; ++l) {
+          copy_run(from, i[l] + x.at(), source.axis[4].step, to, j[l] + y.at(), target.axis[4].step,
+                   run, bits);
+        }
+        x.go(run);
+        y.go(run);
       }
     }
   });

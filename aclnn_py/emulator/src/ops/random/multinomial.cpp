@@ -47,36 +47,38 @@ void check_multinomial(Check &check, const MultinomialArguments &a) {
   check.shape("out", a.out, expected);
 }
 
-// Whether the weights can be drawn from; their sum.
-bool usable(const double *weights, int64_t count, double *sum) {
-  *sum = 0;
+// Whether the weights can be drawn from. With `cumulated` they become their cumulative sums.
+template <bool cumulated>
+bool usable(double *weights, int64_t count) {
+  double sum = 0;
   bool fine = true;
   for (int64_t i = 0; i < count; ++i) {
-    fine = fine && weights[i] >= 0;
-    *sum += weights[i];
+    fine &= weights[i] >= 0;
+    sum += weights[i];
+    if constexpr (cumulated) weights[i] = sum;
   }
-  return fine && *sum > 0 && *sum < std::numeric_limits<double>::infinity();
+  return fine && sum > 0 && sum < std::numeric_limits<double>::infinity();
 }
 
-// `weights` become their cumulative sums.
-void draw_again(double *weights, int64_t count, int64_t samples, const RandomPlace &place,
+// False where the weights cannot be drawn from; they become their cumulative sums.
+bool draw_again(double *weights, int64_t count, int64_t samples, const RandomPlace &place,
                 int64_t first, int64_t *drawn) {
-  int64_t last = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    if (weights[i] > 0) last = i;
-    if (i > 0) weights[i] += weights[i - 1];
-  }
+  int64_t last = count - 1;
+  while (last > 0 && !(weights[last] > 0)) --last;
+  if (!usable<true>(weights, count)) return false;
   for (int64_t i = 0; i < samples; ++i) {
     const double unit = random_unit(place, static_cast<uint64_t>(first + i));
     const double *found = std::upper_bound(weights, weights + count, unit * weights[count - 1]);
     // Rounding can reach the sum itself.
     drawn[i] = std::min<int64_t>(found - weights, last);
   }
+  return true;
 }
 
 // `weights` become times: a weight is drawn when its time comes. Those of 0 come last.
-void draw_once(double *weights, int64_t count, int64_t samples, const RandomPlace &place,
+bool draw_once(double *weights, int64_t count, int64_t samples, const RandomPlace &place,
                int64_t first, int64_t *order) {
+  if (!usable<false>(weights, count)) return false;
   for (int64_t i = 0; i < count; ++i) {
     const double time = exponential(random_unit(place, static_cast<uint64_t>(first + i)));
     weights[i] = weights[i] > 0 ? time / weights[i] : std::numeric_limits<double>::infinity();
@@ -85,6 +87,7 @@ void draw_once(double *weights, int64_t count, int64_t samples, const RandomPlac
   std::partial_sort(order, order + samples, order + count, [&](int64_t a, int64_t b) {
     return weights[a] < weights[b] || (weights[a] == weights[b] && a < b);
   });
+  return true;
 }
 
 Status plan_multinomial(const MultinomialArguments &a, Check &check, uint64_t *workspace_size,
@@ -112,14 +115,11 @@ Status plan_multinomial(const MultinomialArguments &a, Check &check, uint64_t *w
           auto &drawn = PerThread<std::vector<int64_t>, MultinomialArguments>::get();
           drawn.resize(static_cast<size_t>(std::max(width, samples)));
           from.read(row * width, width, weights);
-          double sum = 0;
-          if (!usable(weights, width, &sum)) {
-            unusable = row;
-            return;
-          }
-          if (replacement) draw_again(weights, width, samples, place, row * samples, drawn.data());
-          else draw_once(weights, width, samples, place, row * width, drawn.data());
-          to.write(row * samples, samples, drawn.data());
+          const auto draw = replacement ? draw_again : draw_once;
+          if (draw(weights, width, samples, place, row * (replacement ? samples : width),
+                   drawn.data()))
+            to.write(row * samples, samples, drawn.data());
+          else unusable = row;
         });
         if (unusable < 0) return Status{0};
         return fail(kKernelFault,
