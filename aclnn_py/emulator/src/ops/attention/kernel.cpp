@@ -121,13 +121,20 @@ class Worker {
       for (int64_t first = low / tile_ * tile_; first < high; first += tile_)
         body(first, std::min(tile_, high - first));
     };
+    // The memory that comes next is asked for: pages lie apart, and a tile is read too fast for the
+    // processor to foresee them.
+    const auto await_keys = [&](int64_t first) {
+      if (first < high) keys_.await(batch, kv_head, first);
+    };
     if (a_.quantised) {
       // The powers are quantised after they were divided by their sum, so that it comes first.
       each_tile([&](int64_t first, int64_t count) { weigh(batch, kv_head, first, count); });
       each_tile([&](int64_t first, int64_t count) { average_bytes(batch, kv_head, first, count); });
     } else {
       each_tile([&](int64_t first, int64_t count) {
+        values_.await(batch, kv_head, first);
         weigh(batch, kv_head, first, count);
+        await_keys(first + tile_);
         average(batch, kv_head, first, count);
       });
     }

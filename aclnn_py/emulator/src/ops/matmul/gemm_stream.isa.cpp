@@ -59,7 +59,7 @@ int64_t add_columns(const GemmStream &s, int64_t j) {
   using L = typename Vec<T>::loose;
   constexpr int lanes = Vec<T>::lanes, line = 64;
   constexpr int bytes = vectors * lanes * static_cast<int>(sizeof(typename K::Stored));
-  constexpr int64_t ahead = 16;  // rows
+  constexpr int64_t ahead = 32;  // rows
   T *sums = static_cast<T *>(s.sums);
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
     const auto *a = static_cast<const T *>(s.a);
@@ -146,7 +146,7 @@ inline void add_turned(const typename K::Stored *b, int64_t step, const float *a
     for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
 }
 
-// Columns `first[g]` to that plus eight, of each group. With up to three rows a single group would
+// Columns `first[g]` to that plus eight, of each group. With up to four rows a single group would
 // wait for each of its additions; more than two groups are more streams of memory than the
 // processor foresees. A group is a depth step behind the one before it: their lines would share
 // cache sets otherwise, since strides tend to be powers of two.
@@ -320,7 +320,7 @@ int64_t along_wide([[maybe_unused]] const GemmStream &s) {
   int64_t j = 0;
 #if defined(__AVX512BW__)
   if constexpr (sizeof(typename K::Stored) == 2) {
-    constexpr int groups = rows <= 3 ? 2 : 1;
+    constexpr int groups = rows <= 4 ? 2 : 1;
     for (; j + groups * wide_lines <= s.columns; j += groups * wide_lines)
       along_wide_groups<K, rows, groups>(s, j);
     for (; j + wide_lines <= s.columns; j += wide_lines) along_wide_groups<K, rows, 1>(s, j);
@@ -332,7 +332,7 @@ int64_t along_wide([[maybe_unused]] const GemmStream &s) {
 #if defined(__AVX2__)
 template <class K, int rows>
 void along(const GemmStream &s) {
-  constexpr int groups = rows <= 3 ? 2 : 1;
+  constexpr int groups = rows <= 4 ? 2 : 1;
   // The last group begins early where it would reach beyond the end; fewer than eight columns are
   // taken one by one, as eight times the same.
   const int64_t width = s.columns < lines ? 1 : lines, step = s.columns < lines ? 0 : s.step;
