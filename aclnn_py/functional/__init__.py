@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.grouped import *  # noqa: F403
     from aclnn_py.functional.in_place import *  # noqa: F403
     from aclnn_py.functional.indexing import *  # noqa: F403
+    from aclnn_py.functional.latent_attention import *  # noqa: F403
     from aclnn_py.functional.loss import *  # noqa: F403
     from aclnn_py.functional.matrices import *  # noqa: F403
     from aclnn_py.functional.mx import *  # noqa: F403
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.routing import *  # noqa: F403
     from aclnn_py.functional.sampling import *  # noqa: F403
     from aclnn_py.functional.selection import *  # noqa: F403
+    from aclnn_py.functional.serving import *  # noqa: F403
     from aclnn_py.functional.sparse_attention import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
 
@@ -181,6 +183,13 @@ _FUNCTIONS = {
         "topk",
         "where",
     ),
+    "latent_attention": (
+        "lightning_indexer",
+        "mla_prolog",
+        "mla_prolog_v3",
+        "quant_lightning_indexer",
+        "sparse_flash_attention",
+    ),
     "loss": (
         "binary_cross_entropy",
         "binary_cross_entropy_backward",
@@ -203,6 +212,7 @@ _FUNCTIONS = {
         "bmm",
         "cdist",
         "dot",
+        "einsum",
         "inverse",
         "linear",
         "matmul",
@@ -274,6 +284,7 @@ _FUNCTIONS = {
         "convert_weight_to_int4_pack",
         "dynamic_quant",
         "dynamic_quant_asymmetric",
+        "group_quant",
         "quantize",
         "swiglu_quant",
     ),
@@ -330,10 +341,15 @@ _FUNCTIONS = {
     ),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
     "selection": ("count_nonzero", "masked_select", "nonzero"),
+    "serving": ("add_lora", "advance_step_", "ring_attention_update"),
     "sparse_attention": (
         "block_sparse_attention",
         "bsa_select_block_mask",
+        "nsa_compress",
+        "nsa_compress_attention",
         "nsa_compress_attention_infer",
+        "nsa_compress_with_cache_",
+        "nsa_selected_attention",
         "nsa_selected_attention_infer",
     ),
     "windows": (

@@ -37,6 +37,7 @@ __all__ = [
     "expect_numbers",
     "expect_optional",
     "expect_tensors_or_numbers",
+    "expect_together",
     "first_tensor",
     "gelu_mode",
     "has_operator",
@@ -74,6 +75,14 @@ def expect_tensors_or_numbers(**arguments: object) -> None:
     for name, value in arguments.items():
         if not isinstance(value, _OPERANDS):
             raise not_a_tensor(name, value)
+
+
+def expect_together(**arguments: object) -> None:
+    """Raise when some of the arguments are given, and others are None."""
+    missing = [name for name, value in arguments.items() if value is None]
+    if missing and len(missing) < len(arguments):
+        given = ", ".join(name for name in arguments if name not in missing)
+        raise InvalidArgumentError(f"{missing[0]}: needed together with {given}")
 
 
 def expect_numbers(**arguments: object) -> None:

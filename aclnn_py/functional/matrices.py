@@ -10,6 +10,7 @@ from aclnn_py import ops
 from aclnn_py.functional.arguments import (
     check_linear,
     check_matrix,
+    expect_list,
     expect_optional,
     has_operator,
     qr_mode,
@@ -17,6 +18,7 @@ from aclnn_py.functional.arguments import (
 )
 from aclnn_py.functional.promotion import DTypeLike, promote
 from aclnn_py.functional.shapes import (
+    einsum_shape,
     matmul_shape,
     matrix_shape,
     ordered_shape,
@@ -36,6 +38,7 @@ __all__ = [
     "bmm",
     "cdist",
     "dot",
+    "einsum",
     "inverse",
     "linear",
     "matmul",
@@ -90,6 +93,43 @@ def matmul(
     expect_tensors(input=input, other=other)
     out = empty(matmul_shape(input.shape, other.shape), promote(input, other), device=input.device)
     ops.matmul(input, other, out, cube_math_type, stream=stream)
+    return out
+
+
+def einsum(equation: str, operands: Sequence[Tensor], *, stream: Stream | None = None) -> Tensor:
+    """Add up products as an equation says.
+
+    Parameters
+    ----------
+    equation : str
+        'abcd,abced->abce' (a row times matrices) or 'a,b->ab' (an outer product): the operator has
+        no other.
+    operands : sequence of Tensor
+        Two tensors, whose dimensions the letters name. Dtype float16 | float32 | int16 | uint16 |
+        int32 | uint32 | int64 | uint64.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape as the equation says; dtype of the first operand.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnEinsum (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    """
+    expect_list(operands=operands)
+    out = empty(einsum_shape(equation, operands), operands[0].dtype_name, device=operands[0].device)
+    ops.einsum(operands, equation, out, stream=stream)
     return out
 
 

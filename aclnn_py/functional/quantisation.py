@@ -17,6 +17,7 @@ __all__ = [
     "convert_weight_to_int4_pack",
     "dynamic_quant",
     "dynamic_quant_asymmetric",
+    "group_quant",
     "quantize",
     "swiglu_quant",
 ]
@@ -155,6 +156,58 @@ def dynamic_quant_asymmetric(
         stream=stream,
     )
     return out, scale, offset
+
+
+def group_quant(
+    input: Tensor,
+    scale: Tensor,
+    group_index: Tensor,
+    offset: Tensor | None = None,
+    *,
+    dtype: DTypeLike = "int8",
+    stream: Stream | None = None,
+) -> Tensor:
+    """Multiply the rows of each group by factors of their own and round.
+
+    Parameters
+    ----------
+    input : Tensor
+        First operand.
+    scale : Tensor
+        Factors, shape ``(groups, width)``.
+    group_index : Tensor
+        The row where each group ends, int32 or int64.
+    offset : Tensor, optional
+        One term for all, shape ``(1,)``.
+    dtype : dtype-like, default 'int8'
+        int8 or int4.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape of ``input``; dtype ``dtype``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnGroupQuant (``include/aclnnop/quant.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input, scale=scale, group_index=group_index)
+    expect_optional(offset=offset)
+    out = empty(input.shape, dtype, device=input.device)
+    ops.group_quant(
+        input, scale, group_index, offset, element_code("dtype", dtype), out, stream=stream
+    )
+    return out
 
 
 def quantize(

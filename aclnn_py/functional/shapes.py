@@ -23,6 +23,7 @@ __all__ = [
     "axis",
     "broadcast",
     "conv_shape",
+    "einsum_shape",
     "given_dims",
     "half",
     "joined_shape",
@@ -110,6 +111,33 @@ def matmul_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
         raise ValueError(f"matmul: inner dimensions of {a} and {b} differ")
     batch: tuple[Any, ...] = np.broadcast_shapes(a[:-2], b[:-2])
     return (*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ()))
+
+
+def einsum_shape(equation: str, operands: Sequence[Tensor]) -> tuple[int, ...]:
+    """Shape that an equation gives to its result."""
+    if not isinstance(equation, str):
+        raise TypeError(f"equation: expected a str, got {type_name(equation)}")
+    left, _, right = equation.replace(" ", "").partition("->")
+    names = left.split(",")
+    if len(names) != len(operands):
+        raise InvalidArgumentError(
+            f"operands: {len(operands)} are given; the equation {equation!r} names {len(names)}"
+        )
+    lengths: dict[str, int] = {}
+    for index, (letters, operand) in enumerate(zip(names, operands, strict=True)):
+        if len(letters) != operand.ndim:
+            raise InvalidArgumentError(
+                f"operands[{index}]: shape {operand.shape} does not fit {letters!r} of the equation"
+            )
+        for letter, length in zip(letters, operand.shape, strict=True):
+            if lengths.setdefault(letter, length) != length:
+                raise InvalidArgumentError(
+                    f"operands[{index}]: {letter!r} has the lengths {lengths[letter]} and {length}"
+                )
+    unknown = sorted(set(right) - set(lengths))
+    if unknown:
+        raise InvalidArgumentError(f"equation: no operand has the letter {unknown[0]!r}")
+    return tuple(lengths[letter] for letter in right)
 
 
 def matrix_shape(a: tuple[int, ...], b: tuple[int, ...], rank: int) -> tuple[int, ...]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
+from aclnn_py.functional.arguments import expect_optional
 from aclnn_py.functional.blocks import block_pairs, chosen_shape, stepped_shape
+from aclnn_py.functional.latent import heads_of, windows_shape, with_width
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -16,9 +18,365 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "block_sparse_attention",
     "bsa_select_block_mask",
+    "nsa_compress",
+    "nsa_compress_attention",
     "nsa_compress_attention_infer",
+    "nsa_compress_with_cache_",
+    "nsa_selected_attention",
     "nsa_selected_attention_infer",
 ]
+
+
+def nsa_compress(
+    input: Tensor,
+    weight: Tensor,
+    act_seq_len: Sequence[int],
+    *,
+    compress_block_size: int,
+    compress_stride: int,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Add up the tokens of each window, weighted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Packed sequences, shape ``(tokens, heads, width)``. 3 dimensions; dtype float16 | bfloat16.
+    weight : Tensor
+        Weight of each token of a window and head, ``(compress_block_size, heads)``. 2 dimensions;
+        dtype float16 | bfloat16.
+    act_seq_len : sequence of int
+        Where the tokens of each sequence end.
+    compress_block_size : int
+        Tokens of a window.
+    compress_stride : int
+        Tokens between the beginnings of two windows.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(windows, heads, width)``, dtype of ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnNsaCompress (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input, weight=weight)
+    out = empty(
+        windows_shape(input, act_seq_len, compress_block_size, compress_stride),
+        input.dtype_name,
+        device=input.device,
+    )
+    ops.nsa_compress(
+        input,
+        weight,
+        act_seq_len,
+        "TND",
+        compress_block_size,
+        compress_stride,
+        0,
+        out,
+        stream=stream,
+    )
+    return out
+
+
+def nsa_compress_with_cache_(
+    output_cache: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    slot_mapping: Tensor,
+    act_seq_len: Sequence[int],
+    *,
+    compress_block_size: int,
+    compress_stride: int,
+    block_table: Tensor | None = None,
+    page_block_size: int = 128,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Write the window that the last token of a sequence fills into a cache.
+
+    Parameters
+    ----------
+    output_cache : Tensor
+        Written; shape ``(slots, heads, width)``. 3 dimensions; dtype float16 | bfloat16.
+    input : Tensor
+        Packed sequences, or the pages of a cache. Dtype float16 | bfloat16.
+    weight : Tensor
+        Weight of each token of a window and head, ``(compress_block_size, heads)``. 2 dimensions;
+        dtype float16 | bfloat16.
+    slot_mapping : Tensor
+        The slot of the window of each sequence, int32. 1 dimension; dtype int32.
+    act_seq_len : sequence of int
+        Number of tokens of each sequence.
+    compress_block_size : int
+        Tokens of a window.
+    compress_stride : int
+        Tokens between the beginnings of two windows.
+    block_table : Tensor, optional
+        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+    page_block_size : int, default 128
+        Number of tokens in a page.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        ``output_cache`` itself.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnNsaCompressWithCache (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(output_cache=output_cache, input=input, weight=weight, slot_mapping=slot_mapping)
+    expect_optional(block_table=block_table)
+    ops.nsa_compress_with_cache(
+        input=input,
+        weight=weight,
+        slot_mapping=slot_mapping,
+        act_seq_len=act_seq_len,
+        block_table=block_table,
+        layout="TND",
+        compress_block_size=compress_block_size,
+        compress_stride=compress_stride,
+        act_seq_len_type=1,
+        page_block_size=page_block_size,
+        output_cache=output_cache,
+        stream=stream,
+    )
+    return output_cache
+
+
+def nsa_compress_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    scale: float,
+    num_heads: int,
+    compress_block_size: int,
+    compress_stride: int,
+    select_block_size: int,
+    select_block_count: int,
+    actual_seq_qlen: Sequence[int],
+    actual_cmp_seq_kvlen: Sequence[int],
+    actual_sel_seq_kvlen: Sequence[int],
+    atten_mask: Tensor | None = None,
+    topk_mask: Tensor | None = None,
+    sparse_mode: int = 0,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Attend over compressed keys of packed sequences and choose blocks of keys.
+
+    Parameters
+    ----------
+    query : Tensor
+        Packed sequences, shape ``(tokens, heads, width)``. 3 to 4 dimensions; dtype float16 |
+        bfloat16.
+    key : Tensor
+        Compressed keys, as `nsa_compress` gives them. 3 to 4 dimensions; dtype float16 | bfloat16.
+    value : Tensor
+        Compressed values; their heads may be narrower. 3 to 4 dimensions; dtype float16 | bfloat16.
+    scale : float
+        Factor of the products.
+    num_heads : int
+        Number of heads of ``query``.
+    compress_block_size : int
+        Tokens that became one compressed key.
+    compress_stride : int
+        Tokens between the beginnings of two of those.
+    select_block_size : int
+        Tokens of a block.
+    select_block_count : int
+        How many blocks each token gets.
+    actual_seq_qlen : sequence of int
+        Where the tokens of each sequence end.
+    actual_cmp_seq_kvlen : sequence of int
+        Where the compressed keys of each sequence end.
+    actual_sel_seq_kvlen : sequence of int
+        Where the blocks of each sequence end.
+    atten_mask : Tensor, optional
+        True for the compressed keys to hide, bool. 2 dimensions; dtype bool.
+    topk_mask : Tensor, optional
+        True for the blocks that are not chosen, bool. 2 dimensions; dtype bool.
+    sparse_mode : int, default 0
+        0, or 1 with a mask for all.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    output : Tensor
+        Shape of ``query`` with the width of ``value``; dtype of ``query``.
+    blocks : Tensor
+        Blocks, the best first, int32; shape ``(tokens, key heads, select_block_count)``.
+    softmax_max : Tensor
+        Highest score of each token and head, float32, eight times; shape ``(tokens, heads, 8)``.
+    softmax_sum : Tensor
+        Sum of exponentials, as ``softmax_max``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnNsaCompressAttention (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, key=key, value=value)
+    expect_optional(atten_mask=atten_mask, topk_mask=topk_mask)
+    output = empty(
+        (*query.shape[:-1], with_width(value=value)), query.dtype_name, device=query.device
+    )
+    blocks = empty(
+        chosen_shape(query, heads_of(key=key), select_block_count), "int32", device=query.device
+    )
+    softmax_max = empty((*query.shape[:2], 8), "float32", device=query.device)
+    softmax_sum = empty((*query.shape[:2], 8), "float32", device=query.device)
+    ops.nsa_compress_attention(
+        query=query,
+        key=key,
+        value=value,
+        atten_mask=atten_mask,
+        topk_mask=topk_mask,
+        actual_seq_q_len=actual_seq_qlen,
+        actual_cmp_seq_kv_len=actual_cmp_seq_kvlen,
+        actual_sel_seq_kv_len=actual_sel_seq_kvlen,
+        scale_value=scale,
+        head_num=num_heads,
+        input_layout="TND",
+        sparse_mode=sparse_mode,
+        compress_block_size=compress_block_size,
+        compress_stride=compress_stride,
+        select_block_size=select_block_size,
+        select_block_count=select_block_count,
+        softmax_max_out=softmax_max,
+        softmax_sum_out=softmax_sum,
+        attention_out_out=output,
+        topk_indices_out=blocks,
+        stream=stream,
+    )
+    return output, blocks, softmax_max, softmax_sum
+
+
+def nsa_selected_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    blocks: Tensor,
+    *,
+    scale: float,
+    num_heads: int,
+    select_block_size: int,
+    select_block_count: int,
+    actual_seq_qlen: Sequence[int],
+    actual_seq_kvlen: Sequence[int],
+    atten_mask: Tensor | None = None,
+    sparse_mode: int = 0,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Attend over the blocks of keys that were chosen, in packed sequences.
+
+    Parameters
+    ----------
+    query : Tensor
+        Packed sequences, shape ``(tokens, heads, width)``. Heads have 192 elements.
+    key : Tensor
+        Packed sequences, shape ``(tokens, heads, width)``.
+    value : Tensor
+        As ``key``, with heads of 128 elements.
+    blocks : Tensor
+        The second result of `nsa_compress_attention`.
+    scale : float
+        Factor of the products.
+    num_heads : int
+        Number of heads of ``query``.
+    select_block_size : int
+        Tokens of a block.
+    select_block_count : int
+        How many blocks each token has.
+    actual_seq_qlen : sequence of int
+        Where the tokens of each sequence end.
+    actual_seq_kvlen : sequence of int
+        Where the keys of each sequence end.
+    atten_mask : Tensor, optional
+        True for the keys to hide, bool.
+    sparse_mode : int, default 0
+        0, or 2 for a mask of 2048 x 2048 that hides later keys.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    output : Tensor
+        Shape of ``query`` with the width of ``value``; dtype of ``query``.
+    softmax_max : Tensor
+        Highest score of each token and head, float32, eight times; shape ``(tokens, heads, 8)``.
+    softmax_sum : Tensor
+        Sum of exponentials, as ``softmax_max``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnNsaSelectedAttention (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, key=key, value=value, blocks=blocks)
+    expect_optional(atten_mask=atten_mask)
+    output = empty(
+        (*query.shape[:-1], with_width(value=value)), query.dtype_name, device=query.device
+    )
+    softmax_max = empty((*query.shape[:2], 8), "float32", device=query.device)
+    softmax_sum = empty((*query.shape[:2], 8), "float32", device=query.device)
+    ops.nsa_selected_attention(
+        query=query,
+        key=key,
+        value=value,
+        topk_indices=blocks,
+        atten_mask=atten_mask,
+        actual_seq_q_len=actual_seq_qlen,
+        actual_seq_kv_len=actual_seq_kvlen,
+        scale_value=scale,
+        head_num=num_heads,
+        input_layout="TND",
+        sparse_mode=sparse_mode,
+        selected_block_size=select_block_size,
+        selected_block_count=select_block_count,
+        softmax_max_out=softmax_max,
+        softmax_sum_out=softmax_sum,
+        attention_out=output,
+        stream=stream,
+    )
+    return output, softmax_max, softmax_sum
 
 
 def nsa_compress_attention_infer(

@@ -38,7 +38,7 @@ _HOMES = {
     "ops": "aclnn_py",
     "prod": "math",
 }
-_HELPERS = ("arguments", "blocks", "drawing", "masks", "promotion", "routed", "shapes")
+_HELPERS = ("arguments", "blocks", "drawing", "latent", "masks", "promotion", "routed", "shapes")
 _FACE = '''\
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 

@@ -25,7 +25,7 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "pow": [("f.pow(p, 2)", "p ** 2"), ("f.pow(2.0, x)", "2.0 ** x"), ("f.pow(p, y)", "p ** y")],
     "addcmul": [("f.addcmul(x, p, y, value=2.0)", "x + 2 * p * y")],
     "addcdiv": [("f.addcdiv(x, y, p, value=2.0)", "x + 2 * y / p")],
-    "eq": [("f.eq(i, 3)", "i == 3"), ("f.eq(i, i)", "i == i")],
+    "eq": [("f.eq(i, 3)", "i == 3"), ("f.eq(i, f.abs(i))", "i == abs(i)")],
     "ne": [("f.ne(i, 3)", "i != 3"), ("f.ne(x, f.abs(x))", "x != abs(x)")],
     "gt": [("f.gt(x, 0)", "x > 0"), ("f.gt(x, y)", "x > y")],
     "ge": [("f.ge(i, 3)", "i >= 3"), ("f.ge(x, y)", "x >= y")],

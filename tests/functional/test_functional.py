@@ -117,10 +117,12 @@ def test_an_underscore_writes_and_returns_the_first_argument(name: str) -> None:
     np.testing.assert_allclose(first.numpy(), oracle(text), rtol=1e-5)
 
 
-# In test_attention.py, test_caches.py, test_normalization.py and test_quantisation.py.
+# In test_attention.py, test_caches.py, test_normalization.py, test_quantisation.py and
+# test_serving.py.
 _ELSEWHERE = {
     "add_layer_norm", "add_rms_norm", "add_rms_norm_", "add_rms_norm_cast",
-    "add_rms_norm_dynamic_quant", "add_rms_norm_quant", "attention_update", "gemma_rms_norm",
+    "add_rms_norm_dynamic_quant", "add_rms_norm_quant", "attention_update", "einsum",
+    "gemma_rms_norm",
     "incre_flash_attention", "prompt_flash_attention", "quant_matmul", "rms_norm_dynamic_quant",
     "scatter_update_", "transpose_batch_matmul",
 }  # fmt: skip
@@ -128,7 +130,10 @@ _ELSEWHERE = {
 
 def test_every_function_of_the_table_is_tested() -> None:
     # These have a test file of their name.
-    own = ("experts", "quantisation", "rotary", "routing", "sparse_attention")
+    own = (
+        "experts", "latent_attention", "quantisation", "rotary", "routing", "serving",
+        "sparse_attention",
+    )  # fmt: skip
     tested = {*CALLS, "weight_quant_batchmatmul", *_ELSEWHERE}
     tested |= {row.name for name in own for row in FAMILIES[name].ROWS}
     assert set(ROWS) - tested == set()

@@ -57,6 +57,16 @@ def test_dynamic_quant_asymmetric() -> None:
     assert np.abs(back - wide(x)).max() <= spread.max() / 255
 
 
+def test_group_quant() -> None:
+    x = normal(2, 5, 16)
+    scale, ends = np.stack([np.full(16, 8.0), np.arange(16.0)]).astype(np.float16), [2, 5]
+    out = functional.group_quant(
+        place(x), place(scale), place(np.array(ends, np.int32)), place(np.ones(1, np.float16))
+    )
+    exact = wide(x) * np.repeat(wide(scale), [2, 3], 0) + 1
+    within_half_a_step(out.numpy(), exact)
+
+
 def test_given_scales_there_and_back() -> None:
     x, scale = normal(1, 3, 16), np.full(16, 32, np.float16)
     codes = functional.quantize(place(x), place(scale))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
 from ops.test_block_select import choice
-from ops.test_nsa import selected
+from ops.test_nsa import selected, windows
 from ops.test_nsa_compressed import best, compressed
 
 import aclnn_py as ap
@@ -50,6 +50,60 @@ def test_a_step_of_native_sparse_attention() -> None:
         assert_same(blocks.numpy()[t], chosen)
         expected, *_ = selected(q[t], k[:seen], v[:seen], chosen, BLOCK, 0.1, lambda j: False)
         assert_close(result.numpy()[t], expected, scale=2.0)
+
+
+def test_native_sparse_attention_of_packed_sequences() -> None:
+    g = np.random.default_rng(5)
+    lengths, keys, size = [3, 2], [128, 96], 32
+    ends, key_ends = (np.cumsum(x).tolist() for x in (lengths, keys))
+    q = g.standard_normal((5, 4, 192)).astype(F16)
+    k, v = (g.standard_normal((224, 2, w)).astype(F16) for w in (192, 128))
+    w = (g.random((WINDOW, 2)) / WINDOW).astype(F16)
+    strides = {"compress_block_size": WINDOW, "compress_stride": STRIDE}
+    short, brief = (
+        f.nsa_compress(ap.from_numpy(x), ap.from_numpy(w), key_ends, **strides) for x in (k, v)
+    )
+    counts = [(n - WINDOW) // STRIDE + 1 for n in keys]
+    parts = np.split(k, key_ends[:-1])
+    assert_close(short.numpy(), np.concatenate([windows(x, w, STRIDE) for x in parts]), scale=4.0)
+    common = {"scale": 0.1, "num_heads": 4, "actual_seq_qlen": ends}
+    out, blocks, *_ = f.nsa_compress_attention(
+        ap.from_numpy(q), short, brief, select_block_size=size, select_block_count=COUNT,
+        actual_cmp_seq_kvlen=np.cumsum(counts).tolist(),
+        actual_sel_seq_kvlen=np.cumsum([n // size for n in keys]).tolist(), **strides, **common,
+    )  # fmt: skip
+    result, highest, total = f.nsa_selected_attention(
+        ap.from_numpy(q), ap.from_numpy(k), ap.from_numpy(v), blocks, select_block_size=size,
+        select_block_count=COUNT, actual_seq_kvlen=key_ends, **common,
+    )  # fmt: skip
+    at = 0
+    for b, n in enumerate(lengths):
+        own, near = slice(sum(keys[:b]), key_ends[b]), slice(sum(counts[:b]), sum(counts[: b + 1]))
+        for _ in range(n):
+            expected, *_ = compressed(q[at], short.numpy()[near], brief.numpy()[near], 0.1, None)
+            assert_close(out.numpy()[at], expected, scale=2.0)
+            expected, most, sums = selected(
+                q[at], k[own], v[own], blocks.numpy()[at], size, 0.1, lambda j: False
+            )
+            assert_close(result.numpy()[at], expected, scale=2.0)
+            assert_close(highest.numpy()[at], np.repeat(most[:, None], 8, 1), scale=9.0)
+            assert_close(total.numpy()[at], np.repeat(sums[:, None], 8, 1), scale=9.0)
+            at += 1
+
+
+def test_a_full_window_goes_into_a_cache() -> None:
+    g = np.random.default_rng(6)
+    x, w = g.standard_normal((64, 2, 16)).astype(F16), g.random((WINDOW, 2)).astype(F16)
+    cache = ap.from_numpy(np.full((4, 2, 16), 7, F16))
+    slots = ap.from_numpy(np.array([2, 0], np.int32))
+    found = f.nsa_compress_with_cache_(
+        cache, ap.from_numpy(x), ap.from_numpy(w), slots, [32, 32], compress_block_size=WINDOW,
+        compress_stride=STRIDE,
+    )  # fmt: skip
+    assert found is cache
+    for slot, part in ((2, x[:32]), (0, x[32:])):
+        assert_close(cache.numpy()[slot], windows(part, w, STRIDE)[0], scale=4.0)
+    assert_same(cache.numpy()[[1, 3]], np.full((2, 2, 16), 7, F16))
 
 
 @pytest.mark.parametrize("layout", ["BNSD", "TND"])

@@ -39,6 +39,14 @@ ROWS = (
         {"smooth_scales": _SMOOTH, "group_index": _GROUPS, "dtype": _KIND},
         notes="``(out - offset[..., None]) * scale[..., None]`` is close to ``input * "
         "smooth_scales``."),
+    Row("group_quant", "input: Tensor, scale: Tensor, group_index: Tensor, "
+        "offset: Tensor | None = None, *, dtype: DTypeLike = 'int8'",
+        "Multiply the rows of each group by factors of their own and round.",
+        (Output(_CODES, dtype="dtype"),),
+        ("group_quant(input, scale, group_index, offset, element_code('dtype', dtype), out)",),
+        {"scale": "Factors, shape ``(groups, width)``.",
+         "group_index": "The row where each group ends, int32 or int64.",
+         "offset": "One term for all, shape ``(1,)``.", "dtype": _KIND}),
     Row("quantize", "input: Tensor, scale: Tensor, offset: Tensor | None = None, *, "
         "dtype: DTypeLike = 'int8', axis: int = -1, sqrt_mode: bool = False, "
         "round_mode: str = 'round'",

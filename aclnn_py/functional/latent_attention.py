@@ -1,0 +1,845 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m maintain.functional`; change its tables, not this file.
+"""Latent attention: what stands before it, the choice of keys, and attention over those."""
+
+from __future__ import annotations
+
+from math import prod
+
+from aclnn_py import ops
+from aclnn_py.functional.arguments import expect_optional
+from aclnn_py.functional.latent import (
+    absorbed_shape,
+    chosen_keys_shape,
+    heads_of,
+    if_asked,
+    key_sums_shape,
+    with_width,
+)
+from aclnn_py.operators.describe.argument_errors import expect_flags, expect_tensors, expect_whole
+from aclnn_py.runtime.stream import Stream
+from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "lightning_indexer",
+    "mla_prolog",
+    "mla_prolog_v3",
+    "quant_lightning_indexer",
+    "sparse_flash_attention",
+]
+
+
+def mla_prolog(
+    token_x: Tensor,
+    weight_dq: Tensor,
+    weight_uq_qr: Tensor,
+    weight_uk: Tensor,
+    weight_dkv_kr: Tensor,
+    rmsnorm_gamma_cq: Tensor,
+    rmsnorm_gamma_ckv: Tensor,
+    rope_sin: Tensor,
+    rope_cos: Tensor,
+    cache_index: Tensor,
+    kv_cache: Tensor,
+    kr_cache: Tensor,
+    *,
+    dequant_scale_x: Tensor | None = None,
+    dequant_scale_w_dq: Tensor | None = None,
+    dequant_scale_w_uq_qr: Tensor | None = None,
+    dequant_scale_w_dkv_kr: Tensor | None = None,
+    quant_scale_ckv: Tensor | None = None,
+    quant_scale_ckr: Tensor | None = None,
+    smooth_scales_cq: Tensor | None = None,
+    rmsnorm_epsilon_cq: float = 1e-05,
+    rmsnorm_epsilon_ckv: float = 1e-05,
+    cache_mode: str = "PA_BSND",
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Make the queries of latent attention, and write latent and rotary keys into caches.
+
+    Parameters
+    ----------
+    token_x : Tensor
+        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. Dtype
+        bfloat16.
+    weight_dq : Tensor
+        Tokens to latent queries, ``(hidden, rank)``; int8 or bfloat16, format FRACTAL_NZ. 2
+        dimensions; dtype bfloat16.
+    weight_uq_qr : Tensor
+        Latent queries to heads and rotary parts, ``(rank, heads * (head width + rotary width))``;
+        int8 or bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | int8.
+    weight_uk : Tensor
+        Queries of each head into the space of latent keys, bfloat16, ``(heads, head width, latent
+        width)``. 3 dimensions; dtype bfloat16.
+    weight_dkv_kr : Tensor
+        Tokens to latent keys and a rotary key, ``(hidden, latent width + rotary width)``; int8 or
+        bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16.
+    rmsnorm_gamma_cq : Tensor
+        Weight of the norm of latent queries, ``(rank,)``. 1 dimension; dtype bfloat16.
+    rmsnorm_gamma_ckv : Tensor
+        Weight of the norm of latent keys, ``(latent width,)``. 1 dimension; dtype bfloat16.
+    rope_sin : Tensor
+        Sines of the angles of each token, bfloat16; shape ``(tokens, rotary width)``. Dtype
+        bfloat16.
+    rope_cos : Tensor
+        Cosines of the angles, shape of ``rope_sin``. Dtype bfloat16.
+    cache_index : Tensor
+        Where each token goes in the caches, int64; shape of the tokens. Dtype int64.
+    kv_cache : Tensor
+        Written: pages of latent keys, ``(pages, page size, 1, latent width)``. Dtype bfloat16 |
+        int8.
+    kr_cache : Tensor
+        Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``. Dtype bfloat16 |
+        int8.
+    dequant_scale_x : Tensor, optional
+        Scales of int8 tokens, float32, ``(tokens, 1)``. Dtype float32.
+    dequant_scale_w_dq : Tensor, optional
+        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. 2 dimensions; dtype float32.
+    dequant_scale_w_uq_qr : Tensor, optional
+        Scales of the columns of an int8 ``weight_uq_qr``. 2 dimensions; dtype float32.
+    dequant_scale_w_dkv_kr : Tensor, optional
+        Scales of the columns of an int8 ``weight_dkv_kr``. 2 dimensions; dtype float32.
+    quant_scale_ckv : Tensor, optional
+        What latent keys are divided by before they go to an int8 cache. 2 dimensions; dtype
+        float32.
+    quant_scale_ckr : Tensor, optional
+        The same for rotary keys. 2 dimensions; dtype float32.
+    smooth_scales_cq : Tensor, optional
+        What latent queries are multiplied by before they are quantised, ``(1, rank)``. 2
+        dimensions; dtype float32.
+    rmsnorm_epsilon_cq : float, default 1e-05
+        Added to the mean square of latent queries.
+    rmsnorm_epsilon_ckv : float, default 1e-05
+        Added to the mean square of latent keys.
+    cache_mode : str, default 'PA_BSND'
+        'PA_BSND', or 'PA_NZ' for pages in blocks of 32 bytes.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    query : Tensor
+        Queries in latent space, shape ``(tokens, heads, latent width)``, with a dimension more
+        where ``token_x`` has 3; bfloat16, or int8 where tokens and cache are quantised.
+    query_rope : Tensor
+        Rotary part of the queries, bfloat16; shape ``(tokens, heads, rotary width)``.
+    query_scale : Tensor
+        Scales of int8 queries, float32; shape ``(tokens, heads, 1)``. Without elements unless
+        ``query`` is int8.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMlaProlog (``include/aclnnop/attention.h``), CANN >= 8.1.RC1; aclnnMlaPrologV2WeightNz
+    (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        token_x=token_x,
+        weight_dq=weight_dq,
+        weight_uq_qr=weight_uq_qr,
+        weight_uk=weight_uk,
+        weight_dkv_kr=weight_dkv_kr,
+        rmsnorm_gamma_cq=rmsnorm_gamma_cq,
+        rmsnorm_gamma_ckv=rmsnorm_gamma_ckv,
+        rope_sin=rope_sin,
+        rope_cos=rope_cos,
+        cache_index=cache_index,
+        kv_cache=kv_cache,
+        kr_cache=kr_cache,
+    )
+    expect_optional(
+        dequant_scale_x=dequant_scale_x,
+        dequant_scale_w_dq=dequant_scale_w_dq,
+        dequant_scale_w_uq_qr=dequant_scale_w_uq_qr,
+        dequant_scale_w_dkv_kr=dequant_scale_w_dkv_kr,
+        quant_scale_ckv=quant_scale_ckv,
+        quant_scale_ckr=quant_scale_ckr,
+        smooth_scales_cq=smooth_scales_cq,
+    )
+    quantised = dequant_scale_x is not None and quant_scale_ckv is not None
+    query = empty(
+        absorbed_shape(token_x, weight_uk),
+        "int8" if quantised else "bfloat16",
+        device=token_x.device,
+    )
+    query_rope = empty(
+        absorbed_shape(token_x, weight_uk, with_width(rope_cos=rope_cos)),
+        "bfloat16",
+        device=token_x.device,
+    )
+    query_scale = empty(
+        if_asked(quantised, prod(token_x.shape[:-1]), heads_of(weight_uk=weight_uk[:, 0]), 1),
+        "float32",
+        device=token_x.device,
+    )
+    if dequant_scale_x is None:
+        ops.mla_prolog(
+            token_x=token_x,
+            weight_dq=weight_dq,
+            weight_uq_qr=weight_uq_qr,
+            weight_uk=weight_uk,
+            weight_dkv_kr=weight_dkv_kr,
+            rmsnorm_gamma_cq=rmsnorm_gamma_cq,
+            rmsnorm_gamma_ckv=rmsnorm_gamma_ckv,
+            rope_sin=rope_sin,
+            rope_cos=rope_cos,
+            cache_index=cache_index,
+            kv_cache_ref=kv_cache,
+            kr_cache_ref=kr_cache,
+            dequant_scale_x=dequant_scale_x,
+            dequant_scale_w_dq=dequant_scale_w_dq,
+            dequant_scale_w_uq_qr=dequant_scale_w_uq_qr,
+            dequant_scale_w_dkv_kr=dequant_scale_w_dkv_kr,
+            quant_scale_ckv=quant_scale_ckv,
+            quant_scale_ckr=quant_scale_ckr,
+            smooth_scales_cq=smooth_scales_cq,
+            rmsnorm_epsilon_cq=rmsnorm_epsilon_cq,
+            rmsnorm_epsilon_ckv=rmsnorm_epsilon_ckv,
+            cache_mode=cache_mode,
+            query_out=query,
+            query_rope_out=query_rope,
+            stream=stream,
+        )
+    else:
+        ops.mla_prolog_v2_weight_nz(
+            token_x=token_x,
+            weight_dq=weight_dq,
+            weight_uq_qr=weight_uq_qr,
+            weight_uk=weight_uk,
+            weight_dkv_kr=weight_dkv_kr,
+            rmsnorm_gamma_cq=rmsnorm_gamma_cq,
+            rmsnorm_gamma_ckv=rmsnorm_gamma_ckv,
+            rope_sin=rope_sin,
+            rope_cos=rope_cos,
+            cache_index=cache_index,
+            kv_cache_ref=kv_cache,
+            kr_cache_ref=kr_cache,
+            dequant_scale_x=dequant_scale_x,
+            dequant_scale_w_dq=dequant_scale_w_dq,
+            dequant_scale_w_uq_qr=dequant_scale_w_uq_qr,
+            dequant_scale_w_dkv_kr=dequant_scale_w_dkv_kr,
+            quant_scale_ckv=quant_scale_ckv,
+            quant_scale_ckr=quant_scale_ckr,
+            smooth_scales_cq=smooth_scales_cq,
+            rmsnorm_epsilon_cq=rmsnorm_epsilon_cq,
+            rmsnorm_epsilon_ckv=rmsnorm_epsilon_ckv,
+            cache_mode=cache_mode,
+            query_out=query,
+            query_rope_out=query_rope,
+            dequant_scale_q_nope_out=query_scale if quantised else None,
+            stream=stream,
+        )
+    return query, query_rope, query_scale
+
+
+def mla_prolog_v3(
+    token_x: Tensor,
+    weight_dq: Tensor,
+    weight_uq_qr: Tensor,
+    weight_uk: Tensor,
+    weight_dkv_kr: Tensor,
+    rmsnorm_gamma_cq: Tensor,
+    rmsnorm_gamma_ckv: Tensor,
+    rope_sin: Tensor,
+    rope_cos: Tensor,
+    kv_cache: Tensor,
+    kr_cache: Tensor,
+    *,
+    cache_index: Tensor | None = None,
+    dequant_scale_x: Tensor | None = None,
+    dequant_scale_w_dq: Tensor | None = None,
+    dequant_scale_w_uq_qr: Tensor | None = None,
+    dequant_scale_w_dkv_kr: Tensor | None = None,
+    quant_scale_ckv: Tensor | None = None,
+    quant_scale_ckr: Tensor | None = None,
+    smooth_scales_cq: Tensor | None = None,
+    actual_seq_len: Tensor | None = None,
+    rmsnorm_epsilon_cq: float = 1e-05,
+    rmsnorm_epsilon_ckv: float = 1e-05,
+    cache_mode: str = "PA_BSND",
+    weight_quant_mode: int = 0,
+    kv_cache_quant_mode: int = 0,
+    qc_qr_scale: float = 1.0,
+    kc_scale: float = 1.0,
+    query_norm_flag: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Make the queries of latent attention with the factors and norms of its third version.
+
+    Parameters
+    ----------
+    token_x : Tensor
+        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. Dtype
+        bfloat16 | float8_e4m3fn | int8 | hifloat8.
+    weight_dq : Tensor
+        Tokens to latent queries, ``(hidden, rank)``; int8 or bfloat16, format FRACTAL_NZ. 2
+        dimensions; dtype bfloat16 | float8_e4m3fn | int8 | hifloat8.
+    weight_uq_qr : Tensor
+        Latent queries to heads and rotary parts, ``(rank, heads * (head width + rotary width))``;
+        int8 or bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | int8 | float8_e4m3fn |
+        hifloat8.
+    weight_uk : Tensor
+        Queries of each head into the space of latent keys, bfloat16, ``(heads, head width, latent
+        width)``. 3 dimensions; dtype bfloat16.
+    weight_dkv_kr : Tensor
+        Tokens to latent keys and a rotary key, ``(hidden, latent width + rotary width)``; int8 or
+        bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | float8_e4m3fn | int8 | hifloat8.
+    rmsnorm_gamma_cq : Tensor
+        Weight of the norm of latent queries, ``(rank,)``. 1 dimension; dtype bfloat16.
+    rmsnorm_gamma_ckv : Tensor
+        Weight of the norm of latent keys, ``(latent width,)``. 1 dimension; dtype bfloat16.
+    rope_sin : Tensor
+        Sines of the angles of each token, bfloat16; shape ``(tokens, rotary width)``. Dtype
+        bfloat16.
+    rope_cos : Tensor
+        Cosines of the angles, shape of ``rope_sin``. Dtype bfloat16.
+    kv_cache : Tensor
+        Written: pages of latent keys, ``(pages, page size, 1, latent width)``. Dtype bfloat16 |
+        int8 | float8_e4m3fn | hifloat8.
+    kr_cache : Tensor
+        Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``. Dtype bfloat16 |
+        int8.
+    cache_index : Tensor, optional
+        Where each token goes in the caches, int64; None where the caches lie as the tokens. Dtype
+        int64.
+    dequant_scale_x : Tensor, optional
+        Scales of int8 tokens, float32, ``(tokens, 1)``. Dtype float8_e8m0 | float32.
+    dequant_scale_w_dq : Tensor, optional
+        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. Dtype float8_e8m0 | float32.
+    dequant_scale_w_uq_qr : Tensor, optional
+        Scales of the columns of an int8 ``weight_uq_qr``. Dtype float32 | float8_e8m0.
+    dequant_scale_w_dkv_kr : Tensor, optional
+        Scales of the columns of an int8 ``weight_dkv_kr``. Dtype float8_e8m0 | float32.
+    quant_scale_ckv : Tensor, optional
+        What latent keys are divided by before they go to an int8 cache. Dtype float32.
+    quant_scale_ckr : Tensor, optional
+        The same for rotary keys. 2 dimensions; dtype float32.
+    smooth_scales_cq : Tensor, optional
+        What latent queries are multiplied by before they are quantised, ``(1, rank)``. 2
+        dimensions; dtype float32.
+    actual_seq_len : Tensor, optional
+        Where each sequence ends, int32, for a cache of blocks. 1 dimension; dtype int32.
+    rmsnorm_epsilon_cq : float, default 1e-05
+        Added to the mean square of latent queries.
+    rmsnorm_epsilon_ckv : float, default 1e-05
+        Added to the mean square of latent keys.
+    cache_mode : str, default 'PA_BSND'
+        'PA_BSND', 'PA_NZ', 'PA_BLK_BSND', 'PA_BLK_NZ', 'BSND' or 'TND'.
+    weight_quant_mode : int, default 0
+        0: no weight is int8; 1: ``weight_uq_qr``; 2: the tokens and all weights but ``weight_uk``.
+    kv_cache_quant_mode : int, default 0
+        0: none; 1: ``kv_cache`` with one scale; 2: both caches with a scale for each element.
+    qc_qr_scale : float, default 1.0
+        Factor of the norm of latent queries.
+    kc_scale : float, default 1.0
+        Factor of the norm of latent keys.
+    query_norm_flag : bool, default False
+        Whether to give the latent queries behind their norm.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    query : Tensor
+        Queries in latent space, shape ``(tokens, heads, latent width)``, with a dimension more
+        where ``token_x`` has 3; bfloat16, or int8 where tokens and cache are quantised.
+    query_rope : Tensor
+        Rotary part of the queries, bfloat16; shape ``(tokens, heads, rotary width)``.
+    query_scale : Tensor
+        Scales of int8 queries, float32; shape ``(tokens, heads, 1)``. Without elements unless
+        ``query`` is int8.
+    query_norm : Tensor
+        Latent queries behind their norm, bfloat16, or int8 where ``weight_uq_qr`` is; shape
+        ``(tokens, rank)``. Without elements unless ``query_norm_flag`` is set.
+    query_norm_scale : Tensor
+        Scales of int8 ``query_norm``, float32, shape ``(tokens, 1)``; else without elements.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMlaPrologV3WeightNz (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        token_x=token_x,
+        weight_dq=weight_dq,
+        weight_uq_qr=weight_uq_qr,
+        weight_uk=weight_uk,
+        weight_dkv_kr=weight_dkv_kr,
+        rmsnorm_gamma_cq=rmsnorm_gamma_cq,
+        rmsnorm_gamma_ckv=rmsnorm_gamma_ckv,
+        rope_sin=rope_sin,
+        rope_cos=rope_cos,
+        kv_cache=kv_cache,
+        kr_cache=kr_cache,
+    )
+    expect_optional(
+        cache_index=cache_index,
+        dequant_scale_x=dequant_scale_x,
+        dequant_scale_w_dq=dequant_scale_w_dq,
+        dequant_scale_w_uq_qr=dequant_scale_w_uq_qr,
+        dequant_scale_w_dkv_kr=dequant_scale_w_dkv_kr,
+        quant_scale_ckv=quant_scale_ckv,
+        quant_scale_ckr=quant_scale_ckr,
+        smooth_scales_cq=smooth_scales_cq,
+        actual_seq_len=actual_seq_len,
+    )
+    expect_flags(query_norm_flag=query_norm_flag)
+    expect_whole(weight_quant_mode=weight_quant_mode, kv_cache_quant_mode=kv_cache_quant_mode)
+    quantised = weight_quant_mode == 2 and kv_cache_quant_mode != 0
+    query = empty(
+        absorbed_shape(token_x, weight_uk),
+        "int8" if quantised else "bfloat16",
+        device=token_x.device,
+    )
+    query_rope = empty(
+        absorbed_shape(token_x, weight_uk, with_width(rope_cos=rope_cos)),
+        "bfloat16",
+        device=token_x.device,
+    )
+    query_scale = empty(
+        if_asked(quantised, prod(token_x.shape[:-1]), heads_of(weight_uk=weight_uk[:, 0]), 1),
+        "float32",
+        device=token_x.device,
+    )
+    query_norm = empty(
+        if_asked(query_norm_flag, *token_x.shape[:-1], with_width(weight_dq=weight_dq)),
+        "int8" if weight_quant_mode else "bfloat16",
+        device=token_x.device,
+    )
+    query_norm_scale = empty(
+        if_asked(query_norm_flag and weight_quant_mode != 0, prod(token_x.shape[:-1]), 1),
+        "float32",
+        device=token_x.device,
+    )
+    ops.mla_prolog_v3_weight_nz(
+        token_x=token_x,
+        weight_dq=weight_dq,
+        weight_uq_qr=weight_uq_qr,
+        weight_uk=weight_uk,
+        weight_dkv_kr=weight_dkv_kr,
+        rmsnorm_gamma_cq=rmsnorm_gamma_cq,
+        rmsnorm_gamma_ckv=rmsnorm_gamma_ckv,
+        rope_sin=rope_sin,
+        rope_cos=rope_cos,
+        kv_cache_ref=kv_cache,
+        kr_cache_ref=kr_cache,
+        cache_index=cache_index,
+        dequant_scale_x=dequant_scale_x,
+        dequant_scale_w_dq=dequant_scale_w_dq,
+        dequant_scale_w_uq_qr=dequant_scale_w_uq_qr,
+        dequant_scale_w_dkv_kr=dequant_scale_w_dkv_kr,
+        quant_scale_ckv=quant_scale_ckv,
+        quant_scale_ckr=quant_scale_ckr,
+        smooth_scales_cq=smooth_scales_cq,
+        actual_seq_len=actual_seq_len,
+        k_nope_clip_alpha=None,
+        rmsnorm_epsilon_cq=rmsnorm_epsilon_cq,
+        rmsnorm_epsilon_ckv=rmsnorm_epsilon_ckv,
+        cache_mode=cache_mode,
+        weight_quant_mode=weight_quant_mode,
+        kv_cache_quant_mode=kv_cache_quant_mode,
+        query_quant_mode=int(quantised),
+        ckvkr_repo_mode=0,
+        quant_scale_repo_mode=0,
+        tile_size=128,
+        qc_qr_scale=qc_qr_scale,
+        kc_scale=kc_scale,
+        query_out=query,
+        query_rope_out=query_rope,
+        dequant_scale_q_nope_out=query_scale if quantised else None,
+        query_norm_out=query_norm if query_norm_flag else None,
+        dequant_scale_q_norm_out=query_norm_scale
+        if query_norm_flag and weight_quant_mode != 0
+        else None,
+        stream=stream,
+    )
+    return query, query_rope, query_scale, query_norm, query_norm_scale
+
+
+def lightning_indexer(
+    query: Tensor,
+    key: Tensor,
+    weights: Tensor,
+    *,
+    actual_seq_lengths_query: Tensor | None = None,
+    actual_seq_lengths_key: Tensor | None = None,
+    block_table: Tensor | None = None,
+    layout_query: str = "BSND",
+    layout_key: str = "BSND",
+    sparse_count: int = 2048,
+    sparse_mode: int = 3,
+    pre_tokens: int = 9223372036854775807,
+    next_tokens: int = 9223372036854775807,
+    return_values: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Choose the keys that matter most to each token.
+
+    Parameters
+    ----------
+    query : Tensor
+        Shape as ``layout_query`` says, 128 elements to a head. Dtype float16 | bfloat16.
+    key : Tensor
+        Shape as ``layout_key`` says, one head. Dtype float16 | bfloat16.
+    weights : Tensor
+        Weight of each head of ``query``; shape of ``query`` without the last dimension. Dtype
+        float16 | bfloat16 | float32.
+    actual_seq_lengths_query : Tensor, optional
+        Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
+    actual_seq_lengths_key : Tensor, optional
+        Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
+        int32.
+    block_table : Tensor, optional
+        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+    layout_query : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_key : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BSND' (pages).
+    sparse_count : int, default 2048
+        How many keys each token gets.
+    sparse_mode : int, default 3
+        3: a token sees the keys up to its own; 0: all.
+    pre_tokens : int, default 9223372036854775807
+        How many keys before its own a token sees; the operator takes all only.
+    next_tokens : int, default 9223372036854775807
+        How many keys after its own a token sees; the operator takes all only.
+    return_values : bool, default False
+        Whether to give the scores; not with pages.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    indices : Tensor
+        Positions of the keys with the highest scores, int32, the highest first; -1 where there are
+        fewer. Shape ``(..., key heads, sparse_count)``.
+    values : Tensor
+        Scores of those keys, dtype of ``query``, -inf where there are fewer. Without elements
+        unless ``return_values`` is set.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    The score of a key is the sum over heads of ``weights * max(query @ key, 0)``. Of equal scores
+    the key in front is chosen.
+
+    Source
+    ------
+    aclnnLightningIndexer (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, key=key, weights=weights)
+    expect_optional(
+        actual_seq_lengths_query=actual_seq_lengths_query,
+        actual_seq_lengths_key=actual_seq_lengths_key,
+        block_table=block_table,
+    )
+    expect_flags(return_values=return_values)
+    indices = empty(chosen_keys_shape(query, key, sparse_count), "int32", device=query.device)
+    values = empty(if_asked(return_values, *indices.shape), query.dtype_name, device=query.device)
+    ops.lightning_indexer(
+        query=query,
+        key=key,
+        weights=weights,
+        actual_seq_lengths_query=actual_seq_lengths_query,
+        actual_seq_lengths_key=actual_seq_lengths_key,
+        block_table=block_table,
+        layout_query=layout_query,
+        layout_key=layout_key,
+        sparse_count=sparse_count,
+        sparse_mode=sparse_mode,
+        pre_tokens=pre_tokens,
+        next_tokens=next_tokens,
+        return_values=return_values,
+        sparse_indices_out=indices,
+        sparse_values_out=values,
+        stream=stream,
+    )
+    return indices, values
+
+
+def quant_lightning_indexer(
+    query: Tensor,
+    key: Tensor,
+    weights: Tensor,
+    *,
+    query_scale: Tensor,
+    key_scale: Tensor,
+    actual_seq_lengths_query: Tensor | None = None,
+    actual_seq_lengths_key: Tensor | None = None,
+    block_table: Tensor | None = None,
+    layout_query: str = "BSND",
+    layout_key: str = "BSND",
+    sparse_count: int = 2048,
+    sparse_mode: int = 3,
+    pre_tokens: int = 9223372036854775807,
+    next_tokens: int = 9223372036854775807,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Choose the keys that matter most to each token, from quantised queries and keys.
+
+    Parameters
+    ----------
+    query : Tensor
+        Shape as ``layout_query`` says, 128 elements to a head. Dtype int8 | hifloat8.
+    key : Tensor
+        Shape as ``layout_key`` says, one head. Dtype int8 | hifloat8.
+    weights : Tensor
+        Weight of each head of ``query``; shape of ``query`` without the last dimension. Dtype
+        float16 | bfloat16.
+    query_scale : Tensor
+        Scale of each token and head, float16; shape of ``weights``. Dtype float32 | float16.
+    key_scale : Tensor
+        Scale of each key, float16; shape of ``key`` without the last dimension. Dtype float32 |
+        float16.
+    actual_seq_lengths_query : Tensor, optional
+        Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
+    actual_seq_lengths_key : Tensor, optional
+        Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
+        int32.
+    block_table : Tensor, optional
+        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+    layout_query : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_key : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BSND' (pages).
+    sparse_count : int, default 2048
+        How many keys each token gets.
+    sparse_mode : int, default 3
+        3: a token sees the keys up to its own; 0: all.
+    pre_tokens : int, default 9223372036854775807
+        How many keys before its own a token sees; the operator takes all only.
+    next_tokens : int, default 9223372036854775807
+        How many keys after its own a token sees; the operator takes all only.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Positions of the keys with the highest scores, int32, the highest first; -1 where there are
+        fewer. Shape ``(..., key heads, sparse_count)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnQuantLightningIndexer (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        query=query, key=key, weights=weights, query_scale=query_scale, key_scale=key_scale
+    )
+    expect_optional(
+        actual_seq_lengths_query=actual_seq_lengths_query,
+        actual_seq_lengths_key=actual_seq_lengths_key,
+        block_table=block_table,
+    )
+    indices = empty(chosen_keys_shape(query, key, sparse_count), "int32", device=query.device)
+    ops.quant_lightning_indexer(
+        query=query,
+        key=key,
+        weights=weights,
+        query_dequant_scale=query_scale,
+        key_dequant_scale=key_scale,
+        actual_seq_lengths_query=actual_seq_lengths_query,
+        actual_seq_lengths_key=actual_seq_lengths_key,
+        block_table=block_table,
+        query_quant_mode=0,
+        key_quant_mode=0,
+        layout_query=layout_query,
+        layout_key=layout_key,
+        sparse_count=sparse_count,
+        sparse_mode=sparse_mode,
+        pre_tokens=pre_tokens,
+        next_tokens=next_tokens,
+        out=indices,
+        stream=stream,
+    )
+    return indices
+
+
+def sparse_flash_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sparse_indices: Tensor,
+    *,
+    block_table: Tensor | None = None,
+    actual_seq_lengths_query: Tensor | None = None,
+    actual_seq_lengths_kv: Tensor | None = None,
+    query_rope: Tensor | None = None,
+    key_rope: Tensor | None = None,
+    sinks: Tensor | None = None,
+    scale: float = 1.0,
+    sparse_block_size: int = 1,
+    layout_query: str = "BSND",
+    layout_kv: str = "BSND",
+    sparse_mode: int = 3,
+    pre_tokens: int = 9223372036854775807,
+    next_tokens: int = 9223372036854775807,
+    return_softmax_lse: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Attend over the keys that were chosen for each token.
+
+    Parameters
+    ----------
+    query : Tensor
+        Shape as ``layout_query`` says, 512 elements to a head. Dtype float16 | bfloat16.
+    key : Tensor
+        Shape as ``layout_kv`` says, one head. Dtype float16 | bfloat16.
+    value : Tensor
+        Shape of ``key``. Dtype float16 | bfloat16.
+    sparse_indices : Tensor
+        Blocks of keys for each token, int32, as `lightning_indexer` gives them. Dtype int32.
+    block_table : Tensor, optional
+        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+    actual_seq_lengths_query : Tensor, optional
+        Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
+    actual_seq_lengths_kv : Tensor, optional
+        Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
+        int32.
+    query_rope : Tensor, optional
+        Rotary part of the queries, 64 elements to a head. Dtype float16 | bfloat16.
+    key_rope : Tensor, optional
+        Rotary part of the keys. Dtype float16 | bfloat16.
+    sinks : Tensor, optional
+        A score of each head that takes part in the softmax without a value, float32; on a 950 only.
+        Dtype float32.
+    scale : float, default 1.0
+        Factor of the products.
+    sparse_block_size : int, default 1
+        Keys of a block, a power of 2 up to 128.
+    layout_query : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_kv : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BSND' (pages).
+    sparse_mode : int, default 3
+        3: a token sees the keys up to its own; 0: all.
+    pre_tokens : int, default 9223372036854775807
+        How many keys before its own a token sees; the operator takes all only.
+    next_tokens : int, default 9223372036854775807
+        How many keys after its own a token sees; the operator takes all only.
+    return_softmax_lse : bool, default False
+        Whether to give the maxima and sums; not with pages.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    attention_out : Tensor
+        Shape and dtype of ``query``.
+    softmax_max : Tensor
+        Highest score, float32; shape ``(batch, key heads, tokens, heads / key heads)``, or without
+        the batch with 'TND'. Without elements unless ``return_softmax_lse`` is set.
+    softmax_sum : Tensor
+        Sum of exponentials, shape and dtype of ``softmax_max``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSparseFlashAttention (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1;
+    aclnnSparseFlashAttentionV2 (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, key=key, value=value, sparse_indices=sparse_indices)
+    expect_optional(
+        block_table=block_table,
+        actual_seq_lengths_query=actual_seq_lengths_query,
+        actual_seq_lengths_kv=actual_seq_lengths_kv,
+        query_rope=query_rope,
+        key_rope=key_rope,
+        sinks=sinks,
+    )
+    attention_out = empty(query.shape, query.dtype_name, device=query.device)
+    softmax_max = empty(
+        key_sums_shape(query, key, layout_query, return_softmax_lse), "float32", device=query.device
+    )
+    softmax_sum = empty(
+        key_sums_shape(query, key, layout_query, return_softmax_lse), "float32", device=query.device
+    )
+    if sinks is None:
+        ops.sparse_flash_attention(
+            query=query,
+            key=key,
+            value=value,
+            sparse_indices=sparse_indices,
+            block_table=block_table,
+            actual_seq_lengths_query=actual_seq_lengths_query,
+            actual_seq_lengths_kv=actual_seq_lengths_kv,
+            query_rope=query_rope,
+            key_rope=key_rope,
+            scale_value=scale,
+            sparse_block_size=sparse_block_size,
+            layout_query=layout_query,
+            layout_kv=layout_kv,
+            sparse_mode=sparse_mode,
+            pre_tokens=pre_tokens,
+            next_tokens=next_tokens,
+            attention_mode=2,
+            return_softmax_lse=return_softmax_lse,
+            attention_out=attention_out,
+            softmax_max=softmax_max,
+            softmax_sum=softmax_sum,
+            stream=stream,
+        )
+    else:
+        ops.sparse_flash_attention_v2(
+            query=query,
+            key=key,
+            value=value,
+            sparse_indices=sparse_indices,
+            block_table=block_table,
+            actual_seq_lengths_query=actual_seq_lengths_query,
+            actual_seq_lengths_kv=actual_seq_lengths_kv,
+            query_rope=query_rope,
+            key_rope=key_rope,
+            sinks=sinks,
+            scale_value=scale,
+            sparse_block_size=sparse_block_size,
+            layout_query=layout_query,
+            layout_kv=layout_kv,
+            sparse_mode=sparse_mode,
+            pre_tokens=pre_tokens,
+            next_tokens=next_tokens,
+            attention_mode=2,
+            return_softmax_lse=return_softmax_lse,
+            attention_out=attention_out,
+            softmax_max=softmax_max,
+            softmax_sum=softmax_sum,
+            stream=stream,
+        )
+    return attention_out, softmax_max, softmax_sum

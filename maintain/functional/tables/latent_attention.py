@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Latent attention: what stands before it, the choice of keys, and attention over those."""
+
+from __future__ import annotations
+
+from maintain.functional.row import Call, Output, Row
+
+__all__ = ["ROWS"]
+
+_FAR = "9223372036854775807"
+_TOKENS = (
+    "token_x: Tensor, weight_dq: Tensor, weight_uq_qr: Tensor, weight_uk: Tensor, "
+    "weight_dkv_kr: Tensor, rmsnorm_gamma_cq: Tensor, rmsnorm_gamma_ckv: Tensor, "
+    "rope_sin: Tensor, rope_cos: Tensor, "
+)
+_SCALES = (
+    "dequant_scale_x: Tensor | None = None, dequant_scale_w_dq: Tensor | None = None, "
+    "dequant_scale_w_uq_qr: Tensor | None = None, "
+    "dequant_scale_w_dkv_kr: Tensor | None = None, quant_scale_ckv: Tensor | None = None, "
+    "quant_scale_ckr: Tensor | None = None, smooth_scales_cq: Tensor | None = None, "
+)
+_EPSILONS = (
+    "rmsnorm_epsilon_cq: float = 1e-05, rmsnorm_epsilon_ckv: float = 1e-05, "
+    "cache_mode: str = 'PA_BSND'"
+)
+_FIRST = (
+    "token_x, weight_dq, weight_uq_qr, weight_uk, weight_dkv_kr, rmsnorm_gamma_cq, "
+    "rmsnorm_gamma_ckv, rope_sin, rope_cos"
+)
+_GIVEN_SCALES = (
+    "dequant_scale_x, dequant_scale_w_dq, dequant_scale_w_uq_qr, dequant_scale_w_dkv_kr, "
+    "quant_scale_ckv, quant_scale_ckr, smooth_scales_cq"
+)
+_SECOND = (
+    f"({_FIRST}, cache_index, kv_cache, kr_cache, {_GIVEN_SCALES}, rmsnorm_epsilon_cq, "
+    "rmsnorm_epsilon_ckv, cache_mode, query, query_rope"
+)
+_QUERY = Output(
+    "Queries in latent space, shape ``(tokens, heads, latent width)``, with a dimension more where "
+    "``token_x`` has 3; bfloat16, or int8 where tokens and cache are quantised.",
+    "absorbed_shape(token_x, weight_uk)",
+    "'int8' if quantised else 'bfloat16'",
+    "query",
+)
+_QUERY_ROPE = Output(
+    "Rotary part of the queries, bfloat16; shape ``(tokens, heads, rotary width)``.",
+    "absorbed_shape(token_x, weight_uk, with_width(rope_cos=rope_cos))",
+    "'bfloat16'",
+    "query_rope",
+)
+_QUERY_SCALE = Output(
+    "Scales of int8 queries, float32; shape ``(tokens, heads, 1)``. Without elements unless "
+    "``query`` is int8.",
+    "if_asked(quantised, prod(token_x.shape[:-1]), heads_of(weight_uk=weight_uk[:, 0]), 1)",
+    "'float32'",
+    "query_scale",
+)
+_WEIGHT = "int8 or bfloat16, format FRACTAL_NZ."
+_PROLOG = {
+    "token_x": "Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, "
+    "hidden)``.",
+    "weight_dq": f"Tokens to latent queries, ``(hidden, rank)``; {_WEIGHT}",
+    "weight_uq_qr": "Latent queries to heads and rotary parts, ``(rank, heads * (head width + "
+    f"rotary width))``; {_WEIGHT}",
+    "weight_uk": "Queries of each head into the space of latent keys, bfloat16, ``(heads, head "
+    "width, latent width)``.",
+    "weight_dkv_kr": "Tokens to latent keys and a rotary key, ``(hidden, latent width + rotary "
+    f"width)``; {_WEIGHT}",
+    "rmsnorm_gamma_cq": "Weight of the norm of latent queries, ``(rank,)``.",
+    "rmsnorm_gamma_ckv": "Weight of the norm of latent keys, ``(latent width,)``.",
+    "rope_sin": "Sines of the angles of each token, bfloat16; shape ``(tokens, rotary width)``.",
+    "rope_cos": "Cosines of the angles, shape of ``rope_sin``.",
+    "cache_index": "Where each token goes in the caches, int64; shape of the tokens.",
+    "kv_cache": "Written: pages of latent keys, ``(pages, page size, 1, latent width)``.",
+    "kr_cache": "Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``.",
+    "dequant_scale_x": "Scales of int8 tokens, float32, ``(tokens, 1)``.",
+    "dequant_scale_w_dq": "Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``.",
+    "dequant_scale_w_uq_qr": "Scales of the columns of an int8 ``weight_uq_qr``.",
+    "dequant_scale_w_dkv_kr": "Scales of the columns of an int8 ``weight_dkv_kr``.",
+    "quant_scale_ckv": "What latent keys are divided by before they go to an int8 cache.",
+    "quant_scale_ckr": "The same for rotary keys.",
+    "smooth_scales_cq": "What latent queries are multiplied by before they are quantised, ``(1, "
+    "rank)``.",
+    "rmsnorm_epsilon_cq": "Added to the mean square of latent queries.",
+    "rmsnorm_epsilon_ckv": "Added to the mean square of latent keys.",
+    "cache_mode": "'PA_BSND', or 'PA_NZ' for pages in blocks of 32 bytes.",
+}
+_CHOICE = (
+    "query: Tensor, key: Tensor, weights: Tensor, *, {scales}"
+    "actual_seq_lengths_query: Tensor | None = None, "
+    "actual_seq_lengths_key: Tensor | None = None, block_table: Tensor | None = None, "
+    "layout_query: str = 'BSND', layout_key: str = 'BSND', sparse_count: int = 2048, "
+    f"sparse_mode: int = 3, pre_tokens: int = {_FAR}, next_tokens: int = {_FAR}"
+)
+_INDICES = Output(
+    "Positions of the keys with the highest scores, int32, the highest first; -1 where there are "
+    "fewer. Shape ``(..., key heads, sparse_count)``.",
+    "chosen_keys_shape(query, key, sparse_count)",
+    "'int32'",
+    "indices",
+)
+_INDEXER = {
+    "query": "Shape as ``layout_query`` says, 128 elements to a head.",
+    "key": "Shape as ``layout_key`` says, one head.",
+    "weights": "Weight of each head of ``query``; shape of ``query`` without the last dimension.",
+    "actual_seq_lengths_query": "Number of tokens of each query, int32; with 'TND' where each "
+    "ends.",
+    "actual_seq_lengths_key": "Number of keys of each sequence, int32; with 'TND' where each ends.",
+    "block_table": "Pages of each sequence, int32, shape ``(batch, pages)``.",
+    "layout_query": "'BSND' or 'TND' (packed sequences).",
+    "layout_key": "'BSND', 'TND' or 'PA_BSND' (pages).",
+    "sparse_count": "How many keys each token gets.",
+    "sparse_mode": "3: a token sees the keys up to its own; 0: all.",
+    "pre_tokens": "How many keys before its own a token sees; the operator takes all only.",
+    "next_tokens": "How many keys after its own a token sees; the operator takes all only.",
+}
+_SUMS = "key_sums_shape(query, key, layout_query, return_softmax_lse)"
+
+
+def _sparse(version: str, sinks: str) -> str:
+    return (
+        f"sparse_flash_attention{version}(query, key, value, sparse_indices, block_table, "
+        "actual_seq_lengths_query, actual_seq_lengths_kv, query_rope, key_rope, "
+        f"{sinks}scale, sparse_block_size, layout_query, layout_kv, sparse_mode, pre_tokens, "
+        "next_tokens, 2, return_softmax_lse, attention_out, softmax_max, softmax_sum)"
+    )
+
+
+ROWS = (
+    Row(
+        "mla_prolog",
+        f"{_TOKENS}cache_index: Tensor, kv_cache: Tensor, kr_cache: Tensor, *, {_SCALES}"
+        f"{_EPSILONS}",
+        "Make the queries of latent attention, and write latent and rotary keys into caches.",
+        (_QUERY, _QUERY_ROPE, _QUERY_SCALE),
+        (
+            Call("dequant_scale_x is None", (f"mla_prolog{_SECOND})",)),
+            f"mla_prolog_v2_weight_nz{_SECOND}, query_scale if quantised else None)",
+        ),
+        _PROLOG,
+        steps=("quantised = dequant_scale_x is not None and quant_scale_ckv is not None",),
+    ),
+    Row(
+        "mla_prolog_v3",
+        f"{_TOKENS}kv_cache: Tensor, kr_cache: Tensor, *, cache_index: Tensor | None = None, "
+        f"{_SCALES}actual_seq_len: Tensor | None = None, {_EPSILONS}, "
+        "weight_quant_mode: int = 0, kv_cache_quant_mode: int = 0, qc_qr_scale: float = 1.0, "
+        "kc_scale: float = 1.0, query_norm_flag: bool = False",
+        "Make the queries of latent attention with the factors and norms of its third version.",
+        (
+            _QUERY,
+            _QUERY_ROPE,
+            _QUERY_SCALE,
+            Output(
+                "Latent queries behind their norm, bfloat16, or int8 where ``weight_uq_qr`` is; "
+                "shape ``(tokens, rank)``. Without elements unless ``query_norm_flag`` is set.",
+                "if_asked(query_norm_flag, *token_x.shape[:-1], with_width(weight_dq=weight_dq))",
+                "'int8' if weight_quant_mode else 'bfloat16'",
+                "query_norm",
+            ),
+            Output(
+                "Scales of int8 ``query_norm``, float32, shape ``(tokens, 1)``; else without "
+                "elements.",
+                "if_asked(query_norm_flag and weight_quant_mode != 0, prod(token_x.shape[:-1]), 1)",
+                "'float32'",
+                "query_norm_scale",
+            ),
+        ),
+        (
+            f"mla_prolog_v3_weight_nz({_FIRST}, kv_cache, kr_cache, cache_index, {_GIVEN_SCALES}, "
+            "actual_seq_len, None, rmsnorm_epsilon_cq, rmsnorm_epsilon_ckv, cache_mode, "
+            "weight_quant_mode, kv_cache_quant_mode, int(quantised), 0, 0, 128, qc_qr_scale, "
+            "kc_scale, query, query_rope, query_scale if quantised else None, "
+            "query_norm if query_norm_flag else None, "
+            "query_norm_scale if query_norm_flag and weight_quant_mode != 0 else None)",
+        ),
+        {
+            **_PROLOG,
+            "cache_index": "Where each token goes in the caches, int64; None where the caches lie "
+            "as the tokens.",
+            "actual_seq_len": "Where each sequence ends, int32, for a cache of blocks.",
+            "cache_mode": "'PA_BSND', 'PA_NZ', 'PA_BLK_BSND', 'PA_BLK_NZ', 'BSND' or 'TND'.",
+            "weight_quant_mode": "0: no weight is int8; 1: ``weight_uq_qr``; 2: the tokens and all "
+            "weights but ``weight_uk``.",
+            "kv_cache_quant_mode": "0: none; 1: ``kv_cache`` with one scale; 2: both caches with a "
+            "scale for each element.",
+            "qc_qr_scale": "Factor of the norm of latent queries.",
+            "kc_scale": "Factor of the norm of latent keys.",
+            "query_norm_flag": "Whether to give the latent queries behind their norm.",
+        },
+        steps=(
+            "expect_flags(query_norm_flag=query_norm_flag)",
+            "expect_whole(weight_quant_mode=weight_quant_mode, "
+            "kv_cache_quant_mode=kv_cache_quant_mode)",
+            "quantised = weight_quant_mode == 2 and kv_cache_quant_mode != 0",
+        ),
+    ),
+    Row(
+        "lightning_indexer",
+        _CHOICE.format(scales="") + ", return_values: bool = False",
+        "Choose the keys that matter most to each token.",
+        (
+            _INDICES,
+            Output(
+                "Scores of those keys, dtype of ``query``, -inf where there are fewer. Without "
+                "elements unless ``return_values`` is set.",
+                "if_asked(return_values, *indices.shape)",
+                "query.dtype_name",
+                "values",
+            ),
+        ),
+        (
+            "lightning_indexer(query, key, weights, actual_seq_lengths_query, "
+            "actual_seq_lengths_key, block_table, layout_query, layout_key, sparse_count, "
+            "sparse_mode, pre_tokens, next_tokens, return_values, indices, values)",
+        ),
+        {**_INDEXER, "return_values": "Whether to give the scores; not with pages."},
+        steps=("expect_flags(return_values=return_values)",),
+        notes="The score of a key is the sum over heads of ``weights * max(query @ key, 0)``. Of "
+        "equal scores the key in front is chosen.",
+    ),
+    Row(
+        "quant_lightning_indexer",
+        _CHOICE.format(scales="query_scale: Tensor, key_scale: Tensor, "),
+        "Choose the keys that matter most to each token, from quantised queries and keys.",
+        (_INDICES,),
+        (
+            "quant_lightning_indexer(query, key, weights, query_scale, key_scale, "
+            "actual_seq_lengths_query, actual_seq_lengths_key, block_table, 0, 0, layout_query, "
+            "layout_key, sparse_count, sparse_mode, pre_tokens, next_tokens, indices)",
+        ),
+        {
+            **_INDEXER,
+            "query_scale": "Scale of each token and head, float16; shape of ``weights``.",
+            "key_scale": "Scale of each key, float16; shape of ``key`` without the last dimension.",
+        },
+    ),
+    Row(
+        "sparse_flash_attention",
+        "query: Tensor, key: Tensor, value: Tensor, sparse_indices: Tensor, *, "
+        "block_table: Tensor | None = None, actual_seq_lengths_query: Tensor | None = None, "
+        "actual_seq_lengths_kv: Tensor | None = None, query_rope: Tensor | None = None, "
+        "key_rope: Tensor | None = None, sinks: Tensor | None = None, scale: float = 1.0, "
+        "sparse_block_size: int = 1, layout_query: str = 'BSND', layout_kv: str = 'BSND', "
+        f"sparse_mode: int = 3, pre_tokens: int = {_FAR}, next_tokens: int = {_FAR}, "
+        "return_softmax_lse: bool = False",
+        "Attend over the keys that were chosen for each token.",
+        (
+            Output("Shape and dtype of ``query``.", "query.shape", "query.dtype_name",
+                   "attention_out"),
+            Output("Highest score, float32; shape ``(batch, key heads, tokens, heads / key "
+                   "heads)``, or without the batch with 'TND'. Without elements unless "
+                   "``return_softmax_lse`` is set.", _SUMS, "'float32'", "softmax_max"),
+            Output("Sum of exponentials, shape and dtype of ``softmax_max``.", _SUMS, "'float32'",
+                   "softmax_sum"),
+        ),
+        (Call("sinks is None", (_sparse("", ""),)), _sparse("_v2", "sinks, ")),
+        {
+            "query": "Shape as ``layout_query`` says, 512 elements to a head.",
+            "key": "Shape as ``layout_kv`` says, one head.",
+            "value": "Shape of ``key``.",
+            "sparse_indices": "Blocks of keys for each token, int32, as `lightning_indexer` gives "
+            "them.",
+            "block_table": "Pages of each sequence, int32, shape ``(batch, pages)``.",
+            "actual_seq_lengths_query": "Number of tokens of each query, int32; with 'TND' where "
+            "each ends.",
+            "actual_seq_lengths_kv": "Number of keys of each sequence, int32; with 'TND' where "
+            "each ends.",
+            "query_rope": "Rotary part of the queries, 64 elements to a head.",
+            "key_rope": "Rotary part of the keys.",
+            "sinks": "A score of each head that takes part in the softmax without a value, "
+            "float32; on a 950 only.",
+            "scale": "Factor of the products.",
+            "sparse_block_size": "Keys of a block, a power of 2 up to 128.",
+            "layout_query": "'BSND' or 'TND' (packed sequences).",
+            "layout_kv": "'BSND', 'TND' or 'PA_BSND' (pages).",
+            "sparse_mode": "3: a token sees the keys up to its own; 0: all.",
+            "pre_tokens": "How many keys before its own a token sees; the operator takes all only.",
+            "next_tokens": "How many keys after its own a token sees; the operator takes all only.",
+            "return_softmax_lse": "Whether to give the maxima and sums; not with pages.",
+        },
+    ),
+)  # fmt: skip
