@@ -16,7 +16,8 @@ class Format(IntEnum):
 
     The base formats are plain row-major memory and differ only in the meaning operators give to the
     dimensions. The FRACTAL_NZ family stores the last two dimensions in blocks of 16 rows and C0
-    columns, block columns outermost.
+    columns, block columns outermost. FRACTAL_Z_3D stores the filters of a volume in blocks of 16
+    output channels and C0 input channels.
     """
 
     NCHW = 0
@@ -33,6 +34,8 @@ class Format(IntEnum):
     """Blocks of 16 rows and 32 bytes of columns."""
     NCDHW = 30
     """Volumes: batch, channels, depth, height, width."""
+    FRACTAL_Z_3D = 33
+    """Filters of NCDHW in blocks of 16 output channels and 32 bytes of input channels."""
     NC = 35
     """Batch and channels."""
     NCL = 47
@@ -55,6 +58,7 @@ _RANKS = {
     Format.HWCN: 4,
     Format.NDHWC: 5,
     Format.NCDHW: 5,
+    Format.FRACTAL_Z_3D: 5,
     Format.NC: 2,
     Format.NCL: 3,
 }
@@ -93,6 +97,11 @@ def format_of(value: object, argument: str = "format") -> Format:
 
 
 def is_blocked(format: Format) -> bool:
+    """Whether the format cuts the tensor into blocks."""
+    return format is Format.FRACTAL_Z_3D or has_matrix_blocks(format)
+
+
+def has_matrix_blocks(format: Format) -> bool:
     """Whether the format is one of the FRACTAL_NZ family."""
     return format is Format.FRACTAL_NZ or format in _FIXED_C0
 
@@ -118,7 +127,7 @@ def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[i
     -------
     tuple of int
         ``shape`` itself for base formats; ``(..., ceil(n / C0), ceil(m / 16), 16, C0)`` for the
-        FRACTAL_NZ family.
+        FRACTAL_NZ family; ``(d * ceil(c / C0) * h * w, ceil(n / 16), 16, C0)`` for FRACTAL_Z_3D.
 
     Raises
     ------
@@ -126,7 +135,7 @@ def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[i
         The rank does not fit the format.
     """
     shape = tuple(shape)
-    if is_blocked(format):
+    if has_matrix_blocks(format):
         if len(shape) < 2:
             raise ValueError(f"format: {format.name} needs at least 2 dimensions, got {shape}")
         rows, columns = shape[-2:]
@@ -136,4 +145,8 @@ def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[i
     want = _RANKS.get(format)
     if want is not None and len(shape) != want:
         raise ValueError(f"format: {format.name} needs {want} dimensions, got {shape}")
+    if format is Format.FRACTAL_Z_3D:
+        n, c, d, h, w = shape
+        width = block_columns(format, dtype)
+        return (d * -(-c // width) * h * w, -(-n // BLOCK_ROWS), BLOCK_ROWS, width)
     return shape

@@ -20,8 +20,10 @@ Array = npt.NDArray[Any]
 
 
 def to_blocks(array: Array, format: Format, dtype: DType) -> Array:
-    """Rearrange the last two dimensions into FRACTAL_NZ blocks; the margin is filled with zeros."""
+    """Rearrange the elements into the blocks of a format; the margin is filled with zeros."""
     shape = storage_shape(array.shape, format, dtype)
+    if format is Format.FRACTAL_Z_3D:
+        return _filters_to_blocks(array, shape)
     batch, (across, down, height, width) = shape[:-4], shape[-4:]
     padded = np.zeros((*batch, down * height, across * width), array.dtype)
     padded[..., : array.shape[-2], : array.shape[-1]] = array
@@ -30,12 +32,33 @@ def to_blocks(array: Array, format: Format, dtype: DType) -> Array:
     return np.ascontiguousarray(np.moveaxis(split, -2, -4))
 
 
-def from_blocks(blocks: Array, shape: tuple[int, ...]) -> Array:
+def from_blocks(blocks: Array, shape: tuple[int, ...], format: Format) -> Array:
     """Undo ``to_blocks`` for a logical shape."""
+    if format is Format.FRACTAL_Z_3D:
+        return _filters_from_blocks(blocks, shape)
     across, down, height, width = blocks.shape[-4:]
     split = np.moveaxis(blocks, -4, -2)
     matrix = split.reshape(*blocks.shape[:-4], down * height, across * width)
     return np.ascontiguousarray(matrix[..., : shape[-2], : shape[-1]])
+
+
+def _filters_to_blocks(array: Array, stored: tuple[int, ...]) -> Array:
+    n, c, d, h, w = array.shape
+    _, down, height, width = stored
+    across = -(-c // width)
+    padded = np.zeros((down * height, across * width, d, h, w), array.dtype)
+    padded[:n, :c] = array
+    split = padded.reshape(down, height, across, width, d, h, w)
+    return np.ascontiguousarray(split.transpose(4, 2, 5, 6, 0, 1, 3)).reshape(stored)
+
+
+def _filters_from_blocks(blocks: Array, shape: tuple[int, ...]) -> Array:
+    n, c, d, h, w = shape
+    _, down, height, width = blocks.shape
+    across = -(-c // width)
+    split = blocks.reshape(d, across, h, w, down, height, width)
+    whole = split.transpose(4, 5, 1, 6, 0, 2, 3).reshape(down * height, across * width, d, h, w)
+    return np.ascontiguousarray(whole[:n, :c])
 
 
 def to_storage(array: Array, dtype: DType, format: Format) -> npt.NDArray[np.uint8]:
@@ -84,11 +107,12 @@ def to_host(
         Elements in ``raw`` before the first one of the view.
     """
     if is_blocked(format):
-        # The only strided view of a blocked tensor is the exchange of the last two dimensions.
+        # The only strided view of a blocked tensor is the exchange of a matrix's two dimensions.
         flipped = tuple(strides) != contiguous_strides(shape)
         logical = (*shape[:-2], shape[-1], shape[-2]) if flipped else shape
         stored = storage_shape(logical, format, dtype)
-        matrix = from_blocks(_elements(raw, dtype, prod(stored)).reshape(stored), logical)
+        elements = _elements(raw, dtype, prod(stored)).reshape(stored)
+        matrix = from_blocks(elements, logical, format)
         return np.ascontiguousarray(matrix.swapaxes(-1, -2)) if flipped else matrix
     if 0 in shape:
         return np.empty(shape, dtype.numpy)

@@ -17,7 +17,7 @@ from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import transfer, views
 from aclnn_py.tensor.array_methods import ArrayMethods
 from aclnn_py.tensor.dtypes import DType, dtype_of
-from aclnn_py.tensor.formats import Format, format_of, is_blocked
+from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.views import View, shape_of
 
@@ -244,7 +244,7 @@ class Tensor(ArrayMethods):
         nothing to reverse them. The exchange of its last two is the one view a FRACTAL_NZ tensor
         has.
         """
-        if not axes and is_blocked(self._layout.format):
+        if not axes and has_matrix_blocks(self._layout.format):
             return self.swapaxes(-2, -1)
         if len(axes) != 2:
             order: Any = axes[0] if len(axes) == 1 else axes
@@ -260,7 +260,7 @@ class Tensor(ArrayMethods):
         """Return a view with two dimensions exchanged."""
         view = views.swap(self._view, axis1, axis2)
         last = {axis1 % self.ndim, axis2 % self.ndim} == {self.ndim - 2, self.ndim - 1}
-        if is_blocked(self._layout.format) and last:
+        if has_matrix_blocks(self._layout.format) and last:
             return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
         return self._viewed(view, "transpose")
 

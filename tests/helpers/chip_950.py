@@ -50,6 +50,11 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Changed(Given):
+    """A tensor that is read and written; its elements come back as those of a result do."""
+
+
+@dataclass(frozen=True)
 class Made:
     """A tensor for a result; its elements come back as NumPy has them, or as codes."""
 
@@ -154,7 +159,7 @@ def operate(name: str, arguments: tuple[Any, ...]) -> list[Array] | Refused:
 
 def _results(given: Iterable[Any], built: Iterable[Any]) -> Iterator[Array]:
     for argument, tensor in zip(given, built, strict=True):
-        if isinstance(argument, Made):
+        if isinstance(argument, (Made, Changed)):
             yield tensor.numpy()
         elif isinstance(argument, list):
             yield from _results(argument, tensor)

@@ -18,7 +18,7 @@ from .problems import message
 
 pytestmark = pytest.mark.usefixtures("device")
 
-NAME = "aclnnQuantConvolution"
+NAME, BLOCKED = "aclnnQuantConvolution", "aclnnQuantConvolutionWeightNz"
 VOLUME = ap.Format.NCDHW
 
 
@@ -71,6 +71,43 @@ def test_volumes(
     per_channel = (slice(None), None, None, None)
     exact = sums * wide(scale)[per_channel] + wide(shift)[per_channel]
     assert_close(out.numpy(), exact, scale=2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "window"), [((2, 3, 4, 5, 6), (4, 3, 2, 3, 3)), ((1, 35, 3, 4, 5), (18, 35, 2, 1, 2))]
+)
+def test_filters_in_blocks(shape: Any, window: Any) -> None:
+    """They are those that NpuFormatCast makes, and give what plain ones give."""
+    rng = np.random.default_rng(3)
+    x = volume(rng.integers(-128, 128, shape).astype(np.int8))
+    w = rng.integers(-128, 128, window).astype(np.int8)
+    packed = ap.empty(window, "int8", format="FRACTAL_Z_3D")
+    op("aclnnNpuFormatCast")(volume(w), packed)
+    assert (packed.numpy() == w).all()
+    shift = ap.from_numpy(rng.standard_normal(window[0]).astype(np.float32))
+    scale = ap.from_numpy(rng.uniform(1e-4, 1e-2, window[0]).astype(np.float32))
+    made = []
+    for name, weight in ((NAME, volume(w)), (BLOCKED, packed)):
+        sizes = oracle(np.zeros(shape), w, (1, 2, 1), (0, 1, 0), (1, 1, 1)).shape
+        out = volume(np.full(sizes, 77, np.float16))
+        given = [x, weight, shift, scale, None, [1, 2, 1], [0, 1, 0], [1, 1, 1]]
+        op(name)(*given, False, None, 1, 0, None, out)
+        made.append(out.numpy())
+    exact = (
+        oracle(x.numpy(), w, (1, 2, 1), (0, 1, 0), (1, 1, 1))
+        * wide(scale.numpy())[:, None, None, None]
+    )
+    assert_close(made[1], exact + wide(shift.numpy())[:, None, None, None], scale=2)
+    np.testing.assert_array_equal(made[1], made[0])
+
+
+def test_filters_in_blocks_are_asked_for() -> None:
+    zeros = np.zeros((4, 3, 2, 3, 3), np.int8)
+    assert "format" in message(BLOCKED, 161002, call())
+    assert "format" in message(NAME, 161002, call(weight=ap.from_numpy(zeros, format=33)))
+    wrong = ap.from_numpy(np.zeros((4, 2, 2, 3, 3), np.int8), format=33)
+    assert "weight has 2 channels" in message(BLOCKED, 161002, call(weight=wrong))
+    assert refusal(BLOCKED, *call(weight=None)) == 161001
 
 
 def test_sums_are_exact() -> None:

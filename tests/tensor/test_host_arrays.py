@@ -36,6 +36,25 @@ def test_blocked_positions_of_the_worked_example():
     assert flat[48] == 0
 
 
+def test_filters_of_volumes_in_blocks():
+    shape = (18, 35, 2, 1, 3)
+    dtype, format = dtype_of("int8"), Format.FRACTAL_Z_3D
+    filters = (np.arange(np.prod(shape)) % 113).astype(np.int8).reshape(shape)
+    stored = (
+        host_arrays.to_storage(filters, dtype, format)
+        .view(np.int8)
+        .reshape(2 * 2 * 1 * 3, 2, 16, 32)
+    )
+    n, c, d, h, w = 17, 34, 1, 0, 2
+    assert (
+        stored[(d * 2 + c // 32) * 3 + h * 3 + w, n // 16, n % 16, c % 32] == filters[n, c, d, h, w]
+    )
+    assert stored.sum(dtype=np.int64) == filters.sum(dtype=np.int64)
+    raw = stored.reshape(-1).view(np.uint8)
+    back = host_arrays.to_host(raw, dtype, format, shape, contiguous_strides(shape))
+    np.testing.assert_array_equal(back, filters)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "float32", "int4"])
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (17, 33), (2, 3, 16, 32)])
 def test_blocked_round_trip_straight_and_transposed(dtype, shape):

@@ -161,6 +161,18 @@ def test_blocked_tensors_have_no_other_views(device):
             view()
 
 
+def test_filters_in_blocks_have_no_views(device):
+    filters = (np.arange(18 * 35 * 4) % 100).astype(np.int8).reshape(18, 35, 2, 1, 2)
+    tensor = ap.from_numpy(filters, format="FRACTAL_Z_3D")
+    assert tensor.storage_shape == (8, 2, 16, 32)
+    assert_same(tensor.numpy(), filters)
+    for view in (lambda: tensor[0], lambda: tensor.swapaxes(-1, -2), lambda: tensor.T):
+        with pytest.raises(ValueError, match="FRACTAL_Z_3D"):
+            view()
+    with pytest.raises(ValueError, match="5 dimensions"):
+        ap.empty((2, 32), "int8", format="FRACTAL_Z_3D")
+
+
 def test_filled_tensors(device):
     np.testing.assert_array_equal(ap.zeros((2, 3), "bfloat16").numpy().astype(float), 0)
     np.testing.assert_array_equal(ap.full((2, 3), 1.5, "float16").numpy(), 1.5)

@@ -16,7 +16,7 @@ from aclnn_py.operators.describe.call_arguments import INTEGER_RANGES
 from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.record.call import Memory, RecordedCall, RecordError, View
 from aclnn_py.tensor.dtypes import all_types, dtype_of
-from aclnn_py.tensor.formats import Format, format_of, is_blocked, storage_shape
+from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked, storage_shape
 from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = ["VERSION", "check_arguments", "read_index"]
@@ -27,6 +27,7 @@ STAGES = ("", "phase one", "phase two", "device")
 # What one call may have. The arrays of the launcher are of these lengths.
 _MAX_RANK = 10
 _MAX_STORAGE_RANK = 12
+_VOLUME_RANK = 5
 _MAX_ARGUMENTS = 64
 _MAX_TENSORS = 100_000
 _MAX_RANKS = 1024
@@ -173,12 +174,18 @@ def _count(shape: tuple[int, ...], where: str, dtype: str, most: int) -> None:
 
 
 def _check_blocks(view: View, where: str) -> None:
-    """A blocked tensor is a whole one, or one with the last two dimensions exchanged."""
+    """A blocked tensor is a whole one, or a matrix with its two dimensions exchanged."""
     shape, dtype, format = view.shape, dtype_of(view.dtype), format_of(view.format)
     if view.offset:
         _refuse(f"{where}.offset", view.offset, f"0 for {view.format}")
     if len(shape) < 2 or len(shape) > _MAX_RANK:
         _refuse(f"{where}.shape", list(shape), f"at least 2 dimensions for {view.format}")
+    if not has_matrix_blocks(format):
+        if len(shape) != _VOLUME_RANK:
+            _refuse(f"{where}.shape", list(shape), f"{_VOLUME_RANK} dimensions for {view.format}")
+        if view.strides != contiguous_strides(shape):
+            allowed = f"those of a whole {view.format} tensor"
+            _refuse(f"{where}.strides", list(view.strides), allowed)
     logical = shape
     if view.strides != contiguous_strides(shape):
         logical = (*shape[:-2], shape[-1], shape[-2])

@@ -24,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kSliceMs = 50;  // how often a wait looks whether it is still wanted
 
 std::atomic<int64_t> g_wait_limit{0};
+constexpr uint64_t kDefaultExecuteLimit = 1091000000;  // of AI Core tasks, in microseconds
+std::atomic<uint64_t> g_execute_limit{kDefaultExecuteLimit};
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
@@ -121,6 +123,11 @@ Status find_event(aclrtEvent raw, const char *routine, Event **event) {
 
 void set_wait_limit(int64_t milliseconds) { g_wait_limit.store(milliseconds); }
 int64_t wait_limit() { return g_wait_limit.load(); }
+
+void set_execute_limit(uint64_t microseconds) {
+  g_execute_limit.store(microseconds == 0 ? kDefaultExecuteLimit : microseconds);
+}
+uint64_t execute_limit() { return g_execute_limit.load(); }
 
 Status refuse_captured_event(Event &event, const char *routine) {
   if (!captured_now(event)) return 0;

@@ -75,4 +75,8 @@ Status refuse_captured_event(Event &event, const char *routine);
 void set_wait_limit(int64_t milliseconds);
 int64_t wait_limit();
 
+// aclrtSetOpExecuteTimeOut, in microseconds; 0 means the default of the 910B family.
+void set_execute_limit(uint64_t microseconds);
+uint64_t execute_limit();
+
 }  // namespace emu

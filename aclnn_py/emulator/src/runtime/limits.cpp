@@ -17,10 +17,7 @@ using emu::Status;
 namespace {
 
 constexpr int kParameters = 4;
-constexpr uint64_t kDefaultExecuteLimitMs = 1091000;  // AI Core tasks of the 910B family
-
 std::atomic<int64_t> g_parameters[kParameters];
-std::atomic<uint64_t> g_execute_limit_us{kDefaultExecuteLimitMs * 1000};
 
 thread_local int64_t t_cores[2] = {-1, -1};
 
@@ -128,19 +125,17 @@ EMU_EXPORT aclError aclrtSetOpWaitTimeout(uint32_t timeout) try {
 }
 EMU_CATCH
 
-// Kernels of this device end by themselves; the limits are kept and reported, and nothing outlives
-// them.
+// Only a kernel that sleeps takes so long that the limit stops it.
 EMU_EXPORT aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) try {
   EMU_ENTER();
-  g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000
-                                        : uint64_t{timeout} * 1000000);
+  emu::set_execute_limit(uint64_t{timeout} * 1000000);
   return 0;
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout) try {
   EMU_ENTER();
-  g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : uint64_t{timeout} * 1000);
+  emu::set_execute_limit(uint64_t{timeout} * 1000);
   return 0;
 }
 EMU_CATCH
@@ -149,8 +144,8 @@ EMU_EXPORT aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actua
   EMU_ENTER();
   if (actualTimeout == nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetOpExecuteTimeOutV2: actualTimeout is null.");
-  g_execute_limit_us.store(timeout == 0 ? kDefaultExecuteLimitMs * 1000 : timeout);
-  *actualTimeout = g_execute_limit_us.load();
+  emu::set_execute_limit(timeout);
+  *actualTimeout = emu::execute_limit();
   return 0;
 }
 EMU_CATCH
@@ -159,7 +154,7 @@ EMU_EXPORT aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs) try {
   EMU_ENTER();
   if (timeoutMs == nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpExecuteTimeout: timeoutMs is null.");
-  *timeoutMs = static_cast<uint32_t>(g_execute_limit_us.load() / 1000);
+  *timeoutMs = static_cast<uint32_t>(emu::execute_limit() / 1000);
   return 0;
 }
 EMU_CATCH

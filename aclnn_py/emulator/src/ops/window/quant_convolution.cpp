@@ -4,17 +4,22 @@
 #include <cstring>
 
 #include "aclnnop/conv.h"
+#include "core/host_memory.h"
+#include "core/memory.h"
+#include "core/statuses.h"
+#include "ops/copy/blocked_format.h"
 #include "ops/norm/rows.h"
 #include "ops/window/convolution.h"
 
 namespace emu {
 namespace {
 
-constexpr const char *kOp = "aclnnQuantConvolution";
 constexpr int64_t kShortest = 1000000;  // no dimension is this long
 constexpr size_t kSpatial = 3;
 
 struct QuantConvolutionCall {
+  const char *op;
+  bool blocked;  // the weight is in FRACTAL_Z_3D
   const aclTensor *input, *weight, *bias, *scale, *offset;
   const aclIntArray *stride, *padding, *dilation;
   bool transposed;
@@ -35,6 +40,54 @@ void check_arrays(Check &check, const QuantConvolutionCall &c) {
   values_from(check, "padding", c.padding, 0);
 }
 
+// Where the elements of a weight lie in its blocks of 16 channels of the output by 32 of the input.
+bool pair_weight(const aclTensor &weight, FormatPair *pair) {
+  return pair_formats(ACL_FORMAT_NCDHW, ACL_FRACTAL_Z_3D, weight.shape,
+                      block_columns(ACL_FRACTAL_Z_3D, weight.dtype), pair);
+}
+
+void check_blocks(Check &check, const aclTensor &weight) {
+  FormatPair pair;
+  check.that(pair_weight(weight, &pair), "weight has shape %s, whose blocks 64 bits do not count",
+             shape_text(layout_of(weight)).c_str());
+  if (!check.ok()) return;
+  const Dims &given = weight.storage_shape;
+  check.that(
+      given == pair.storage && weight.offset == 0 && weight.contiguous(),
+      "weight has a storage shape of %s; expected %s without an offset, as aclnnNpuFormatCast "
+      "makes it",
+      shape_text(given.data(), static_cast<int>(given.size())).c_str(),
+      shape_text(pair.storage.data(), static_cast<int>(pair.storage.size())).c_str());
+}
+
+// The weight as a dense (out, in, depth, height, width); the address was only known by its storage
+// shape.
+Status unpack_weight(const char *op, const aclTensor &weight, int device,
+                     std::vector<int8_t> *dense) {
+  FormatPair pair;
+  (void)pair_weight(weight, &pair);
+  const int64_t bytes = pair.storage.count();
+  int owner = -1;
+  if (!kernel_may_use(weight.data, static_cast<size_t>(bytes), device, &owner)) {
+    return fail(kKernelFault, "%s: the %lld bytes of weight in FRACTAL_Z_3D do not fit at %p (%s).",
+                op, static_cast<long long>(bytes), weight.data,
+                describe_address(weight.data).c_str());
+  }
+  const auto *from = static_cast<const int8_t *>(weight.data);
+  dense->resize(static_cast<size_t>(weight.numel()));
+  const BlockedAxis *to = pair.blocked.axis;
+  const int64_t *e = pair.extent;
+  size_t next = 0;
+  for (int64_t n = 0; n < e[0]; ++n)
+    for (int64_t c = 0; c < e[1]; ++c)
+      for (int64_t d = 0; d < e[2]; ++d)
+        for (int64_t h = 0; h < e[3]; ++h)
+          for (int64_t w = 0; w < e[4]; ++w)
+            (*dense)[next++] =
+                from[to[0].at(n) + to[1].at(c) + to[2].at(d) + to[3].at(h) + to[4].at(w)];
+  return 0;
+}
+
 void check_tensors(Check &check, const QuantConvolutionCall &c) {
   check.rank("input", c.input, 5, 5).rank("weight", c.weight, 5, 5);
   check.rank("output", c.output, 5, 5);
@@ -42,7 +95,8 @@ void check_tensors(Check &check, const QuantConvolutionCall &c) {
   for (const auto &[name, tensor] : {std::pair<const char *, const aclTensor *>{"input", c.input},
                                      {"weight", c.weight},
                                      {"output", c.output}}) {
-    format_in(check, name, tensor, {ACL_FORMAT_NCDHW});
+    const bool blocked = c.blocked && tensor == c.weight;
+    format_in(check, name, tensor, {blocked ? ACL_FRACTAL_Z_3D : ACL_FORMAT_NCDHW});
     if (tensor == c.output) continue;
     for (const int64_t extent : tensor->shape) {
       check.that(extent > 0 && extent < kShortest,
@@ -50,6 +104,7 @@ void check_tensors(Check &check, const QuantConvolutionCall &c) {
                  shape_text(layout_of(*tensor)).c_str(), static_cast<long long>(kShortest - 1));
     }
   }
+  if (c.blocked && check.ok()) check_blocks(check, *c.weight);
   const int64_t channels = c.weight->shape[0];
   check.that(c.groups == 1, "groups is %lld; it must be 1", static_cast<long long>(c.groups));
   check.that(c.weight->shape[1] == c.input->shape[1], "weight has %lld channels; input has %lld",
@@ -59,7 +114,7 @@ void check_tensors(Check &check, const QuantConvolutionCall &c) {
 }
 
 Check check_call(const QuantConvolutionCall &c) {
-  Check check(kOp);
+  Check check(c.op);
   check.required("input", c.input).required("weight", c.weight).required("bias", c.bias);
   check.required("scale", c.scale).optional("offsetOptional", c.offset);
   check.required("stride", c.stride).required("padding", c.padding);
@@ -113,42 +168,34 @@ Status check_limits(const QuantConvolutionCall &c) {
     for (size_t d = 0; d < kSpatial; ++d) {
       const int64_t most = d == 0 ? l.deep : l.flat;
       if (l.array->values[d] > most)
-        return fail(kInnerNull, "%s: %s[%zu] is %lld; allowed: at most %lld", kOp, l.name, d,
+        return fail(kInnerNull, "%s: %s[%zu] is %lld; allowed: at most %lld", c.op, l.name, d,
                     static_cast<long long>(l.array->values[d]), static_cast<long long>(most));
     }
   }
   return 0;
 }
 
-}  // namespace
-}  // namespace emu
-
-EMU_OPERATOR(QuantConvolution,
-             (const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
-              const aclTensor *scale, const aclTensor *offsetOptional, const aclIntArray *stride,
-              const aclIntArray *padding, const aclIntArray *dilation, bool transposed,
-              const aclIntArray *, int64_t groups, int32_t offsetx, const char *roundModeOptional,
-              aclTensor *output)) {
-  using namespace emu;
-  const QuantConvolutionCall call{
-      input,    weight,     bias,   scale,   offsetOptional,    stride, padding,
-      dilation, transposed, groups, offsetx, roundModeOptional, output};
+Status plan_quant_convolution(const QuantConvolutionCall &call, uint64_t *workspace_size,
+                              aclOpExecutor **executor) {
   Check check = check_call(call);
   if (!check.ok()) return check.status();
   auto convolution = std::make_shared<Convolution>();
   Layout shape;
   check.that(place(call, convolution.get(), &shape),
              "weight %s, spread by dilation, is larger than input %s with its padding",
-             shape_text(layout_of(*weight)).c_str(), shape_text(layout_of(*input)).c_str());
-  if (check.ok()) check.shape("output", output, dense_like(shape));
-  if (check.ok()) check.size("output", Checked(output->numel()) * 4);
+             shape_text(layout_of(*call.weight)).c_str(),
+             shape_text(layout_of(*call.input)).c_str());
+  if (check.ok()) check.shape("output", call.output, dense_like(shape));
+  if (check.ok()) check.size("output", Checked(call.output->numel()) * 4);
   if (!check.ok()) return check.status();
   if (const Status status = check_limits(call)) return status;
-  PlanBuilder plan(kOp);
-  const size_t image = plan.input(input), filters = plan.input(weight), shift = plan.input(bias),
-               factor = plan.input(scale);
-  plan.unused(offsetOptional);
-  const size_t to = plan.output(output);
+  PlanBuilder plan(call.op);
+  const size_t image = plan.input(call.input), filters = plan.input(call.weight),
+               shift = plan.input(call.bias), factor = plan.input(call.scale);
+  plan.unused(call.offset);
+  const size_t to = plan.output(call.output);
+  const char *const op = call.op;
+  const bool blocked = call.blocked;
   return plan.finish(
       [=](PlanContext &c) {
         const View result = view_of(c.tensor(to));
@@ -157,7 +204,13 @@ EMU_OPERATOR(QuantConvolution,
         sums.layout = dense_like(result.layout);
         std::unique_ptr<char[]> memory(new char[static_cast<size_t>(sums.count()) * 4]);
         sums.data = memory.get();
-        convolve(*convolution, view_of(c.tensor(image)), view_of(c.tensor(filters)), View(), sums);
+        View weight = view_of(c.tensor(filters));
+        std::vector<int8_t> dense;
+        if (blocked) {
+          if (const Status s = unpack_weight(op, c.tensor(filters), c.device(), &dense)) return s;
+          weight.data = reinterpret_cast<char *>(dense.data());
+        }
+        convolve(*convolution, view_of(c.tensor(image)), weight, View(), sums);
         const int64_t channels = result.layout.shape[1],
                       area = result.count() / (result.layout.shape[0] * channels);
         const auto scales = read_all<float>(c, factor, channels, 1.0f);
@@ -173,6 +226,34 @@ EMU_OPERATOR(QuantConvolution,
         });
         return Status{0};
       },
+      workspace_size, executor);
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(QuantConvolution,
+             (const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
+              const aclTensor *scale, const aclTensor *offsetOptional, const aclIntArray *stride,
+              const aclIntArray *padding, const aclIntArray *dilation, bool transposed,
+              const aclIntArray *, int64_t groups, int32_t offsetx, const char *roundModeOptional,
+              aclTensor *output)) {
+  return emu::plan_quant_convolution(
+      {"aclnnQuantConvolution", false, input, weight, bias, scale, offsetOptional, stride, padding,
+       dilation, transposed, groups, offsetx, roundModeOptional, output},
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(QuantConvolutionWeightNz,
+             (const aclTensor *input, const aclTensor *weight, const aclTensor *bias,
+              const aclTensor *scale, const aclTensor *offsetOptional, const aclIntArray *stride,
+              const aclIntArray *padding, const aclIntArray *dilation, bool transposed,
+              const aclIntArray *, int64_t groups, int32_t offsetx, const char *roundModeOptional,
+              aclTensor *output)) {
+  return emu::plan_quant_convolution(
+      {"aclnnQuantConvolutionWeightNz", true, input, weight, bias, scale, offsetOptional, stride,
+       padding, dilation, transposed, groups, offsetx, roundModeOptional, output},
       workspaceSize, executor);
 }
 EMU_CATCH
