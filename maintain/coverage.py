@@ -61,8 +61,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A token of MixedQuantSparseFlashMla is its quantised part and then its rotary part, as"
         " KvCompressEpilog takes it; elements are multiplied by their scales in float32. Its"
-        " metadata is not read either. The operators that make metadata are absent: how they share"
-        " out work follows a model of costs that no document has.",
+        " metadata is not read either. The operators that make metadata are absent:"
+        " LightningIndexerV2Metadata, QuantLightningIndexerV2Metadata, SparseFlashMlaMetadata and"
+        " MixedQuantSparseFlashMlaMetadata share out work by a model of costs that no document"
+        " has.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
         "NsaCompressAttention and NsaCompressAttentionInfer take the scores of blocks from the"
@@ -76,11 +78,16 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " that reads it has; values are divided by the scale as it is stored, and bytes behind the"
         " row are left as they are. Forms whose result the documents leave open are refused:"
         " quantMode 2 of both, and scales that are not rounded but kept as powers of two.",
-        "MlaPreprocess and its second version are absent: their document does not say which part of"
-        " wdqkv stands in front, nor whether values are divided by the scales of the quantisation"
-        " or multiplied. Compressor is absent: the ranges of its formulas lead beyond the sequence,"
-        " and its document does not say what the first group, the cache of states and the rows"
-        " without a result hold.",
+        "AttentionWorkerCombine takes rows of hiddenSize elements, as its example does whatever"
+        " ffn_to_attn_token_size says, of the micro batch that the context names. With"
+        " needSchedule 1 it does first what InplaceAttentionWorkerScheduler does. A context whose"
+        " selected_expert_num is not the width of expertScales is a fault: whether a row of a"
+        " shared expert counts is not documented.",
+        "MlaPreprocess and MlaPreprocessV2 are absent: their documents do not say which part of"
+        " wdqkv stands in front, nor which part of a head of wuq, nor whether values are divided"
+        " by the scales of the quantisation or multiplied. Compressor is absent: the ranges of its"
+        " formulas lead beyond the sequence, and its document does not say what the first group,"
+        " the cache of states and the rows without a result hold.",
         "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
         " sequence count as zeros where no list says how many tokens count. A block of which none"
         " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
@@ -138,8 +145,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " deqScale, not by the 19 bits that the packed form would keep.",
         "An INT8 result takes the offset that the scale of 64 bits holds where none is given.",
         "A quantised weight is rounded to the dtype of x before it is multiplied, whatever"
-        " innerPrecise says. WeightQuantBatchMatmul, the first version, is absent: its document"
-        " gives no formula, and its two sets of parameters contradict each other.",
+        " innerPrecise says. The first version, WeightQuantBatchMatmul, takes"
+        " (x2 + deqOffset) * deqScale for up to 64 rows and"
+        " (x2 * antiquantScale + addOffset) * mulScale for more: its example makes both sets of"
+        " parameters of the same numbers. An antiquantOffset other than 0 is refused, as the sets"
+        " disagree about its sign there. diagonalMatrix, an identity, is not read.",
         "On chips of the 950 series QuantMatmulV5 also takes floats of 8 bits and FLOAT4_E2M1;"
         " sums, scales and the bias are float32. Products whose scales have groups take two"
         " dimensions there. FLOAT8 beside FLOAT4, and such operands in FRACTAL_NZ, are refused.",
@@ -164,10 +174,29 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "TransposeBatchMatMul quantises with round(x * scale + offset) of the packed parameter.",
         "Einsum of integers wraps in their dtype.",
     ),
-    "conversion": ("NpuFormatCast fills what a block has beyond the tensor with zeros.",),
+    "control": (
+        "Sleep counts 1.65 GHz. A kernel that takes longer than aclrtSetOpExecuteTimeOut allows is"
+        " a fault (507014).",
+    ),
+    "conversion": (
+        "NpuFormatCast fills what a block has beyond the tensor with zeros.",
+        "TransConvolutionWeight is absent: what it writes has the shape of its input and a format"
+        " that its document does not name.",
+    ),
     "conv": (
-        "QuantConvolution has what the documents define for a 910B, on every chip: volumes of INT8,"
-        " one group, scales of FLOAT. It sums exactly in 32 bits.",
+        "QuantConvolution has what the documents define for a 910B, on every chip: volumes of"
+        " INT8, one group, scales of FLOAT. It sums exactly in 32 bits. QuantConvolutionWeightNz"
+        " takes the filters that NpuFormatCast makes: five dimensions over blocks in FRACTAL_Z_3D.",
+    ),
+    "mamba": (
+        "The last row of weight in CausalConv1dFn and CausalConv1dUpdate belongs to the token"
+        " itself, as in FusedCausalConv1d: w_j in their formula is the weight of the token j"
+        " places back. A sequence without a history begins behind zeros. The tokens that the next"
+        " call needs stand at the beginning of a line, where CausalConv1dUpdate reads them: the"
+        " last ones, or, behind the K - 2 tokens in front, all those of a speculation that fit."
+        " cacheIndices has one line for each sequence, so blockIdxFirstScheduledToken and its kin"
+        " choose nothing; they are judged and not read. A sequence that nullBlockId skips is"
+        " filled with zeros.",
     ),
     "foreach": (
         "ForeachRoundOffNumber leaves integers as they are; mode 6 takes the odd neighbour of other"
@@ -215,8 +244,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " Experts outside of [0, expertNum) are masked, equal experts keep the order of sessions"
         " and tokens, and expertOffsets is the place among the experts of a token, as"
         " FFNToAttention reads it; what lies behind actualTokenNum rows is not written.",
-        "AttentionWorkerCombine is absent: its document does not say whether the row of the shared"
-        " expert is added, nor which of two row sizes tokens have.",
+        "SwinTransformerLnQkvQuant computes the norm in float32 and quantises with round(x *"
+        " quantScale + quantOffset). Windows lie row by row in each image; a result has the shape"
+        " (windows, heads, tokens of a window, seqLength), as the example has it, and weight (3 *"
+        " H, H).",
     ),
     "gmm": (
         "Products of quantised operands are exact sums in int32; scales, biases and activations"
@@ -399,6 +430,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
         " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
         " The scales of rows go with the rows.",
+        "AttentionToFFN and FFNToAttention are absent: they have no result, and write into memory"
+        " of the communicator whose layout no document has.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),
@@ -416,6 +449,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Several heads in a cache whose mode ends in NZ lie as ScatterPaKvCache puts them: runs of"
         " 32 bytes, one head after the other. A mode with BLK rounds an index down to its block.",
         "An index of -1 writes nothing. QkvRmsNormRopeCache does not give what it quantises.",
+        "QkvRmsNormRopeCacheWithKScale has the form with lengths of sequences, whose arguments it"
+        " has here. Products with its matrix are summed in float32; a row of zeros has the scale 0."
+        " A slot outside the cache is a fault.",
     ),
     "optim": (
         "With amsgrad ApplyAdamWV2 and FusedAdamw compare the second moment as it is stored, before"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention apart from the experts: waits until the results of a micro batch have come back.
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "aclnnop/attention.h"
@@ -9,26 +8,12 @@
 #include "core/memory.h"
 #include "core/statuses.h"
 #include "core/stream.h"
-#include "ops/op.h"
+#include "ops/attention/worker_scheduler.h"
 
 namespace emu {
 namespace {
 
-// Where the fields lie in the 1,024 bytes that the operators of this kind share.
-constexpr int64_t kContextBytes = 1024;
-constexpr size_t kMicroBatches = 4, kMicroBatchSize = 8, kExperts = 12;  // uint32
-constexpr size_t kRunFlag = 128;                                         // int32; 0: leave
-constexpr size_t kFlags = 256, kFlagBytes = 264;                         // uint64: address, size
-constexpr size_t kReadyBatch = 288;                                      // uint32
-
 constexpr auto kPause = std::chrono::microseconds(50);
-
-template <class T>
-T field(const char *context, size_t at) {
-  T value;
-  std::memcpy(&value, context + at, sizeof value);
-  return value;
-}
 
 // Other threads write what is read here while it is read.
 int32_t watched(const int32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
@@ -41,7 +26,11 @@ bool all_set(const int32_t *flags, int64_t count) {
 
 bool has_scheduler() { return chip_is_950() || std::strncmp(soc_name(), "Ascend910_93", 12) == 0; }
 
-Status wait_for_batch(const char *op, char *context) {
+}  // namespace
+
+Status wait_for_batch(const char *op, char *context, bool *ready) {
+  using namespace attention_context;
+  *ready = false;
   const auto batches = field<uint32_t>(context, kMicroBatches);
   const auto *run_flag = reinterpret_cast<const int32_t *>(context + kRunFlag);
   if (watched(run_flag) == 0) return 0;
@@ -73,10 +62,21 @@ Status wait_for_batch(const char *op, char *context) {
   }
   std::memset(flags, 0, static_cast<size_t>(count) * 4);
   std::memcpy(context + kReadyBatch, &next, sizeof next);
+  *ready = true;
   return 0;
 }
 
-}  // namespace
+Check &check_attention_context(Check &check, const char *name, const aclTensor *context) {
+  constexpr int64_t bytes = attention_context::kBytes;
+  check.dtype(name, context).rank(name, context, 1, 1);
+  check.shape(name, context, dense_layout(&bytes, 1));
+  if (!check.ok()) return check;
+  return check.that(layout_of(*context).is_dense() && context->offset % 8 == 0,
+                    "%s has gaps or begins %lld bytes into its memory; it must be contiguous and "
+                    "begin at a multiple of 8",
+                    name, static_cast<long long>(context->offset));
+}
+
 }  // namespace emu
 
 EMU_OPERATOR(InplaceAttentionWorkerScheduler, (aclTensor *scheduleContextRef)) {
@@ -90,21 +90,15 @@ EMU_OPERATOR(InplaceAttentionWorkerScheduler, (aclTensor *scheduleContextRef)) {
                 "which ACLNN_PY_EMULATOR_SOC=Ascend950PR_9599 emulates",
                 op, soc_name());
   }
-  check.dtype("scheduleContextRef", scheduleContextRef);
-  check.rank("scheduleContextRef", scheduleContextRef, 1, 1);
-  check.shape("scheduleContextRef", scheduleContextRef, dense_layout(&kContextBytes, 1));
-  if (!check.ok()) return check.status();
-  check.that(layout_of(*scheduleContextRef).is_dense() && scheduleContextRef->offset % 8 == 0,
-             "scheduleContextRef has gaps or begins %lld bytes into its memory; it must be "
-             "contiguous and begin at a multiple of 8",
-             static_cast<long long>(scheduleContextRef->offset));
+  check_attention_context(check, "scheduleContextRef", scheduleContextRef);
   if (!check.ok()) return check.status();
   PlanBuilder plan(op);
   const size_t context = plan.in_place(scheduleContextRef);
   plan.waits();
   return plan.finish(
       [=](PlanContext &c) {
-        return wait_for_batch(op, static_cast<char *>(c.tensor(context).view_data()));
+        bool ready = false;
+        return wait_for_batch(op, static_cast<char *>(c.tensor(context).view_data()), &ready);
       },
       workspaceSize, executor);
 }

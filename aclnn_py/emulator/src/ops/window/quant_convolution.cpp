@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "aclnnop/conv.h"
+#include "core/chip.h"
 #include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/statuses.h"
@@ -115,6 +116,8 @@ void check_tensors(Check &check, const QuantConvolutionCall &c) {
 
 Check check_call(const QuantConvolutionCall &c) {
   Check check(c.op);
+  check.that(!c.blocked || !chip_is_950(), "the chip is %s, which does not have this operator",
+             soc_name());
   check.required("input", c.input).required("weight", c.weight).required("bias", c.bias);
   check.required("scale", c.scale).optional("offsetOptional", c.offset);
   check.required("stride", c.stride).required("padding", c.padding);
