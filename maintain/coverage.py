@@ -182,11 +182,15 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "NpuFormatCast fills what a block has beyond the tensor with zeros.",
         "TransConvolutionWeight is absent: what it writes has the shape of its input and a format"
         " that its document does not name.",
+        "ChunkCat fills the last chunks of a tensor up with zeros and flattens every chunk.",
     ),
     "conv": (
         "QuantConvolution has what the documents define for a 910B, on every chip: volumes of"
         " INT8, one group, scales of FLOAT. It sums exactly in 32 bits. QuantConvolutionWeightNz"
         " takes the filters that NpuFormatCast makes: five dimensions over blocks in FRACTAL_Z_3D.",
+        "ConvTbc and ConvTbcBackward take tensors as their formulas and examples have them: time,"
+        " batch, channels, and filters of window, input and output channels; the tables of their"
+        " documents name another order. Gradients of filters sum tiles of products in float64.",
     ),
     "mamba": (
         "The last row of weight in CausalConv1dFn and CausalConv1dUpdate belongs to the token"

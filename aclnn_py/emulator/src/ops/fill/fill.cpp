@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants into a tensor.
+#include <algorithm>
 #include <array>
+#include <cfloat>
+#include <cmath>
 
 #include "aclnnop/conversion.h"
 #include "aclnnop/foreach.h"
@@ -37,6 +40,25 @@ Status plan_fill(const char *op, const aclTensor *tensor, const Item &item,
         return Status{0};
       },
       workspace_size, executor);
+}
+
+// Whether a number has a place among those of a dtype; infinities and NaN have one among floats.
+bool within(aclDataType dtype, double value) {
+  if (!std::isfinite(value)) return contains(dt::kFloat | dt::kComplex, dtype);
+  const auto fits = [value](double lowest, double highest) {
+    return value >= lowest && value <= highest;
+  };
+  switch (dtype) {
+    case ACL_INT8: return fits(-128, 127);
+    case ACL_UINT8: return fits(0, 255);
+    case ACL_INT16: return fits(-32768, 32767);
+    case ACL_INT32: return fits(INT32_MIN, INT32_MAX);
+    case ACL_INT64: return value >= -0x1p63 && value < 0x1p63;
+    case ACL_FLOAT16: return fits(-65504, 65504);
+    case ACL_FLOAT:
+    case ACL_BF16: return fits(-static_cast<double>(FLT_MAX), static_cast<double>(FLT_MAX));
+    default: return true;
+  }
 }
 
 Check &whole_bytes(Check &check, const char *parameter, const aclTensor *tensor) {
@@ -97,6 +119,51 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
         convert_table().load[from.dtype](from.data, 0, 1, wide);
         store_as(to.dtype, item.data(), 0, 1, compute_for(from.dtype), wide);
         fill_view(to, item.data());
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+// The diagonal of a matrix, or of a tensor whose dimensions are equal; with `wrap` a tall matrix
+// has another one behind a row that is left out, and so on.
+EMU_OPERATOR(InplaceFillDiagonal, (aclTensor *selfRef, const aclScalar *fillValue, bool wrap)) {
+  Check check("aclnnInplaceFillDiagonal");
+  check.required("selfRef", selfRef).required("fillValue", fillValue);
+  check.dtype("selfRef", selfRef).rank("selfRef", selfRef, 2, 8);
+  if (!check.ok()) return check.status();
+  check.castable(fillValue->dtype, "fillValue", ACL_FLOAT);
+  const Layout given = layout_of(*selfRef);
+  for (int d = 1; d < given.rank; ++d) {
+    check.that(given.rank == 2 || given.shape[d] == given.shape[0],
+               "selfRef has shape %s; with more than 2 dimensions they must be equal",
+               shape_text(given).c_str());
+  }
+  check.that(within(selfRef->dtype, fillValue->to_double()),
+             "fillValue is %g, which %s of selfRef cannot hold", fillValue->to_double(),
+             dtype_name(selfRef->dtype));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnInplaceFillDiagonal");
+  const size_t target = plan.in_place(selfRef);
+  const Item item = item_of(selfRef->dtype, *fillValue);
+  return plan.finish(
+      [target, item, wrap](PlanContext &context) {
+        View view = view_of(context.tensor(target));
+        const Layout whole = view.layout;
+        int64_t length = whole.shape[0], step = 0;
+        for (int d = 0; d < whole.rank; ++d) {
+          length = std::min(length, whole.shape[d]);
+          step += whole.stride[d];
+        }
+        const int64_t rows = whole.shape[0], item_bytes = item_size(view.dtype);
+        for (int64_t first = 0; length > 0 && first < rows; first += length + 1) {
+          View diagonal = view;
+          diagonal.data += first * whole.stride[0] * item_bytes;
+          diagonal.layout = Layout();
+          diagonal.layout.push(std::min(length, rows - first), step);
+          fill_view(diagonal, item.data());
+          if (!wrap || whole.rank != 2) break;
+        }
         return Status{0};
       },
       workspaceSize, executor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a tensor: Slice, SliceV2, StridedSlice.
+// Parts of a tensor: Slice, SliceV2, StridedSlice; StridedSliceAssignV2 writes one.
 #include "aclnnop/conversion.h"
 #include "ops/shape/movement.h"
 
@@ -202,5 +202,58 @@ EMU_OPERATOR(StridedSlice,
   check.shape_or_one_element("out", out, part(outline).layout);
   if (!check.ok()) return check.status();
   return plan_movement("aclnnStridedSlice", self, out, part, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(StridedSliceAssignV2, (aclTensor *varRef, const aclTensor *inputValue,
+                                    const aclIntArray *begin, const aclIntArray *end,
+                                    const aclIntArray *strides, const aclIntArray *axesOptional)) {
+  using namespace emu;
+  Check check("aclnnStridedSliceAssignV2");
+  check.required("varRef", varRef).required("inputValue", inputValue).required("begin", begin);
+  check.required("end", end).required("strides", strides).optional("axesOptional", axesOptional);
+  check.dtype("varRef", varRef).dtype("inputValue", inputValue).rank("varRef", varRef, 1, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype("inputValue", inputValue->dtype, "varRef", varRef->dtype);
+  const size_t count = begin->values.size(), rank = varRef->rank();
+  check.that(end->values.size() == count && strides->values.size() == count,
+             "begin, end and strides have %zu, %zu and %zu values; they must agree", count,
+             end->values.size(), strides->values.size());
+  check.that(count <= rank, "begin has %zu values; varRef has %zu dimensions", count, rank);
+  check.that(axesOptional == nullptr || axesOptional->values.size() == count,
+             "axesOptional has %zu values; begin has %zu",
+             axesOptional == nullptr ? 0 : axesOptional->values.size(), count);
+  if (!check.ok()) return check.status();
+  Cuts cuts = whole(*varRef);
+  uint32_t named = 0;
+  for (size_t i = 0; check.ok() && i < count; ++i) {
+    int axis = static_cast<int>(i);
+    if (axesOptional != nullptr)
+      dimension(check, "axesOptional", axesOptional->values[i], "varRef", rank, &axis);
+    if (!check.ok()) break;
+    const int64_t step = strides->values[i];
+    check.that((named >> axis & 1u) == 0, "axesOptional names dimension %d twice", axis);
+    check.that(step > 0, "strides[%zu] is %lld; it must be positive", i,
+               static_cast<long long>(step));
+    check.that(step == 1 || static_cast<size_t>(axis) + 1 < rank,
+               "strides[%zu] is %lld; the last dimension of varRef takes 1", i,
+               static_cast<long long>(step));
+    if (!check.ok()) break;
+    named |= 1u << axis;
+    cuts.cut[axis] = bounded(begin->values[i], end->values[i], step, cuts.cut[axis].length);
+  }
+  Layout shape = layout_of(*varRef);
+  for (int d = 0; check.ok() && d < cuts.rank; ++d) shape.shape[d] = cuts.cut[d].length;
+  check.shape("inputValue", inputValue, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnStridedSliceAssignV2");
+  const size_t to = plan.in_place(varRef), from = plan.input(inputValue);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View source = view_of(c.tensor(from));
+        if (source.count() != 0) move_view(source, cuts.of(view_of(c.tensor(to))));
+        return Status{0};
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH

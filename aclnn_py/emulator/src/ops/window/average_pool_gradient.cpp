@@ -55,8 +55,8 @@ Status plan_average_gradient(const AverageGradient &a, uint64_t *workspace_size,
   const bool through_half = a.how.cube_math_type == 2 && a.self->dtype == ACL_FLOAT,
              margins = a.count_margins;
   const auto shared = std::make_shared<const Windows>(windows);
-  return plan_one_to_one(
-      a.op, a.slopes, a.result,
+  return plan_slopes(
+      a.op, a.slopes, a.self, a.result,
       [=, spatial = a.how.spatial, divisor = a.how.divisor](const View &source,
                                                             const View &result) {
         std::unique_ptr<char[]> memory;
@@ -106,8 +106,8 @@ Status plan_cells(const char *op, const aclTensor *slopes, const aclTensor *self
   }
   check_slopes(check, slopes, pooled, self, "out", out);
   if (!check.ok()) return check.status();
-  return plan_one_to_one(
-      op, slopes, out,
+  return plan_slopes(
+      op, slopes, self, out,
       [=](const View &source, const View &result) {
         spread_cells(image_of(source, spatial), image_of(result, spatial));
       },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in one to three dimensions. Products and sums are float32 whatever the operands, the
-// bias is added in float32, and there is one rounding at the end. cubeMathType 1 and 3 permit the
-// hardware's shorter hf32 and are computed in full float32; 2 rounds the operands to float16.
+// Convolution in one to three dimensions, ConvDepthwise2d for one of channels apart. Products and
+// sums are float32 whatever the operands, the bias is added in float32, and there is one rounding
+// at the end. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full
+// float32; 2 rounds the operands to float16.
 #include "aclnnop/conv.h"
 
 #include "ops/norm/rows.h"
@@ -63,5 +64,55 @@ EMU_OPERATOR(Convolution,
   call.output = output;
   call.cube_math_type = cubeMathType;
   return emu::plan_convolution(call, workspaceSize, executor);
+}
+EMU_CATCH
+
+// One filter or more for each channel: as many groups as channels.
+EMU_OPERATOR(ConvDepthwise2d,
+             (const aclTensor *self, const aclTensor *weight, const aclIntArray *kernelSize,
+              const aclTensor *bias, const aclIntArray *stride, const aclIntArray *padding,
+              const aclIntArray *dilation, aclTensor *out, int8_t cubeMathType)) {
+  using namespace emu;
+  Check check("aclnnConvDepthwise2d");
+  check.required("self", self).required("weight", weight).required("kernelSize", kernelSize);
+  check.optional("bias", bias).required("stride", stride).required("padding", padding);
+  check.required("dilation", dilation).required("out", out);
+  check.dtype("self", self).dtype("weight", weight).dtype("bias", bias).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.same_dtype("weight", weight->dtype, "self", self->dtype)
+      .same_dtype("out", out->dtype, "self", self->dtype)
+      .rank("self", self, 4, 4)
+      .rank("weight", weight, 4, 4);
+  if (bias != nullptr) check.same_dtype("bias", bias->dtype, "self", self->dtype);
+  if (!check.ok()) return check.status();
+  length_in(check, "kernelSize", kernelSize, {2});
+  if (!check.ok()) return check.status();
+  check.that(kernelSize->values[0] == weight->shape[2] && kernelSize->values[1] == weight->shape[3],
+             "kernelSize is %lld, %lld; it must be the last two dimensions of weight, %lld, %lld",
+             static_cast<long long>(kernelSize->values[0]),
+             static_cast<long long>(kernelSize->values[1]),
+             static_cast<long long>(weight->shape[2]), static_cast<long long>(weight->shape[3]));
+  constexpr int64_t kMostChannels = 65535;
+  check.that(self->shape[1] >= 1 && self->shape[1] <= kMostChannels,
+             "self has %lld channels; allowed: 1 to %lld", static_cast<long long>(self->shape[1]),
+             static_cast<long long>(kMostChannels));
+  length_in(check, "padding", padding, {2});
+  if (!check.ok()) return check.status();
+  ConvolutionCall call{};
+  call.op = "aclnnConvDepthwise2d";
+  call.input = self;
+  call.weight = weight;
+  call.bias = bias;
+  call.stride = stride;
+  call.padding = padding;
+  call.dilation = dilation;
+  call.groups = self->shape[1];
+  call.output = out;
+  call.cube_math_type = cubeMathType;
+  call.input_name = "self";
+  call.bias_name = "bias";
+  call.output_name = "out";
+  call.narrow = true;
+  return plan_convolution(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -17,8 +17,10 @@ struct ConvolutionCall {
   int8_t cube_math_type;
   // Of the gradient, whose gradOutput has the place of the output.
   bool backward;
-
-  const char *output_name() const { return backward ? "gradOutput" : "output"; }
+  // Of channels apart: steps and spreads are limited too.
+  bool narrow;
+  // How messages name the tensors.
+  const char *input_name = "input", *bias_name = "biasOptional", *output_name = "output";
 };
 
 struct Convolution {

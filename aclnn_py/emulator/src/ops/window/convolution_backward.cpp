@@ -83,8 +83,11 @@ Status plan_backward(const BackwardCall &a, uint64_t *workspace_size, aclOpExecu
   const size_t output = plan.input(a.forward.output), input = plan.input(a.forward.input),
                weight = plan.input(a.forward.weight);
   size_t places[kGradients];
-  for (size_t i = 0; i < kGradients; ++i)
-    places[i] = a.asks_for(i) ? plan.output(a.results[i]) : kUnasked;
+  for (size_t i = 0; i < kGradients; ++i) {
+    const bool asked = a.asks_for(i);
+    const size_t at = asked ? plan.output(a.results[i]) : plan.input(a.results[i]);
+    places[i] = asked ? at : kUnasked;
+  }
   return plan.finish(
       [=, to_input = places[kOfInput], to_weight = places[kOfWeight],
        to_bias = places[kOfBias]](PlanContext &c) {
@@ -135,6 +138,7 @@ EMU_OPERATOR(ConvolutionBackward,
   call.forward.output = gradOutput;
   call.forward.cube_math_type = cubeMathType;
   call.forward.backward = true;
+  call.forward.output_name = "gradOutput";
   call.bias_sizes = biasSizesOptional;
   call.mask = outputMask;
   call.results[0] = gradInput;

@@ -23,36 +23,37 @@ std::string list(const aclIntArray *array) {
 void check_dtypes(Check &check, const ConvolutionCall &c) {
   // A 950 takes kinds of 8 bits too; there are no conversions for one of them.
   constexpr DtypeSet kEightBits = ~dt::kFloat;
-  check.dtype("input", c.input, kEightBits).dtype("weight", c.weight, kEightBits);
-  check.dtype("biasOptional", c.bias).dtype(c.output_name(), c.output, kEightBits);
+  check.dtype(c.input_name, c.input, kEightBits).dtype("weight", c.weight, kEightBits);
+  check.dtype(c.bias_name, c.bias).dtype(c.output_name, c.output, kEightBits);
   if (!check.ok()) return;
   if (c.transposed && !c.backward)
-    check.same_dtype("output", c.output->dtype, "input", c.input->dtype);
+    check.same_dtype(c.output_name, c.output->dtype, c.input_name, c.input->dtype);
   if (c.bias != nullptr) {
     check.that(c.bias->dtype == c.input->dtype || c.bias->dtype == c.weight->dtype,
-               "biasOptional has dtype %s; it must be that of input, %s, or of weight, %s",
-               dtype_name(c.bias->dtype), dtype_name(c.input->dtype), dtype_name(c.weight->dtype));
+               "%s has dtype %s; it must be that of %s, %s, or of weight, %s", c.bias_name,
+               dtype_name(c.bias->dtype), c.input_name, dtype_name(c.input->dtype),
+               dtype_name(c.weight->dtype));
   }
 }
 
 void check_formats(Check &check, const ConvolutionCall &c) {
   static constexpr aclFormat kFormats[] = {ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NCDHW};
   const aclFormat format = kFormats[c.input->rank() - 3];
-  format_in(check, "input", c.input, {format});
+  format_in(check, c.input_name, c.input, {format});
   format_in(check, "weight", c.weight, {format});
-  format_in(check, c.output_name(), c.output, {format});
+  format_in(check, c.output_name, c.output, {format});
   if (c.bias != nullptr) {
-    format_in(check, "biasOptional", c.bias,
+    format_in(check, c.bias_name, c.bias,
               {ACL_FORMAT_ND, ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NCDHW});
   }
 }
 
 void check_ranks(Check &check, const ConvolutionCall &c) {
-  check.rank("input", c.input, 3, 5);
+  check.rank(c.input_name, c.input, 3, 5);
   if (!check.ok()) return;
   const int rank = static_cast<int>(c.input->rank());
-  check.rank("weight", c.weight, rank, rank).rank(c.output_name(), c.output, rank, rank);
-  check.rank("biasOptional", c.bias, 1, 1);
+  check.rank("weight", c.weight, rank, rank).rank(c.output_name, c.output, rank, rank);
+  check.rank(c.bias_name, c.bias, 1, 1);
   if (!check.ok()) return;
   const size_t spatial = c.input->rank() - 2;
   length_in(check, "stride", c.stride, {spatial});
@@ -68,7 +69,7 @@ void check_ranks(Check &check, const ConvolutionCall &c) {
 
 void check_values(Check &check, const ConvolutionCall &c) {
   for (const auto &[name, tensor] :
-       {std::pair<const char *, const aclTensor *>{"input", c.input}, {"weight", c.weight}}) {
+       {std::pair<const char *, const aclTensor *>{c.input_name, c.input}, {"weight", c.weight}}) {
     for (const int64_t extent : tensor->shape) {
       check.that(extent <= kLongestDimension, "%s has shape %s; no dimension may exceed %lld", name,
                  shape_text(layout_of(*tensor)).c_str(), static_cast<long long>(kLongestDimension));
@@ -87,8 +88,9 @@ void check_values(Check &check, const ConvolutionCall &c) {
   const int64_t channels = c.input->shape[1];
   if (c.transposed) {
     check.that(c.weight->shape[0] == channels,
-               "weight has shape %s; its first dimension must be the %lld channels of input",
-               shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(channels));
+               "weight has shape %s; its first dimension must be the %lld channels of %s",
+               shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(channels),
+               c.input_name);
     for (size_t d = 0; check.ok() && d < c.output_padding->values.size(); ++d) {
       const int64_t more = c.output_padding->values[d];
       const bool fits = more < c.stride->values[d] || (!c.backward && more < c.dilation->values[d]);
@@ -98,13 +100,13 @@ void check_values(Check &check, const ConvolutionCall &c) {
                  static_cast<long long>(more), static_cast<long long>(c.stride->values[d]),
                  static_cast<long long>(c.dilation->values[d]));
     }
-    check.that(channels > 0, "input has shape %s; a transposed convolution needs channels",
-               shape_text(layout_of(*c.input)).c_str());
+    check.that(channels > 0, "%s has shape %s; a transposed convolution needs channels",
+               c.input_name, shape_text(layout_of(*c.input)).c_str());
   } else {
     check.that(c.weight->shape[1] * c.groups == channels,
-               "weight has %lld channels in each of %lld groups; input has %lld",
+               "weight has %lld channels in each of %lld groups; %s has %lld",
                static_cast<long long>(c.weight->shape[1]), static_cast<long long>(c.groups),
-               static_cast<long long>(channels));
+               c.input_name, static_cast<long long>(channels));
     for (const int64_t more : c.backward ? c.output_padding->values : std::vector<int64_t>()) {
       check.that(more == 0,
                  "outputPadding has the value %lld; allowed: 0 where transposed is false",
@@ -116,7 +118,7 @@ void check_values(Check &check, const ConvolutionCall &c) {
              shape_text(layout_of(*c.weight)).c_str(), static_cast<long long>(c.groups));
   if (check.ok() && c.bias != nullptr) {
     const int64_t wanted = c.transposed ? c.weight->shape[1] * c.groups : c.weight->shape[0];
-    check.that(c.bias->shape[0] == wanted, "biasOptional has shape %s; expected (%lld,)",
+    check.that(c.bias->shape[0] == wanted, "%s has shape %s; expected (%lld,)", c.bias_name,
                shape_text(layout_of(*c.bias)).c_str(), static_cast<long long>(wanted));
   }
 }
@@ -146,9 +148,9 @@ Layout place_windows(Check &check, const ConvolutionCall &c, Windows *windows) {
       axis.extent = length;
       axis.count = window_count(axis, false);
       check.that(c.input->numel() == 0 || length + axis.before + axis.after >= wide,
-                 "input has %lld elements along dimension %zu, with padding %s %lld; the window "
+                 "%s has %lld elements along dimension %zu, with padding %s %lld; the window "
                  "covers %lld",
-                 static_cast<long long>(length), 2 + d, list(c.padding).c_str(),
+                 c.input_name, static_cast<long long>(length), 2 + d, list(c.padding).c_str(),
                  static_cast<long long>(length + axis.before + axis.after),
                  static_cast<long long>(wide));
       shape.push(axis.count, 0);
@@ -167,9 +169,16 @@ constexpr Limits kLimits[2][3] = {{{0, 0, 255, 0}, {0, 0, 255, 0}, {511, 63, 255
 // Of the gradient of one that is not transposed.
 constexpr Limits kBackward[3] = {{255, 0, 255, 255}, {255, 0, 255, 255}, {255, 63, 255, 255}};
 
+// Of channels apart.
+constexpr Limits kNarrow = {0, 63, 255, 255};
+
+const Limits &limits_of(const ConvolutionCall &c, int spatial) {
+  if (c.narrow) return kNarrow;
+  return c.backward && !c.transposed ? kBackward[spatial - 1] : kLimits[c.transposed][spatial - 1];
+}
+
 Status check_limits(const ConvolutionCall &c, const Windows &windows, int spatial) {
-  const Limits &limits =
-      c.backward && !c.transposed ? kBackward[spatial - 1] : kLimits[c.transposed][spatial - 1];
+  const Limits &limits = limits_of(c, spatial);
   for (int d = std::max(1, kAxes - spatial); d < kAxes; ++d) {
     const Axis &axis = windows.axes[d];
     const struct {
@@ -208,11 +217,11 @@ void check_margins(Check &check, const ConvolutionCall &c, const Windows &window
 
 Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   Check check(c.op);
-  check.required("input", c.input).required("weight", c.weight).optional("biasOptional", c.bias);
+  check.required(c.input_name, c.input).required("weight", c.weight).optional(c.bias_name, c.bias);
   check.required("stride", c.stride)
       .required("padding", c.padding)
       .required("dilation", c.dilation);
-  check.required(c.output_name(), c.output);
+  check.required(c.output_name, c.output);
   if (c.transposed || c.backward) check.required("outputPadding", c.output_padding);
   if (check.ok()) check_dtypes(check, c);
   if (check.ok()) check_ranks(check, c);
@@ -222,11 +231,11 @@ Status check_convolution(const ConvolutionCall &c, Convolution *convolution) {
   const int spatial = static_cast<int>(c.input->rank()) - 2;
   Windows windows;
   const Layout shape = place_windows(check, c, &windows);
-  check.shape(c.output_name(), c.output, shape);
+  check.shape(c.output_name, c.output, shape);
   check.that(c.output->numel() == 0 || (c.input->numel() != 0 && c.weight->numel() != 0),
-             "input %s or weight %s is empty and %s %s is not",
+             "%s %s or weight %s is empty and %s %s is not", c.input_name,
              shape_text(layout_of(*c.input)).c_str(), shape_text(layout_of(*c.weight)).c_str(),
-             c.output_name(), shape_text(layout_of(*c.output)).c_str());
+             c.output_name, shape_text(layout_of(*c.output)).c_str());
   if (check.ok()) check_margins(check, c, windows, spatial);
   check.that(c.cube_math_type >= 0 && c.cube_math_type <= 3, "cubeMathType is %d; allowed: 0 to 3",
              c.cube_math_type);

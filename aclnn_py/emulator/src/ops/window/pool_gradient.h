@@ -40,6 +40,26 @@ inline Check &check_slopes(Check &check, const aclTensor *slopes, const Layout &
   return check.shape("gradOutput", slopes, pooled).shape(name, result, layout_of(*self));
 }
 
+// Plans a gradient whose kernel does not read self: body(slopes, result) gets slopes that may be
+// read while the result is written.
+template <class F>
+Status plan_slopes(const char *op, const aclTensor *slopes, const aclTensor *self,
+                   const aclTensor *result, F body, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
+  PlanBuilder plan(op);
+  const size_t from = plan.input(slopes);
+  plan.input(self);
+  const size_t to = plan.output(result);
+  return plan.finish(
+      [from, to, body](PlanContext &c) {
+        Operands operands;
+        const View target = view_of(c.tensor(to));
+        body(operands.safe(view_of(c.tensor(from)), {target}), target);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 // Of adaptive pools: the shape of gradOutput, whose last dimensions are free, but not empty.
 inline Layout free_cells(Check &check, const aclTensor *slopes, const aclTensor *self,
                          int spatial) {
