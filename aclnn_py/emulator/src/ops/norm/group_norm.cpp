@@ -1,27 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation per channel: GroupNorm and BatchNorm.
 #include "aclnnop/norm.h"
+#include "ops/norm/channels.h"
 #include "ops/norm/group.h"
 
 #include <cmath>
-
-namespace emu {
-namespace {
-
-// Elements of channel `channel` of sample `sample`: what is left of the layout when both are fixed.
-View channel_view(const View &view, int64_t sample, int64_t channel, bool all_samples) {
-  View part = view;
-  part.data += (all_samples ? 0 : sample * view.layout.stride[0] * item_size(view.dtype)) +
-               channel * view.layout.stride[1] * item_size(view.dtype);
-  part.layout = Layout();
-  if (all_samples) part.layout.push(view.layout.shape[0], view.layout.stride[0]);
-  for (int d = 2; d < view.layout.rank; ++d)
-    part.layout.push(view.layout.shape[d], view.layout.stride[d]);
-  return part;
-}
-
-}  // namespace
-}  // namespace emu
 
 EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const aclTensor *beta,
                          int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
@@ -110,11 +93,8 @@ EMU_OPERATOR(BatchNorm,
       .dtype("output", output)
       .dtype("saveMean", saveMean)
       .dtype("saveInvstd", saveInvstd);
-  check.plain_format("input", input).rank("input", input, 2, 8);
+  check_channels(check, "input", input);
   if (!check.ok()) return check.status();
-  check.that(input->format != ACL_FORMAT_NHWC && input->format != ACL_FORMAT_NDHWC,
-             "input has format %s; the channel must be the second dimension",
-             format_name(input->format));
   check.same_dtype("output", output->dtype, "input", input->dtype);
   const int64_t channels = input->shape[1];
   Layout line;
@@ -145,7 +125,7 @@ EMU_OPERATOR(BatchNorm,
         std::vector<float> saved_means(means), saved_inverses(means);
         const int64_t width = channels == 0 ? 0 : source.count() / channels;
         for_each_row<float>(channels, width, 1, [&](int64_t channel, float *x) {
-          RowSource<float>(channel_view(source, 0, channel, true)).read(0, width, x);
+          RowSource<float>(channel_of(source, channel)).read(0, width, x);
           const auto at = static_cast<size_t>(channel);
           double mean = static_cast<double>(means[at]),
                  variance = static_cast<double>(variances[at]);
@@ -165,7 +145,7 @@ EMU_OPERATOR(BatchNorm,
           const auto center = static_cast<float>(mean), factor = static_cast<float>(inverse);
           for (int64_t i = 0; i < width; ++i)
             x[i] = (x[i] - center) * factor * scale[at] + shift[at];
-          RowTarget<float>(channel_view(result, 0, channel, true)).write(0, width, x);
+          RowTarget<float>(channel_of(result, channel)).write(0, width, x);
         });
         if (!training) return Status{0};
         const auto store = [&](size_t index, const std::vector<float> &values) {
