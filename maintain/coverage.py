@@ -485,8 +485,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantizedBatchNorm computes in float64 and rounds once, to the nearest number, half to"
         " even, within the range of the dtype.",
         "The counter of BatchNormElemtBackward has any shape and is added up. Running variances"
-        " move by the unbiased estimate in BatchNormGatherStatsWithCounts too, by the variance itself"
-        " where there is one sample; versions 0 and 1 of FastBatchNormBackward are one algorithm.",
+        " move by the unbiased estimate in BatchNormGatherStatsWithCounts too, by the variance"
+        " itself where there is one sample; versions 0 and 1 of FastBatchNormBackward are one"
+        " algorithm.",
         "A 910B refuses the norms of the 950 with 561103, as their documents refuse everything but"
         " null.",
     ),
