@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.serving import *  # noqa: F403
     from aclnn_py.functional.sparse_attention import *  # noqa: F403
+    from aclnn_py.functional.window_gradients import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
 
 # Module -> the functions it defines.
@@ -351,6 +352,37 @@ _FUNCTIONS = {
         "nsa_compress_with_cache_",
         "nsa_selected_attention",
         "nsa_selected_attention_infer",
+    ),
+    "window_gradients": (
+        "adaptive_avg_pool2d_backward",
+        "adaptive_avg_pool3d_backward",
+        "adaptive_max_pool2d",
+        "adaptive_max_pool2d_backward",
+        "adaptive_max_pool3d",
+        "adaptive_max_pool3d_backward",
+        "avg_pool2d_backward",
+        "avg_pool3d_backward",
+        "circular_pad2d",
+        "circular_pad2d_backward",
+        "circular_pad3d",
+        "circular_pad3d_backward",
+        "conv1d_backward",
+        "conv2d_backward",
+        "conv3d_backward",
+        "conv_transpose1d_backward",
+        "conv_transpose2d_backward",
+        "conv_transpose3d_backward",
+        "fold",
+        "max_pool2d_with_indices_backward",
+        "max_pool3d_with_indices_backward",
+        "max_unpool2d",
+        "max_unpool3d",
+        "reflection_pad1d_backward",
+        "reflection_pad2d_backward",
+        "reflection_pad3d_backward",
+        "replication_pad1d_backward",
+        "replication_pad2d_backward",
+        "replication_pad3d_backward",
     ),
     "windows": (
         "adaptive_avg_pool2d",

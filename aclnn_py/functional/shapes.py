@@ -24,6 +24,7 @@ __all__ = [
     "broadcast",
     "conv_shape",
     "einsum_shape",
+    "folded_shape",
     "given_dims",
     "half",
     "joined_shape",
@@ -176,6 +177,17 @@ def unfolded_shape(
     """Shape of the columns made of all windows of (n, channels, height, width)."""
     count = prod(pooled_shape(shape, kernel, stride, padding, dilation)[2:])
     return (shape[0], shape[1] * prod(kernel), count)
+
+
+def folded_shape(
+    shape: tuple[int, ...], size: tuple[int, ...], kernel: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return the shape of the image that columns of windows were copied from."""
+    if len(shape) not in (2, 3) or shape[-2] % prod(kernel):
+        raise InvalidArgumentError(
+            f"input: shape {shape}; expected (n, channels * {prod(kernel)}, windows) or without n"
+        )
+    return (*shape[:-2], shape[-2] // prod(kernel), *size)
 
 
 def reduced_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ from maintain.functional.tables import (
     routing,
     serving,
     sparse_attention,
+    window_gradients,
     windows,
 )
 
@@ -58,6 +59,7 @@ FAMILIES: dict[str, ModuleType] = {
         conversion,
         creation,
         windows,
+        window_gradients,
     )
 }
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES.values() for row in family.ROWS}
