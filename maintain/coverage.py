@@ -229,7 +229,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "MhcPreSinkhorn adds hcEps behind the first sigmoid as MhcPre does, and takes it as the"
         " epsilon of its stages too. The first stage has no sums: its place in sumOut is not"
         " written.",
-        "MhcSinkhorn has no normOut and sumOut: the documents do not say how the stages lie there.",
+        "MhcSinkhorn has no normOut and sumOut: the documents do not say how the stages lie there."
+        " MhcSinkhornBackward, which reads them, is absent for that reason.",
+        "MhcPreBackward leads the gradient of invRms to x, of which the norm is taken, not to"
+        " x * gamma. MhcPreSinkhornBackward multiplies by normOut at its last stage as documented,"
+        " epsilon included.",
     ),
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
@@ -314,6 +318,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " element i with one of those from i on, which place offset + i chooses in the same way.",
     ),
     "moe": (
+        "The gradients of routing by a map are those of the forward operators: without padding the"
+        " gradients of probabilities go to the places of the map in the order of the experts."
+        " MoeTokenUnpermuteWithEpGrad takes and gives the rows of the range, as the forward form"
+        " makes them, or all; a row that two copies share is a fault.",
         "Gates choose in the order of Topk: of equal scores the lower index comes first, and NaN is"
         " the highest score.",
         "A row that `finished` names gets the number of experts as every expert; its values are"

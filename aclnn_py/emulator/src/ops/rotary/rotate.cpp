@@ -31,7 +31,40 @@ void rotate(int64_t mode, const float *x, const float *cos, const float *sin, in
   }
 }
 
-void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, const View &out) {
+void rotate_back(int64_t mode, const float *dy, const float *cos, const float *sin, int64_t width,
+                 float *dx) {
+  const int64_t half = width / 2;
+  switch (mode) {
+    case kHalf:
+      for (int64_t i = 0; i < half; ++i) {
+        dx[i] = dy[i] * cos[i] + dy[half + i] * sin[half + i];
+        dx[half + i] = dy[half + i] * cos[half + i] - dy[i] * sin[i];
+      }
+      return;
+    case kInterleave:
+      for (int64_t i = 0; i < width; i += 2) {
+        dx[i] = dy[i] * cos[i] + dy[i + 1] * sin[i + 1];
+        dx[i + 1] = dy[i + 1] * cos[i + 1] - dy[i] * sin[i];
+      }
+      return;
+    case kQuarter:
+      rotate_back(kHalf, dy, cos, sin, half, dx);
+      rotate_back(kHalf, dy + half, cos + half, sin + half, half, dx + half);
+      return;
+    default:
+      for (int64_t i = 0; i < half; ++i) {
+        dx[2 * i] = dy[i] * cos[i] + dy[half + i] * sin[half + i];
+        dx[2 * i + 1] = dy[half + i] * cos[half + i] - dy[i] * sin[i];
+      }
+  }
+}
+
+namespace {
+
+using Turn = void (*)(int64_t, const float *, const float *, const float *, int64_t, float *);
+
+void each_row(Turn turn, int64_t mode, const View &x, const View &cos, const View &sin,
+              const View &out) {
   Operands operands;
   const int64_t width = x.layout.shape[x.layout.rank - 1];
   if (x.count() == 0) return;
@@ -44,9 +77,20 @@ void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, c
     source.read(row * width, width, in);
     c.read(row * width, width, cosine);
     s.read(row * width, width, sine);
-    rotate(mode, in, cosine, sine, width, result);
+    turn(mode, in, cosine, sine, width, result);
     target.write(row * width, width, result);
   });
+}
+
+}  // namespace
+
+void rotate_all(int64_t mode, const View &x, const View &cos, const View &sin, const View &out) {
+  each_row(&rotate, mode, x, cos, sin, out);
+}
+
+void rotate_all_back(int64_t mode, const View &dy, const View &cos, const View &sin,
+                     const View &dx) {
+  each_row(&rotate_back, mode, dy, cos, sin, dx);
 }
 
 void check_tables(Check &check, const char *name, const aclTensor *x, const aclTensor *cos,
