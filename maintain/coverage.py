@@ -179,7 +179,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " a fault (507014).",
     ),
     "conversion": (
-        "NpuFormatCast fills what a block has beyond the tensor with zeros.",
+        "NpuFormatCast fills what a block has beyond the tensor with zeros. On a 950 it casts floats"
+        " of 8 and 4 bits too, as codes.",
         "TransConvolutionWeight is absent: what it writes has the shape of its input and a format"
         " that its document does not name.",
         "ChunkCat fills the last chunks of a tensor up with zeros and flattens every chunk.",
@@ -383,7 +384,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "DequantSwigluQuant and its second version add a bias of integers to the product and one of"
         " floats to the scaled value, as DequantBias does. They take dynamic quantisation only: the"
         " documents do not say whether static quantisation multiplies by its scale or divides."
-        " DequantSituQuant ignores the offset of dynamic quantisation and takes no groups.",
+        " On a 950 the second version gives floats of 8 bits for the last dimension; FLOAT4, whose"
+        " scale is not documented, is refused. DequantSituQuant ignores the offset of dynamic"
+        " quantisation and takes no groups.",
         "Fake quantisation divides in float32 and takes NaN for quantMin, outside the range.",
         "FlatQuant adds both products in float32 and rounds nothing between them; matrices behind"
         " the last group of FlatQuantV3 are not written. FLOAT4 is rounded to the nearest number,"
@@ -431,7 +434,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Counts of AlltoAllvGroupedMatMul and GroupedMatMulAlltoAllv lie by rank, then by expert;"
         " rows for products lie by expert, then by rank. Both, QuantAllReduce and"
         " QuantReduceScatter, which the documents give to other chips, run on a 910B too. The"
-        " latter two sum in float32 in rank order and round once.",
+        " latter two sum in float32 in rank order and round once; on a 950 they take floats of 8"
+        " bits too, with scales of 128 values or powers of two for 32.",
         "AllGatherMatmulV2, MatmulReduceScatterV2 and QuantMatmulAllReduceV4 and V5 take floats of"
         " 8 bits on a 950, the latter two FLOAT4_E2M1 too, with the steps of QuantMatmulV5. Blocks"
         " of scales begin anew with the rows of each rank. commQuantMode 1 is refused: how many"

@@ -80,7 +80,7 @@ EMU_OPERATOR(AdaLayerNormQuant,
   check.required("quantScale", quantScale).optional("quantOffsetOptional", quantOffsetOptional);
   check.dtype("x", x).dtype("scale", scale).dtype("shift", shift);
   for (const auto &[name, tensor] : vectors) check.dtype(name, tensor);
-  check.dtype("out", out, dtype_set(ACL_HIFLOAT8)).dtype("quantScale", quantScale);
+  check.dtype("out", out).dtype("quantScale", quantScale);
   check.rank("x", x, 2, 8);
   if (!check.ok()) return check.status();
   check.that(std::strcmp(quantMode, "dynamic") == 0, "quantMode is \"%.40s\"; allowed: \"dynamic\"",

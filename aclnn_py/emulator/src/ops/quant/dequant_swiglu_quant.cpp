@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "aclnnop/quant.h"
+#include "core/chip.h"
 #include "ops/quant/dequant_rows.h"
 #include "ops/quant/dynamic.h"
 #include "ops/quant/gated.h"
@@ -235,13 +236,20 @@ EMU_OPERATOR(DequantSwigluQuantV2,
   check.required("x", x).required("yOut", yOut).required("scaleOut", scaleOut).dtype("yOut", yOut);
   emu::check_dst_type(check, "dstType", dstType, "yOut", yOut);
   const char *rounding = roundModeOptional == nullptr ? "rint" : roundModeOptional;
-  check.that(std::strcmp(rounding, "rint") == 0,
-             "roundModeOptional is \"%.40s\"; allowed: \"rint\"", rounding);
-  check.that(activateDim == -1, "activateDim is %lld; this chip takes -1",
+  // HiFloat8 rounds away from zero, the others to even.
+  const char *only = check.ok() && yOut->dtype == ACL_HIFLOAT8 ? "round" : "rint";
+  check.that(std::strcmp(rounding, only) == 0, "roundModeOptional is \"%.40s\"; allowed: \"%s\"",
+             rounding, only);
+  const bool newer = emu::chip_is_950();
+  check.rank("x", x, 2, newer ? 8 : 2);
+  if (!check.ok()) return check.status();
+  check.that(activateDim == -1 || (newer && activateDim + 1 == static_cast<int64_t>(x->rank())),
+             "activateDim is %lld; allowed: -1, the last dimension",
              static_cast<long long>(activateDim));
-  check.rank("x", x, 2, 2);
-  if (check.ok()) {
-    check.that(x->numel() > 0, "x is empty, which is not supported");
+  check.that(!newer || swigluMode == 0, "swigluMode is %lld; this chip takes 0",
+             static_cast<long long>(swigluMode));
+  check.that(x->numel() > 0, "x is empty, which is not supported");
+  if (!newer) {
     check.that(x->shape[1] % kUnit == 0,
                "x has %lld in its last dimension; allowed: multiples of %lld",
                static_cast<long long>(x->shape[1]), static_cast<long long>(kUnit));

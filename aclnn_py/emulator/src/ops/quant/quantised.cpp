@@ -154,12 +154,15 @@ View shared_view(const aclTensor &packed) {
 QuantSource::QuantSource(const aclTensor &x) {
   if (x.dtype == ACL_INT4) nibbles_ = reinterpret_cast<const uint8_t *>(first_byte(x));
   else if (x.dtype == ACL_INT32) words_.emplace(view_of(x));
+  else if (x.dtype == ACL_HIFLOAT8) codes_.emplace(x);
   else whole_.emplace(view_of(x));
 }
 
 void QuantSource::read(int64_t start, int64_t count, float *to) const {
   if (whole_) {
     whole_->read(start, count, to);
+  } else if (codes_) {
+    codes_->read(start, count, to);
   } else if (nibbles_ != nullptr) {
     for (int64_t i = 0; i < count; ++i) to[i] = number_of_4_bits(nibbles_, start + i);
   } else {

@@ -54,7 +54,7 @@ class QuantTarget {
 View shared_view(const aclTensor &packed);
 
 // `count` consecutive quantised values as float32, counted from the first one of a tensor of INT8,
-// INT4 or INT32 with eight values.
+// INT4, INT32 with eight values or floats of 8 bits.
 class QuantSource {
  public:
   explicit QuantSource(const aclTensor &x);
@@ -64,6 +64,7 @@ class QuantSource {
   const uint8_t *nibbles_ = nullptr;
   std::optional<RowSource<int32_t>> words_;
   std::optional<RowSource<float>> whole_;
+  std::optional<LowValues> codes_;  // of HIFLOAT8
 };
 
 }  // namespace emu

@@ -165,7 +165,7 @@ EMU_OPERATOR(AscendAntiQuant,
       .required("scale", scale)
       .optional("offsetOptional", offsetOptional)
       .required("y", y);
-  check.dtype("x", x, dtype_set(ACL_HIFLOAT8)).dtype("y", y);
+  check.dtype("x", x).dtype("y", y);
   check.dtype("scale", scale).dtype("offsetOptional", offsetOptional);
   check.plain_format("x", x).plain_format("y", y).rank("y", y, 0, 8);
   check.rank("scale", scale, 1, 1).rank("offsetOptional", offsetOptional, 1, 1);

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Casts and sums of ranks with floats of 8 and 4 bits, made in the process with the newer chip."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import aclnn_py as ap
+from aclnn_py.distributed import Communicator
+
+Array = np.ndarray[Any, Any]
+
+
+def cast_there_and_back(kind: str, shape: tuple[int, int]) -> tuple[Array, Array]:
+    """The bytes of the blocks of random codes, and what a cast makes of them again."""
+    from aclnn_py.tensor.dtypes import dtype_of
+
+    codes = np.random.default_rng(8).integers(0, 16, shape).astype(np.uint8)
+    plain = ap.from_numpy(codes.view(dtype_of(kind).numpy), dtype=kind)
+    blocks = ap.empty(shape, kind, format="FRACTAL_NZ")
+    back = ap.from_numpy((codes ^ 1).view(dtype_of(kind).numpy), dtype=kind)
+    ap.ops.npu_format_cast(plain, blocks)
+    ap.ops.npu_format_cast(blocks, back)
+    ap.synchronize()
+    raw = np.zeros(blocks.nbytes, np.uint8)
+    blocks.buffer.read(raw)
+    return raw, back.numpy()
+
+
+def on_threads(ranks: int, work: Callable[[Communicator], Any]) -> list[Any]:
+    """What each rank returns."""
+    comms, found, errors = Communicator.init_all(ranks), [None] * ranks, []
+
+    def run(comm: Communicator) -> None:
+        try:
+            with comm.device:
+                found[comm.rank] = work(comm)
+        except Exception as error:  # the test is told
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(comm,)) for comm in comms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    for comm in comms:
+        comm.close()
+    if errors:
+        raise errors[0]
+    return found
+
+
+def reduced(kind: str, scale: str, codes: list[Array], scales: list[Array]) -> tuple[Any, Any]:
+    """The sums that each rank gets whole, and its share of them."""
+
+    def work(comm: Communicator) -> tuple[Array, Array]:
+        x = ap.from_numpy(codes[comm.rank], dtype=kind)
+        factors = ap.from_numpy(scales[comm.rank], dtype=scale)
+        rows, width = codes[0].shape
+        whole = ap.from_numpy(np.full((rows, width), 77, np.float32))
+        part = ap.from_numpy(np.full((rows // comm.world_size, width), 77, np.float32))
+        ap.ops.quant_all_reduce(x, factors, comm.name, "sum", whole)
+        ap.ops.quant_reduce_scatter(x, factors, comm.name, "sum", part)
+        ap.synchronize()
+        return whole.numpy(), part.numpy()
+
+    made = on_threads(len(codes), work)
+    return [one[0] for one in made], [one[1] for one in made]
+
+
+def meet(kind: str) -> bool:
+    """Whether two ranks pass a barrier."""
+
+    def work(comm: Communicator) -> bool:
+        x = ap.empty((2, 4), kind)
+        ap.ops.distribute_barrier(x, comm.name, 2)
+        ap.synchronize()
+        return True
+
+    return on_threads(2, work) == [True, True]
