@@ -179,8 +179,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " a fault (507014).",
     ),
     "conversion": (
-        "NpuFormatCast fills what a block has beyond the tensor with zeros. On a 950 it casts floats"
-        " of 8 and 4 bits too, as codes.",
+        "NpuFormatCast fills what a block has beyond the tensor with zeros. On a 950 it casts"
+        " floats of 8 and 4 bits too, as codes.",
         "TransConvolutionWeight is absent: what it writes has the shape of its input and a format"
         " that its document does not name.",
         "ChunkCat fills the last chunks of a tensor up with zeros and flattens every chunk.",
