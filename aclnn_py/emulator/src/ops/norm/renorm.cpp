@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices along a dimension whose norm exceeds a limit are scaled to it.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 #include "aclnnop/norm.h"
+#include "ops/index/addresses.h"
 #include "ops/reduce/norms.h"
 #include "ops/reduce/row_reader.h"
 
@@ -63,6 +67,60 @@ EMU_OPERATOR(InplaceRenorm,
              (aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm)) {
   return plan_renorm("aclnnInplaceRenorm", selfRef, p, dim, maxNorm, selfRef, workspaceSize,
                      executor);
+}
+EMU_CATCH
+
+// Rows that are named once or more are scaled once.
+EMU_OPERATOR(EmbeddingRenorm,
+             (aclTensor *selfRef, const aclTensor *indices, double maxNorm, double normType)) {
+  constexpr const char *op = "aclnnEmbeddingRenorm";
+  Check check(op);
+  check.required("selfRef", selfRef).required("indices", indices);
+  check.dtype("selfRef", selfRef).dtype("indices", indices);
+  check.rank("selfRef", selfRef, 2, 2).rank("indices", indices, 0, 8);
+  check.that(normType >= 0, "normType is %g; it must not be negative", normType);
+  check.that(maxNorm >= 0, "maxNorm is %g; it must not be negative", maxNorm);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t table = plan.in_place(selfRef), named = plan.input(indices);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View self = view_of(context.tensor(table));
+        const int64_t count = self.layout.shape[0], width = self.layout.shape[1];
+        std::vector<int64_t> rows(static_cast<size_t>(context.tensor(named).numel()));
+        const Reader reader(view_of(context.tensor(named)), ACL_INT64);
+        for (int64_t i = 0; i < static_cast<int64_t>(rows.size()); i += kBlock) {
+          const int64_t n = std::min<int64_t>(kBlock, static_cast<int64_t>(rows.size()) - i);
+          const void *block = reader.read(i, n, rows.data() + i);
+          if (block != rows.data() + i) {
+            std::memcpy(rows.data() + i, block, static_cast<size_t>(n) * sizeof(int64_t));
+          }
+        }
+        IndexFault fault;
+        for (const int64_t row : rows) {
+          if (row < 0 || row >= count) fault.report(row, count);
+        }
+        if (fault.found) return fault.status(op, "indices");
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        const RowReader<double> values(self, AxisSet{2}, self.dtype);
+        const RowWriter<double> write(self);
+        parallel_for(static_cast<int64_t>(rows.size()), 8, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t row = rows[static_cast<size_t>(i)];
+            const double size = norm(values, row, normType);
+            if (!(size > maxNorm)) continue;
+            const double factor = maxNorm / (size + 1e-7);
+            values.each(row, [&](const double *x, int64_t n, int64_t start) {
+              double scaled[kBlock];
+              for (int64_t k = 0; k < n; ++k) scaled[k] = x[k] * factor;
+              write.put(row * width + start, n, scaled);
+            });
+          }
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
 }
 EMU_CATCH
 
