@@ -228,18 +228,18 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "loss": (
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"
-        " CrossEntropyLossGrad gives: a part of each loss is the weighted mean over all classes. The"
-        " gradient takes no smoothing but 0, as its document says.",
+        " CrossEntropyLossGrad gives: a part of each loss is the weighted mean over all"
+        " classes. The gradient takes no smoothing but 0, as its document says.",
         "FusedCrossEntropyLossWithMaxSum does not look at inputOptional and weightOptional, which"
-        " the document's example gives. FusedLinearCrossEntropyLossGrad reads the bits of targetMask"
-        " as FusedLinearOnlineMaxSum writes them, rounds the logits that it makes again as that one"
-        " does, and nothing else before its results.",
+        " the document's example gives. FusedLinearCrossEntropyLossGrad reads the bits of"
+        " targetMask as FusedLinearOnlineMaxSum writes them, rounds the logits that it makes"
+        " again as that one does, and nothing else before its results.",
         "CtcLoss computes in float64. Places of logAlphaOut that no path reaches hold -inf, also"
         " those behind the end of a sequence. CtcLossBackward is the derivative for logProbs, taken"
         " as free variables; frameworks add the probabilities to it, which the gradient of a"
         " log-softmax adds here.",
-        "A label that MultilabelMarginLoss is given twice counts once. LogitGrad with eps above 1 is"
-        " 0, as its formula says; an infinite x gives NaN.",
+        "A label that MultilabelMarginLoss is given twice counts once. LogitGrad with eps"
+        " above 1 is 0, as its formula says; an infinite x gives NaN.",
         "The two sets of ChamferDistanceBackward may differ in size.",
     ),
     "mhc": (
@@ -302,10 +302,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
     "index": (
         "EmbeddingDenseBackward adds in float64 in the order of the indices. An index that names no"
         " row is a fault.",
-        "EmbeddingBag writes the bag of each index in offset2bag, counts in bagSize the indices that"
-        " are not padding, and leaves maxIndices as it is unless largest values are asked for; a bag"
-        " without an index has the values 0 and the row -1. Offsets that do not begin with 0,"
-        " decrease, or do not end with the number of indices are a fault.",
+        "EmbeddingBag writes the bag of each index in offset2bag, counts in bagSize the"
+        " indices that are not padding, and leaves maxIndices as it is unless largest values"
+        " are asked for; a bag without an index has the values 0 and the row -1. Offsets that"
+        " do not begin with 0, decrease, or do not end with the number of indices are a fault.",
         "InplaceQuantScatter quantises as Quantize does, in float32: round(x / scale + zero).",
         "ScatterList takes any mask but 0 as true, and asks a 910B for the shapes that the document"
         " gives for a 950.",
