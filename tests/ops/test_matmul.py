@@ -230,6 +230,30 @@ def test_few_rows_have_the_bits_of_the_whole_product(layout: str, dtype: Dtype) 
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shape", [(1, 700, 90), (40, 301, 70), (200, 513, 130), (301, 258, 33)])
+def test_bfloat16_has_the_bits_of_the_same_values_in_float32(
+    shape: tuple[int, int, int], layout: str
+) -> None:
+    """Also where products and sums are subnormal, which some instructions take for zeros."""
+    rng = np.random.default_rng(37)
+    m, k, n = shape
+    x, y = rng.standard_normal((m, k)).astype(BF16), rng.standard_normal((k, n)).astype(BF16)
+    x[m // 2] = 1e-39
+    y[::3, n // 2 :] = 1e-30
+    x[0, ::2] *= BF16.type(1e-9)
+    whole, parts = hollow((m, n), np.float32), hollow((m, n), np.float32)
+    ap.ops.mm(place(x, layout), place(y, layout), whole, 0)
+    wide_operands = (place(v.astype(np.float32), layout) for v in (x, y))
+    ap.ops.mm(*wide_operands, parts, 0)
+    assert_same(whole.numpy(), parts.numpy())
+    y[:, n // 2 :] = 1e38
+    ap.ops.mm(place(x, layout), place(y, layout), whole, 0)
+    exact = (wide(x) @ wide(y))[m // 2, n // 2 :]
+    assert (exact > 1e-2).all()
+    np.testing.assert_allclose(whole.numpy()[m // 2, n // 2 :], exact, rtol=1e-5)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_matrix_times_a_column_in_double(layout: str) -> None:
     rng = np.random.default_rng(29)
     for rows, k in ((1, 9), (33, 7), (300, 600)):

@@ -2,9 +2,11 @@
 #include "ops/matmul/gemm.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/pool.h"
 #include "ops/dtype.h"
+#include "ops/matmul/gemm_pairs.h"
 #include "ops/matmul/gemm_stream.h"
 #include "ops/matmul/gemm_work.h"
 
@@ -13,28 +15,51 @@ namespace {
 
 struct GroupScratch;  // the memory a thread unpacks one group of columns into
 
-template <class C>
-struct Kind;
-template <>
-struct Kind<float> {
+// What is packed and summed. Panels of a kind that is `told_apart` need its careful tiles if they
+// have tiny numbers.
+struct Floats {
   using Packed = float;
+  using Sum = float;
   static constexpr int64_t per_unit = 1;
+  static constexpr bool told_apart = false;
   static int columns(const GemmKernels &k) { return k.columns; }
-  static auto tiles(const GemmKernels &k) { return k.tile_f32; }
+  static auto tiles(const GemmKernels &k, bool) { return k.tile_f32; }
+  static auto pack(const GemmKernels &k, GemmStorage storage) {
+    return k.pack[static_cast<int>(storage)];
+  }
 };
-template <>
-struct Kind<int32_t> {
+struct Bytes {
   using Packed = int16_t;
+  using Sum = int32_t;
   static constexpr int64_t per_unit = 2;  // products of two depths are summed at once
+  static constexpr bool told_apart = false;
   static int columns(const GemmKernels &k) { return k.columns; }
-  static auto tiles(const GemmKernels &k) { return k.tile_i32; }
+  static auto tiles(const GemmKernels &k, bool) { return k.tile_i32; }
+  static auto pack(const GemmKernels &k, GemmStorage storage) {
+    return k.pack[static_cast<int>(storage)];
+  }
 };
-template <>
-struct Kind<double> {
+struct Doubles {
   using Packed = double;
+  using Sum = double;
   static constexpr int64_t per_unit = 1;
+  static constexpr bool told_apart = false;
   static int columns(const GemmKernels &k) { return k.columns64; }
-  static auto tiles(const GemmKernels &k) { return k.tile_f64; }
+  static auto tiles(const GemmKernels &k, bool) { return k.tile_f64; }
+  static auto pack(const GemmKernels &k, GemmStorage storage) {
+    return k.pack[static_cast<int>(storage)];
+  }
+};
+struct Brains {
+  using Packed = uint16_t;
+  using Sum = float;
+  static constexpr int64_t per_unit = 2;
+  static constexpr bool told_apart = true;
+  static int columns(const GemmKernels &k) { return k.columns; }
+  static auto tiles(const GemmKernels &, bool tiny) {
+    return tiny ? gemm_pairs()->careful : gemm_pairs()->quick;
+  }
+  static auto pack(const GemmKernels &, GemmStorage) { return gemm_pairs()->pack; }
 };
 
 // The depth is cut into equal steps whatever the path, so that sums are made in one order.
@@ -49,9 +74,10 @@ constexpr int64_t few_rows = 128, group = 128;
 constexpr int64_t stretch = 32;
 constexpr int64_t cache_line = 64;
 
-template <class C>
+template <class Kind>
 class Product {
-  using P = typename Kind<C>::Packed;
+  using P = typename Kind::Packed;
+  using C = typename Kind::Sum;
 
  public:
   Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
@@ -61,10 +87,10 @@ class Product {
         parallel_(worth_threads(a, b)),
         kernels_(gemm_kernels()),
         height_(kernels_.rows),
-        width_(Kind<C>::columns(kernels_)),
-        tiles_(Kind<C>::tiles(kernels_)),
-        pack_a_(kernels_.pack[static_cast<int>(storage_of(a.dtype))]),
-        pack_b_(kernels_.pack[static_cast<int>(storage_of(b.dtype))]) {}
+        width_(Kind::columns(kernels_)),
+        tiles_{Kind::tiles(kernels_, false), Kind::tiles(kernels_, true)},
+        pack_a_(Kind::pack(kernels_, storage_of(a.dtype))),
+        pack_b_(Kind::pack(kernels_, storage_of(b.dtype))) {}
 
   void run() {
     if (a_.rows == 0 || b_.cols == 0) return;
@@ -95,31 +121,44 @@ class Product {
   }
 
   // Elements of the packed kind that `depth` takes.
-  static int64_t room(int64_t depth) {
-    return ceil_div(depth, Kind<C>::per_unit) * Kind<C>::per_unit;
-  }
+  static int64_t room(int64_t depth) { return ceil_div(depth, Kind::per_unit) * Kind::per_unit; }
 
   // The last panel has the rows that are left, not those of a full one.
   int tall(int64_t row, int64_t end) const {
     return static_cast<int>(std::min<int64_t>(height_, end - row));
   }
-  void pack_a(int64_t row, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+  // Both return whether the panel has tiny numbers.
+  bool pack_a(int64_t row, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
     const int rows = tall(row, end);
     pack_a_({a_.data, a_.row, a_.col, row, rows, depth_begin, depth, rows}, to);
+    return tiny(to, rows * room(depth));
   }
-  void pack_b(int64_t col, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+  bool pack_b(int64_t col, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
     pack_b_({b_.data, b_.col, b_.row, col, std::min<int64_t>(width_, end - col), depth_begin, depth,
              width_},
             to);
+    return tiny(to, width_ * room(depth));
+  }
+  static bool tiny([[maybe_unused]] const P *packed, [[maybe_unused]] int64_t count) {
+    if constexpr (Kind::told_apart) return gemm_pairs()->has_tiny(packed, count);
+    return false;
   }
 
-  // The panels of one group of columns, one after the other in `to`.
-  void unpack_group(int64_t begin, int64_t end, int64_t depth_begin, int64_t depth, P *to) const {
+  // The panels of one group of columns, one after the other in `to`, and which have tiny numbers.
+  void unpack_group(int64_t begin, int64_t end, int64_t depth_begin, int64_t depth, P *to,
+                    uint8_t *tiny) const {
     const int64_t step = b_.col.stride == 1 ? stretch : depth;
     for (int64_t p = 0; p < depth; p += step)
-      for (int64_t j = begin; j < end; j += width_)
-        pack_b(j, end, depth_begin + p, std::min(step, depth - p),
-               to + (j - begin) * room(depth) + p * width_);
+      for (int64_t j = begin; j < end; j += width_) {
+        const bool found = pack_b(j, end, depth_begin + p, std::min(step, depth - p),
+                                  to + (j - begin) * room(depth) + p * width_);
+        uint8_t &known = tiny[(j - begin) / width_];
+        known = found || (p > 0 && known);
+      }
+  }
+
+  GemmTile<P, C> tile(int64_t height, bool tiny) const {
+    return tiles_[Kind::told_apart && tiny][height - 1];
   }
 
   // First row of panel `i` of `panels` about as high as each other: low ones do not keep the
@@ -153,18 +192,23 @@ class Product {
   // uses them at once.
   void wide() {
     const int64_t panels = ceil_div(a_.rows, height_), k = a_.cols;
-    P *packed = static_cast<P *>(
-        scratch().take(static_cast<size_t>(panels * height_ * room(k)) * sizeof(P)));
+    const int64_t steps = ceil_div(k, depth_step);
+    const size_t packed_bytes = static_cast<size_t>(panels * height_ * room(k)) * sizeof(P);
+    P *packed =
+        static_cast<P *>(scratch().take(packed_bytes + static_cast<size_t>(panels * steps)));
+    uint8_t *tiny_a = reinterpret_cast<uint8_t *>(packed) + packed_bytes;
     each(panels, 4, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         for (int64_t p = 0; p < k; p += depth_step)
-          pack_a(share(i, panels), share(i + 1, panels), p, std::min(depth_step, k - p),
-                 packed + panels * height_ * p + i * height_ * room(std::min(depth_step, k - p)));
+          tiny_a[p / depth_step * panels + i] = pack_a(
+              share(i, panels), share(i + 1, panels), p, std::min(depth_step, k - p),
+              packed + panels * height_ * p + i * height_ * room(std::min(depth_step, k - p)));
     });
     const int64_t per_group =
         std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
     each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
       alignas(64) C sums[few_rows * group];
+      uint8_t tiny_b[group];
       Scratch &mine = PerThread<Scratch, GroupScratch>::get();
       P *unpacked =
           static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
@@ -177,11 +221,12 @@ class Product {
           const Block next = p + depth < k  ? block(g, p + depth)
                              : g + 1 < last ? block(g + 1, 0)
                                             : Block{};
-          unpack_group(begin, end, p, depth, unpacked);
+          unpack_group(begin, end, p, depth, unpacked, tiny_b);
           for (int64_t j = begin; j < end; j += width_) {
             await(next, (j - begin) / width_, across);
             for (int64_t i = 0; i < panels; ++i)
-              tiles_[share(i + 1, panels) - share(i, panels) - 1](
+              tile(share(i + 1, panels) - share(i, panels),
+                   tiny_a[p / depth_step * panels + i] | tiny_b[(j - begin) / width_])(
                   packed + panels * height_ * p + i * height_ * room(depth),
                   unpacked + (j - begin) * room(depth), width_, depth,
                   sums + share(i, panels) * group + (j - begin), group, p > 0);
@@ -208,6 +253,8 @@ class Product {
         a_room + b_room + static_cast<size_t>(a_panels * height_ * ldc) * sizeof(C)));
     P *packed_a = reinterpret_cast<P *>(memory), *packed_b = reinterpret_cast<P *>(memory + a_room);
     C *sums = reinterpret_cast<C *>(memory + a_room + b_room);
+    std::vector<uint8_t> tiny(static_cast<size_t>(a_panels + b_panels));
+    uint8_t *tiny_a = tiny.data(), *tiny_b = tiny_a + a_panels;
     const int64_t high = std::max<int64_t>(1, tile_height / height_),
                   broad = std::max<int64_t>(1, tile_width / width_);
     const int64_t tiles_down = ceil_div(a_panels, high), tiles_across = ceil_div(b_panels, broad);
@@ -215,11 +262,13 @@ class Product {
       const int64_t depth = std::min(depth_step, k - p);
       each(a_panels + b_panels, 4, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < std::min(last, a_panels); ++i)
-          pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * room(depth));
+          tiny_a[i] =
+              pack_a(row + i * height_, row + rows, p, depth, packed_a + i * height_ * room(depth));
         const int64_t begin = std::max<int64_t>(0, first - a_panels) * width_,
                       end = std::min((last - a_panels) * width_, cols);
         if (begin < end)
-          unpack_group(col + begin, col + end, p, depth, packed_b + begin * room(depth));
+          unpack_group(col + begin, col + end, p, depth, packed_b + begin * room(depth),
+                       tiny_b + begin / width_);
       });
       const bool finished = p + depth == k;
       each(tiles_down * tiles_across, 1, [&](int64_t first, int64_t last) {
@@ -228,7 +277,7 @@ class Product {
           const int64_t i1 = std::min(i0 + high, a_panels), j1 = std::min(j0 + broad, b_panels);
           for (int64_t j = j0; j < j1; ++j)
             for (int64_t i = i0; i < i1; ++i)
-              tiles_[tall(i * height_, rows) - 1](
+              tile(tall(i * height_, rows), tiny_a[i] | tiny_b[j])(
                   packed_a + i * height_ * room(depth), packed_b + j * width_ * room(depth), width_,
                   depth, sums + i * height_ * ldc + j * width_, ldc, p > 0);
           if (!finished) continue;
@@ -246,7 +295,7 @@ class Product {
   const bool parallel_;
   const GemmKernels &kernels_;
   const int height_, width_;
-  const GemmTile<P, C> *const tiles_;
+  const GemmTile<P, C> *const tiles_[2];
   void (*const pack_a_)(const GemmPanel &, void *);
   void (*const pack_b_)(const GemmPanel &, void *);
 };
@@ -254,13 +303,17 @@ class Product {
 }  // namespace
 
 void gemm_f32(const Matrix &a, const Matrix &b, const RowSink<float> &sink) {
-  Product<float>(a, b, sink).run();
+  if (a.dtype == ACL_BF16 && b.dtype == ACL_BF16 && gemm_pairs()) {
+    Product<Brains>(a, b, sink).run();
+  } else {
+    Product<Floats>(a, b, sink).run();
+  }
 }
 void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink) {
-  Product<int32_t>(a, b, sink).run();
+  Product<Bytes>(a, b, sink).run();
 }
 void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink) {
-  Product<double>(a, b, sink).run();
+  Product<Doubles>(a, b, sink).run();
 }
 
 }  // namespace emu

@@ -2,7 +2,8 @@
 // Matrix product over device memory: any strides, transposes, FRACTAL_NZ operands; float kinds
 // accumulate in float32 (float64 for float64), int8 in exact int32. The sum over k runs in the same
 // order whatever the tile, the batch or the number of threads, so a row of the result never depends
-// on its neighbours.
+// on its neighbours. Of each two depths the second one comes first, as in the instruction for two
+// products of bfloat16.
 #pragma once
 
 #include <cstdint>

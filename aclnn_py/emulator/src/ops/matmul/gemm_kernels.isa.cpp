@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "ops/matmul/gemm_kinds.isa.h"
+#include "ops/matmul/gemm_pack.isa.h"
 
 namespace emu {
 namespace EMU_ISA_NS {
@@ -22,16 +22,6 @@ constexpr int tile_rows = 8;
 constexpr int tile_rows = 4;
 #endif
 
-// The rows of the result are on their way to the cache while the products are summed.
-template <int rows, class C>
-inline void await_rows(const C *c, int64_t ldc, int columns) {
-#pragma GCC unroll 16
-  for (int i = 0; i < rows; ++i) {
-    __builtin_prefetch(c + i * ldc, 1);
-    __builtin_prefetch(c + i * ldc + columns - 1, 1);
-  }
-}
-
 template <int rows, class T>
 void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc, bool add) {
   using V = typename Vec<T>::type;
@@ -39,16 +29,22 @@ void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc,
   constexpr int lanes = Vec<T>::lanes;
   V sum[rows][2] = {};
   await_rows<rows>(c, ldc, 2 * lanes);
-  for (int64_t p = 0; p < depth; ++p) {
-    V left = *reinterpret_cast<const L *>(b), right = *reinterpret_cast<const L *>(b + lanes);
+  // Adds the products of one depth.
+  const auto add_depth = [&sum](const T *x, const T *y) {
+    const V left = *reinterpret_cast<const L *>(y), right = *reinterpret_cast<const L *>(y + lanes);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
-      sum[i][0] += a[i] * left;
-      sum[i][1] += a[i] * right;
+      sum[i][0] += x[i] * left;
+      sum[i][1] += x[i] * right;
     }
-    a += rows;
-    b += ldb;
+  };
+  for (int64_t p = 0; p + 2 <= depth; p += 2) {
+    add_depth(a + rows, b + ldb);
+    add_depth(a, b);
+    a += 2 * rows;
+    b += 2 * ldb;
   }
+  if (depth % 2) add_depth(a, b);
 #pragma GCC unroll 16
   for (int i = 0; i < rows; ++i) {
     auto *first = reinterpret_cast<L *>(c + i * ldc),
@@ -139,204 +135,6 @@ void to_f16(const float *source, uint16_t *target, int64_t count) {
 
 void to_bfloat16(const float *source, uint16_t *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i) target[i] = float_to_brain(source[i]);
-}
-
-// `count` consecutive indices of an axis of unit stride, which blocks may cut into pieces.
-template <class K>
-void read_run(const typename K::Stored *source, const GemmAxis &axis, int64_t begin, int64_t count,
-              typename K::Packed *target) {
-  while (count > 0) {
-    int64_t piece = axis.block ? axis.block - begin % axis.block : count;
-    if (piece > count) piece = count;
-    K::run(source + axis.at(begin), target, piece);
-    begin += piece;
-    target += piece;
-    count -= piece;
-  }
-}
-
-// depths transposed at a time; such rows stay in the first-level cache
-constexpr int64_t staging = 256;
-// Rows ahead of the one being packed that are asked for: long strides defeat the processor's own
-// guesses.
-constexpr int64_t ahead = 16;
-
-// `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
-template <class K, int columns>
-void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
-                    typename K::Packed *packed) {
-  constexpr int per_unit = sizeof(typename K::Unit) / sizeof(typename K::Packed);
-  for (int64_t p = 0; p < depth; p += per_unit) {
-    if constexpr (per_unit == 1) {
-      __builtin_prefetch(row + ahead * step);
-      K::run(row, packed, columns);
-    } else {
-      const bool both = p + 1 < depth;
-      int16_t first[columns], second[columns] = {};
-      K::run(row, first, columns);
-      if (both) K::run(row + step, second, columns);
-      for (int i = 0; i < columns; ++i) {
-        packed[2 * i] = first[i];
-        packed[2 * i + 1] = second[i];
-      }
-    }
-    row += per_unit * step;
-    packed += per_unit * columns;
-  }
-}
-
-// The same where the neighbours lie in blocks: the pieces are found once, not in every row.
-template <class K, int columns>
-void pack_blocked_rows(const typename K::Stored *row, const GemmAxis &wide, int64_t begin,
-                       int64_t step, int64_t depth, typename K::Packed *packed) {
-  using P = typename K::Packed;
-  constexpr int per_unit = sizeof(typename K::Unit) / sizeof(P);
-  int64_t places[columns], lengths[columns];
-  int pieces = 0;
-  for (int64_t i = 0; i < columns; i += lengths[pieces++]) {
-    const int64_t rest = wide.block - (begin + i) % wide.block;
-    places[pieces] = wide.at(begin + i);
-    lengths[pieces] = rest < columns - i ? rest : columns - i;
-  }
-  const auto read = [&](const typename K::Stored *from, P *to) {
-    for (int i = 0; i < pieces; to += lengths[i++]) K::run(from + places[i], to, lengths[i]);
-  };
-  for (int64_t p = 0; p < depth; p += per_unit) {
-    if constexpr (per_unit == 1) {
-      read(row, packed);
-    } else {
-      P first[columns], second[columns] = {};
-      read(row, first);
-      if (p + 1 < depth) read(row + step, second);
-      for (int i = 0; i < columns; ++i) {
-        packed[2 * i] = first[i];
-        packed[2 * i + 1] = second[i];
-      }
-    }
-    row += per_unit * step;
-    packed += per_unit * columns;
-  }
-}
-
-// `lines` rows of `run` staged units become columns of the panel.
-template <int lines, class U>
-void turn(const U (&staged)[4][staging], int64_t run, int64_t width, U *target) {
-  for (int64_t q = 0; q < run; ++q) {
-    U column[lines];
-    for (int line = 0; line < lines; ++line) column[line] = staged[line][q];
-    memcpy(target + q * width, column, sizeof column);
-  }
-}
-
-#if defined(__AVX2__)
-template <class K>
-constexpr bool turns_in_registers = std::is_same_v<typename K::Unit, float>;
-
-// `lines` neighbours of the wide axis, `step` apart in memory, each dense along the depth.
-template <class K, int lines>
-void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, int64_t width,
-                float *target) {
-  int64_t p = 0;
-  for (; p + 8 <= depth; p += 8) {
-    __m256 rows[8];
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
-      rows[i] = lanes_of<K, 32>(source + (i < lines ? i : 0) * step + p);
-      // The lines that are packed next.
-      if (i < lines) __builtin_prefetch(source + (i + lines) * step + p);
-    }
-    turn_eight(rows);
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
-      float *to = target + (p + i) * width;
-      if constexpr (lines == 8) {
-        _mm256_storeu_ps(to, rows[i]);
-      } else {
-        _mm_storeu_ps(to, _mm256_castps256_ps128(rows[i]));
-        if constexpr (lines == 6)
-          _mm_storel_pi(reinterpret_cast<__m64 *>(to + 4), _mm256_extractf128_ps(rows[i], 1));
-      }
-    }
-  }
-  for (; p < depth; ++p) {
-    for (int i = 0; i < lines; ++i) target[p * width + i] = K::one(source[i * step + p]);
-  }
-}
-#endif
-
-template <class K>
-void pack(const GemmPanel &panel, void *packed_raw) {
-  using S = typename K::Stored;
-  using P = typename K::Packed;
-  using U = typename K::Unit;
-  constexpr int64_t per_unit = sizeof(U) / sizeof(P);
-  constexpr int columns = Vec<U>::columns;
-  const S *source = static_cast<const S *>(panel.source);
-  P *packed = static_cast<P *>(packed_raw);
-  const int64_t width = panel.width, count = panel.wide_count;
-  const int64_t units = (panel.depth + per_unit - 1) / per_unit;
-  if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == columns &&
-      width == columns)
-    return pack_full_rows<K, columns>(source + panel.deep.at(panel.deep_begin) + panel.wide_begin,
-                                      panel.deep.stride, panel.depth, packed);
-  if (panel.wide.stride == 1 && panel.wide.block && !panel.deep.block && count == columns &&
-      width == columns)
-    return pack_blocked_rows<K, columns>(source + panel.deep.at(panel.deep_begin), panel.wide,
-                                         panel.wide_begin, panel.deep.stride, panel.depth, packed);
-  if (count < width || panel.depth < units * per_unit)
-    memset(packed, 0, static_cast<size_t>(width * units) * sizeof(U));
-  if (panel.deep.stride == 1) {
-    alignas(64) U staged[4][staging];
-    U *target = static_cast<U *>(packed_raw);
-    int64_t first = 0;
-#if defined(__AVX2__)
-    if constexpr (turns_in_registers<K>) {
-      const int64_t step = panel.wide.stride;
-      const bool even = !panel.wide.block && !panel.deep.block;
-      while (even && count - first >= 4) {
-        const S *from = source + (panel.wide_begin + first) * step + panel.deep_begin;
-        if (count - first >= 8) {
-          turn_lines<K, 8>(from, step, panel.depth, width, packed + first);
-          first += 8;
-        } else if (count - first == 6) {
-          turn_lines<K, 6>(from, step, panel.depth, width, packed + first);
-          first += 6;
-        } else {
-          turn_lines<K, 4>(from, step, panel.depth, width, packed + first);
-          first += 4;
-        }
-      }
-    }
-#endif
-    for (; first < count; first += 4) {
-      const int64_t lines = count - first < 4 ? count - first : 4;
-      for (int64_t u = 0; u < units; u += staging) {
-        const int64_t run = units - u < staging ? units - u : staging, p = u * per_unit;
-        const int64_t deep = panel.depth - p < run * per_unit ? panel.depth - p : run * per_unit;
-        for (int64_t line = 0; line < lines; ++line) {
-          staged[line][run - 1] = U();  // whose second half may have no depth to fill it
-          read_run<K>(source + panel.wide.at(panel.wide_begin + first + line), panel.deep,
-                      panel.deep_begin + p, deep, reinterpret_cast<P *>(staged[line]));
-        }
-        U *to = target + u * width + first;
-        if (lines == 4) turn<4>(staged, run, width, to);
-        else if (lines == 3) turn<3>(staged, run, width, to);
-        else if (lines == 2) turn<2>(staged, run, width, to);
-        else turn<1>(staged, run, width, to);
-      }
-    }
-    return;
-  }
-  for (int64_t p = 0; p < panel.depth; ++p) {
-    const S *line = source + panel.deep.at(panel.deep_begin + p);
-    P *target = packed + p / per_unit * width * per_unit + p % per_unit;
-    if (per_unit == 1 && panel.wide.stride == 1) {
-      read_run<K>(line, panel.wide, panel.wide_begin, count, target);
-      continue;
-    }
-    for (int64_t i = 0; i < count; ++i)
-      target[i * per_unit] = K::one(line[panel.wide.at(panel.wide_begin + i)]);
-  }
 }
 
 template <class T, int... less_one>

@@ -11,8 +11,16 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-// Adds the products of `deep` depths to the sums of all columns, which stay in the first-level
-// cache.
+// Which of `deep` depths is added as number `p`: of each pair the second one first.
+template <int deep>
+constexpr int nth_depth(int p) {
+  return deep > 1 ? p ^ 1 : p;
+}
+
+// The same for depths up to `end`, the last of which may have no partner.
+[[maybe_unused]] inline int64_t nth_of(int64_t p, int64_t end) { return (p ^ 1) < end ? p ^ 1 : p; }
+// Adds the products of `deep` depths, one or an even number of them, to the sums of all columns,
+// which stay in the first-level cache.
 template <class K, int rows, int deep>
 void add_depths(const typename K::Packed *a, const typename K::Stored *b, const GemmStream &s,
                 bool first) {
@@ -33,7 +41,8 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
     for (int i = 0; i < rows && !first; ++i)
       sum[i] = *reinterpret_cast<const L *>(sums + i * stride + j);
 #pragma GCC unroll 16
-    for (int p = 0; p < deep; ++p) {
+    for (int n = 0; n < deep; ++n) {
+      const int p = nth_depth<deep>(n);
       const V values = lanes_of<K>(row[p] + j);
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) sum[i] += factors[p * rows + i] * values;
@@ -44,7 +53,10 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   for (; j < columns; ++j) {
     for (int i = 0; i < rows; ++i) {
       T sum = first ? T() : sums[i * stride + j];
-      for (int p = 0; p < deep; ++p) sum += factors[p * rows + i] * T(K::one(row[p][j]));
+      for (int n = 0; n < deep; ++n) {
+        const int p = nth_depth<deep>(n);
+        sum += factors[p * rows + i] * T(K::one(row[p][j]));
+      }
       sums[i * stride + j] = sum;
     }
   }
@@ -65,17 +77,22 @@ int64_t add_columns(const GemmStream &s, int64_t j) {
     const auto *a = static_cast<const T *>(s.a);
     const auto *b = static_cast<const typename K::Stored *>(s.b) + j;
     V sum[rows][vectors] = {};
-    for (int64_t p = 0; p < s.depth; ++p, a += rows, b += s.step) {
+    const auto add_depth = [&sum, &s](const T *x, const typename K::Stored *y) {
 #pragma GCC unroll 8
       for (int at = 0; at < bytes; at += line)
-        __builtin_prefetch(reinterpret_cast<const char *>(b + ahead * s.step) + at);
+        __builtin_prefetch(reinterpret_cast<const char *>(y + ahead * s.step) + at);
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) {
-        const V values = lanes_of<K>(b + v * lanes);
+        const V values = lanes_of<K>(y + v * lanes);
 #pragma GCC unroll 16
-        for (int i = 0; i < rows; ++i) sum[i][v] += a[i] * values;
+        for (int i = 0; i < rows; ++i) sum[i][v] += x[i] * values;
       }
+    };
+    for (int64_t p = 0; p + 2 <= s.depth; p += 2, a += 2 * rows, b += 2 * s.step) {
+      add_depth(a + rows, b + s.step);
+      add_depth(a, b);
     }
+    if (s.depth % 2) add_depth(a, b);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 8
@@ -123,7 +140,8 @@ void across(const GemmStream &s) {
   int64_t p = 0;
   for (; p + deep <= s.depth; p += deep)
     add_depths<K, rows, deep>(a + p * rows, b + p * s.step, s, p == 0);
-  for (; p < s.depth; ++p) add_depths<K, rows, 1>(a + p * rows, b + p * s.step, s, p == 0);
+  for (; p + 2 <= s.depth; p += 2) add_depths<K, rows, 2>(a + p * rows, b + p * s.step, s, p == 0);
+  if (p < s.depth) add_depths<K, rows, 1>(a + p * rows, b + p * s.step, s, p == 0);
 }
 
 #if defined(__AVX2__)
@@ -141,9 +159,11 @@ inline void add_turned(const typename K::Stored *b, int64_t step, const float *a
   for (int i = 0; i < lines; ++i) turned[i] = (__m256)lanes_of<K, 32>(b + i * step);
   turn_eight(turned);
 #pragma GCC unroll 8
-  for (int q = 0; q < lines; ++q)
+  for (int n = 0; n < lines; ++n) {
+    const int q = nth_depth<lines>(n);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
+  }
 }
 
 // Columns `first[g]` to that plus eight, of each group. With up to four rows a single group would
@@ -178,10 +198,11 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
     for (int g = 0; g < groups; ++g) {
       int64_t p = begin[g] + common;
       for (; p + lines <= end[g]; p += lines) add_turned<K>(b[g] + p, step, a + p * rows, sum[g]);
-      for (; p < end[g]; ++p) {
+      for (int64_t n = p; n < end[g]; ++n) {
+        const int64_t q = nth_of(n, end[g]);
         Vec<float, 32>::type values;
-        for (int i = 0; i < lines; ++i) values[i] = K::one(b[g][i * step + p]);
-        for (int i = 0; i < rows; ++i) sum[g][i] += a[p * rows + i] * values;
+        for (int i = 0; i < lines; ++i) values[i] = K::one(b[g][i * step + q]);
+        for (int i = 0; i < rows; ++i) sum[g][i] += a[q * rows + i] * values;
       }
       for (int i = 0; i < rows && end[g] > begin[g]; ++i) {
         Sum part;
@@ -243,7 +264,7 @@ inline Vec<float, 64>::type floats_of(__m256i pairs) {
                                                        16);
 }
 
-// Adds the products of up to 32 depths, one after the other.
+// Adds the products of up to 32 depths.
 template <class K, int rows>
 inline void add_sixteen(const uint16_t *b, int64_t step, const float *a, int64_t depths,
                         Vec<float, 64>::type (&sum)[rows]) {
@@ -251,7 +272,8 @@ inline void add_sixteen(const uint16_t *b, int64_t step, const float *a, int64_t
   if (depths >= wide_depths) {
     turn_sixteen(b, step, every_pair, turned);
 #pragma GCC unroll 32
-    for (int p = 0; p < wide_depths; ++p) {
+    for (int n = 0; n < wide_depths; ++n) {
+      const int p = nth_depth<static_cast<int>(wide_depths)>(n);
       const __m512i both = turned[p / 16 * 8 + p % 8];
       const auto values = floats_of<K>(p / 8 % 2 ? _mm512_maskz_extracti64x4_epi64(0xf, both, 1)
                                                  : _mm512_maskz_extracti64x4_epi64(0xf, both, 0));
@@ -261,7 +283,8 @@ inline void add_sixteen(const uint16_t *b, int64_t step, const float *a, int64_t
     return;
   }
   turn_sixteen(b, step, every_pair >> (wide_depths - depths), turned);
-  for (int64_t p = 0; p < depths; ++p) {
+  for (int64_t n = 0; n < depths; ++n) {
+    const int64_t p = nth_of(n, depths);
     const auto *halves = reinterpret_cast<const __m256i *>(&turned[p / 16 * 8 + p % 8]);
     const auto values = floats_of<K>(_mm256_loadu_si256(halves + p / 8 % 2));
     for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;

@@ -2,6 +2,7 @@
 // Gated units: one half of a dimension, activated, times the other half.
 #include "aclnnop/activation.h"
 #include "core/pool.h"
+#include "ops/float_kernels.h"
 #include "ops/norm/rows.h"
 
 #include <cmath>
@@ -9,34 +10,25 @@
 namespace emu {
 namespace {
 
-template <class T>
-T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
-}
-template <class T>
-T silu(T x) {
-  return x * sigmoid(x);
-}
-template <class T>
-T gelu_erf(T x) {
-  return T(0.5) * x * (T(1) + std::erf(x * T(0.70710678118654752)));
-}
-template <class T>
-T gelu_tanh(T x) {
-  return T(0.5) * x * (T(1) + std::tanh(T(0.79788456080286536) * (x + T(0.044715) * x * x * x)));
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double silu(double x) { return x * sigmoid(x); }
+double gelu_erf(double x) { return 0.5 * x * (1 + std::erf(x * 0.70710678118654752)); }
+double gelu_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
 }
 
 // One activation for each type rows are computed in.
 struct Activation {
-  float (*single)(float);
+  FloatKernel single;
   double (*twofold)(double);
 
-  float operator()(float x) const { return single(x); }
-  double operator()(double x) const { return twofold(x); }
+  void apply(float *x, int64_t count) const { float_kernel_fn(single)(x, count, nullptr, x); }
+  void apply(double *x, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) x[i] = twofold(x[i]);
+  }
 };
-constexpr Activation kSigmoid{sigmoid<float>, sigmoid<double>}, kSilu{silu<float>, silu<double>};
-constexpr Activation kGeluErf{gelu_erf<float>, gelu_erf<double>},
-    kGeluTanh{gelu_tanh<float>, gelu_tanh<double>};
+constexpr Activation kSigmoid{FloatKernel::sigmoid, sigmoid}, kSilu{FloatKernel::silu, silu},
+    kGeluErf{FloatKernel::gelu, gelu_erf}, kGeluTanh{FloatKernel::gelu_tanh, gelu_tanh};
 
 struct Halves {
   View gate, linear, result, activated;
@@ -56,7 +48,7 @@ void gate_all(const Halves &halves, const Activation &activation) {
       const int64_t start = row * kBlock, n = std::min(kBlock, total - start);
       gate.read(start, n, x);
       linear.read(start, n, y);
-      for (int64_t i = 0; i < n; ++i) x[i] = activation(x[i]);
+      activation.apply(x, n);
       if (keep) activated.write(start, n, x);
       for (int64_t i = 0; i < n; ++i) y[i] *= x[i];
       target.write(start, n, y);

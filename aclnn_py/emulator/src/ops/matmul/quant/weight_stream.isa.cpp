@@ -148,7 +148,7 @@ inline F weights_of(F numbers, F scale, F shift) {
 #endif
 }
 
-// Adds the products of `deep` depths to the sums of all columns.
+// Adds the products of `deep` depths, one or an even number of them, to the sums of all columns.
 template <class S, class R, WeightRange range, int rows, int deep>
 void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool add) {
   constexpr int vectors = S::vectors;
@@ -187,7 +187,8 @@ void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool ad
         sum[i][v] = *reinterpret_cast<const Loose *>(s.sums + i * s.sums_stride + j + v * lanes);
     }
 #pragma GCC unroll 16
-    for (int p = 0; p < deep; ++p) {
+    for (int n = 0; n < deep; ++n) {
+      const int p = deep > 1 ? n ^ 1 : n;  // the order of the general product
       F numbers[vectors];
       S::run(row[p], j, numbers);
 #pragma GCC unroll 2
@@ -214,8 +215,10 @@ void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool ad
     const float shift = range == WeightRange::exact ? 0 : s.shift[j];
     for (int i = 0; i < rows; ++i) {
       float sum = add ? s.sums[i * s.sums_stride + j] : 0.0f;
-      for (int p = 0; p < deep; ++p)
+      for (int n = 0; n < deep; ++n) {
+        const int p = deep > 1 ? n ^ 1 : n;
         sum += factors[p * rows + i] * R::rounded(weight_of(S::one(row[p], j), s.scale[j], shift));
+      }
       s.sums[i * s.sums_stride + j] = sum;
     }
   }
@@ -223,11 +226,13 @@ void add_depths(const float *a, const uint8_t *b, const WeightStream &s, bool ad
 
 template <class S, class R, WeightRange range, int rows>
 void across_range(const WeightStream &s) {
-  constexpr int deep = range == WeightRange::any ? 1 : rows <= 2 ? 8 : 4;
+  constexpr int deep = range == WeightRange::any ? 2 : rows <= 2 ? 8 : 4;
   int64_t p = 0;
   for (; p + deep <= s.depth; p += deep)
     add_depths<S, R, range, rows, deep>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
-  for (; p < s.depth; ++p)
+  for (; p + 2 <= s.depth && deep > 2; p += 2)
+    add_depths<S, R, range, rows, 2>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
+  if (p < s.depth)
     add_depths<S, R, range, rows, 1>(s.a + p * rows, s.b + p * s.step, s, s.add || p > 0);
 }
 
