@@ -17,11 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from build_parts.paths import BUILD, ROOT, say
+from build_parts.precompiled import is_plain_gcc, standard_headers
 
 INSTALL_ADVICE = (
     "Install one (Debian and Ubuntu: apt install g++; Fedora and openEuler: dnf install gcc-c++; "
     "conda: conda install cxx-compiler) or name yours in the environment: CC=... CXX=..."
 )
+# From so many units on, compiling the standard headers once is the shorter way.
+WORTH_PRECOMPILING = 8
 FLAGS_COMMENT = re.compile(r"^// build flags: (.+)$", re.MULTILINE)
 
 
@@ -97,8 +100,12 @@ class Toolchain:
         folder.mkdir(parents=True, exist_ok=True)
         workers = job_count()
         say(f"{what}: compiling {len(jobs)} of {len(objects)} files, {workers} at a time")
+        added = self.precompiled([unit for unit, _, _ in jobs], folder)
         with ThreadPoolExecutor(workers) as pool:
-            futures = {pool.submit(compile_one, *job): job[0] for job in jobs}
+            futures = {
+                pool.submit(compile_one, unit, [*command, *added.get(unit, ())], target): unit
+                for unit, command, target in jobs
+            }
             for number, future in enumerate(as_completed(futures), 1):
                 unit = futures[future]
                 try:
@@ -111,6 +118,23 @@ class Toolchain:
                 if warnings:
                     say(warnings)
         return objects
+
+    def precompiled(self, units: Sequence[Unit], folder: Path) -> dict[Unit, list[str]]:
+        """What to add to the commands of units that share precompiled headers."""
+        alike: dict[tuple[str, ...], list[Unit]] = {}
+        for unit in units:
+            if unit.source.suffix == ".cpp":
+                flags = tuple(f for f in unit.flags if not f.startswith(("-D", "-I")))
+                alike.setdefault(flags, []).append(unit)
+        many = {f: group for f, group in alike.items() if len(group) >= WORTH_PRECOMPILING}
+        if not many or not is_plain_gcc(self.cxx):
+            return {}
+        return {
+            unit: words
+            for flags, group in many.items()
+            for words in [standard_headers(self.cxx, [*self.common_flags(), *flags], folder)]
+            for unit in group
+        }
 
     def link(
         self,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,7 +17,7 @@ import pytest
 
 import build_ffi
 from aclnn_py.emulator import library_path
-from build_parts import generation, op_facts, toolchain
+from build_parts import generation, op_facts, precompiled, toolchain
 from build_parts.elf import exported_names
 from build_parts.emulator import CANN_NAMES, LIBRARY
 
@@ -79,6 +80,30 @@ def test_only_what_changed_is_compiled_again(unit, capsys):
     assert not compiled()
     changed = toolchain.Unit(unit.source, ("-std=c++17", "-DX"), unit.label)
     assert tools.compile([changed], "test") != tools.compile([unit], "test")
+
+
+@pytest.fixture
+def gcc():
+    if shutil.which("g++") is None or not precompiled.is_plain_gcc(["g++"]):
+        pytest.skip("needs GCC under its name g++")
+    return toolchain.Toolchain(cxx=["g++"])
+
+
+def test_many_units_share_precompiled_headers(unit, gcc, tmp_path):
+    """A cache in front of the compiler goes without: it looks at preprocessed text."""
+    tools = gcc
+    units = [
+        toolchain.Unit(unit.source, (*unit.flags, f"-DPART={part}"), f"{part}.cpp")
+        for part in range(toolchain.WORTH_PRECOMPILING)
+    ]
+    objects = [path.read_bytes() for path in tools.compile(units, "test")]
+    assert len(list((tmp_path / "build").rglob("*.gch"))) == 1
+    assert tools.precompiled(units[1:], tmp_path) == {}
+    assert toolchain.Toolchain(cxx=["ccache", "g++"]).precompiled(units, tmp_path) == {}
+    alone = [tools.compile([one], "test")[0] for one in units]
+    for path in alone:
+        path.unlink()
+    assert [tools.compile([one], "test")[0].read_bytes() for one in units] == objects
 
 
 def test_a_source_saved_while_the_compiler_runs_is_compiled_again(unit, monkeypatch, capsys):
