@@ -192,6 +192,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "ConvTbc and ConvTbcBackward take tensors as their formulas and examples have them: time,"
         " batch, channels, and filters of window, input and output channels; the tables of their"
         " documents name another order. Gradients of filters sum tiles of products in float64.",
+        "The channels of offset in DeformableConv2d are x for each deformable group and element of"
+        " the window, then y, then the masks that samples are multiplied by, as MindSpore documents"
+        " the same operator. A sample lies between the four elements around it; those outside the"
+        " image are 0. Samples are rounded to the dtype of x before the convolution takes them.",
     ),
     "mamba": (
         "The last row of weight in CausalConv1dFn and CausalConv1dUpdate belongs to the token"
