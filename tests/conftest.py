@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-rank-count",
         action="store_true",
-        help="let 4 and 8 ranks make the calls of fused operators, not 2 alone",
+        help="let 4 and 8 processes make the calls of fused operators, not 2 alone",
     )
 
 

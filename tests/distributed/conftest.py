@@ -59,6 +59,12 @@ def run_threads() -> RunThreads:
     return run
 
 
+@pytest.fixture
+def process_counts(request: pytest.FixtureRequest) -> tuple[int, ...]:
+    """How many ranks that are processes a job has: 2, and 4 and 8 with ``--every-rank-count``."""
+    return (2, 4, 8) if request.config.getoption("--every-rank-count") else (2,)
+
+
 @pytest.fixture(autouse=True)
 def _devices_stay_open() -> None:
     # A device keeps a little for itself once it is open; open all before leaks are measured.

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 from helpers.experts import call, on_threads
+from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
@@ -543,6 +545,32 @@ def test_batches_over_two_groups(eps: int, tps: int) -> None:
     finally:
         for comm in (comm for group in (*by_ep, *by_tp) for comm in group):
             comm.close()
+
+
+def _of_two(comm: Communicator, tps: int) -> None:
+    """The rank's own two groups of a job: those of the same place, and its neighbours."""
+    eps = comm.world_size // tps
+    by_ep = [comm.split([r * tps + s for r in range(eps)]) for s in range(tps)]
+    by_tp = [comm.split([r * tps + s for s in range(tps)]) for r in range(eps)]
+    (ep,), (tp,) = (filter(None, groups) for groups in (by_ep, by_tp))
+    with ep, tp:
+        _both_groups(ep, tp)
+
+
+def two_on_each_side(comm: Communicator) -> None:
+    _of_two(comm, 2)
+
+
+def four_weights(comm: Communicator) -> None:
+    _of_two(comm, 4)
+
+
+def test_batches_over_two_groups_of_processes(
+    process_counts: tuple[int, ...], tmp_path: Path
+) -> None:
+    wider = [count for count in process_counts if count > 4]
+    on_processes(two_on_each_side, (4, *wider), tmp_path / "two")
+    on_processes(four_weights, wider, tmp_path / "four")
 
 
 # --- what goes wrong

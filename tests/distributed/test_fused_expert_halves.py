@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.chip_950 import NAME
 from helpers.experts import Layer, call, combine, combined, dispatch, expanded, on_threads
+from helpers.jobs import on_processes
 from helpers.ranks import run_ranks, start_ranks
 
 import aclnn_py as ap
@@ -243,19 +243,13 @@ def test_halves_are_the_whole_on_threads() -> None:
     run_ranks(1, _threads, env=ON_A_950, timeout_s=300.0)
 
 
-def _process(rank: int, ranks: int, meeting: str) -> None:
-    os.environ.update(
-        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks), ACLNN_PY_RENDEZVOUS=meeting
-    )
-    with Communicator.from_env() as comm:
-        for layer in layers(ranks)[1 if ranks == 2 else 2 : 3]:
-            check(layer, comm)
+def sampled_layers(comm: Communicator) -> None:
+    for layer in layers(comm.world_size)[1 if comm.world_size == 2 else 2 : 3]:
+        check(layer, comm)
 
 
-@pytest.mark.parametrize("ranks", [2, 8])
-def test_halves_are_the_whole_on_processes(ranks: int, tmp_path: Path) -> None:
-    meeting = f"file://{tmp_path / 'meeting'}"
-    run_ranks(ranks, _process, meeting, env=ON_A_950, timeout_s=300.0)
+def test_halves_are_the_whole_on_processes(tmp_path: Path) -> None:
+    on_processes(sampled_layers, (2, 8), tmp_path, ON_A_950)  # the numbers that a 950 takes
 
 
 KILLED = """

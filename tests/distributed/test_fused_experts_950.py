@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.chip_950 import NAME
 from helpers.experts import Layer, dispatch, on_threads
+from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
@@ -150,21 +152,21 @@ def refused(layer: Layer, comm: Communicator) -> None:
         assert caught.value.status == status
 
 
+def everything(comm: Communicator) -> None:
+    layer = layer_of(comm.world_size)
+    dynamic(layer, comm, E4M3, 2, smooth=True)
+    dynamic(layer, comm, E5M2, 3, smooth=False)
+    dynamic(layer, comm, E4M3, 3, smooth=True)
+    for form in ("one", "each", "experts", "none"):
+        cast(layer, comm, form)
+    moved(layer, comm, "hifloat8", "float32")
+    moved(layer, comm, "float8_e5m2", "float8_e8m0fnu")
+    if comm.world_size == 2:
+        refused(layer, comm)
+
+
 def _on_a_950(rank: int, ranks: int) -> None:
     for count in (2, 4, 8):
-        layer = layer_of(count)
-
-        def everything(comm: Communicator, layer: Layer = layer) -> None:
-            dynamic(layer, comm, E4M3, 2, smooth=True)
-            dynamic(layer, comm, E5M2, 3, smooth=False)
-            dynamic(layer, comm, E4M3, 3, smooth=True)
-            for form in ("one", "each", "experts", "none"):
-                cast(layer, comm, form)
-            moved(layer, comm, "hifloat8", "float32")
-            moved(layer, comm, "float8_e5m2", "float8_e8m0fnu")
-            if comm.world_size == 2:
-                refused(layer, comm)
-
         comms = Communicator.init_all(count)
         on_threads([[comm] for comm in comms], everything)
         for comm in comms:
@@ -173,3 +175,9 @@ def _on_a_950(rank: int, ranks: int) -> None:
 
 def test_rows_are_quantised_on_their_way() -> None:
     run_ranks(1, _on_a_950, env={"ACLNN_PY_EMULATOR_SOC": NAME}, timeout_s=300.0)
+
+
+def test_rows_of_processes_are_quantised_on_their_way(
+    process_counts: tuple[int, ...], tmp_path: Path
+) -> None:
+    on_processes(everything, process_counts, tmp_path, {"ACLNN_PY_EMULATOR_SOC": NAME})

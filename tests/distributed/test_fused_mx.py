@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.chip_950 import NAME
 from helpers.experts import call, on_threads
+from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
@@ -172,15 +174,16 @@ def refused(comm: Communicator) -> None:
         assert caught.value.status == 161002
 
 
-def _on_a_950(rank: int, ranks: int) -> None:
-    def everything(comm: Communicator) -> None:
-        for version, turned in ((1, False), (2, True)):
-            for kind in KINDS:
-                first(comm, kind, version, turned=turned)
-                last(comm, kind, version, turned=turned)
-        if comm.world_size == 2:
-            refused(comm)
+def everything(comm: Communicator) -> None:
+    for version, turned in ((1, False), (2, True)):
+        for kind in KINDS:
+            first(comm, kind, version, turned=turned)
+            last(comm, kind, version, turned=turned)
+    if comm.world_size == 2:
+        refused(comm)
 
+
+def _on_a_950(rank: int, ranks: int) -> None:
     for count in (2, 4, 8):
         comms = Communicator.init_all(count)
         on_threads([[comm] for comm in comms], everything)
@@ -190,6 +193,12 @@ def _on_a_950(rank: int, ranks: int) -> None:
 
 def test_mx_products_exchange_rows() -> None:
     run_ranks(1, _on_a_950, env={"ACLNN_PY_EMULATOR_SOC": NAME}, timeout_s=300.0)
+
+
+def test_mx_products_exchange_rows_of_processes(
+    process_counts: tuple[int, ...], tmp_path: Path
+) -> None:
+    on_processes(everything, process_counts, tmp_path, {"ACLNN_PY_EMULATOR_SOC": NAME})
 
 
 def test_another_chip_has_none(device: ap.Device) -> None:

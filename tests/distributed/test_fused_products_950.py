@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import os
-import socket
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.chip_950 import NAME
 from helpers.experts import on_threads
+from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
@@ -176,20 +176,21 @@ def refused(comm: Communicator) -> None:
         assert caught.value.status == status
 
 
-def _on_a_950(rank: int, ranks: int) -> None:
-    def everything(comm: Communicator) -> None:
-        gather(comm, "whole", DTYPES[2], np.dtype(np.float32), 3)
-        gather(comm, "blocks", DTYPES[0], np.dtype(np.float16), 130)
-        gather(comm, "mx", DTYPES[1], np.dtype(ml_dtypes.bfloat16), 5)
-        scatter(comm, "whole", DTYPES[1], np.dtype(np.float16), 2)
-        scatter(comm, "blocks", DTYPES[2], np.dtype(ml_dtypes.bfloat16), 3)
-        scatter(comm, "mx", DTYPES[0], np.dtype(np.float32), 2)
-        reduce(comm, "blocks", DTYPES[2], np.dtype(np.float16), 130, False)
-        reduce(comm, "mx", DTYPES[0], np.dtype(ml_dtypes.bfloat16), 4, True)
-        rows_and_columns(comm)
-        if comm.world_size == 2:
-            refused(comm)
+def everything(comm: Communicator) -> None:
+    gather(comm, "whole", DTYPES[2], np.dtype(np.float32), 3)
+    gather(comm, "blocks", DTYPES[0], np.dtype(np.float16), 130)
+    gather(comm, "mx", DTYPES[1], np.dtype(ml_dtypes.bfloat16), 5)
+    scatter(comm, "whole", DTYPES[1], np.dtype(np.float16), 2)
+    scatter(comm, "blocks", DTYPES[2], np.dtype(ml_dtypes.bfloat16), 3)
+    scatter(comm, "mx", DTYPES[0], np.dtype(np.float32), 2)
+    reduce(comm, "blocks", DTYPES[2], np.dtype(np.float16), 130, False)
+    reduce(comm, "mx", DTYPES[0], np.dtype(ml_dtypes.bfloat16), 4, True)
+    rows_and_columns(comm)
+    if comm.world_size == 2:
+        refused(comm)
 
+
+def _on_a_950(rank: int, ranks: int) -> None:
     for count in (2, 4, 8):
         comms = Communicator.init_all(count)
         on_threads([[comm] for comm in comms], everything)
@@ -201,18 +202,5 @@ def test_products_of_8_bits_are_their_parts() -> None:
     run_ranks(1, _on_a_950, env={"ACLNN_PY_EMULATOR_SOC": NAME}, timeout_s=300.0)
 
 
-def _in_a_process(rank: int, ranks: int, port: int) -> None:
-    os.environ.update(
-        RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
-        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
-    )  # fmt: skip
-    with Communicator.from_env() as comm:
-        gather(comm, "mx", DTYPES[0], np.dtype(np.float16), 3)
-        scatter(comm, "blocks", DTYPES[0], np.dtype(np.float16), 2)
-
-
-def test_ranks_that_are_processes() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    run_ranks(2, _in_a_process, port, env={"ACLNN_PY_EMULATOR_SOC": NAME})
+def test_ranks_that_are_processes(process_counts: tuple[int, ...], tmp_path: Path) -> None:
+    on_processes(everything, process_counts, tmp_path, {"ACLNN_PY_EMULATOR_SOC": NAME})
