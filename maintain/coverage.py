@@ -455,6 +455,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllQuantMatmul with a scale per token takes the scales of the rows that this rank"
         " gets from its own tensor; dynamic scales are the largest value divided by 127, or by 7"
         " where x2 is INT4. Packed INT32 stands for no INT4 here.",
+        "AlltoAllQuantMatmul and QuantMatmulAlltoAll multiply floats of 8 and 4 bits on a 950:"
+        " scales of rows and columns are for the sum and its bias, powers of two for the sums of 32"
+        " values, behind which the bias comes. Dynamic scales are the largest value divided by that"
+        " of the dtype.",
         "Counts of AlltoAllvGroupedMatMul and GroupedMatMulAlltoAllv lie by rank, then by expert;"
         " rows for products lie by expert, then by rank. Both, QuantAllReduce and"
         " QuantReduceScatter, which the documents give to other chips, run on a 910B too. The"

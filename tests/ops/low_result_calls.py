@@ -82,3 +82,47 @@ def meet(kind: str) -> bool:
         return True
 
     return on_threads(2, work) == [True, True]
+
+
+def exchanged(
+    first: bool, kinds: tuple[str, str], arrays: dict[str, Any], modes: tuple[int, int], **more: Any
+) -> list[Any]:
+    """The results of the quantised products of each rank; ``arrays`` has lists by rank.
+
+    ``first``: the rows are exchanged in front of the product, else its columns behind it.
+    """
+    ranks = len(arrays["x1"])
+    scale = "float8_e8m0fnu" if modes[0] == 6 else "float32"
+
+    def work(comm: Communicator) -> tuple[Array, ...]:
+        def tensor(name: str, dtype: str | None = None) -> Any:
+            given = arrays.get(name)
+            return None if given is None else ap.from_numpy(given[comm.rank], dtype=dtype)
+
+        (rows, width), turned = arrays["x1"][0].shape, modes[0] == 6
+        columns = arrays["x2"][0].shape[0 if turned else 1]
+        shape = (rows // ranks, columns) if first else (rows * ranks, columns // ranks)
+        out = ap.from_numpy(np.full(shape, 77, np.float32))
+        x1, x2 = tensor("x1", kinds[0]), tensor("x2", kinds[1])
+        shared = [x1, x2, tensor("bias"), tensor("x1_scale", scale), tensor("x2_scale", scale)]
+        shared += [None, None, None]
+        if not first:
+            ap.ops.quant_matmul_allto_all(
+                *(*shared, None, comm.name, *modes, 0, -1, 0, False, turned, out)
+            )
+            ap.synchronize()
+            return (out.numpy(),)
+        whole = ap.empty((rows // ranks, width * ranks), kinds[0])
+        ap.ops.allto_all_quant_matmul(
+            *(*shared, comm.name, None, *modes, 0, -1, more.get("made", -1), 0, False, turned),
+            *(out, whole),
+        )
+        ap.synchronize()
+        return out.numpy(), whole.numpy()
+
+    return on_threads(ranks, work)
+
+
+def exchanged_dynamic(kinds: tuple[str, str], arrays: dict[str, Any], made: int) -> list[Any]:
+    """The same with rows that are quantised to the dtype of this number behind their exchange."""
+    return exchanged(True, kinds, arrays, (7, 2), made=made)

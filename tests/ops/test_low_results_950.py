@@ -193,6 +193,110 @@ def test_sums_over_ranks(newer: Chip950, kind: str, powers: bool, ranks: int) ->
         np.testing.assert_array_equal(parts[rank], total[rank * 2 : rank * 2 + 2])
 
 
+def operands(
+    kinds: tuple[str, str],
+    rows: int,
+    width: int,
+    depth: int,
+    columns: int,
+    ranks: int,
+    turned: bool,
+) -> dict[str, list[Array]]:
+    """Codes of small numbers, whose sums are exact in float32, and a bias."""
+    rng = np.random.default_rng(10)
+    small = [np.flatnonzero(np.isin(values(k), np.arange(-3, 4))).astype(np.uint8) for k in kinds]
+    shape = (columns, depth) if turned else (depth, columns)
+    return {
+        "x1": [rng.choice(small[0], (rows, width)) for _ in range(ranks)],
+        "x2": [rng.choice(small[1], shape) for _ in range(ranks)],
+        "bias": [rng.integers(-9, 10, columns).astype(SINGLE) for _ in range(ranks)],
+    }
+
+
+def powers(rng: np.random.Generator, *shape: int) -> Array:
+    return rng.integers(125, 130, (*shape, 2)).astype(np.uint8)
+
+
+def spread(scales: Array, width: int) -> Array:
+    """A power of two for each element of rows of this width."""
+    exact = np.exp2(scales.reshape(len(scales), -1).astype(float) - 127)
+    return np.repeat(exact, 32, axis=1)[:, :width]
+
+
+def gathered(parts: list[Array], rank: int) -> Array:
+    """A rank's share of the rows of all, beside each other."""
+    share = len(parts[0]) // len(parts)
+    return np.concatenate([p[rank * share : (rank + 1) * share] for p in parts], axis=1)
+
+
+@pytest.mark.parametrize("kinds", [("float8_e4m3fn", "float8_e5m2"), ("float4_e2m1fn",) * 2])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_products_with_powers_of_two_and_exchanges(
+    newer: Chip950, kinds: tuple[str, str], ranks: int
+) -> None:
+    rng, rows, columns = np.random.default_rng(11), 2 * ranks, 4 * ranks
+    value = [values(kind) for kind in kinds]
+    # The product is exchanged: a depth that ends within a pair of scales.
+    a = operands(kinds, rows, 70, 70, columns, ranks, True)
+    a["x1_scale"] = [powers(rng, rows, 2) for _ in range(ranks)]
+    a["x2_scale"] = [powers(rng, columns, 2) for _ in range(ranks)]
+    made = newer.call("ops.low_result_calls", "exchanged", False, kinds, a, (6, 6))
+    products = []
+    for r in range(ranks):
+        left = value[0][a["x1"][r]] * spread(a["x1_scale"][r], 70)
+        right = value[1][a["x2"][r]] * spread(a["x2_scale"][r], 70)
+        products.append(left @ right.T + a["bias"][r])
+    share = columns // ranks
+    for r in range(ranks):
+        exact = np.concatenate([p[:, r * share : (r + 1) * share] for p in products])
+        np.testing.assert_allclose(made[r][0], exact, rtol=1e-5, atol=1e-4)
+    # Rows are exchanged first, and so are their scales.
+    a = operands(kinds, rows, 64, 64 * ranks, columns, ranks, True)
+    a["x1_scale"] = [powers(rng, rows, 1) for _ in range(ranks)]
+    a["x2_scale"] = [powers(rng, columns, ranks) for _ in range(ranks)]
+    made = newer.call("ops.low_result_calls", "exchanged", True, kinds, a, (6, 6))
+    for r in range(ranks):
+        codes = gathered(a["x1"], r)
+        factor = gathered([spread(s, 64) for s in a["x1_scale"]], r)
+        right = value[1][a["x2"][r]] * spread(a["x2_scale"][r], 64 * ranks)
+        exact = (value[0][codes] * factor) @ right.T + a["bias"][r]
+        np.testing.assert_allclose(made[r][0], exact, rtol=1e-5, atol=1e-4)
+        np.testing.assert_array_equal(value[0][codes_of(made[r][1])], value[0][codes])
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_products_with_scales_of_rows_and_exchanges(newer: Chip950, ranks: int) -> None:
+    kinds, rng = ("float8_e4m3fn", "float8_e5m2"), np.random.default_rng(12)
+    rows, columns = 3 * ranks, 2 * ranks
+    a = operands(kinds, rows, 20, 20, columns, ranks, False)
+    a["x1_scale"] = [rng.uniform(0.5, 2, rows).astype(SINGLE) for _ in range(ranks)]
+    a["x2_scale"] = [rng.uniform(0.5, 2, columns).astype(SINGLE) for _ in range(ranks)]
+    made = newer.call("ops.low_result_calls", "exchanged", False, kinds, a, (3, 2))
+    products = [
+        (values(kinds[0])[a["x1"][r]] @ values(kinds[1])[a["x2"][r]] + a["bias"][r])
+        * a["x1_scale"][r][:, None].astype(float) * a["x2_scale"][r]
+        for r in range(ranks)
+    ]  # fmt: skip
+    for r in range(ranks):
+        exact = np.concatenate([p[:, r * 2 : r * 2 + 2] for p in products])
+        np.testing.assert_allclose(made[r][0], exact, rtol=1e-6)
+    # Rows of float16 are quantised between the exchange and the product.
+    for kind in kinds:
+        own = ("float16", "float8_e5m2")
+        a = operands(kinds, rows, 20, 20 * ranks, columns, ranks, False)
+        a["x1"] = [rng.standard_normal((rows, 20)).astype(np.float16) for _ in range(ranks)]
+        a["x2_scale"] = [rng.uniform(0.5, 2, columns).astype(SINGLE) for _ in range(ranks)]
+        given = ("ops.low_result_calls", "exchanged_dynamic", own, a, DTYPE[kind])
+        made = newer.call(*given)
+        for r in range(ranks):
+            x = gathered(a["x1"], r)
+            codes, scales = by_rows(x.astype(SINGLE), kind)
+            sums = values(kind)[codes] @ values(own[1])[a["x2"][r]] + a["bias"][r]
+            exact = sums * scales[:, None].astype(float) * a["x2_scale"][r]
+            np.testing.assert_allclose(made[r][0], exact, rtol=1e-5, atol=1e-5)
+            np.testing.assert_array_equal(made[r][1], x)
+
+
 @pytest.mark.parametrize("kind", ["float8_e5m2", "float4_e1m2", "hifloat8", "int4"])
 def test_a_barrier_takes_any_tensor(newer: Chip950, kind: str) -> None:
     assert newer.call("ops.low_result_calls", "meet", kind)

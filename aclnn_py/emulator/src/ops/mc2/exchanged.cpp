@@ -22,6 +22,12 @@ constexpr DtypeSet kRefused =
 
 bool is(const char *given, const char *text) { return given && std::strcmp(given, text) == 0; }
 
+std::vector<hccl::Block> equal_blocks(uint32_t ranks, uint64_t bytes) {
+  std::vector<hccl::Block> blocks;
+  for (uint32_t r = 0; r < ranks; ++r) blocks.push_back({bytes, r * bytes});
+  return blocks;
+}
+
 void check_presence(Check &check, const ExchangedCall &a) {
   check.required("x1", a.x1).required("x2", a.x2).optional("biasOptional", a.bias);
   if (a.quantised) {
@@ -67,26 +73,9 @@ void check_dtypes(Check &check, const ExchangedCall &a, Chip chip) {
   check_bias(check, a, chip);
 }
 
-void check_modes(Check &check, const ExchangedCall &a, Chip chip) {
-  const int64_t first = a.first_exchanges ? -2 : -1;
-  const bool usual =
-      !a.axes || a.axes->values.empty() ||
-      (a.axes->values.size() == 2 && a.axes->values[0] == first && a.axes->values[1] == -3 - first);
-  check.that(usual, "alltoAllAxesOptional must be null or (%" PRId64 ", %" PRId64 ")", first,
-             -3 - first);
-  check.that(!a.transposed1, "transposeX1 is true; only false is supported");
-  const bool known = !a.comm_mode || !*a.comm_mode || is(a.comm_mode, "ai_cpu") ||
-                     is(a.comm_mode, chip == Chip::a2 ? "aiv" : "ccu");
-  check.that(known, "commMode is \"%.40s\"; on %s it can be \"\", \"ai_cpu\" or \"%s\"",
-             a.comm_mode, hccl::chip_text(), chip == Chip::a2 ? "aiv" : "ccu");
+void check_modes(Check &check, const ExchangedCall &a) {
+  check_exchange_modes(check, a);
   if (!a.quantised) return;
-  check.that(!a.comm_scale, "commScaleOptional is given; it must be null");
-  check.that(!a.x1_offset, "x1OffsetOptional is given; it must be null");
-  check.that(!a.x2_offset, "x2OffsetOptional is given; it must be null");
-  check.that(a.comm_quant_mode == 0, "commQuantMode is %" PRId64 "; only 0 is supported",
-             a.comm_quant_mode);
-  check.that(a.comm_quant_dtype == -1,
-             "commQuantDtype is %" PRId64 "; only -1 (undefined) is supported", a.comm_quant_dtype);
   check.that(a.group_size == 0, "groupSize is %" PRId64 "; here only 0 is supported", a.group_size);
   check.that(a.x2_mode == kByChannel, "x2QuantMode is %" PRId64 "; here it must be 2 (by channel)",
              a.x2_mode);
@@ -199,12 +188,6 @@ void multiply_rows(const Problem &p, PlanContext &c, const Matrix &left,
   contribute(mine);
 }
 
-std::vector<hccl::Block> equal_blocks(uint32_t ranks, uint64_t bytes) {
-  std::vector<hccl::Block> blocks;
-  for (uint32_t r = 0; r < ranks; ++r) blocks.push_back({bytes, r * bytes});
-  return blocks;
-}
-
 Status exchange_and_multiply(const Problem &p, PlanContext &c) {
   hccl::Communicator &comm = *p.communicator;
   hccl::Session session(comm, p.text);
@@ -215,15 +198,8 @@ Status exchange_and_multiply(const Problem &p, PlanContext &c) {
   copy_operand(x1, sent);
   const int64_t share = p.rows / ranks, depth = p.width * ranks;
   const uint64_t row = operand_bytes(x1.dtype, p.width);
-  const auto blocks = equal_blocks(ranks, static_cast<uint64_t>(share) * row);
-  if (const Status s = session.all_to_all_v(sent, blocks, received, blocks)) return s;
-  // row i of the whole has row i of every rank beside each other
+  if (const Status s = exchange_rows(session, ranks, p.rows, row, sent, received)) return s;
   char *whole = sent;
-  for (int64_t i = 0; i < share; ++i) {
-    for (uint32_t r = 0; r < ranks; ++r)
-      std::memcpy(whole + (static_cast<uint64_t>(i) * ranks + r) * row,
-                  received + r * blocks[0].bytes + static_cast<uint64_t>(i) * row, row);
-  }
   if (c.has(p.exchanged)) {
     const aclTensor &exchanged = c.tensor(p.exchanged);
     const int64_t shape[] = {share, depth};
@@ -264,25 +240,67 @@ Status multiply_and_exchange(const Problem &p, PlanContext &c) {
   multiply_rows(p, c, left.matrix(), scales_at(c, p.x1_scale), rows);
   const auto share = static_cast<uint64_t>(p.columns / ranks * item_size(output.dtype));
   const auto height = static_cast<uint64_t>(p.rows);
-  for (uint64_t i = 0; i < height; ++i) {
-    for (uint32_t r = 0; r < ranks; ++r)
-      std::memcpy(sent + (r * height + i) * share, rows + (i * ranks + r) * share, share);
-  }
-  const auto blocks = equal_blocks(ranks, height * share);
-  if (const Status s = session.all_to_all_v(sent, blocks, rows, blocks)) return s;
+  if (const Status s = exchange_columns(session, ranks, height, share, rows, sent)) return s;
   copy_view({rows, output.dtype, dense_like(layout_of(output))}, view_of(output));
   return 0;
 }
 
 }  // namespace
 
+void check_exchange_modes(Check &check, const ExchangedCall &a) {
+  const Chip chip = hccl::chip();
+  const int64_t first = a.first_exchanges ? -2 : -1;
+  const bool usual =
+      !a.axes || a.axes->values.empty() ||
+      (a.axes->values.size() == 2 && a.axes->values[0] == first && a.axes->values[1] == -3 - first);
+  check.that(usual, "alltoAllAxesOptional must be null or (%" PRId64 ", %" PRId64 ")", first,
+             -3 - first);
+  check.that(!a.transposed1, "transposeX1 is true; only false is supported");
+  const bool known = !a.comm_mode || !*a.comm_mode || is(a.comm_mode, "ai_cpu") ||
+                     is(a.comm_mode, chip == Chip::a2 ? "aiv" : "ccu");
+  check.that(known, "commMode is \"%.40s\"; on %s it can be \"\", \"ai_cpu\" or \"%s\"",
+             a.comm_mode, hccl::chip_text(), chip == Chip::a2 ? "aiv" : "ccu");
+  if (!a.quantised) return;
+  check.that(!a.comm_scale, "commScaleOptional is given; it must be null");
+  check.that(!a.x1_offset, "x1OffsetOptional is given; it must be null");
+  check.that(!a.x2_offset, "x2OffsetOptional is given; it must be null");
+  check.that(a.comm_quant_mode == 0, "commQuantMode is %" PRId64 "; only 0 is supported",
+             a.comm_quant_mode);
+  check.that(a.comm_quant_dtype == -1,
+             "commQuantDtype is %" PRId64 "; only -1 (undefined) is supported", a.comm_quant_dtype);
+}
+
+Status exchange_rows(hccl::Session &session, uint32_t ranks, int64_t rows, uint64_t row, char *sent,
+                     char *received) {
+  const int64_t share = rows / ranks;
+  const auto blocks = equal_blocks(ranks, static_cast<uint64_t>(share) * row);
+  if (const Status s = session.all_to_all_v(sent, blocks, received, blocks)) return s;
+  for (int64_t i = 0; i < share; ++i) {
+    for (uint32_t r = 0; r < ranks; ++r)
+      std::memcpy(sent + (static_cast<uint64_t>(i) * ranks + r) * row,
+                  received + r * blocks[0].bytes + static_cast<uint64_t>(i) * row, row);
+  }
+  return 0;
+}
+
+Status exchange_columns(hccl::Session &session, uint32_t ranks, uint64_t height, uint64_t share,
+                        char *rows, char *sent) {
+  for (uint64_t i = 0; i < height; ++i) {
+    for (uint32_t r = 0; r < ranks; ++r)
+      std::memcpy(sent + (r * height + i) * share, rows + (i * ranks + r) * share, share);
+  }
+  const auto blocks = equal_blocks(ranks, height * share);
+  return session.all_to_all_v(sent, blocks, rows, blocks);
+}
+
 Status plan_exchanged(const ExchangedCall &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const Chip chip = hccl::chip();
   Check check(a.op);
   check_presence(check, a);
   if (!check.ok()) return check.status();
+  if (a.quantised && chip == Chip::a5) return plan_exchanged_floats(a, workspace_size, executor);
   check_dtypes(check, a, chip);
-  if (check.ok()) check_modes(check, a, chip);
+  if (check.ok()) check_modes(check, a);
   if (check.ok()) check_shapes(check, a);
   if (!check.ok()) return check.status();
   auto p = std::make_shared<Problem>();

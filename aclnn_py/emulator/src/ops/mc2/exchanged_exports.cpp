@@ -74,7 +74,7 @@ EMU_OPERATOR(AlltoAllQuantMatmul,
   call.comm_quant_mode = commQuantMode;
   call.comm_quant_dtype = commQuantDtype;
   call.group_size = groupSize;
-  (void)x1QuantDtype;  // of the 950
+  call.x1_quant_dtype = x1QuantDtype;
   return emu::plan_exchanged(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -103,7 +103,7 @@ EMU_OPERATOR(AlltoAllQuantMatmulV2,
   call.comm_quant_mode = commQuantMode;
   call.comm_quant_dtype = commQuantDtype;
   call.group_size = groupSize;
-  (void)x1QuantDtype;  // of the 950
+  call.x1_quant_dtype = x1QuantDtype;
   return emu::plan_exchanged(call, workspaceSize, executor);
 }
 EMU_CATCH
