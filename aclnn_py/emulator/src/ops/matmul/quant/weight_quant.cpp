@@ -21,7 +21,11 @@ class NumberRows {
   void read(int64_t row, int64_t first, int64_t count, int8_t *to) const {
     if (m_.dtype == ACL_INT8) {
       const auto *from = static_cast<const int8_t *>(m_.data) + m_.row.at(row);
-      for (int64_t j = 0; j < count; ++j) to[j] = from[m_.col.at(first + j)];
+      if (m_.col.stride == 1 && !m_.col.block) {
+        std::copy_n(from + first, count, to);
+      } else {
+        for (int64_t j = 0; j < count; ++j) to[j] = from[m_.col.at(first + j)];
+      }
       return;
     }
     for (int64_t j = 0; j < count; ++j) to[j] = number_of_4_bits(m_.data, position(row, first + j));

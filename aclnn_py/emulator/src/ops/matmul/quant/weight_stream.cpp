@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/isa.h"
 #include "core/pool.h"
@@ -24,6 +25,10 @@ constexpr int64_t piece = 256;  // columns that are finished at a time
 constexpr int64_t widest_block = 4096, broad = 4 * widest_block;
 // Columns that are put in order at a time, where their rows do not lie in one piece.
 constexpr int64_t staged_columns = 128;
+// More rows than the kernels take at once are taken in turns, on so many columns at most that their
+// numbers and sums stay in the second-level cache. With yet more rows it is quicker to make the
+// weight first.
+constexpr int64_t narrow_block = 512, most_rows = 48;
 
 // Where the numbers of a weight lie: positions are counted in numbers.
 struct Places {
@@ -86,7 +91,11 @@ class StreamedWeight {
         parallel_(a.rows * w.rows * w.cols > 2 * worth_a_thread) {}
 
   void run() const {
-    for (int64_t j = 0; j < w_.cols; j += broad) columns(j, std::min(broad, w_.cols - j));
+    if (rows_ > weight_streams().rows) {
+      many_rows();
+    } else {
+      for (int64_t j = 0; j < w_.cols; j += broad) columns(j, std::min(broad, w_.cols - j));
+    }
     scratch().trim();
   }
 
@@ -106,21 +115,42 @@ class StreamedWeight {
       for (int64_t t = first; t < last; ++t) {
         // Down the columns of a block: each step has asked for the memory of the next one.
         const int64_t col = t / steps * block;
-        step(t % steps, origin, col, std::min(block, cols - col), {panel, partial, cols});
+        step(t % steps, origin + col, std::min(block, cols - col), panel,
+             partial + t % steps * rows_ * cols + col, cols);
       }
     });
     each(ceil_div(cols, piece), [&](int64_t first, int64_t last) {
       for (int64_t j = first * piece; j < std::min(last * piece, cols); j += piece)
-        finish(origin, j, std::min(piece, cols - j), steps, {panel, partial, cols});
+        finish(origin, j, std::min(piece, cols - j), steps, partial, cols);
     });
   }
 
-  // The packed rows of a; the sums (steps, rows, cols) of the columns that are computed.
-  struct Work {
-    const float *panel;
-    float *partial;
-    int64_t cols;
-  };
+  // Each task takes its columns through all depths: the sums of all steps would be larger than the
+  // weight.
+  void many_rows() const {
+    const int64_t fair = ceil_div(ceil_div(w_.cols, 2 * parallel_width()), staged_columns),
+                  block = staged_ ? staged_columns : std::min(fair * staged_columns, narrow_block);
+    auto *panel =
+        static_cast<float *>(scratch().take(static_cast<size_t>(rows_ * w_.rows) * sizeof(float)));
+    pack(panel);
+    each(ceil_div(w_.cols, block), [&](int64_t first, int64_t last) {
+      std::vector<float> memory(static_cast<size_t>(2 * rows_ * block));
+      float *totals = memory.data(), *sums = totals + rows_ * block;
+      for (int64_t col = first * block; col < std::min(last * block, w_.cols); col += block) {
+        const int64_t count = std::min(block, w_.cols - col);
+        for (int64_t p = 0; p < w_.rows; p += gemm_depth_step) {
+          step(p / gemm_depth_step, col, count, panel, p ? sums : totals, block);
+          for (int64_t i = 0; p && i < rows_ * block; ++i) totals[i] += sums[i];
+        }
+        for (int64_t i = 0; i < rows_; ++i)
+          for (int64_t j = 0; j < count; j += piece) {
+            float ordered[piece];
+            const int64_t n = std::min(piece, count - j);
+            sink_.accept(i, col + j, n, in_order(totals + i * block + j, j, n, count, ordered));
+          }
+      }
+    });
+  }
 
   template <class Body>
   void each(int64_t count, Body body) const {
@@ -128,37 +158,46 @@ class StreamedWeight {
     body(int64_t(0), count);
   }
 
+  // A panel for each turn of rows, one behind the other.
   void pack(float *panel) const {
-    const int rows = static_cast<int>(rows_);
-    gemm_kernels().pack_wide[static_cast<int>(storage_of(a_.dtype))](
-        {a_.data, a_.row, a_.col, 0, rows, 0, a_.cols, rows}, panel);
+    const auto pack = gemm_kernels().pack_wide[static_cast<int>(storage_of(a_.dtype))];
+    for (int64_t i = 0; i < rows_; i += weight_streams().rows) {
+      const int rows = turn(i);
+      pack({a_.data, a_.row, a_.col, i, rows, 0, a_.cols, rows}, panel + i * w_.rows);
+    }
   }
 
-  // One step of the depth for a block of columns, group by group. Column `col` of those computed is
-  // `origin` + col of the weight.
-  void step(int64_t index, int64_t origin, int64_t col, int64_t count, const Work &work) const {
+  // How many rows are taken at once from row `i` on.
+  int turn(int64_t i) const {
+    return static_cast<int>(std::min<int64_t>(weight_streams().rows, rows_ - i));
+  }
+
+  // One step of the depth for columns from `col` on, group by group.
+  void step(int64_t index, int64_t col, int64_t count, const float *panel, float *sums,
+            int64_t sums_stride) const {
     const int storage = static_cast<int>(storage_),
               rounding = static_cast<int>(w_.dtype == ACL_BF16 ? WeightRounding::bfloat16
                                                                : WeightRounding::float16);
     const WeightStreams &streams = weight_streams();
-    const auto across = streams.across[storage][rounding][rows_ - 1];
+    const auto across = streams.across[storage][rounding];
     const bool shifted = !w_.offset.zero(), same_kind = w_.scale.dtype() == w_.dtype;
     const int64_t begin = index * gemm_depth_step, end = std::min(begin + gemm_depth_step, w_.rows);
     alignas(64) float scale[widest_block], shift[widest_block];
     alignas(64) uint8_t tile[gemm_depth_step * staged_columns];
-    if (staged_) stage(origin + col, count, begin, end, tile);
+    if (staged_) stage(col, count, begin, end, tile);
     for (int64_t p = begin, next; p < end; p = next) {
       const int64_t group = w_.group_size > 0 ? p / w_.group_size : 0;
       next = w_.group_size > 0 ? std::min((group + 1) * w_.group_size, end) : end;
-      w_.scale.read(group, origin + col, count, scale);
-      if (shifted) w_.offset.read(group, origin + col, count, shift);
+      w_.scale.read(group, col, count, scale);
+      if (shifted) w_.offset.read(group, col, count, shift);
       const WeightRange range =
           streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
-      w_.scale.await(group + 1, origin + col, count);
-      across({work.panel + p * rows_,
-              staged_ ? tile + (p - begin) * staged_columns : b_.at(p, origin + col),
-              staged_ ? staged_columns : b_.bytes(b_.row), count, next - p, scale, shift, range,
-              work.partial + index * rows_ * work.cols + col, work.cols, p > begin});
+      w_.scale.await(group + 1, col, count);
+      for (int64_t i = 0; i < rows_; i += streams.rows)
+        across[turn(i) - 1]({panel + i * w_.rows + p * turn(i),
+                             staged_ ? tile + (p - begin) * staged_columns : b_.at(p, col),
+                             staged_ ? staged_columns : b_.bytes(b_.row), count, next - p, scale,
+                             shift, range, sums + i * sums_stride, sums_stride, p > begin});
     }
   }
 
@@ -195,16 +234,18 @@ class StreamedWeight {
     }
   }
 
-  void finish(int64_t origin, int64_t col, int64_t count, int64_t steps, const Work &work) const {
+  // Columns of the sums (steps, rows, cols), which are those of the weight from `origin` on.
+  void finish(int64_t origin, int64_t col, int64_t count, int64_t steps, const float *partial,
+              int64_t cols) const {
     float sums[piece], ordered[piece];
     for (int64_t i = 0; i < rows_; ++i) {
-      const float *from = work.partial + i * work.cols + col;
+      const float *from = partial + i * cols + col;
       std::copy_n(from, count, sums);
       for (int64_t s = 1; s < steps; ++s) {
-        from += rows_ * work.cols;
+        from += rows_ * cols;
         for (int64_t j = 0; j < count; ++j) sums[j] += from[j];
       }
-      sink_.accept(i, origin + col, count, in_order(sums, col, count, work.cols, ordered));
+      sink_.accept(i, origin + col, count, in_order(sums, col, count, cols, ordered));
     }
   }
 
@@ -236,7 +277,7 @@ class StreamedWeight {
 
 bool stream_weight(const Matrix &a, const QuantisedWeight &w, const RowSink<float> &sink) {
   Places places;
-  if (a.rows == 0 || a.rows > most_streamed_rows || a.rows * a.cols > most_packed || a.cols == 0 ||
+  if (a.rows == 0 || a.rows > most_rows || a.rows * a.cols > most_packed || a.cols == 0 ||
       w.cols == 0 || !find_places(w, &places))
     return false;
   StreamedWeight(a, w, places, sink).run();

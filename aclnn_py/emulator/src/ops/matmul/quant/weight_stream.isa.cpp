@@ -309,7 +309,9 @@ constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRoundin
 constexpr WeightStreams make_streams() {
   WeightStreams streams{};
   streams.block = Halves::vectors * lanes;
-  const std::make_integer_sequence<int, most_streamed_rows> heights;
+  constexpr int rows = vector_bytes == 64 ? most_streamed_rows : most_streamed_rows / 2;
+  streams.rows = rows;
+  const std::make_integer_sequence<int, rows> heights;
   fill<Bytes, Float16>(&streams, WeightStorage::bytes, WeightRounding::float16, heights);
   fill<Bytes, Bfloat16>(&streams, WeightStorage::bytes, WeightRounding::bfloat16, heights);
   fill<Halves, Float16>(&streams, WeightStorage::halves, WeightRounding::float16, heights);

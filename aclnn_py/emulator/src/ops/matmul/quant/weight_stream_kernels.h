@@ -11,7 +11,7 @@ namespace emu {
 enum class WeightStorage : int { bytes, halves, count };
 enum class WeightRounding : int { float16, bfloat16, count };
 
-constexpr int most_streamed_rows = 4;
+constexpr int most_streamed_rows = 8;
 
 // What is known of weights that share their scales, which chooses how they are rounded.
 enum class WeightRange {
@@ -39,6 +39,7 @@ struct WeightStreams {
   // In storage `halves` the columns of each full block of this many stand in the order of their
   // halves: those of the lower ones, then those of the upper ones.
   int64_t block;
+  int rows;  // how many the kernels take at once
   // by rows - 1
   WeightStreamFn across[static_cast<int>(WeightStorage::count)]
                        [static_cast<int>(WeightRounding::count)][most_streamed_rows];
