@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.functional.activation import *  # noqa: F403
+    from aclnn_py.functional.activation_backward import *  # noqa: F403
     from aclnn_py.functional.arithmetic import *  # noqa: F403
     from aclnn_py.functional.attention import *  # noqa: F403
     from aclnn_py.functional.caches import *  # noqa: F403
+    from aclnn_py.functional.classification import *  # noqa: F403
     from aclnn_py.functional.comparison import *  # noqa: F403
     from aclnn_py.functional.conversion import *  # noqa: F403
     from aclnn_py.functional.creation import *  # noqa: F403
@@ -71,6 +73,27 @@ _FUNCTIONS = {
         "swiglu",
         "threshold",
     ),
+    "activation_backward": (
+        "elu_backward",
+        "gelu_backward",
+        "glu_backward",
+        "hardsigmoid_backward",
+        "hardswish_backward",
+        "leaky_relu_backward",
+        "logsigmoid_backward",
+        "mish_backward",
+        "prelu",
+        "prelu_backward",
+        "relu_backward",
+        "selu_backward",
+        "sigmoid_backward",
+        "silu_backward",
+        "softplus_backward",
+        "softshrink_backward",
+        "swiglu_backward",
+        "tanh_backward",
+        "threshold_backward",
+    ),
     "arithmetic": (
         "add",
         "addcdiv",
@@ -98,6 +121,18 @@ _FUNCTIONS = {
         "scaled_dot_product_attention",
     ),
     "caches": ("scatter_pa_kv_cache",),
+    "classification": (
+        "cross_entropy",
+        "cross_entropy_backward",
+        "ctc_loss",
+        "ctc_loss_backward",
+        "embedding_backward",
+        "embedding_bag",
+        "kl_div",
+        "kl_div_backward",
+        "nll_loss",
+        "nll_loss_backward",
+    ),
     "comparison": (
         "bitwise_and",
         "bitwise_not",

@@ -38,7 +38,9 @@ _HOMES = {
     "ops": "aclnn_py",
     "prod": "math",
 }
-_HELPERS = ("arguments", "blocks", "drawing", "latent", "masks", "promotion", "routed", "shapes")
+_HELPERS = (
+    "arguments", "blocks", "classes", "drawing", "latent", "masks", "promotion", "routed", "shapes",
+)  # fmt: skip
 _FACE = '''\
 """Operators that allocate their result: `functional.matmul(x, w)` returns a new tensor.
 

@@ -8,8 +8,10 @@ from types import ModuleType
 from maintain.functional.row import Row
 from maintain.functional.tables import (
     activation,
+    activation_backward,
     arithmetic,
     attention,
+    classification,
     comparison,
     conversion,
     creation,
@@ -42,7 +44,9 @@ FAMILIES: dict[str, ModuleType] = {
         pointwise,
         in_place,
         activation,
+        activation_backward,
         loss,
+        classification,
         reduction,
         normalization,
         matrices,
