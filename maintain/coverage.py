@@ -620,5 +620,16 @@ def _dtypes(name: str) -> str:
     return f"{names} (on a {chip}, not on a 910B)" if chip else names
 
 
+def main() -> int:
+    """Write or compare both pages about the operators of the emulator."""
+    from maintain.forms import forms_path, forms_table  # which reads this module
+
+    command = "python -m maintain.coverage"
+    return max(
+        write_or_check(coverage_path(), coverage_table(), command),
+        write_or_check(forms_path(), forms_table(), command),
+    )
+
+
 if __name__ == "__main__":
-    sys.exit(write_or_check(coverage_path(), coverage_table(), "python -m maintain.coverage"))
+    sys.exit(main())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of the forms of inference that the emulator has: `python -m maintain.forms`.
+"""The table of the forms of inference that the emulator has; `maintain.coverage` writes it.
 
 Layouts and modes are asked of the library itself: an accepted call of each operator is made with a
 word or a number that cannot be right, and the refusal says what is allowed. A process of its own
@@ -21,7 +21,6 @@ from typing import Any
 from aclnn_py import facts
 from aclnn_py._ffi.contract.naming import operator_name
 from maintain.coverage import TOLERANCE_TEXT, implemented
-from maintain.written_file import write_or_check
 
 __all__ = ["FAMILIES", "forms_path", "forms_table"]
 
@@ -48,7 +47,7 @@ _REFUSAL = re.compile(rf'aclnn\w+: (\w+) is (?:"\{_WORD}"|{_NUMBER}); (.*?)(?: \
 _HEAD = """\
 # Forms of inference
 
-Written by `python -m maintain.forms`; a test compares it with the library. Each row has
+Written by `python -m maintain.coverage`; a test compares it with the library. Each row has
 
 - the dtypes of the first tensor, those that only other tensors take, and those that a 950 adds,
 - layouts, modes and kinds of quantisation: what phase one names when it is given a wrong one,
@@ -120,7 +119,7 @@ def _asked(chip: str) -> dict[str, dict[str, str]]:
         "ACLNN_PY_DEVICE": "emulator",
     }
     done = subprocess.run(
-        [sys.executable, "-m", "maintain.forms", "--ask"],
+        [sys.executable, "-m", "maintain.forms"],
         capture_output=True,
         text=True,
         check=False,
@@ -232,7 +231,4 @@ def _oracle(name: str, words: dict[str, set[str]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--ask"]:
-        print(json.dumps(asked_of_this_chip()))
-    else:
-        sys.exit(write_or_check(forms_path(), forms_table(), "python -m maintain.forms"))
+    print(json.dumps(asked_of_this_chip()))

@@ -21,7 +21,7 @@ def rows() -> dict[str, list[str]]:
 
 def test_table_is_up_to_date() -> None:
     written = forms_path().read_text(encoding="utf-8")
-    assert written == forms_table(), "run: python -m maintain.forms"
+    assert written == forms_table(), "run: python -m maintain.coverage"
     assert all(f"## {family}" in written for family in FAMILIES)
 
 
