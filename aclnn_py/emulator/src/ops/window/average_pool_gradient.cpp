@@ -19,23 +19,29 @@ struct AverageGradient {
   const aclTensor *result;
 };
 
+// Of so few slopes the sum in float32 is as good as that in float64.
+constexpr int64_t kFewSlopes = 64;
+
+template <class Sum>
 void spread_averages(const Image &slopes, const Image &result, const Windows &windows, bool margins,
                      int64_t divisor) {
   const Axis *a = windows.axes;
   const int64_t lines = a[0].count * a[1].count, width = a[2].count;
-  sum_planes(slopes, result, [&](int64_t, int64_t, const float *from, double *sums) {
-    std::vector<double> line(static_cast<size_t>(width));
-    for (int64_t i = 0; i < lines; ++i) {
-      const int64_t rows =
-          counted(a[0], i / a[1].count, margins) * counted(a[1], i % a[1].count, margins);
-      for (int64_t x = 0; x < width; ++x) {
-        const int64_t parts = divisor != 0 ? divisor : rows * counted(a[2], x, margins);
-        line[static_cast<size_t>(x)] =
-            static_cast<double>(from[i * width + x]) / static_cast<double>(parts);
-      }
-      // Every element of a window has the same column.
-      fold_add<double>(line.data(), 0, windows, i, 1, sums);
+  // What each slope is multiplied by.
+  std::vector<Sum> parts(static_cast<size_t>(lines * width));
+  for (int64_t i = 0; i < lines; ++i) {
+    const int64_t rows =
+        counted(a[0], i / a[1].count, margins) * counted(a[1], i % a[1].count, margins);
+    for (int64_t x = 0; x < width; ++x) {
+      const int64_t count = divisor != 0 ? divisor : rows * counted(a[2], x, margins);
+      parts[static_cast<size_t>(i * width + x)] = static_cast<Sum>(count);
     }
+  }
+  sum_planes<Sum, Sum>(slopes, result, [&](int64_t, int64_t, const Sum *from, Sum *sums) {
+    std::vector<Sum> shares(parts.size());
+    for (size_t i = 0; i < shares.size(); ++i) shares[i] = from[i] / parts[i];
+    // Every element of a window has the same column.
+    fold_add<Sum>(shares.data(), 0, windows, 0, lines, sums);
   });
 }
 
@@ -61,26 +67,37 @@ Status plan_average_gradient(const AverageGradient &a, uint64_t *workspace_size,
                                                             const View &result) {
         std::unique_ptr<char[]> memory;
         const View values = through_half ? dense_as(source, ACL_FLOAT16, &memory) : source;
-        spread_averages(image_of(values, spatial), image_of(result, spatial), *shared, margins,
-                        divisor);
+        const Image from = image_of(values, spatial), to = image_of(result, spatial);
+        if (shared->elements() <= kFewSlopes) {
+          spread_averages<float>(from, to, *shared, margins, divisor);
+        } else {
+          spread_averages<double>(from, to, *shared, margins, divisor);
+        }
       },
       workspace_size, executor);
 }
 
 void spread_cells(const Image &slopes, const Image &result) {
   const int64_t *count = slopes.extent, *size = result.extent;
-  sum_planes(slopes, result, [=](int64_t, int64_t, const float *from, double *sums) {
-    for (int64_t i = 0; i < count[0] * count[1] * count[2]; ++i) {
-      const Span deep = cell_of(i / count[2] / count[1], count[0], size[0]),
-                 down = cell_of(i / count[2] % count[1], count[1], size[1]),
-                 across = cell_of(i % count[2], count[2], size[2]);
-      const int64_t parts =
-          (deep.end - deep.begin) * (down.end - down.begin) * (across.end - across.begin);
-      const double slope = static_cast<double>(from[i]) / static_cast<double>(parts);
+  std::vector<Span> across;
+  for (int64_t i = 0; i < count[2]; ++i) across.push_back(cell_of(i, count[2], size[2]));
+  sum_planes(slopes, result, [=, &across](int64_t, int64_t, const float *from, double *sums) {
+    std::vector<double> line(static_cast<size_t>(size[2]));
+    for (int64_t i = 0; i < count[0] * count[1]; ++i) {
+      const Span deep = cell_of(i / count[1], count[0], size[0]),
+                 down = cell_of(i % count[1], count[1], size[1]);
+      const int64_t rows = (deep.end - deep.begin) * (down.end - down.begin);
+      // A row of cells adds the same line to each row it covers.
+      std::fill(line.begin(), line.end(), 0.0);
+      for (const Span &span : across) {
+        const double share =
+            static_cast<double>(*from++) / static_cast<double>(rows * (span.end - span.begin));
+        for (int64_t x = span.begin; x < span.end; ++x) line[static_cast<size_t>(x)] += share;
+      }
       for (int64_t z = deep.begin; z < deep.end; ++z) {
         for (int64_t y = down.begin; y < down.end; ++y) {
-          double *line = sums + (z * size[1] + y) * size[2];
-          for (int64_t x = across.begin; x < across.end; ++x) line[x] += slope;
+          double *to = sums + (z * size[1] + y) * size[2];
+          for (int64_t x = 0; x < size[2]; ++x) to[x] += line[static_cast<size_t>(x)];
         }
       }
     }

@@ -9,13 +9,20 @@
 namespace emu {
 namespace {
 
+// `left` is the width of the margin in front of a line.
 template <class T>
-void add_picked(const Image &slopes, const Image &result, const Picks &picks) {
+void add_picked(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
+  const int64_t *columns = picks.axes[2].data();
+  const int64_t width = result.extent[2], whole = slopes.extent[2];
   sum_planes<T>(slopes, result, [&](int64_t, int64_t, const T *from, double *sums) {
     for (const int64_t z : picks.axes[0]) {
       for (const int64_t y : picks.axes[1]) {
-        double *line = sums + (z * result.extent[1] + y) * result.extent[2];
-        for (const int64_t x : picks.axes[2]) line[x] += static_cast<double>(*from++);
+        double *line = sums + (z * result.extent[1] + y) * width;
+        for (int64_t x = 0; x < left; ++x) line[columns[x]] += static_cast<double>(from[x]);
+        for (int64_t x = 0; x < width; ++x) line[x] += static_cast<double>(from[left + x]);
+        for (int64_t x = left + width; x < whole; ++x)
+          line[columns[x]] += static_cast<double>(from[x]);
+        from += whole;
       }
     }
   });
@@ -31,14 +38,14 @@ Image part_of(Image image, int part) {
   return image;
 }
 
-void add_slopes(const Image &slopes, const Image &result, const Picks &picks) {
+void add_slopes(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
   if (slopes.dtype == ACL_COMPLEX64 || slopes.dtype == ACL_COMPLEX128) {
     for (int part = 0; part < 2; ++part)
-      add_slopes(part_of(slopes, part), part_of(result, part), picks);
+      add_slopes(part_of(slopes, part), part_of(result, part), picks, left);
   } else if (slopes.dtype == ACL_DOUBLE) {
-    add_picked<double>(slopes, result, picks);
+    add_picked<double>(slopes, result, picks, left);
   } else {
-    add_picked<float>(slopes, result, picks);
+    add_picked<float>(slopes, result, picks, left);
   }
 }
 
@@ -71,7 +78,7 @@ Status plan_pad_gradient(const char *op, const aclTensor *slopes, const aclTenso
       op, slopes, self, result,
       [=](const View &source, const View &target) {
         const Image from = image_of(source, spatial), to = image_of(target, spatial);
-        add_slopes(from, to, picks_of(to, from, margins, border));
+        add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1]);
       },
       workspace_size, executor);
 }

@@ -14,12 +14,29 @@ namespace {
 
 enum class Global { kAverage, kHighest };
 
+// Maxima of neighbours are taken apart, so that many are taken at a time.
+constexpr int64_t kLanes = 16;
+
 template <class T>
 double pooled(const T *row, int64_t width, Global kind) {
   if (kind == Global::kAverage) return sum_of(row, width) / static_cast<double>(width);
-  T most = row[0];
-  for (int64_t i = 1; i < width; ++i) most = row[i] > most || row[i] != row[i] ? row[i] : most;
-  return static_cast<double>(most);
+  // The largest that is a number, and a NaN where there is one.
+  T lanes[kLanes], unordered[kLanes] = {};
+  std::fill(lanes, lanes + kLanes, row[0]);
+  const auto take = [&](int64_t lane, T value) {
+    lanes[lane] = value > lanes[lane] ? value : lanes[lane];
+    unordered[lane] = value != value ? value : unordered[lane];
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= width; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) take(lane, row[i + lane]);
+  }
+  for (; i < width; ++i) take(0, row[i]);
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    if (unordered[lane] != unordered[lane]) return static_cast<double>(unordered[lane]);
+    lanes[0] = std::max(lanes[0], lanes[lane]);
+  }
+  return static_cast<double>(lanes[0]);
 }
 
 template <class T>

@@ -90,16 +90,29 @@ void add_at_bits(const Image &slopes, const Image &masks, const Image &result,
                  const Windows &windows, int64_t elements, int64_t across) {
   const Axis *a = windows.axes;
   const int64_t count = slopes.area();
+  // Where windows begin.
+  std::vector<int64_t> top(static_cast<size_t>(count)), left(top.size());
+  for (int64_t i = 0; i < count; ++i) {
+    top[static_cast<size_t>(i)] = i / a[2].count * a[1].step - a[1].before;
+    left[static_cast<size_t>(i)] = i % a[2].count * a[2].step - a[2].before;
+  }
   sum_planes(slopes, result, [&](int64_t n, int64_t channel, const float *from, double *sums) {
     MaskPlane mask(windows, elements);
     copy_view(MaskPlane::of(masks, n, channel), mask.view());
     for (int64_t k = 0; k < elements; ++k) {
-      for (int64_t i = 0; i < count; ++i) {
-        if ((mask.byte(k, i) >> (i % 8) & 1) == 0) continue;
-        const int64_t y = i / a[2].count * a[1].step - a[1].before + k / across,
-                      x = i % a[2].count * a[2].step - a[2].before + k % across;
-        if (y < 0 || y >= a[1].extent || x < 0 || x >= a[2].extent) continue;
-        sums[y * a[2].extent + x] += static_cast<double>(from[i]);
+      const int64_t down = k / across, right = k % across;
+      for (int64_t first = 0; first < count; first += 8) {
+        unsigned bits = mask.byte(k, first);
+        for (int64_t i = first; bits != 0 && i < count; ++i, bits >>= 1) {
+          const int skipped = __builtin_ctz(bits);
+          i += skipped;
+          bits >>= skipped;
+          if (i >= count) break;
+          const int64_t y = top[static_cast<size_t>(i)] + down,
+                        x = left[static_cast<size_t>(i)] + right;
+          if (y < 0 || y >= a[1].extent || x < 0 || x >= a[2].extent) continue;
+          sums[y * a[2].extent + x] += static_cast<double>(from[i]);
+        }
       }
     }
   });

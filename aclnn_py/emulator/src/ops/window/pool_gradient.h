@@ -12,20 +12,21 @@
 namespace emu {
 
 // Calls add(n, channel, slopes, sums) for each plane: the slopes of the results of the pool, and a
-// sum for each element of the image, all 0 at first. T is what slopes are read as.
-template <class T = float, class Add>
+// sum for each element of the image, all 0 at first. T is what slopes are read as, and Sum what
+// they are added up in.
+template <class T = float, class Sum = double, class Add>
 void sum_planes(const Image &slopes, const Image &result, Add add) {
   const int64_t area = result.area(), given = slopes.area();
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, area));
   parallel_for(result.batch * result.channels, grain, [&](int64_t begin, int64_t end) {
     std::vector<T> from(static_cast<size_t>(given));
-    std::vector<double> sums(static_cast<size_t>(area));
+    std::vector<Sum> sums(static_cast<size_t>(area));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / result.channels, channel = i % result.channels;
       RowSource<T>(slopes.plane(n, channel)).read(0, given, from.data());
-      std::fill(sums.begin(), sums.end(), 0.0);
+      std::fill(sums.begin(), sums.end(), Sum{});
       add(n, channel, from.data(), sums.data());
-      RowTarget<double>(result.plane(n, channel)).write(0, area, sums.data());
+      RowTarget<Sum>(result.plane(n, channel)).write(0, area, sums.data());
     }
   });
 }
