@@ -528,6 +528,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " move by the unbiased estimate in BatchNormGatherStatsWithCounts too, by the variance"
         " itself where there is one sample; versions 0 and 1 of FastBatchNormBackward are one"
         " algorithm.",
+        "grad_input of ModulateBackward is grad_output * scale, as its document has it, although"
+        " Modulate multiplies by 1 + scale: give it 1 + scale for the gradient of Modulate.",
+        "mean and variance of InstanceNorm in NHWC have the shape (N, 1, 1, C), and the variance is"
+        " not the unbiased estimate. An absent gamma of GroupNormBackward counts as 1, and the"
+        " gradients then have C elements of any shape.",
         "A 910B refuses the norms of the 950 with 561103, as their documents refuse everything but"
         " null.",
     ),
