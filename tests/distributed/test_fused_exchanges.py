@@ -16,6 +16,7 @@ from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
+from aclnn_py import distributed as dist
 from aclnn_py.distributed import Communicator
 from aclnn_py.errors import AclnnError
 
@@ -450,6 +451,53 @@ def test_every_product_on_processes(ranks: int) -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     run_ranks(ranks, _in_a_process, port, timeout_s=300.0)
+
+
+def functions(comm: Communicator) -> None:
+    """The functions of `distributed` give what their operators give."""
+    ranks, rank, experts, k, n = comm.world_size, comm.rank, 2, 6, 5
+    counts = splits(ranks, experts, "uneven")
+    x = [whole(r, int(counts[r].sum()), k) for r in range(ranks)]
+    weights = [whole(30 + r, experts, k, n) for r in range(ranks)]
+    own, shared = whole(40, 3, 4), whole(41, 4, 3)
+    there, here = counts[rank].reshape(-1).tolist(), counts[:, rank].reshape(-1).tolist()
+    products, mine, rows = dist.all_to_allv_grouped_matmul(
+        ap.from_numpy(x[rank]), ap.from_numpy(weights[rank]), there, here, comm,
+        mm_x=device(own), mm_weight=device(shared), permute_out_flag=True,
+    )  # fmt: skip
+    assert mine is not None
+    assert rows is not None
+    same(mine, product(own, shared).astype(F16))
+    starts = [np.concatenate([[0], np.cumsum(c.reshape(-1))]) for c in counts]
+    expected = [
+        x[r][starts[r][at := rank * experts + e] : starts[r][at + 1]]
+        for e in range(experts)
+        for r in range(ranks)
+    ]
+    same(rows, np.concatenate(expected))
+    made = [product(p, weights[rank][i // ranks]) for i, p in enumerate(expected)]
+    same(products, np.concatenate(made).astype(F16))
+    back, nothing = dist.grouped_matmul_all_to_allv(
+        rows, ap.from_numpy(weights[rank]), here, there, comm
+    )
+    assert nothing is None
+    order = [weights[i // experts][i % experts] for i in range(ranks * experts)]
+    parts = [x[rank][starts[rank][i] : starts[rank][i + 1]] for i in range(ranks * experts)]
+    same(back, np.concatenate([product(p, w) for p, w in zip(parts, order, strict=True)]))
+    numbers = [whole(r, 2 * ranks, 1024, dtype=np.int8, most=127) for r in range(ranks)]
+    factors = [scales(20 + r, 2 * ranks, 8) for r in range(ranks)]
+    total = np.zeros((2 * ranks, 1024), np.float32)
+    for values, factor in zip(numbers, factors, strict=True):
+        total += values.astype(np.float32) * np.repeat(factor, 128, axis=1)
+    given = ap.from_numpy(numbers[rank]), ap.from_numpy(factors[rank])
+    same(dist.quant_all_reduce(*given, comm, output_dtype="float32"), total)
+    share = total[2 * rank : 2 * rank + 2].astype(F16)
+    same(dist.quant_reduce_scatter(*given, comm), share)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_functions_on_threads(run_threads: Any, ranks: int) -> None:
+    run_threads(ranks, functions, timeout_s=300.0)
 
 
 # --- two groups: experts are spread over one, their weights over the other

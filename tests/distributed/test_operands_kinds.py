@@ -27,6 +27,15 @@ CALLS: dict[str, Callable[[ap.Tensor], Any]] = {
     "x": lambda x: dist.grouped_mat_mul_all_reduce(x, [x]),
     "weight": lambda x: dist.grouped_mat_mul_all_reduce([x], ODD),
     "bias": lambda x: dist.grouped_mat_mul_all_reduce([x], [x], bias=ODD),
+    "send_counts": lambda x: dist.all_to_allv_grouped_matmul(x, x, ODD, [1]),
+    "recv_counts": lambda x: dist.grouped_matmul_all_to_allv(x, x, [1], ODD),
+    "gmm_x": lambda x: dist.all_to_allv_grouped_matmul(ODD, x, [1], [1]),
+    "gmm_weight": lambda x: dist.grouped_matmul_all_to_allv(x, ODD, [1], [1]),
+    "mm_x": lambda x: dist.all_to_allv_grouped_matmul(x, x[None], [2], [2], mm_weight=x),
+    "mm_weight": lambda x: dist.grouped_matmul_all_to_allv(
+        x, x[None], [2], [2], mm_x=x, mm_weight=ODD
+    ),
+    "output_dtype": lambda x: dist.quant_all_reduce(x, x, output_dtype=ODD),
     "dispatched": lambda x: dist.moe_distribute_combine(
         x, x.astype("int32"), ODD, x, moe_expert_num=1
     ),
