@@ -57,6 +57,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " a key hold -1. A compressed key is seen by the tokens behind all it was made of."
         " QuantLightningIndexer runs on a 910B with INT8, as its kernel does, and on a 950 with"
         " FLOAT8_E4M3FN and HIFLOAT8 too.",
+        "Gradients of sparse attention are sums of float32 that are rounded once. A row whose keys"
+        " a mask hides altogether is their average, so only their values have a gradient by it; a"
+        " block that meets nothing has the gradient 0.",
         "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A token of MixedQuantSparseFlashMla is its quantised part and then its rotary part, as"

@@ -30,6 +30,17 @@ struct BlockSparse {
   bool packed() const { return form == Arrangement::kPacked; }
 };
 
+// Which blocks of keys each block of queries meets.
+class BlockChoice {
+ public:
+  Status read(const BlockSparse &blocks, PlanContext &context);
+  std::vector<int64_t> met(const BlockSparse &blocks, int64_t batch, int64_t head,
+                           int64_t block) const;
+
+ private:
+  std::vector<int64_t> pairs_, list_, counts_, firsts_;
+};
+
 // Phase two.
 Status run_blocks(const BlockSparse &blocks, PlanContext &context);
 

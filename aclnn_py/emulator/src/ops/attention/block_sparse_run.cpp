@@ -13,57 +13,6 @@ namespace {
 
 constexpr int64_t kRows = 16;  // that work together
 
-// Which blocks of keys each block of queries meets.
-class BlockChoice {
- public:
-  Status read(const BlockSparse &x, PlanContext &c) {
-    if (x.pairs_at != kAbsent) {
-      pairs_ = read_all<int64_t>(c, x.pairs_at, c.tensor(x.pairs_at).numel(), 0);
-      return 0;
-    }
-    list_ = read_all<int64_t>(c, x.list_at, c.tensor(x.list_at).numel(), 0);
-    counts_ = read_all<int64_t>(c, x.counts_at, c.tensor(x.counts_at).numel(), 0);
-    int64_t first = 0;
-    for (size_t b = 0; b < x.query_lengths.size(); ++b) {
-      firsts_.push_back(first);
-      const int64_t rows = blocks_of(x.query_lengths[b], x.query_block),
-                    there = blocks_of(x.key_lengths[b], x.key_block);
-      for (int64_t i = first * x.heads; i < (first + rows) * x.heads; ++i) {
-        const int64_t count = counts_[static_cast<size_t>(i)];
-        if (count < 0 || count > x.list_width)
-          return fail(kKernelFault, "%s: selectNumIdx has %lld; selectIdx has room for %lld blocks",
-                      x.op, static_cast<long long>(count), static_cast<long long>(x.list_width));
-        for (int64_t j = 0; j < count; ++j) {
-          const int64_t block = list_[static_cast<size_t>(i * x.list_width + j)];
-          if (block < 0 || block >= there)
-            return fail(kKernelFault, "%s: selectIdx has %lld; sequence %zu has %lld blocks", x.op,
-                        static_cast<long long>(block), b, static_cast<long long>(there));
-        }
-      }
-      first += rows;
-    }
-    return 0;
-  }
-
-  std::vector<int64_t> met(const BlockSparse &x, int64_t b, int64_t head, int64_t block) const {
-    std::vector<int64_t> found;
-    if (!pairs_.empty()) {
-      const int64_t at = ((b * x.heads + head) * x.pair_rows + block) * x.pair_columns;
-      for (int64_t i = 0; i < x.pair_columns; ++i) {
-        if (pairs_[static_cast<size_t>(at + i)] != 0) found.push_back(i);
-      }
-      return found;
-    }
-    const int64_t row = (firsts_[static_cast<size_t>(b)] + block) * x.heads + head;
-    for (int64_t i = 0; i < counts_[static_cast<size_t>(row)]; ++i)
-      found.push_back(list_[static_cast<size_t>(row * x.list_width + i)]);
-    return found;
-  }
-
- private:
-  std::vector<int64_t> pairs_, list_, counts_, firsts_;
-};
-
 // A factor for each block of the sequences and heads; 1 where there are none.
 class BlockScales {
  public:
@@ -186,6 +135,51 @@ class BlockRun {
 };
 
 }  // namespace
+
+Status BlockChoice::read(const BlockSparse &x, PlanContext &c) {
+  if (x.pairs_at != kAbsent) {
+    pairs_ = read_all<int64_t>(c, x.pairs_at, c.tensor(x.pairs_at).numel(), 0);
+    return 0;
+  }
+  list_ = read_all<int64_t>(c, x.list_at, c.tensor(x.list_at).numel(), 0);
+  counts_ = read_all<int64_t>(c, x.counts_at, c.tensor(x.counts_at).numel(), 0);
+  int64_t first = 0;
+  for (size_t b = 0; b < x.query_lengths.size(); ++b) {
+    firsts_.push_back(first);
+    const int64_t rows = blocks_of(x.query_lengths[b], x.query_block),
+                  there = blocks_of(x.key_lengths[b], x.key_block);
+    for (int64_t i = first * x.heads; i < (first + rows) * x.heads; ++i) {
+      const int64_t count = counts_[static_cast<size_t>(i)];
+      if (count < 0 || count > x.list_width)
+        return fail(kKernelFault, "%s: selectNumIdx has %lld; selectIdx has room for %lld blocks",
+                    x.op, static_cast<long long>(count), static_cast<long long>(x.list_width));
+      for (int64_t j = 0; j < count; ++j) {
+        const int64_t block = list_[static_cast<size_t>(i * x.list_width + j)];
+        if (block < 0 || block >= there)
+          return fail(kKernelFault, "%s: selectIdx has %lld; sequence %zu has %lld blocks", x.op,
+                      static_cast<long long>(block), b, static_cast<long long>(there));
+      }
+    }
+    first += rows;
+  }
+  return 0;
+}
+
+std::vector<int64_t> BlockChoice::met(const BlockSparse &x, int64_t b, int64_t head,
+                                      int64_t block) const {
+  std::vector<int64_t> found;
+  if (!pairs_.empty()) {
+    const int64_t at = ((b * x.heads + head) * x.pair_rows + block) * x.pair_columns;
+    for (int64_t i = 0; i < x.pair_columns; ++i) {
+      if (pairs_[static_cast<size_t>(at + i)] != 0) found.push_back(i);
+    }
+    return found;
+  }
+  const int64_t row = (firsts_[static_cast<size_t>(b)] + block) * x.heads + head;
+  for (int64_t i = 0; i < counts_[static_cast<size_t>(row)]; ++i)
+    found.push_back(list_[static_cast<size_t>(row * x.list_width + i)]);
+  return found;
+}
 
 Status run_blocks(const BlockSparse &blocks, PlanContext &context) {
   return BlockRun(blocks, context).run();

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
-#include <limits>
 
 #include "aclnnop/attention.h"
 #include "core/pool.h"
-#include "ops/attention/attention.h"
+#include "ops/attention/floyd.h"
 #include "ops/float_kernels.h"
 #include "ops/matmul/gemm.h"
 #include "ops/norm/rows.h"
@@ -16,11 +15,9 @@
 namespace emu {
 namespace {
 
-constexpr int64_t kMostBatches = 2048, kMostHeads = 256, kMost = int64_t{1} << 20, kLanes = 8;
-constexpr float kMasked = std::numeric_limits<float>::lowest();
+constexpr int64_t kMostBatches = 2048, kMostHeads = 256, kMost = int64_t{1} << 20;
 
-struct Floyd {
-  int64_t batch, heads, n, m, k, width;
+struct Floyd : FloydSizes {
   float scale;
   size_t query_at, key1_at, value1_at, key2_at, value2_at, mask_at, highest_at, sum_at, out_at;
 };
@@ -62,7 +59,8 @@ Status run_floyd(const Floyd &x, PlanContext &c) {
         const bool hidden = mask.data != nullptr &&
                             mask.data[b * mask.layout.stride[0] + n * mask.layout.stride[2] +
                                       k * mask.layout.stride[4]] != 0;
-        scores[static_cast<size_t>(k)] = hidden ? kMasked : static_cast<float>(score * x.scale);
+        scores[static_cast<size_t>(k)] =
+            hidden ? kFloydMasked : static_cast<float>(score * x.scale);
       }
       const FloatKernels &kernels = float_kernels();
       const float most = kernels.highest(scores.data(), x.k);
@@ -78,17 +76,54 @@ Status run_floyd(const Floyd &x, PlanContext &c) {
       for (size_t i = 0; i < width; ++i) row[i] = static_cast<float>(result[i] / total);
       store_f32(row.data(), out.data, out.dtype, at(out, b, h, n, m), out.layout.stride[4],
                 x.width);
-      float lanes[kLanes];
-      std::fill(lanes, lanes + kLanes, most);
-      highest_target.write(task * kLanes, kLanes, lanes);
-      std::fill(lanes, lanes + kLanes, static_cast<float>(total));
-      sum_target.write(task * kLanes, kLanes, lanes);
+      float lanes[kFloydLanes];
+      std::fill(lanes, lanes + kFloydLanes, most);
+      highest_target.write(task * kFloydLanes, kFloydLanes, lanes);
+      std::fill(lanes, lanes + kFloydLanes, static_cast<float>(total));
+      sum_target.write(task * kFloydLanes, kFloydLanes, lanes);
     }
   });
   return 0;
 }
 
 }  // namespace
+
+FloydSizes check_floyd(Check &check, const aclTensor *query, const FloydOperands &operands,
+                       const aclTensor *mask) {
+  const auto &[key1, value1, key2, value2] = operands;
+  FloydSizes x{};
+  check.tiling();
+  check.rank("query", query, 5, 5).rank("key1", key1, 5, 5).rank("key2", key2, 5, 5);
+  if (!check.ok()) return x;
+  const auto &q = query->shape;
+  x.batch = q[0];
+  x.heads = q[1];
+  x.n = q[2];
+  x.m = q[3];
+  x.k = key1->shape[3];
+  x.width = q[4];
+  check.that(x.batch >= 1 && x.batch <= kMostBatches && x.heads >= 1 && x.heads <= kMostHeads,
+             "query has shape %s; its first dimension is 1 to 2048, its second 1 to 256",
+             shape_text(layout_of(*query)).c_str());
+  check.that(
+      x.n >= 16 && x.n % 16 == 0 && x.n <= kMost && x.m >= 128 && x.m % 128 == 0 && x.m <= kMost,
+      "query has shape %s; its third dimension is a multiple of 16, its fourth of 128",
+      shape_text(layout_of(*query)).c_str());
+  check.that(x.k >= 128 && x.k % 128 == 0 && x.k <= kMost,
+             "key1 has shape %s; its fourth dimension is a multiple of 128",
+             shape_text(layout_of(*key1)).c_str());
+  check.that(x.width == 32 || x.width == 64 || x.width == 128,
+             "query has heads of %" PRId64 " elements; allowed: 32, 64, 128", x.width);
+  const int64_t first[] = {x.batch, x.heads, x.n, x.k, x.width},
+                second[] = {x.batch, x.heads, x.k, x.m, x.width},
+                masks[] = {x.batch, 1, x.n, 1, x.k};
+  const Layout ones = dense_layout(first, 5), twos = dense_layout(second, 5);
+  check.shape("key1", key1, ones).shape("value1", value1, ones);
+  check.shape("key2", key2, twos).shape("value2", value2, twos);
+  if (mask) check.shape("attenMaskOptional", mask, dense_layout(masks, 5));
+  return x;
+}
+
 }  // namespace emu
 
 EMU_OPERATOR(FusedFloydAttention,
@@ -117,40 +152,11 @@ EMU_OPERATOR(FusedFloydAttention,
     check.dtype(name, tensor);
     if (check.ok()) check.same_dtype(name, tensor->dtype, "query", query->dtype);
   }
-  check.tiling();
-  check.rank("query", query, 5, 5).rank("key1", key1, 5, 5).rank("key2", key2, 5, 5);
-  if (!check.ok()) return check.status();
-  const auto &q = query->shape;
   emu::Floyd x{};
-  x.batch = q[0];
-  x.heads = q[1];
-  x.n = q[2];
-  x.m = q[3];
-  x.k = key1->shape[3];
-  x.width = q[4];
-  check.that(
-      x.batch >= 1 && x.batch <= emu::kMostBatches && x.heads >= 1 && x.heads <= emu::kMostHeads,
-      "query has shape %s; its first dimension is 1 to 2048, its second 1 to 256",
-      emu::shape_text(emu::layout_of(*query)).c_str());
-  check.that(x.n >= 16 && x.n % 16 == 0 && x.n <= emu::kMost && x.m >= 128 && x.m % 128 == 0 &&
-                 x.m <= emu::kMost,
-             "query has shape %s; its third dimension is a multiple of 16, its fourth of 128",
-             emu::shape_text(emu::layout_of(*query)).c_str());
-  check.that(x.k >= 128 && x.k % 128 == 0 && x.k <= emu::kMost,
-             "key1 has shape %s; its fourth dimension is a multiple of 128",
-             emu::shape_text(emu::layout_of(*key1)).c_str());
-  check.that(x.width == 32 || x.width == 64 || x.width == 128,
-             "query has heads of %" PRId64 " elements; allowed: 32, 64, 128", x.width);
-  const int64_t first[] = {x.batch, x.heads, x.n, x.k, x.width},
-                second[] = {x.batch, x.heads, x.k, x.m, x.width},
-                mask[] = {x.batch, 1, x.n, 1, x.k},
-                sums[] = {x.batch, x.heads, x.n, x.m, emu::kLanes};
-  const emu::Layout ones = emu::dense_layout(first, 5), twos = emu::dense_layout(second, 5),
-                    rows = emu::dense_layout(sums, 5);
-  check.shape("key1", key1, ones).shape("value1", value1, ones);
-  check.shape("key2", key2, twos).shape("value2", value2, twos);
-  if (attenMaskOptional)
-    check.shape("attenMaskOptional", attenMaskOptional, emu::dense_layout(mask, 5));
+  static_cast<emu::FloydSizes &>(x) =
+      emu::check_floyd(check, query, {key1, value1, key2, value2}, attenMaskOptional);
+  if (!check.ok()) return check.status();
+  const emu::Layout rows = x.statistics();
   check.shape("softmaxMaxOut", softmaxMaxOut, rows).shape("softmaxSumOut", softmaxSumOut, rows);
   check.shape("attentionOutOut", attentionOutOut, emu::layout_of(*query));
   if (!check.ok()) return check.status();

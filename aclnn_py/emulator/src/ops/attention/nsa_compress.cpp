@@ -125,6 +125,60 @@ Status run_cached(const CachedCompress &x, PlanContext &c) {
   return 0;
 }
 
+struct CompressBack {
+  Sequences sequences;
+  int64_t tokens = 0, heads = 0, width = 0, length = 0, stride = 0;
+  size_t dy_at, input_at, weight_at, dx_at, dw_at;
+};
+
+// A token has a part in each window it lies in, a weight in all windows of its head.
+Status run_compress_back(const CompressBack &x, PlanContext &c) {
+  const View dx = view_of(c.tensor(x.dx_at)), dw = view_of(c.tensor(x.dw_at));
+  Operands operands;
+  const auto heads = [&](size_t at) {
+    return heads_of(operands.safe(view_of(c.tensor(at)), {dx, dw}), Arrangement::kPacked, x.width);
+  };
+  const Heads dy = heads(x.dy_at), input = heads(x.input_at),
+              to = heads_of(dx, Arrangement::kPacked, x.width);
+  const std::vector<float> weight = read_all<float>(c, x.weight_at, x.length * x.heads, 0.0f);
+  std::vector<float> slopes(weight.size());
+  parallel_for(x.heads, 1, [&](int64_t begin, int64_t end) {
+    const auto width = static_cast<size_t>(x.width);
+    std::vector<float> sums(static_cast<size_t>(x.tokens) * width), row(width), token(width);
+    for (int64_t head = begin; head < end; ++head) {
+      std::vector<double> along(static_cast<size_t>(x.length), 0.0);
+      std::fill(sums.begin(), sums.end(), 0.0f);
+      int64_t from = 0;
+      for (size_t b = 0; b < x.sequences.lengths.size(); ++b) {
+        const int64_t count = windows_in(x.sequences.lengths[b], x.length, x.stride);
+        for (int64_t i = 0; i < count; ++i, ++from) {
+          const int64_t first = x.sequences.starts[b] + i * x.stride;
+          load_head(dy, dy.at(0, head, from), x.width, row.data());
+          for (int64_t j = 0; j < x.length; ++j) {
+            load_head(input, input.at(0, head, first + j), x.width, token.data());
+            const float factor = weight[static_cast<size_t>(j * x.heads + head)];
+            float *sum = sums.data() + (first + j) * x.width;
+            double dot = 0.0;
+            for (size_t d = 0; d < width; ++d) {
+              sum[d] += factor * row[d];
+              dot += static_cast<double>(token[d]) * row[d];
+            }
+            along[static_cast<size_t>(j)] += dot;
+          }
+        }
+      }
+      for (int64_t t = 0; t < x.tokens; ++t)
+        store_f32(sums.data() + t * x.width, const_cast<char *>(to.data), to.dtype,
+                  to.at(0, head, t), to.item, x.width);
+      for (int64_t j = 0; j < x.length; ++j)
+        slopes[static_cast<size_t>(j * x.heads + head)] =
+            static_cast<float>(along[static_cast<size_t>(j)]);
+    }
+  });
+  RowTarget<float>(dw).write(0, x.length * x.heads, slopes.data());
+  return 0;
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -276,6 +330,72 @@ EMU_OPERATOR(NsaCompressWithCache,
   x->out_at = plan.in_place(outputCache);
   const std::shared_ptr<const emu::CachedCompress> kept = x;
   return plan.finish([kept](emu::PlanContext &c) { return emu::run_cached(*kept, c); },
+                     workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(NsaCompressGrad,
+             (const aclTensor *outputGrad, const aclTensor *input, const aclTensor *weight,
+              const aclIntArray *actSeqLenOptionalOptional, int64_t compressBlockSize,
+              int64_t compressStride, int64_t actSeqLenType, const char *layoutOptionalOptional,
+              aclTensor *inputGradOut, aclTensor *weightGradOut)) {
+  emu::Check check("aclnnNsaCompressGrad");
+  check.required("outputGrad", outputGrad)
+      .required("input", input)
+      .required("weight", weight)
+      .required("actSeqLenOptionalOptional", actSeqLenOptionalOptional)
+      .required("inputGradOut", inputGradOut)
+      .required("weightGradOut", weightGradOut);
+  emu::check_dtypes(check, input, weight, "outputGrad", outputGrad);
+  check.dtype("inputGradOut", inputGradOut).dtype("weightGradOut", weightGradOut);
+  if (!check.ok()) return check.status();
+  check.same_dtype("inputGradOut", inputGradOut->dtype, "input", input->dtype)
+      .same_dtype("weightGradOut", weightGradOut->dtype, "input", input->dtype);
+  const char *layout = layoutOptionalOptional ? layoutOptionalOptional : "TND";
+  check.that(std::strcmp(layout, "TND") == 0, "layoutOptionalOptional is \"%.40s\"; allowed: TND",
+             layout);
+  check.rank("input", input, 3, 3);
+  check.that(check.ok() && input->shape[1] == weight->shape[1],
+             "weight has shape %s and input %s; the number of heads must be equal",
+             emu::shape_text(emu::layout_of(*weight)).c_str(),
+             emu::shape_text(emu::layout_of(*input)).c_str());
+  check.tiling();
+  if (check.ok())
+    emu::check_window(check, weight, compressBlockSize, compressStride, emu::kLongestWindow);
+  check.that(actSeqLenType == 0, "actSeqLenType is %" PRId64 "; allowed: 0", actSeqLenType);
+  if (!check.ok()) return check.status();
+  auto x = std::make_shared<emu::CompressBack>();
+  x->tokens = input->shape[0];
+  x->heads = input->shape[1];
+  x->width = input->shape[2];
+  x->length = compressBlockSize;
+  x->stride = compressStride;
+  check.that(x->heads <= emu::kMostHeads, "input has %" PRId64 " heads; at most 128 are allowed",
+             x->heads);
+  check.that(x->width % emu::kUnit == 0 && x->width <= emu::kWidest,
+             "input has heads of %" PRId64 " elements; allowed: multiples of 16 up to 256",
+             x->width);
+  const auto &ends = actSeqLenOptionalOptional->values;
+  check.that(!ends.empty() && ends.back() == x->tokens,
+             "actSeqLenOptionalOptional must end with the tokens of input, %" PRId64, x->tokens);
+  if (check.ok())
+    x->sequences = emu::sequences_of(*actSeqLenOptionalOptional, true, x->tokens, check);
+  int64_t count = 0;
+  for (size_t b = 0; check.ok() && b < x->sequences.lengths.size(); ++b)
+    count += emu::windows_in(x->sequences.lengths[b], compressBlockSize, compressStride);
+  const int64_t shape[] = {count, x->heads, x->width};
+  if (check.ok()) check.shape("outputGrad", outputGrad, emu::dense_layout(shape, 3));
+  check.shape("inputGradOut", inputGradOut, emu::layout_of(*input))
+      .shape("weightGradOut", weightGradOut, emu::layout_of(*weight));
+  if (!check.ok()) return check.status();
+  emu::PlanBuilder plan("aclnnNsaCompressGrad");
+  x->dy_at = plan.input(outputGrad);
+  x->input_at = plan.input(input);
+  x->weight_at = plan.input(weight);
+  x->dx_at = plan.output(inputGradOut);
+  x->dw_at = plan.output(weightGradOut);
+  const std::shared_ptr<const emu::CompressBack> kept = x;
+  return plan.finish([kept](emu::PlanContext &c) { return emu::run_compress_back(*kept, c); },
                      workspaceSize, executor);
 }
 EMU_CATCH

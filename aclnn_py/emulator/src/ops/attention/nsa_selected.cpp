@@ -47,6 +47,71 @@ void check_mask(Check &check, const aclTensor *mask, int64_t mode, const Selecte
 }
 
 }  // namespace
+
+void check_selected(const SelectedArguments &c, Check &check, Selected *x) {
+  check.that(std::strcmp(c.layout, "TND") == 0, "inputLayout is \"%.40s\"; allowed: TND", c.layout);
+  check.tiling();
+  x->query = sequence_form(check, "query", c.query, "inputLayout", "TND", nullptr);
+  x->key = sequence_form(check, "key", c.key, "inputLayout", "TND", nullptr);
+  x->value = sequence_form(check, "value", c.value, "inputLayout", "TND", nullptr);
+  check_blocks(check, "selectedBlockSize", c.block, "selectedBlockCount", c.count);
+  if (!check.ok()) return;
+  check.that(c.count <= kMostCount && c.count * c.block < kMostSelected,
+             "selectedBlockCount is %" PRId64
+             "; at most 128 blocks with less than 8192 tokens are "
+             "allowed",
+             c.count);
+  if (!check.ok()) return;
+  check.that(x->query.heads == c.heads && c.heads <= kMostHeads,
+             "headNum is %" PRId64 "; it must be the heads of query, %" PRId64 ", at most 128",
+             c.heads, x->query.heads);
+  check.that(x->query.heads % x->key.heads == 0 && x->group() <= kLargestGroup,
+             "query has %" PRId64 " heads and key %" PRId64
+             "; the first must be 1 to 32 times the second",
+             x->query.heads, x->key.heads);
+  check.that(x->value.heads == x->key.heads && x->value.tokens == x->key.tokens,
+             "value has shape %s; its tokens and heads must be those of key, %s",
+             shape_text(layout_of(*c.value)).c_str(), shape_text(layout_of(*c.key)).c_str());
+  check.that(x->query.width == kWidth && x->key.width == kWidth && x->value.width == kValueWidth,
+             "query, key and value have heads of %" PRId64 ", %" PRId64 " and %" PRId64
+             " elements; allowed: 192, 192 and 128",
+             x->query.width, x->key.width, x->value.width);
+  if (!check.ok()) return;
+  x->queries = ends_of(check, "actualSeqQLenOptional", c.query_ends, x->query.tokens);
+  x->keys = ends_of(check, "actualSeqKvLenOptional", c.key_ends, x->key.tokens);
+  if (!check.ok()) return;
+  x->query.batch = x->key.batch = x->value.batch = static_cast<int64_t>(x->queries.lengths.size());
+  check.that(x->keys.lengths.size() == x->queries.lengths.size() && x->query.batch <= kMostBatches,
+             "actualSeqQLenOptional has %zu sequences and actualSeqKvLenOptional %zu; the numbers "
+             "must be equal and at most 1024",
+             x->queries.lengths.size(), x->keys.lengths.size());
+  for (size_t b = 0; check.ok() && b < x->keys.lengths.size(); ++b) {
+    check.that(x->keys.lengths[b] >= c.count * c.block && x->keys.lengths[b] % c.block == 0,
+               "sequence %zu has %" PRId64 " keys; it must have whole blocks, at least the %" PRId64
+               " that are selected",
+               b, x->keys.lengths[b], c.count);
+  }
+  check_mask(check, c.mask, c.mode, *x);
+  if (!check.ok()) return;
+  const int64_t chosen[] = {x->query.tokens, x->key.heads, c.count};
+  check.shape("topkIndices", c.chosen, dense_layout(chosen, 3));
+  x->block = c.block;
+  x->count = c.count;
+  x->scale = static_cast<float>(c.scale);
+  x->causal = c.mask && c.mode == kLeftUp;
+  x->with_mask = c.mask && !x->causal;
+}
+
+Layout selected_statistics(const Selected &x) {
+  const int64_t shape[] = {x.query.tokens, x.query.heads, kSelectedLanes};
+  return dense_layout(shape, 3);
+}
+
+Layout selected_result(const Selected &x) {
+  const int64_t shape[] = {x.query.tokens, x.query.heads, x.value.width};
+  return dense_layout(shape, 3);
+}
+
 }  // namespace emu
 
 EMU_OPERATOR(NsaSelectedAttention,
@@ -80,71 +145,17 @@ EMU_OPERATOR(NsaSelectedAttention,
   check.same_dtype("key", key->dtype, "query", query->dtype)
       .same_dtype("value", value->dtype, "query", query->dtype)
       .same_dtype("attentionOut", attentionOut->dtype, "query", query->dtype);
-  check.that(std::strcmp(inputLayout, "TND") == 0, "inputLayout is \"%.40s\"; allowed: TND",
-             inputLayout);
-  check.tiling();
   auto x = std::make_shared<emu::Selected>();
   x->op = "aclnnNsaSelectedAttention";
-  x->query = emu::sequence_form(check, "query", query, "inputLayout", "TND", nullptr);
-  x->key = emu::sequence_form(check, "key", key, "inputLayout", "TND", nullptr);
-  x->value = emu::sequence_form(check, "value", value, "inputLayout", "TND", nullptr);
-  emu::check_blocks(check, "selectedBlockSize", selectedBlockSize, "selectedBlockCount",
-                    selectedBlockCount);
+  emu::check_selected({query, key, value, topkIndices, attenMaskOptional, actualSeqQLenOptional,
+                       actualSeqKvLenOptional, scaleValue, headNum, inputLayout, sparseMode,
+                       selectedBlockSize, selectedBlockCount},
+                      check, x.get());
   if (!check.ok()) return check.status();
-  check.that(selectedBlockCount <= emu::kMostCount &&
-                 selectedBlockCount * selectedBlockSize < emu::kMostSelected,
-             "selectedBlockCount is %" PRId64
-             "; at most 128 blocks with less than 8192 tokens are "
-             "allowed",
-             selectedBlockCount);
+  check.shape("softmaxMaxOut", softmaxMaxOut, emu::selected_statistics(*x))
+      .shape("softmaxSumOut", softmaxSumOut, emu::selected_statistics(*x))
+      .shape("attentionOut", attentionOut, emu::selected_result(*x));
   if (!check.ok()) return check.status();
-  check.that(x->query.heads == headNum && headNum <= emu::kMostHeads,
-             "headNum is %" PRId64 "; it must be the heads of query, %" PRId64 ", at most 128",
-             headNum, x->query.heads);
-  check.that(x->query.heads % x->key.heads == 0 && x->group() <= emu::kLargestGroup,
-             "query has %" PRId64 " heads and key %" PRId64
-             "; the first must be 1 to 32 times the second",
-             x->query.heads, x->key.heads);
-  check.that(x->value.heads == x->key.heads && x->value.tokens == x->key.tokens,
-             "value has shape %s; its tokens and heads must be those of key, %s",
-             emu::shape_text(emu::layout_of(*value)).c_str(),
-             emu::shape_text(emu::layout_of(*key)).c_str());
-  check.that(x->query.width == emu::kWidth && x->key.width == emu::kWidth &&
-                 x->value.width == emu::kValueWidth,
-             "query, key and value have heads of %" PRId64 ", %" PRId64 " and %" PRId64
-             " elements; allowed: 192, 192 and 128",
-             x->query.width, x->key.width, x->value.width);
-  if (!check.ok()) return check.status();
-  x->queries = emu::ends_of(check, "actualSeqQLenOptional", actualSeqQLenOptional, x->query.tokens);
-  x->keys = emu::ends_of(check, "actualSeqKvLenOptional", actualSeqKvLenOptional, x->key.tokens);
-  if (!check.ok()) return check.status();
-  x->query.batch = x->key.batch = x->value.batch = static_cast<int64_t>(x->queries.lengths.size());
-  check.that(
-      x->keys.lengths.size() == x->queries.lengths.size() && x->query.batch <= emu::kMostBatches,
-      "actualSeqQLenOptional has %zu sequences and actualSeqKvLenOptional %zu; the numbers "
-      "must be equal and at most 1024",
-      x->queries.lengths.size(), x->keys.lengths.size());
-  for (size_t b = 0; check.ok() && b < x->keys.lengths.size(); ++b) {
-    check.that(x->keys.lengths[b] >= selectedBlockCount * selectedBlockSize &&
-                   x->keys.lengths[b] % selectedBlockSize == 0,
-               "sequence %zu has %" PRId64 " keys; it must have whole blocks, at least the %" PRId64
-               " that are selected",
-               b, x->keys.lengths[b], selectedBlockCount);
-  }
-  emu::check_mask(check, attenMaskOptional, sparseMode, *x);
-  const int64_t chosen[] = {x->query.tokens, x->key.heads, selectedBlockCount},
-                sums[] = {x->query.tokens, headNum, emu::kSelectedLanes},
-                out[] = {x->query.tokens, headNum, emu::kValueWidth};
-  check.shape("topkIndices", topkIndices, emu::dense_layout(chosen, 3))
-      .shape("softmaxMaxOut", softmaxMaxOut, emu::dense_layout(sums, 3))
-      .shape("softmaxSumOut", softmaxSumOut, emu::dense_layout(sums, 3))
-      .shape("attentionOut", attentionOut, emu::dense_layout(out, 3));
-  if (!check.ok()) return check.status();
-  x->block = selectedBlockSize;
-  x->count = selectedBlockCount;
-  x->scale = static_cast<float>(scaleValue);
-  x->causal = attenMaskOptional && sparseMode == emu::kLeftUp;
-  x->with_mask = attenMaskOptional && !x->causal;
   x->with_sums = true;
   emu::PlanBuilder plan(x->op);
   x->query_at = plan.input(query);
@@ -316,5 +327,75 @@ EMU_OPERATOR(NsaSelectedAttentionInfer,
   x->table_at = plan.input(blockTableOptional);
   x->out_at = plan.output(output);
   return emu::finish_selected(x, plan, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(NsaSelectedAttentionGrad,
+             (const aclTensor *query, const aclTensor *key, const aclTensor *value,
+              const aclTensor *attentionOut, const aclTensor *attentionOutGrad,
+              const aclTensor *softmaxMax, const aclTensor *softmaxSum,
+              const aclTensor *topkIndices, const aclIntArray *actualSeqQLenOptional,
+              const aclIntArray *actualSeqKvLenOptional, const aclTensor *attenMaskOptional,
+              double scaleValue, int64_t selectedBlockSize, int64_t selectedBlockCount,
+              int64_t headNum, const char *inputLayout, int64_t sparseMode, aclTensor *dqOut,
+              aclTensor *dkOut, aclTensor *dvOut)) {
+  emu::Check check("aclnnNsaSelectedAttentionGrad");
+  const std::pair<const char *, const aclTensor *> floats[] = {
+      {"query", query},
+      {"key", key},
+      {"value", value},
+      {"attentionOut", attentionOut},
+      {"attentionOutGrad", attentionOutGrad},
+      {"dqOut", dqOut},
+      {"dkOut", dkOut},
+      {"dvOut", dvOut}};
+  for (const auto &[name, tensor] : floats) check.required(name, tensor);
+  check.required("softmaxMax", softmaxMax)
+      .required("softmaxSum", softmaxSum)
+      .required("topkIndices", topkIndices)
+      .optional("attenMaskOptional", attenMaskOptional)
+      .optional("actualSeqQLenOptional", actualSeqQLenOptional)
+      .optional("actualSeqKvLenOptional", actualSeqKvLenOptional)
+      .required_text("inputLayout", inputLayout);
+  check.dtype("softmaxMax", softmaxMax)
+      .dtype("softmaxSum", softmaxSum)
+      .dtype("topkIndices", topkIndices)
+      .dtype("attenMaskOptional", attenMaskOptional);
+  for (const auto &[name, tensor] : floats) {
+    check.dtype(name, tensor);
+    if (check.ok()) check.same_dtype(name, tensor->dtype, "query", query->dtype);
+  }
+  if (!check.ok()) return check.status();
+  auto x = std::make_shared<emu::Selected>();
+  x->op = "aclnnNsaSelectedAttentionGrad";
+  emu::check_selected({query, key, value, topkIndices, attenMaskOptional, actualSeqQLenOptional,
+                       actualSeqKvLenOptional, scaleValue, headNum, inputLayout, sparseMode,
+                       selectedBlockSize, selectedBlockCount},
+                      check, x.get());
+  if (!check.ok()) return check.status();
+  check.shape("attentionOut", attentionOut, emu::selected_result(*x))
+      .shape("attentionOutGrad", attentionOutGrad, emu::selected_result(*x))
+      .shape("softmaxMax", softmaxMax, emu::selected_statistics(*x))
+      .shape("softmaxSum", softmaxSum, emu::selected_statistics(*x))
+      .shape("dqOut", dqOut, emu::layout_of(*query))
+      .shape("dkOut", dkOut, emu::layout_of(*key))
+      .shape("dvOut", dvOut, emu::layout_of(*value));
+  if (!check.ok()) return check.status();
+  emu::PlanBuilder plan(x->op);
+  x->query_at = plan.input(query);
+  x->key_at = plan.input(key);
+  x->value_at = plan.input(value);
+  x->out_at = plan.input(attentionOut);
+  x->dy_at = plan.input(attentionOutGrad);
+  x->highest_at = plan.input(softmaxMax);
+  x->sum_at = plan.input(softmaxSum);
+  x->chosen_at = plan.input(topkIndices);
+  x->mask_at = plan.input(attenMaskOptional);
+  x->dq_at = plan.output(dqOut);
+  x->dk_at = plan.output(dkOut);
+  x->dv_at = plan.output(dvOut);
+  const std::shared_ptr<const emu::Selected> kept = x;
+  return plan.finish([kept](emu::PlanContext &c) { return emu::run_selected_back(*kept, c); },
+                     workspaceSize, executor);
 }
 EMU_CATCH

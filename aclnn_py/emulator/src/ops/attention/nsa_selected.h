@@ -20,6 +20,7 @@ struct Selected {
   bool with_mask = false, with_sums = false;
   size_t query_at, key_at, value_at, chosen_at, mask_at = kAbsent, table_at = kAbsent, out_at,
                                                 highest_at = kAbsent, sum_at = kAbsent;
+  size_t dy_at = kAbsent, dq_at = kAbsent, dk_at = kAbsent, dv_at = kAbsent;  // of the gradient
 
   int64_t group() const { return query.heads / key.heads; }
   // Where the row of a token begins in topkIndices and the statistics, counted in tokens.
@@ -29,7 +30,23 @@ struct Selected {
   }
 };
 
+// The arguments of the forward operator and its gradient that say what is met.
+struct SelectedArguments {
+  const aclTensor *query, *key, *value, *chosen, *mask;
+  const aclIntArray *query_ends, *key_ends;
+  double scale;
+  int64_t heads;
+  const char *layout;
+  int64_t mode, block, count;
+};
+// Their sizes; the tensors are there and of the right dtypes.
+void check_selected(const SelectedArguments &given, Check &check, Selected *selected);
+// (tokens, heads, lanes) and (tokens, heads, width of a value).
+Layout selected_statistics(const Selected &selected);
+Layout selected_result(const Selected &selected);
+
 // Phase two.
 Status run_selected(const Selected &selected, PlanContext &context);
+Status run_selected_back(const Selected &selected, PlanContext &context);
 
 }  // namespace emu

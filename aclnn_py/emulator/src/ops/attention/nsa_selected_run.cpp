@@ -6,6 +6,7 @@
 
 #include "core/pool.h"
 #include "core/statuses.h"
+#include "ops/attention/gathered_sums.h"
 #include "ops/attention/nsa_selected.h"
 
 namespace emu {
@@ -13,66 +14,15 @@ namespace {
 
 constexpr float kMasked = std::numeric_limits<float>::lowest();
 
-class SelectedRun {
+// Which keys a token meets.
+class SelectedKeys {
  public:
-  SelectedRun(const Selected &selected, PlanContext &context) : x_(selected), c_(context) {}
+  SelectedKeys(const Selected &selected, PlanContext &context) : x_(selected), c_(context) {}
 
-  Status run() {
-    if (const Status s = read_page_table(x_.op, c_, x_.table_at, x_.key, x_.keys, &pages_))
-      return s;
+  Status read() {
     chosen_ = read_all<int64_t>(c_, x_.chosen_at, c_.tensor(x_.chosen_at).numel(), 0);
-    if (const Status s = check_chosen()) return s;
-    const View out = view_of(c_.tensor(x_.out_at));
-    Operands operands;
-    const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences) {
-      return TokenReader(operands.safe(token_view(at, form), {out}), form, sequences, &pages_);
-    };
-    const TokenReader query = reader(x_.query_at, x_.query, x_.queries),
-                      key = reader(x_.key_at, x_.key, x_.keys),
-                      value = reader(x_.value_at, x_.value, x_.keys);
-    SequenceForm result = x_.query;
-    result.width = x_.value.width;
-    const TokenReader to(split_heads(out, result), result, x_.queries, nullptr);
     if (x_.with_mask) mask_ = view_of(c_.tensor(x_.mask_at));
-    // Tokens behind the last one of a sequence meet nothing.
-    const auto tokens_of = [&](int64_t b) {
-      return x_.query.packed ? x_.queries.lengths[static_cast<size_t>(b)] : x_.query.tokens;
-    };
-    int64_t longest = 0;
-    for (int64_t b = 0; b < x_.query.batch; ++b) longest = std::max(longest, tokens_of(b));
-    const int64_t heads = x_.key.heads;
-    parallel_for(x_.query.batch * longest * heads, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t b = task / heads / longest, token = task / heads % longest;
-        if (token < tokens_of(b)) row(b, token, task % heads, query, key, value, to);
-      }
-    });
-    return 0;
-  }
-
- private:
-  View token_view(size_t at, const SequenceForm &form) const {
-    return split_heads(view_of(c_.tensor(at)), form);
-  }
-
-  const int64_t *blocks(int64_t b, int64_t token, int64_t head) const {
-    return chosen_.data() + (x_.place(b, token) * x_.key.heads + head) * x_.count;
-  }
-
-  // A block outside the keys would read other memory.
-  Status check_chosen() const {
-    for (int64_t b = 0; b < x_.query.batch; ++b) {
-      const auto at = static_cast<size_t>(b);
-      const int64_t there = (x_.keys.lengths[at] + x_.block - 1) / x_.block;
-      for (int64_t i = 0; i < x_.queries.lengths[at] * x_.key.heads * x_.count; ++i) {
-        const int64_t block = blocks(b, 0, 0)[i];
-        if (block >= there)
-          return fail(kKernelFault, "%s: topkIndices has %lld; sequence %lld has %lld blocks",
-                      x_.op, static_cast<long long>(block), static_cast<long long>(b),
-                      static_cast<long long>(there));
-      }
-    }
-    return 0;
+    return check_chosen();
   }
 
   // The places of the keys that a token meets; blocks below 0 are none.
@@ -94,6 +44,75 @@ class SelectedRun {
   bool hidden(int64_t token, int64_t key) const {
     if (x_.causal) return key > token;
     return mask_.data[token * mask_.layout.stride[0] + key * mask_.layout.stride[1]] != 0;
+  }
+
+ protected:
+  const Selected &x_;
+  PlanContext &c_;
+
+ private:
+  const int64_t *blocks(int64_t b, int64_t token, int64_t head) const {
+    return chosen_.data() + (x_.place(b, token) * x_.key.heads + head) * x_.count;
+  }
+
+  // A block outside the keys would read other memory.
+  Status check_chosen() const {
+    for (int64_t b = 0; b < x_.query.batch; ++b) {
+      const auto at = static_cast<size_t>(b);
+      const int64_t there = (x_.keys.lengths[at] + x_.block - 1) / x_.block;
+      for (int64_t i = 0; i < x_.queries.lengths[at] * x_.key.heads * x_.count; ++i) {
+        const int64_t block = blocks(b, 0, 0)[i];
+        if (block >= there)
+          return fail(kKernelFault, "%s: topkIndices has %lld; sequence %lld has %lld blocks",
+                      x_.op, static_cast<long long>(block), static_cast<long long>(b),
+                      static_cast<long long>(there));
+      }
+    }
+    return 0;
+  }
+
+  std::vector<int64_t> chosen_;
+  View mask_;
+};
+
+class SelectedRun : SelectedKeys {
+ public:
+  using SelectedKeys::SelectedKeys;
+
+  Status run() {
+    if (const Status s = read_page_table(x_.op, c_, x_.table_at, x_.key, x_.keys, &pages_))
+      return s;
+    if (const Status s = read()) return s;
+    const View out = view_of(c_.tensor(x_.out_at));
+    Operands operands;
+    const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences) {
+      return TokenReader(operands.safe(token_view(at, form), {out}), form, sequences, &pages_);
+    };
+    const TokenReader query = reader(x_.query_at, x_.query, x_.queries),
+                      key = reader(x_.key_at, x_.key, x_.keys),
+                      value = reader(x_.value_at, x_.value, x_.keys);
+    SequenceForm result = x_.query;
+    result.width = x_.value.width;
+    const TokenReader to(split_heads(out, result), result, x_.queries, nullptr);
+    // Tokens behind the last one of a sequence meet nothing.
+    const auto tokens_of = [&](int64_t b) {
+      return x_.query.packed ? x_.queries.lengths[static_cast<size_t>(b)] : x_.query.tokens;
+    };
+    int64_t longest = 0;
+    for (int64_t b = 0; b < x_.query.batch; ++b) longest = std::max(longest, tokens_of(b));
+    const int64_t heads = x_.key.heads;
+    parallel_for(x_.query.batch * longest * heads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t b = task / heads / longest, token = task / heads % longest;
+        if (token < tokens_of(b)) row(b, token, task % heads, query, key, value, to);
+      }
+    });
+    return 0;
+  }
+
+ private:
+  View token_view(size_t at, const SequenceForm &form) const {
+    return split_heads(view_of(c_.tensor(at)), form);
   }
 
   void row(int64_t b, int64_t token, int64_t head, const TokenReader &query, const TokenReader &key,
@@ -132,17 +151,131 @@ class SelectedRun {
     }
   }
 
-  const Selected &x_;
-  PlanContext &c_;
   PageTable pages_;
-  std::vector<int64_t> chosen_;
-  View mask_;
+};
+
+// Each head of the keys goes through the tokens of its sequence in order.
+class SelectedBack : SelectedKeys {
+ public:
+  using SelectedKeys::SelectedKeys;
+
+  Status run() {
+    if (const Status s = read()) return s;
+    const View dq = view_of(c_.tensor(x_.dq_at)), dk = view_of(c_.tensor(x_.dk_at)),
+               dv = view_of(c_.tensor(x_.dv_at));
+    Operands operands;
+    const auto safe = [&](size_t at) {
+      return operands.safe(view_of(c_.tensor(at)), {dq, dk, dv});
+    };
+    SequenceForm result = x_.query;
+    result.width = x_.value.width;
+    const TokenReader query(safe(x_.query_at), x_.query, x_.queries, nullptr),
+        key(safe(x_.key_at), x_.key, x_.keys, nullptr),
+        value(safe(x_.value_at), x_.value, x_.keys, nullptr),
+        dy(safe(x_.dy_at), result, x_.queries, nullptr),
+        out(safe(x_.out_at), result, x_.queries, nullptr),
+        to_query(dq, x_.query, x_.queries, nullptr), to_key(dk, x_.key, x_.keys, nullptr),
+        to_value(dv, x_.value, x_.keys, nullptr);
+    const auto statistics = [&](size_t at) {
+      return read_all<float>(c_, at, x_.query.tokens * x_.query.heads * kSelectedLanes, 0.0f);
+    };
+    highest_ = statistics(x_.highest_at);
+    sum_ = statistics(x_.sum_at);
+    const int64_t heads = x_.key.heads;
+    parallel_for(x_.query.batch * heads, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t b = task / heads, head = task % heads;
+        const auto at = static_cast<size_t>(b);
+        GatheredSums sums(x_.keys.lengths[at], x_.key.width, x_.value.width);
+        for (int64_t token = 0; token < x_.queries.lengths[at]; ++token)
+          row(b, token, head, {query, key, value, dy, out}, to_query, &sums);
+        for (int64_t k = 0; k < x_.keys.lengths[at]; ++k) {
+          store(sums.key(k), to_key, b, head, k);
+          store(sums.value(k), to_value, b, head, k);
+        }
+      }
+    });
+    return 0;
+  }
+
+ private:
+  struct Readers {
+    const TokenReader &query, &key, &value, &dy, &out;
+  };
+
+  static void store(const float *row, const TokenReader &to, int64_t b, int64_t head,
+                    int64_t token) {
+    const Heads &heads = to.heads();
+    store_f32(row, const_cast<char *>(heads.data), heads.dtype, to.at(b, head, token), heads.item,
+              to.width());
+  }
+
+  std::vector<int64_t> shown(int64_t token, std::vector<int64_t> keys) const {
+    if (!x_.causal && !x_.with_mask) return keys;
+    const auto away = [&](int64_t key) { return hidden(token, key); };
+    keys.erase(std::remove_if(keys.begin(), keys.end(), away), keys.end());
+    return keys;
+  }
+
+  // A token whose keys are all hidden has the mean of their values, whatever the scores.
+  void mean(const GatheredStatistics &rows, const std::vector<int64_t> &keys,
+            GatheredSums *sums) const {
+    const auto width = static_cast<size_t>(x_.value.width);
+    std::vector<float> row(width, 0.0f);
+    for (size_t g = 0; g < rows.factors.size(); ++g)
+      for (size_t i = 0; i < width; ++i) row[i] += rows.slopes[g * width + i] * rows.factors[g];
+    GatheredSlopes found;
+    found.key.assign(keys.size() * static_cast<size_t>(x_.key.width), 0.0f);
+    for (size_t i = 0; i < keys.size(); ++i)
+      found.value.insert(found.value.end(), row.begin(), row.end());
+    sums->add(found, keys);
+  }
+
+  void row(int64_t b, int64_t token, int64_t head, const Readers &from, const TokenReader &to,
+           GatheredSums *sums) const {
+    const std::vector<int64_t> all = met(b, token, head), keys = shown(token, all);
+    const int64_t count = static_cast<int64_t>(keys.size()), group = x_.group(),
+                  width = x_.key.width, value_width = x_.value.width;
+    std::vector<float> q(static_cast<size_t>(group * width)), k(static_cast<size_t>(count * width)),
+        v(static_cast<size_t>(count * value_width)), dy(static_cast<size_t>(group * value_width)),
+        out(static_cast<size_t>(value_width));
+    GatheredStatistics rows{dy.data(), {}, {}, {}};
+    for (int64_t g = 0; g < group; ++g) {
+      const int64_t n = head * group + g;
+      float *slopes = dy.data() + g * value_width;
+      from.query.load(b, n, token, q.data() + g * width);
+      from.dy.load(b, n, token, slopes);
+      from.out.load(b, n, token, out.data());
+      rows.along.push_back(sum_along(slopes, out.data(), value_width));
+      const auto at =
+          static_cast<size_t>((x_.place(b, token) * x_.query.heads + n) * kSelectedLanes);
+      rows.references.push_back(highest_[at]);
+      rows.factors.push_back(1.0f / sum_[at]);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      from.key.load(b, head, keys[static_cast<size_t>(i)], k.data() + i * width);
+      from.value.load(b, head, keys[static_cast<size_t>(i)], v.data() + i * value_width);
+    }
+    GatheredSlopes found;
+    attend_back({q.data(), k.data(), v.data(), group, count, width, value_width, x_.scale}, rows,
+                &found);
+    if (keys.empty()) mean(rows, all, sums);
+    else sums->add(found, keys);
+    for (int64_t g = 0; g < group; ++g)
+      store(found.query.data() + g * width, to, b, head * group + g, token);
+  }
+
+  std::vector<float> highest_, sum_;
 };
 
 }  // namespace
 
 Status run_selected(const Selected &selected, PlanContext &context) {
   return SelectedRun(selected, context).run();
+}
+
+Status run_selected_back(const Selected &selected, PlanContext &context) {
+  return SelectedBack(selected, context).run();
 }
 
 }  // namespace emu

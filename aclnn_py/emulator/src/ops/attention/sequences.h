@@ -97,4 +97,17 @@ struct GatheredResult {
 };
 void attend(const GatheredAttention &a, GatheredResult *result);
 
+// What the gradient of `attend` reads besides: that of the results, its row sums with the results,
+// and what makes a row's scores its softmax, exp(score - reference) * factor.
+struct GatheredStatistics {
+  const float *slopes;  // of the results
+  std::vector<float> along, references, factors;
+};
+struct GatheredSlopes {
+  std::vector<float> query, key, value;
+};
+// The gradient by the queries, and what these rows add to those of the gathered keys and values;
+// without a bias.
+void attend_back(const GatheredAttention &a, const GatheredStatistics &rows, GatheredSlopes *found);
+
 }  // namespace emu

@@ -445,3 +445,89 @@ EMU_OPERATOR(MaskedCausalConv1d, (const aclTensor *x, const aclTensor *weight,
       workspaceSize, executor);
 }
 EMU_CATCH
+
+EMU_OPERATOR(MaskedCausalConv1dBackward,
+             (const aclTensor *gradY, const aclTensor *x, const aclTensor *weight,
+              const aclTensor *maskOptional, aclTensor *gradXOut, aclTensor *gradWeightOut)) {
+  using namespace emu;
+  constexpr int64_t kMostBatches = 32;
+  Check check("aclnnMaskedCausalConv1dBackward");
+  const std::pair<const char *, const aclTensor *> floats[] = {{"gradY", gradY},
+                                                               {"x", x},
+                                                               {"weight", weight},
+                                                               {"gradXOut", gradXOut},
+                                                               {"gradWeightOut", gradWeightOut}};
+  for (const auto &[name, tensor] : floats) check.required(name, tensor);
+  check.optional("maskOptional", maskOptional);
+  if (const Status status = check_chip(check, kRuntimeError)) return status;
+  for (const auto &[name, tensor] : floats) {
+    check.dtype(name, tensor);
+    if (check.ok()) check.same_dtype(name, tensor->dtype, "gradY", gradY->dtype);
+  }
+  check.dtype("maskOptional", maskOptional).tiling();
+  check.rank("x", x, 3, 3);
+  if (!check.ok()) return check.status();
+  const int64_t length = x->shape[0], batch = x->shape[1], dim = x->shape[2];
+  check_range(check, "the second dimension of x", batch, 1, kMostBatches);
+  check_range(check, "the number of tokens of x", length * batch, 1, 512 * 1024);
+  check_range(check, "the last dimension of x", dim, 384, 24576);
+  check.that(dim % 64 == 0, "x has a last dimension of %lld; it must be a multiple of 64",
+             static_cast<long long>(dim));
+  const int64_t weights[] = {kWidth, dim}, masks[] = {batch, length};
+  check.shape("gradY", gradY, layout_of(*x)).shape("weight", weight, dense_layout(weights, 2));
+  check.shape("maskOptional", maskOptional, dense_layout(masks, 2));
+  check.shape("gradXOut", gradXOut, layout_of(*x));
+  check.shape("gradWeightOut", gradWeightOut, layout_of(*weight));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t slopes = plan.input(gradY), from = plan.input(x), w = plan.input(weight),
+               hide = plan.input(maskOptional), to = plan.output(gradXOut),
+               to_weight = plan.output(gradWeightOut);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View result = view_of(c.tensor(to)), sums = view_of(c.tensor(to_weight));
+        Operands operands;
+        const RowSource<float> dy(operands.safe(view_of(c.tensor(slopes)), {result, sums}));
+        const RowSource<float> rows(operands.safe(view_of(c.tensor(from)), {result, sums}));
+        const RowTarget<float> target(result), totals(sums);
+        const auto factors = read_all<float>(c, w, kWidth * dim, 0.0f);
+        const auto mask = read_all<int32_t>(c, hide, batch * length, 1);
+        const int64_t pieces = (dim + kColumnsAtOnce - 1) / kColumnsAtOnce;
+        parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+          for (int64_t piece = begin; piece < end; ++piece) {
+            const int64_t column = piece * kColumnsAtOnce,
+                          count = std::min(kColumnsAtOnce, dim - column);
+            const auto n = static_cast<size_t>(count);
+            std::vector<double> along(n * kWidth, 0.0);
+            std::vector<float> slope(n * kWidth), values(n), sum(n);
+            for (int64_t row = 0; row < length * batch; ++row) {
+              const int64_t i = row / batch, j = row % batch;
+              rows.read(row * dim + column, count, values.data());
+              std::fill(sum.begin(), sum.end(), 0.0f);
+              // The results that this token has a part in: its own and the two behind it.
+              for (int64_t k = 0; k < kWidth && i + k < length; ++k) {
+                if (mask[static_cast<size_t>(j * length + i + k)] == 0) continue;
+                const int64_t tap = kWidth - 1 - k;
+                float *g = slope.data() + k * count;
+                dy.read((row + k * batch) * dim + column, count, g);
+                const float *factor = factors.data() + tap * dim + column;
+                double *total = along.data() + tap * count;
+                for (int64_t d = 0; d < count; ++d) {
+                  sum[static_cast<size_t>(d)] += g[d] * factor[d];
+                  total[d] += static_cast<double>(g[d]) * values[static_cast<size_t>(d)];
+                }
+              }
+              target.write(row * dim + column, count, sum.data());
+            }
+            for (int64_t tap = 0; tap < kWidth; ++tap) {
+              for (size_t d = 0; d < n; ++d)
+                sum[d] = static_cast<float>(along[static_cast<size_t>(tap) * n + d]);
+              totals.write(tap * dim + column, count, sum.data());
+            }
+          }
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
