@@ -33,6 +33,7 @@ def open_decoder(options: argparse.Namespace) -> Decoder:
         page_size=options.page_size,
         most=options.rows,
         comm=Communicator.from_env() if several else None,
+        experts=options.experts,
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from config import Config, Experts, Latent
-from experts import RoutedExperts
+from dispatched import DispatchedExperts
+from experts import Gate, GatedExperts, RoutedExperts
 from latent import LatentAttention, key_rows, query_rows
 from layers import (
     Attention,
@@ -51,14 +52,18 @@ class Builder:
         cache: Cache,
         quantise: str | None = None,
         comm: Communicator | None = None,
+        *,
+        whole_experts: bool = True,
     ) -> None:
         self.config, self.dtype = config, dtype
         self._form, self._plain = FORMS[quantise], quantise is None
         self._checkpoint: Checkpoint | Part = checkpoint
-        self._comm, self._cache = comm, cache
+        self._comm, self._cache, self._whole_experts = comm, cache, whole_experts
         if comm is not None:
-            self.config = local_config(config, comm.world_size)
-            self._checkpoint = Part(checkpoint, comm.rank, comm.world_size)
+            self.config = local_config(config, comm.world_size, whole_experts=whole_experts)
+            self._checkpoint = Part(
+                checkpoint, comm.rank, comm.world_size, whole_experts=whole_experts
+            )
         self._angles = angle_table(config, dtype)
         self._mask = causal_mask()
 
@@ -94,8 +99,7 @@ class Builder:
         experts = self.config.experts
         if experts is None or number in experts.dense:
             return self._gated(f"{base}.mlp", self.config.inner)
-        layer = self._experts(base, experts)
-        return layer if self._comm is None else Sum(layer, self._comm)
+        return self._experts(base, experts)
 
     def _heads(self, base: str) -> PagedAttention:
         config = self.config
@@ -151,32 +155,40 @@ class Builder:
             (self._pages(1, latent.kept), self._pages(1, latent.rotated)),
         )
 
-    def _experts(self, base: str, experts: Experts) -> RoutedExperts:
+    def _experts(self, base: str, experts: Experts) -> Network:
         mixtral, hidden = self.config.architecture == "mixtral", self.config.hidden
         block = f"{base}.block_sparse_moe" if mixtral else f"{base}.mlp"
-        names = ("w1", "w3", "w2") if mixtral else GATED
-        opening, closing = [], []
-        for number in range(experts.count):
-            one = f"{block}.experts.{number}"
-            opening.append(
-                np.concatenate(
-                    [self._array(f"{one}.{n}.weight", experts.inner, hidden) for n in names[:2]]
-                )
-            )
-            closing.append(self._array(f"{one}.{names[2]}.weight", hidden, experts.inner))
-        gate = self._array(f"{block}.gate.weight", experts.count, hidden)
-        name, correction = f"{block}.gate.e_score_correction_bias", None
+        weight = self._array(f"{block}.gate.weight", experts.count, hidden)
+        correction = None
         if experts.sigmoid:
+            name = f"{block}.gate.e_score_correction_bias"
             correction = put(self._array(name, experts.count), FLOAT)
+        gate = Gate(experts, put(weight.T, FLOAT), correction)
+        networks = self._networks(f"{block}.experts", experts)
         shared = None
         if experts.shared:
             shared = self._gated(f"{block}.shared_experts", experts.shared, summed=False)
-        return RoutedExperts(
-            experts,
-            (put(gate.T, FLOAT), correction),
-            self._form.grouped(opening, self.dtype),
-            self._form.grouped(closing, self.dtype),
-            shared,
+        if self._comm is None:
+            return RoutedExperts(gate, networks, shared)
+        if self._whole_experts:
+            return DispatchedExperts(gate, networks, shared, self._comm)
+        return Sum(RoutedExperts(gate, networks, shared), self._comm)
+
+    def _networks(self, base: str, experts: Experts) -> GatedExperts:
+        """The experts of this rank."""
+        names = ("w1", "w3", "w2") if self.config.architecture == "mixtral" else GATED
+        numbers = range(experts.count)
+        if self._comm is not None and self._whole_experts:
+            each = experts.count // self._comm.world_size
+            numbers = numbers[self._comm.rank * each : (self._comm.rank + 1) * each]
+        opening, closing = [], []
+        for number in numbers:
+            first, second, third = (f"{base}.{number}.{name}.weight" for name in names)
+            wide = experts.inner, self.config.hidden
+            opening.append(np.concatenate([self._array(n, *wide) for n in (first, second)]))
+            closing.append(self._array(third, *reversed(wide)))
+        return GatedExperts(
+            self._form.grouped(opening, self.dtype), self._form.grouped(closing, self.dtype)
         )
 
     def _gated(self, base: str, inner: int, *, summed: bool = True) -> Gated:

@@ -13,7 +13,7 @@ from config import DTYPES, Config, read_config
 from layers import Step
 from model import Model
 from quantised import FORMS
-from ranks import DECODE, END, PREFILL, Calls
+from ranks import DECODE, END, EXPERTS, PREFILL, Calls
 from steps import Bucket
 from weights import Checkpoint, dtype_of
 
@@ -63,6 +63,7 @@ class Decoder:
         page_size: int = 128,
         most: int = 16,
         comm: Communicator | None = None,
+        experts: str = EXPERTS[0],
     ) -> Decoder:
         """Read a model directory as it is published, and put the weights on the device.
 
@@ -84,6 +85,9 @@ class Decoder:
         comm : Communicator, optional
             Divide the model among its ranks. All of them call ``open``; then rank 0 calls
             ``prefill`` and ``decode``, and the others ``follow``. It is closed with the decoder.
+        experts : str, default "whole"
+            What each rank of ``comm`` has: "whole", some experts, to which tokens are sent; or
+            "divided", a part of the inner features of every expert.
 
         Raises
         ------
@@ -101,12 +105,16 @@ class Decoder:
             raise ValueError(f"page_size: expected one of {PAGE_SIZES}, got {page_size}")
         if pages < 1:
             raise ValueError(f"pages: the cache has at least 1 page, got {pages}")
+        if experts not in EXPERTS:
+            raise ValueError(f"experts: expected one of {', '.join(EXPERTS)}, got {experts!r}")
         config = read_config(directory)
         checkpoint = Checkpoint(directory)
         cache = Cache(pages, page_size)
         try:
             kind = dtype_of(dtype or config.dtype)
-            model = Model(Builder(config, checkpoint, kind, cache, quantise, comm))
+            whole = experts == "whole"
+            builder = Builder(config, checkpoint, kind, cache, quantise, comm, whole_experts=whole)
+            model = Model(builder)
         finally:
             checkpoint.close()
         return cls(model, cache, most, comm)

@@ -36,38 +36,18 @@ class PlainGrouped:
         return F.gmm_v2(x, self._weights, group_list=counts)
 
 
-class RoutedExperts:
-    """A gate, the networks it chooses, and the network that every token passes."""
+class Gate:
+    """Chooses the experts of each token, and their weights."""
 
-    def __init__(
-        self,
-        experts: Experts,
-        gate: tuple[ap.Tensor, ap.Tensor | None],
-        gate_and_up: Grouped,
-        down: Grouped,
-        shared: Network | None,
-    ) -> None:
-        self._experts = experts
-        self._gate, self._correction = gate
-        self._gate_and_up, self._down, self._shared = gate_and_up, down, shared
+    def __init__(self, experts: Experts, weight: ap.Tensor, correction: ap.Tensor | None) -> None:
+        self.experts = experts
+        self._weight, self._correction = weight, correction
 
-    def __call__(self, x: ap.Tensor) -> ap.Tensor:
-        weights, chosen = self._choose(x)
-        routed, origin, counts, _ = F.moe_init_routing(x, chosen, self._experts.count)
-        results = self._down(F.swiglu(self._gate_and_up(routed, counts), dim=-1), counts)
-        return F.moe_finalize_routing(
-            results,
-            origin,
-            x1=self._shared(x) if self._shared else None,
-            scales=F.cast(weights, x.dtype),
-            drop_pad_mode=2,
-        )
-
-    def _choose(self, x: ap.Tensor) -> tuple[ap.Tensor, ap.Tensor]:
-        """Weights, float32, and numbers of the experts of each token."""
-        experts = self._experts
+    def __call__(self, x: ap.Tensor) -> tuple[ap.Tensor, ap.Tensor]:
+        """Weights, float32, and numbers of the experts of each token, both (tokens, chosen)."""
+        experts = self.experts
         # float32, so that rounding chooses no other expert.
-        scores = F.matmul(F.cast(x, np.float32), self._gate)
+        scores = F.matmul(F.cast(x, np.float32), self._weight)
         if experts.normalise and not experts.sigmoid:
             # The softmax of the chosen scores is that of all, divided by the sum of the chosen.
             shape = (x.shape[0], experts.chosen)
@@ -87,3 +67,31 @@ class RoutedExperts:
             routed_scaling_factor=experts.scale,
         )
         return weights, chosen
+
+
+class GatedExperts:
+    """The networks of several experts; the rows of an expert lie together."""
+
+    def __init__(self, gate_and_up: Grouped, down: Grouped) -> None:
+        self._gate_and_up, self._down = gate_and_up, down
+
+    def __call__(self, x: ap.Tensor, counts: ap.Tensor) -> ap.Tensor:
+        return self._down(F.swiglu(self._gate_and_up(x, counts), dim=-1), counts)
+
+
+class RoutedExperts:
+    """A gate, the experts it chooses, and the network that every token passes."""
+
+    def __init__(self, gate: Gate, experts: GatedExperts, shared: Network | None) -> None:
+        self._gate, self._experts, self._shared = gate, experts, shared
+
+    def __call__(self, x: ap.Tensor) -> ap.Tensor:
+        weights, chosen = self._gate(x)
+        routed, origin, counts, _ = F.moe_init_routing(x, chosen, self._gate.experts.count)
+        return F.moe_finalize_routing(
+            self._experts(routed, counts),
+            origin,
+            x1=self._shared(x) if self._shared else None,
+            scales=F.cast(weights, x.dtype),
+            drop_pad_mode=2,
+        )

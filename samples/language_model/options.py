@@ -46,6 +46,12 @@ def parser() -> argparse.ArgumentParser:
     add("--name", help="the model's name in requests; by default the directory's")
     add("--dtype", choices=("float16", "bfloat16"), help="by default what config.json says")
     add("--quantise", choices=("w8a8", "w8a16", "w4a16"), help="weights in 8 or 4 bits")
+    add(
+        "--experts",
+        choices=("whole", "divided"),
+        default="whole",
+        help="on several ranks: whole experts on each, or a part of every expert",
+    )
     add("--pages", type=whole(1), default=128, help="pages of the cache")
     add("--page-size", type=whole(1), default=128, help="tokens of a page")
     add("--rows", type=whole(1, 1024), default=16, help="sequences that are computed together")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model over several ranks: the part of each, the sums over all, and calls that all repeat.
 
-Attention is divided by heads and every network by its inner features, those of experts too. The
-first products of each have the rows of a rank, the last ones the columns, and their results add up
-to the whole. Each rank has the cache of its heads. Embeddings, norms, gates and the head are whole.
+Attention is divided by heads and every network by its inner features. The first products of each
+have the rows of a rank, the last ones the columns, and their results add up to the whole. Each rank
+has the cache of its heads. Embeddings, norms, gates and the head are whole. A rank has either some
+experts whole, and tokens go to them, or a part of every expert, divided like other networks.
 """
 
 from __future__ import annotations
@@ -26,25 +27,33 @@ from aclnn_py.distributed import Communicator
 
 ROWS = ("q_proj", "k_proj", "v_proj", "q_b_proj", "kv_b_proj", "gate_proj", "up_proj", "w1", "w3")
 COLUMNS = ("o_proj", "down_proj", "w2")
+EXPERTS = ("whole", "divided")
+"""What a rank may have of the experts."""
 END, PREFILL, DECODE = range(3)
 KEY_NBYTES = 32
 
 
-def local_config(config: Config, ranks: int) -> Config:
-    """The sizes of one rank's part."""
+def local_config(config: Config, ranks: int, *, whole_experts: bool) -> Config:
+    """The sizes of one rank's part. The number of experts is that of all ranks."""
     sizes = {
         "num_attention_heads": config.heads,
         "num_key_value_heads": ranks if config.latent else config.kv_heads,
         "intermediate_size": config.inner,
     }
-    if config.experts:
-        sizes["moe_intermediate_size"] = config.experts.inner
+    experts = config.experts
+    if experts and whole_experts:
+        if experts.count % ranks:
+            raise ValueError(
+                f"experts: {experts.count} do not divide into {ranks} ranks; the option "
+                '"divided" gives each rank a part of every expert'
+            )
+    elif experts:
+        sizes["moe_intermediate_size"] = experts.inner
+        inner, shared = experts.inner // ranks, experts.shared // ranks
+        experts = replace(experts, inner=inner, shared=shared)
     for name, size in sizes.items():
         if size % ranks:
             raise ValueError(f"ranks: {name} is {size}, which does not divide into {ranks}")
-    experts = config.experts and replace(
-        config.experts, inner=config.experts.inner // ranks, shared=config.experts.shared // ranks
-    )
     return replace(
         config,
         heads=config.heads // ranks,
@@ -57,8 +66,11 @@ def local_config(config: Config, ranks: int) -> Config:
 class Part:
     """A checkpoint as one rank sees it: arrays have the shapes of ``local_config``."""
 
-    def __init__(self, checkpoint: Checkpoint, rank: int, ranks: int) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, rank: int, ranks: int, *, whole_experts: bool
+    ) -> None:
         self._checkpoint, self._rank, self._ranks = checkpoint, rank, ranks
+        self._whole_experts = whole_experts
 
     def __contains__(self, name: str) -> bool:
         return name in self._checkpoint
@@ -66,6 +78,8 @@ class Part:
     def array(self, name: str, shape: Sequence[int]) -> Array:
         """This rank's part of an array; ``shape`` is that of the part."""
         product, kind = name.split(".")[-2:]
+        if self._whole_experts and "experts." in name:
+            return self._checkpoint.array(name, shape)
         if product in ROWS:
             whole = self._checkpoint.array(name, (shape[0] * self._ranks, *shape[1:]))
             return whole[self._rank * shape[0] : (self._rank + 1) * shape[0]]

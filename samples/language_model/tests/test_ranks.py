@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,14 @@ def _text(decoder: Any) -> tuple[list[int], Any]:
     return text, logits
 
 
-def _on_a_rank(rank: int, ranks: int, port: str, directory: Path, quantise: str | None) -> Any:
+def _on_a_rank(
+    rank: int,
+    ranks: int,
+    port: str,
+    directory: Path,
+    options: dict[str, str],
+    work: Callable[[Any], Any],
+) -> Any:
     from decoder import Decoder
 
     from aclnn_py.distributed import Communicator
@@ -45,47 +53,80 @@ def _on_a_rank(rank: int, ranks: int, port: str, directory: Path, quantise: str 
     numbers = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks)}
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     with Communicator.from_env(environ={**os.environ, **numbers, **place}) as comm:
-        decoder = Decoder.open(directory, quantise=quantise, pages=2, most=2, comm=comm)
+        decoder = Decoder.open(directory, pages=5, most=3, comm=comm, **options)
         try:
             if rank == 0:
-                return _text(decoder)
+                return work(decoder)
             return decoder.follow()
         finally:
             decoder.close()
 
 
+def _on_ranks(
+    ranks: int, directory: Path, options: dict[str, str], work: Callable[[Any], Any]
+) -> Any:
+    """What ``work`` returns for the decoder of rank 0; the others follow it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    calls = [(rank, ranks, port, directory, options, work) for rank in range(ranks)]
+    # One process per rank: none ends before it has met the others.
+    with multiprocessing.get_context("spawn").Pool(ranks) as processes:
+        found = processes.starmap_async(_on_a_rank, calls, chunksize=1).get(timeout=180)
+    assert found[1:] == [None] * (ranks - 1)
+    return found[0]
+
+
 @pytest.mark.parametrize(
-    ("architecture", "ranks", "quantise"),
+    ("architecture", "ranks", "options"),
     [
-        ("qwen2", 2, None),
-        ("llama", 2, "w8a16"),
-        ("llama", 4, None),
-        ("mixtral", 2, None),
-        ("deepseek_v3", 2, None),
+        ("qwen2", 2, {}),
+        ("llama", 2, {"quantise": "w8a16"}),
+        ("llama", 4, {}),
+        ("mixtral", 2, {"experts": "divided"}),
+        ("deepseek_v3", 2, {"experts": "divided"}),
+        ("mixtral", 2, {"experts": "whole"}),
+        ("qwen3_moe", 4, {"experts": "whole"}),
+        ("deepseek_v2", 2, {"experts": "whole"}),
+        ("deepseek_v3", 4, {"experts": "whole"}),
+        ("mixtral", 2, {"experts": "whole", "quantise": "w8a8"}),
     ],
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else str(value),
 )
 def test_ranks_write_the_text_of_one(
-    architecture: str, ranks: int, quantise: str | None, tmp_path: Path, device: Any
+    architecture: str, ranks: int, options: dict[str, str], tmp_path: Path, device: Any
 ) -> None:
     from decoder import Decoder
 
     values, _ = made(tmp_path, architecture, num_key_value_heads=4)
     assert values["num_attention_heads"] == 4
-    alone = Decoder.open(tmp_path, quantise=quantise, pages=2, most=2)
+    quantise = options.get("quantise")
+    alone = Decoder.open(tmp_path, quantise=quantise, pages=2, most=3)
     expected, logits = _text(alone)
     alone.close()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    calls = [(rank, ranks, port, tmp_path, quantise) for rank in range(ranks)]
-    # One process per rank: none ends before it has met the others.
-    with multiprocessing.get_context("spawn").Pool(ranks) as processes:
-        found = processes.starmap_async(_on_a_rank, calls, chunksize=1).get(timeout=180)
-    text, others = found[0]
+    text, others = _on_ranks(ranks, tmp_path, options, _text)
     assert text == expected
     # The parts of a quantised weight have scales of their own.
     assert 0 < np.abs(others - logits).max() < (0.1 if quantise else 0.02)
-    assert found[1:] == [None] * (ranks - 1)
+
+
+def _long_prompt(decoder: Any) -> Any:
+    """Logits behind two chunks, of which the first one has more tokens than dispatch takes."""
+    tokens = tokens_of(520)
+    decoder.prefill(tokens[:517], 0, [0, 1, 2, 3, 4])
+    return decoder.prefill(tokens[517:], 517, [0, 1, 2, 3, 4]).numpy()[0]
+
+
+def test_a_chunk_may_be_longer_than_what_experts_take_at_once(tmp_path: Path, device: Any) -> None:
+    from decoder import Decoder
+
+    # All experts are chosen: rounding cannot choose others.
+    made(tmp_path, "mixtral", num_local_experts=2)
+    alone = Decoder.open(tmp_path, pages=5, most=1)
+    expected = _long_prompt(alone)
+    alone.close()
+    found = _on_ranks(2, tmp_path, {"experts": "whole"}, _long_prompt)
+    assert np.abs(found - expected).max() < 0.02
 
 
 def test_sizes_that_do_not_divide_are_refused() -> None:
@@ -94,10 +135,16 @@ def test_sizes_that_do_not_divide_are_refused() -> None:
     from ranks import local_config
 
     with pytest.raises(ValueError, match="num_key_value_heads is 2, which does not divide into 4"):
-        local_config(parse(config_values("llama")), 4)
+        local_config(parse(config_values("llama")), 4, whole_experts=True)
     with pytest.raises(ValueError, match="num_attention_heads is 4, which does not divide into 3"):
-        local_config(parse(config_values("deepseek_v3")), 3)
-    assert local_config(parse(config_values("deepseek_v3")), 4).heads == 1
+        local_config(parse(config_values("deepseek_v3")), 3, whole_experts=False)
+    deepseek = parse(config_values("deepseek_v3"))
+    whole, divided = (local_config(deepseek, 4, whole_experts=flag) for flag in (True, False))
+    assert whole.heads == divided.heads == 1
+    assert (whole.experts.inner, divided.experts.inner) == (64, 16)
+    eight = parse(config_values("mixtral") | {"num_attention_heads": 12, "hidden_size": 96})
+    with pytest.raises(ValueError, match='experts: 8 do not divide into 3 ranks; the option "div'):
+        local_config(eight, 3, whole_experts=True)
 
 
 def _ranks_of(launcher: int) -> dict[str, int]:
