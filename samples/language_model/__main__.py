@@ -22,9 +22,10 @@ from tokens import ModelFileError, Tokens
 from aclnn_py.distributed import Communicator
 
 
-def open_decoder(options: argparse.Namespace) -> Decoder:
+def open_decoder(options: argparse.Namespace, tokens: Tokens) -> Decoder:
     """The model, or this rank's part of it where `aclnn-py run` has started several."""
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+    calibration = tokens(options.calibration.read_text("utf-8")) if options.quantise else None
     return Decoder.open(
         options.directory,
         dtype=options.dtype,
@@ -34,12 +35,13 @@ def open_decoder(options: argparse.Namespace) -> Decoder:
         most=options.rows,
         comm=Communicator.from_env() if several else None,
         experts=options.experts,
+        calibration=calibration,
     )
 
 
 def follow(options: argparse.Namespace) -> int:
     """Compute this rank's part of what rank 0 serves, until it ends."""
-    decoder = open_decoder(options)
+    decoder = open_decoder(options, Tokens(options.directory))
     try:
         decoder.follow()
     except ConnectionError as error:
@@ -55,7 +57,7 @@ def make_service(options: argparse.Namespace, on_failure: Callable[[], None]) ->
     tokens = Tokens(options.directory)
 
     def make_decoder() -> Decoder:
-        decoder = open_decoder(options)
+        decoder = open_decoder(options, tokens)
         if tokens.count > decoder.vocabulary:
             raise ModelFileError(
                 f"{options.directory}: tokenizer.json has {tokens.count} tokens, the model has "

@@ -22,9 +22,9 @@ from layers import (
     causal_mask,
 )
 from linear import Linear, Plain, put
-from quantised import FORMS
-from ranks import FusedSum, Part, Sum, local_config
-from weights import Array, Checkpoint
+from products import Products
+from ranks import FusedSum, Sum
+from weights import Array, Source
 
 import aclnn_py as ap
 from aclnn_py.distributed import Communicator
@@ -47,23 +47,17 @@ class Builder:
     def __init__(
         self,
         config: Config,
-        checkpoint: Checkpoint,
+        source: Source,
         dtype: np.dtype[Any],
         cache: Cache,
-        quantise: str | None = None,
+        products: Products,
         comm: Communicator | None = None,
         *,
         whole_experts: bool = True,
     ) -> None:
         self.config, self.dtype = config, dtype
-        self._form, self._plain = FORMS[quantise], quantise is None
-        self._checkpoint: Checkpoint | Part = checkpoint
+        self._source, self._products = source, products
         self._comm, self._cache, self._whole_experts = comm, cache, whole_experts
-        if comm is not None:
-            self.config = local_config(config, comm.world_size, whole_experts=whole_experts)
-            self._checkpoint = Part(
-                checkpoint, comm.rank, comm.world_size, whole_experts=whole_experts
-            )
         self._angles = angle_table(config, dtype)
         self._mask = causal_mask()
 
@@ -77,7 +71,7 @@ class Builder:
     def head(self) -> Linear:
         """The product that makes logits."""
         shape = (self.config.vocabulary, self.config.hidden)
-        tied = self.config.tied or "lm_head.weight" not in self._checkpoint
+        tied = self.config.tied or "lm_head.weight" not in self._source
         weight = self._words() if tied else self._array("lm_head.weight", *shape)
         return Plain(weight, None, self.dtype)
 
@@ -128,15 +122,17 @@ class Builder:
         key = key_rows(self._array(name, latent.kept + latent.rotated, hidden), latent)
         products: dict[str, Linear] = {}
         norms = {"kept": self._norm(f"{base}.kv_a_layernorm", latent.kept)}
+        opening = f"{base}.q_a_proj" if latent.query else f"{base}.q_proj"
         if latent.query:
-            first = self._array(f"{base}.q_a_proj.weight", latent.query, hidden)
+            first = self._array(f"{opening}.weight", latent.query, hidden)
             second = self._array(f"{base}.q_b_proj.weight", width, latent.query)
-            products["query"] = self._linear(query_rows(second, heads, latent))
+            name = f"{base}.q_b_proj"
+            products["query"] = self._linear(name, query_rows(second, heads, latent))
             norms["query"] = self._norm(f"{base}.q_a_layernorm", latent.query)
         else:
-            first = self._array(f"{base}.q_proj.weight", width, hidden)
+            first = self._array(f"{opening}.weight", width, hidden)
             first = query_rows(first, heads, latent)
-        products["first"] = self._linear(np.concatenate((first, key)))
+        products["first"] = self._linear(opening, np.concatenate((first, key)))
         products["output"] = self._last_product(f"{base}.o_proj", heads * latent.value, summed=True)
         both = self._array(
             f"{base}.kv_b_proj.weight", heads * (latent.plain + latent.value), latent.kept
@@ -181,14 +177,18 @@ class Builder:
         if self._comm is not None and self._whole_experts:
             each = experts.count // self._comm.world_size
             numbers = numbers[self._comm.rank * each : (self._comm.rank + 1) * each]
-        opening, closing = [], []
+        wide = experts.inner, self.config.hidden
+        opening, closing = {}, {}
         for number in numbers:
-            first, second, third = (f"{base}.{number}.{name}.weight" for name in names)
-            wide = experts.inner, self.config.hidden
-            opening.append(np.concatenate([self._array(n, *wide) for n in (first, second)]))
-            closing.append(self._array(third, *reversed(wide)))
+            first, second, third = (f"{base}.{number}.{name}" for name in names)
+            pair = [self._array(f"{name}.weight", *wide) for name in (first, second)]
+            opening[first] = np.concatenate(pair)
+            closing[third] = self._array(f"{third}.weight", *reversed(wide))
         return GatedExperts(
-            self._form.grouped(opening, self.dtype), self._form.grouped(closing, self.dtype)
+            *(
+                self._products.grouped(list(weights), list(weights.values()))
+                for weights in (opening, closing)
+            )
         )
 
     def _gated(self, base: str, inner: int, *, summed: bool = True) -> Gated:
@@ -204,7 +204,7 @@ class Builder:
     ) -> Linear:
         """The product that ends attention or a network, ``summed`` over the ranks."""
         hidden = self.config.hidden
-        if self._comm is None or not summed or not self._plain:
+        if self._comm is None or not summed or not self._products.plain:
             product = self._product([name], [hidden], features, bias=bias)
             return Sum(product, self._comm) if self._comm and summed else product
         weight = self._array(f"{name}.weight", hidden, features)
@@ -219,10 +219,10 @@ class Builder:
         weights = [self._array(f"{name}.weight", size, features) for name, size in pairs]
         biases = [self._array(f"{name}.bias", size) for name, size in pairs] if bias else None
         weight = np.concatenate(weights) if len(weights) > 1 else weights[0]
-        return self._linear(weight, np.concatenate(biases) if biases else None)
+        return self._linear(names[0], weight, np.concatenate(biases) if biases else None)
 
-    def _linear(self, weight: Array, bias: Array | None = None) -> Linear:
-        return self._form.linear(weight, bias, self.dtype)
+    def _linear(self, name: str, weight: Array, bias: Array | None = None) -> Linear:
+        return self._products.linear(name, weight, bias)
 
     def _pages(self, heads: int, size: int) -> ap.Tensor:
         return ap.zeros((self._cache.pages, self._cache.page_size, heads, size), self.dtype)
@@ -234,4 +234,4 @@ class Builder:
         return self._array("model.embed_tokens.weight", self.config.vocabulary, self.config.hidden)
 
     def _array(self, name: str, *shape: int) -> Array:
-        return self._checkpoint.array(name, shape)
+        return self._source.array(name, shape)

@@ -9,7 +9,8 @@ random text, and so are the greedy tokens, wherever the two best logits of the r
 apart than the tolerance of the dtype.
 
 Where the scores of two experts are nearly equal, rounding decides between them, and all logits of
-that position differ. With experts a tenth of the positions may do so, and they are left out.
+that position differ. Such positions are left out: those where the reference's own gate chooses
+other experts as soon as its row has errors of the dtype's size.
 
 `--quantised` adds the perplexity of each quantised form beside that of the dtype itself, on a text
 that the reference draws with temperature 1. Last line: "ok".
@@ -35,6 +36,8 @@ TOLERANCE = {"float16": 0.015, "bfloat16": 0.12}
 """For logits, as a part of their standard deviation: the largest of 150,000 behind 24 layers."""
 ALLOWED = {"w8a8": 0.02, "w8a16": 0.02, "w4a16": 0.08}
 """How much higher a perplexity may be than that of float16."""
+TRIALS = 32
+"""How often a gate chooses again with errors, whose deviation is a tenth of the tolerance."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Found:
     """The largest error of a logit, as a part of their standard deviation."""
     beyond: int
     """Positions with a logit outside the tolerance."""
+    steady: int
+    """Positions whose experts do not depend on rounding; the other numbers are about these."""
     equal: int
     """Greedy tokens that are equal, of those that are clear."""
     clear: int
@@ -53,20 +58,37 @@ class Found:
 class Reference:
     """transformers with the weights of the directory, in float32."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, tolerance: float) -> None:
         import torch
         from transformers import AutoModelForCausalLM
 
-        self._torch = torch
+        self._torch, self._error = torch, tolerance / 10
         self._model = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
+        self._steady = True
+        torch.manual_seed(0)
+        for name, module in self._model.named_modules():
+            if name.endswith(".gate"):
+                module.register_forward_hook(self._watch)
+
+    def _watch(self, gate: Any, given: tuple[Any, ...], result: tuple[Any, ...]) -> None:
+        """Note whether the gate chooses the same experts for the last token with small errors."""
+        row = given[0].reshape(-1, given[0].shape[-1])[-1:]
+        errors = self._torch.randn(TRIALS, row.shape[1]) * row.std() * self._error
+        again = gate.forward((row + errors)[None])[2].sort(dim=-1).values
+        self._steady &= bool((again == result[2][-1:].sort(dim=-1).values).all())
 
     def text(
         self, prompt: list[int], count: int, rng: np.random.Generator | None = None
-    ) -> tuple[list[int], Array]:
-        """Tokens behind a prompt, and the logits that chose them: the likeliest, or drawn ones."""
+    ) -> tuple[list[int], Array, Array]:
+        """Tokens behind a prompt, the logits that chose them, and whether the experts are steady.
+
+        Tokens are the likeliest, or drawn ones.
+        """
         given, kept, tokens, rows = self._torch.tensor([prompt]), None, [], []
+        steady = []
         with self._torch.no_grad():
             for _ in range(count):
+                self._steady = True
                 out = self._model(given, past_key_values=kept, use_cache=True)
                 kept = out.past_key_values
                 row = out.logits[0, -1].numpy()
@@ -74,8 +96,9 @@ class Reference:
                 drawn = row if rng is None else row + rng.gumbel(size=row.shape)
                 tokens.append(int(drawn.argmax()))
                 rows.append(row)
+                steady.append(self._steady)
                 given = self._torch.tensor([tokens[-1:]])
-        return tokens, np.stack(rows)
+        return tokens, np.stack(rows), np.array(steady)
 
 
 def every_logit(decoder: Decoder, tokens: list[int], prompt: int) -> Array:
@@ -89,20 +112,19 @@ def every_logit(decoder: Decoder, tokens: list[int], prompt: int) -> Array:
     return np.stack(rows)
 
 
-def compare_text(ours: Array, theirs: Array, tolerance: float, *, experts: bool) -> Found:
+def compare_text(ours: Array, theirs: Array, steady: Array, tolerance: float) -> Found:
     """Errors of logits, and greedy tokens where the reference is clear about them."""
     spread = theirs.std()
-    errors = np.abs(ours - theirs).max(axis=1) / spread
+    errors = np.abs(ours - theirs).max(axis=1)[steady] / spread
     best = np.sort(theirs, axis=1)
     clear = (best[:, -1] - best[:, -2]) / spread > 2 * tolerance
-    if experts:
-        clear &= errors <= tolerance
     same = ours.argmax(axis=1) == theirs.argmax(axis=1)
     return Found(
-        float(errors.max()),
+        float(errors.max(initial=0.0)),
         int((errors > tolerance).sum()),
-        int((same & clear).sum()),
-        int(clear.sum()),
+        int(steady.sum()),
+        int((same & clear & steady).sum()),
+        int((clear & steady).sum()),
     )
 
 
@@ -128,26 +150,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quantised", action="store_true")
     given = parser.parse_args(arguments)
     config = read_config(given.directory)
-    reference = Reference(given.directory)
+    tolerance = TOLERANCE[given.dtype]
+    reference = Reference(given.directory, tolerance)
     rng = np.random.default_rng(5)
     prompt = [int(token) for token in rng.integers(0, config.vocabulary, given.prompt)]
-    text, theirs = reference.text(prompt, given.tokens)
+    text, theirs, steady = reference.text(prompt, given.tokens)
     # The reference's text is what our decoder reads, so that one difference is counted once.
     tokens = prompt + text[:-1]
     decoder = opened(given.directory, len(tokens), given.dtype)
     ours = every_logit(decoder, tokens, given.prompt)
     decoder.close()
-    tolerance = TOLERANCE[given.dtype]
-    experts = config.experts is not None
-    found = compare_text(ours, theirs, tolerance, experts=experts)
+    found = compare_text(ours, theirs, steady, tolerance)
     print(
         f"{config.architecture}, {given.dtype}: largest error {found.largest:.4f} of the spread of "
-        f"the logits (tolerance {tolerance}), beyond it at {found.beyond} of {len(theirs)} "
+        f"the logits (tolerance {tolerance}), beyond it at {found.beyond} of {found.steady} "
         f"positions; greedy tokens equal {found.equal} of {found.clear} that are clear"
     )
-    good = found.equal == found.clear and found.beyond <= (len(theirs) // 10 if experts else 0)
+    if found.steady < len(theirs):
+        print(f"left out, because rounding chooses experts: {len(theirs) - found.steady} positions")
+    good = found.equal == found.clear and not found.beyond and 2 * found.steady >= len(theirs)
     if given.quantised:
-        drawn, _ = reference.text(prompt, given.tokens, rng)
+        drawn, *_ = reference.text(prompt, given.tokens, rng)
         good &= compare_forms(given.directory, prompt + drawn, given.prompt, given.dtype)
     print("ok" if good else "WRONG")
     return 0 if good else 1
@@ -156,7 +179,7 @@ def main(arguments: list[str] | None = None) -> int:
 def compare_forms(directory: Path, tokens: list[int], prompt: int, dtype: str) -> bool:
     """Print the perplexity of each form of the weights; return whether all are allowed."""
     plain, good = 0.0, True
-    for form in FORMS:
+    for form in (None, *FORMS):
         decoder = opened(directory, len(tokens), dtype, form)
         found = perplexity(every_logit(decoder, tokens, prompt), tokens, prompt)
         decoder.close()

@@ -8,9 +8,10 @@ from operator import le
 from pathlib import Path
 
 import numpy as np
-from building import Builder, Cache
+from building import Cache
 from config import DTYPES, Config, read_config
 from layers import Step
+from loading import Quantising, load, random_tokens
 from model import Model
 from quantised import FORMS
 from ranks import DECODE, END, EXPERTS, PREFILL, Calls
@@ -64,6 +65,7 @@ class Decoder:
         most: int = 16,
         comm: Communicator | None = None,
         experts: str = EXPERTS[0],
+        calibration: Sequence[int] | None = None,
     ) -> Decoder:
         """Read a model directory as it is published, and put the weights on the device.
 
@@ -88,6 +90,10 @@ class Decoder:
         experts : str, default "whole"
             What each rank of ``comm`` has: "whole", some experts, to which tokens are sent; or
             "divided", a part of the inner features of every expert.
+        calibration : sequence of int, optional
+            Tokens of a text like those that the model will read; the first 2,048 of them are used.
+            Quantised weights are rounded for it. By default random tokens, which suit a model with
+            random weights.
 
         Raises
         ------
@@ -98,9 +104,8 @@ class Decoder:
         """
         if dtype is not None and dtype not in DTYPES:
             raise ValueError(f"dtype: expected one of {', '.join(DTYPES)}, got {dtype!r}")
-        if quantise not in FORMS:
-            names = ", ".join(name for name in FORMS if name)
-            raise ValueError(f"quantise: expected one of {names}, got {quantise!r}")
+        if quantise is not None and quantise not in FORMS:
+            raise ValueError(f"quantise: expected one of {', '.join(FORMS)}, got {quantise!r}")
         if page_size not in PAGE_SIZES:
             raise ValueError(f"page_size: expected one of {PAGE_SIZES}, got {page_size}")
         if pages < 1:
@@ -110,11 +115,20 @@ class Decoder:
         config = read_config(directory)
         checkpoint = Checkpoint(directory)
         cache = Cache(pages, page_size)
+        tokens = random_tokens(config.vocabulary) if calibration is None else calibration
+        if not tokens:
+            raise ValueError("calibration: a text has at least 1 token, got none")
+        check_tokens("calibration", tokens, config.vocabulary)
         try:
-            kind = dtype_of(dtype or config.dtype)
-            whole = experts == "whole"
-            builder = Builder(config, checkpoint, kind, cache, quantise, comm, whole_experts=whole)
-            model = Model(builder)
+            model = load(
+                config,
+                checkpoint,
+                dtype_of(dtype or config.dtype),
+                cache,
+                Quantising(quantise, tokens) if quantise else None,
+                comm,
+                whole_experts=experts == "whole",
+            )
         finally:
             checkpoint.close()
         return cls(model, cache, most, comm)
@@ -161,7 +175,7 @@ class Decoder:
         """
         if start < 0 or not tokens:
             raise ValueError(f"a chunk has tokens and begins at 0 or later, got {start}")
-        self._check_tokens(tokens)
+        check_tokens("tokens", tokens, self.vocabulary)
         length = start + len(tokens)
         self._check_pages("pages", pages, length)
         self._tell(PREFILL, tokens, (start,), pages)
@@ -205,7 +219,7 @@ class Decoder:
                 f"{len(tokens)} tokens, {len(lengths)} lengths and {len(pages)} lists of pages: "
                 "there is one of each for a row"
             )
-        self._check_tokens(tokens)
+        check_tokens("tokens", tokens, self.vocabulary)
         self._check_batch(lengths, pages)
         self._tell(DECODE, tokens, lengths, *pages)
         bucket = self._bucket_of[len(tokens)]
@@ -254,12 +268,6 @@ class Decoder:
         size = self.page_size
         return pages[places // size].astype(np.int64) * size + places % size
 
-    def _check_tokens(self, tokens: Sequence[int]) -> None:
-        least, most = min(tokens), max(tokens)
-        if least < 0 or most >= self.vocabulary:
-            wrong = least if least < 0 else most
-            raise ValueError(f"tokens: {wrong} is not one of 0 to {self.vocabulary - 1}")
-
     def _check_batch(self, lengths: Sequence[int], pages: Sequence[Sequence[int]]) -> None:
         """Note the pages of a batch. They change once in many steps, and are looked at then."""
         if pages == self._pages and min(lengths) > 0 and all(map(le, lengths, self._room)):
@@ -280,6 +288,14 @@ class Decoder:
         if least < 0 or most >= self.pages:
             wrong = least if least < 0 else most
             raise ValueError(f"{name}: page {wrong} is not one of 0 to {self.pages - 1}")
+
+
+def check_tokens(name: str, tokens: Sequence[int], vocabulary: int) -> None:
+    """Raise ValueError if a number is not that of a token."""
+    least, most = min(tokens), max(tokens)
+    if least < 0 or most >= vocabulary:
+        wrong = least if least < 0 else most
+        raise ValueError(f"{name}: {wrong} is not one of 0 to {vocabulary - 1}")
 
 
 def bucket_sizes(most: int) -> list[int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +25,7 @@ class Grouped(Protocol):
 class PlainGrouped:
     """Matrices in the dtype of the model, one (out, in) for each expert."""
 
-    def __init__(self, weights: list[Array], dtype: np.dtype) -> None:
+    def __init__(self, weights: Sequence[Array], dtype: np.dtype) -> None:
         count, (out, features) = len(weights), weights[0].shape
         # Turned to (in, out), as a product of few rows reads it fastest.
         self._weights = ap.empty((count, features, out), dtype)

@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from config import ARCHITECTURES, Config, parse
 from safetensors.numpy import save_file
+from trained_like import TrainedLike
 from weights import dtype_of
 
 Array = npt.NDArray[Any]
@@ -199,13 +201,16 @@ def random_array(name: str, shape: tuple[int, ...], rng: np.random.Generator) ->
     return values * np.float32(shape[1] ** -0.5)
 
 
-def write_model(directory: Path, values: dict[str, Any], *, seed: int = 0) -> None:
+def write_model(
+    directory: Path, values: dict[str, Any], *, seed: int = 0, trained_like: bool = False
+) -> None:
     """Write config.json and the weights."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "config.json").write_text(json.dumps(values, indent=2))
     config, rng = parse(values), np.random.default_rng(seed)
     kind = dtype_of(values.get("torch_dtype", "float16"))
-    arrays = {name: random_array(name, shape, rng).astype(kind) for name, shape in shapes(config)}
+    make = TrainedLike(config.hidden, rng) if trained_like else partial(random_array, rng=rng)
+    arrays = {name: make(name, shape).astype(kind) for name, shape in shapes(config)}
     save_file(arrays, directory / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -240,9 +245,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument("--dtype", choices=("float16", "bfloat16", "float32"), default="float16")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--trained-like", action="store_true", help="weights with outliers, as training makes them"
+    )
     given = parser.parse_args(arguments)
     values = config_values(given.architecture, given.size, given.dtype)
-    write_model(given.directory, values, seed=given.seed)
+    write_model(given.directory, values, seed=given.seed, trained_like=given.trained_like)
     write_tokenizer(given.directory, values["vocab_size"])
     print(f"{given.directory}: a {given.size} {given.architecture} model in {given.dtype}")
     return 0

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from building import Builder
-from layers import Step
+from layers import Layer, Step
 
 import aclnn_py as ap
 from aclnn_py import functional as F
@@ -15,10 +17,9 @@ from aclnn_py import ops
 class Model:
     """The weights, the cache of every layer, and the forward pass."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, words: ap.Tensor, layers: Iterable[Layer]) -> None:
         self.config = builder.config
-        self._words = builder.words()
-        self._layers = [builder.layer(number) for number in range(self.config.layers)]
+        self._words, self._layers = words, list(layers)
         self._norm = builder.last_norm()
         self._head = builder.head()
 

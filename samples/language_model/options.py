@@ -47,6 +47,13 @@ def parser() -> argparse.ArgumentParser:
     add("--dtype", choices=("float16", "bfloat16"), help="by default what config.json says")
     add("--quantise", choices=("w8a8", "w8a16", "w4a16"), help="weights in 8 or 4 bits")
     add(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        default=Path(__file__).with_name("README.md"),
+        help="a text like those to come, for which --quantise rounds the weights",
+    )
+    add(
         "--experts",
         choices=("whole", "divided"),
         default="whole",

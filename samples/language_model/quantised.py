@@ -1,81 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights of 8 or 4 bits, quantised while they are loaded.
+"""Products with weights of 8 or 4 bits.
 
 "w8a8" has a scale for each output feature, and quantises the rows of each product as well, each row
 by its largest element. "w8a16" has the same weights, and rows as they are. "w4a16" has a scale and
-an offset for each group of 128 input features.
+an offset for each group of 32 input features. In a model with experts, "w8a8" and "w4a16" are for
+these; in another one, "w4a16" is for the networks. What is left has "w8a16".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from experts import Grouped, PlainGrouped
-from linear import Array, Linear, Plain, put
+from experts import Grouped
+from linear import Array, Linear, put
+from rounding import EIGHT, FLOAT, LEAST, Grid, Rounded, four
 
 import aclnn_py as ap
 from aclnn_py import functional as F
 
-FLOAT, INT4 = np.dtype(np.float32), np.dtype(ml_dtypes.int4)
-GROUP = 128
-SHRUNK = (1.0, 0.95, 0.9, 0.85, 0.8)
-"""Parts of a group's range that are tried for the 16 steps of 4 bits: clipping may round better."""
+INT8, INT4 = np.dtype(np.int8), np.dtype(ml_dtypes.int4)
+GROUP = 32
 
 
-def eight_bits(weight: Array) -> tuple[Array, Array]:
-    """int8 numbers (in, out) and scales (out,) of a weight (out, in)."""
-    wide = weight.astype(FLOAT)
-    scale = np.maximum(np.abs(wide).max(axis=1) / 127, np.float32(1e-8))
-    return np.rint(wide / scale[:, None]).astype(np.int8).T, scale
-
-
-def group_of(features: int) -> int:
-    """Input features that share a scale: 128, or half of them where there are few."""
-    group = GROUP if features > GROUP else features // 2
-    if group % 32:
+def check_group(features: int) -> None:
+    """Raise ValueError if groups of 4 bits do not fit."""
+    if features <= GROUP:
         raise ValueError(
-            f'quantise: "w4a16" takes products of more than {GROUP} input features, or of a '
-            f"multiple of 64; one has {features}"
+            f'quantise: "w4a16" takes products of more than {GROUP} input features; one has '
+            f"{features}"
         )
-    return group
 
 
-def four_bits(weight: Array, group: int) -> tuple[Array, Array, Array]:
-    """int4 numbers (in, out), with scales and offsets (groups, out).
-
-    A weight is about (number + offset) * scale.
-    """
-    out, features = weight.shape
-    count = -(-features // group)
-    wide = np.zeros((out, count * group), FLOAT)
-    wide[:, :features] = weight
-    parts = wide.reshape(out, count, group)
-    low, high = parts.min(2), parts.max(2)
-    least = np.full((out, count), np.inf, FLOAT)
-    scale, offset = np.ones_like(least), np.zeros_like(least)
-    for part in SHRUNK:
-        step = np.maximum((high - low) * part / 15, np.float32(1e-8))
-        zero = np.rint(low * part / step) + 8
-        numbers = np.clip(np.rint(parts / step[..., None] - zero[..., None]), -8, 7)
-        error = np.square((numbers + zero[..., None]) * step[..., None] - parts).sum(2)
-        better = error < least
-        least, scale = np.where(better, error, least), np.where(better, step, scale)
-        offset = np.where(better, zero, offset)
-    numbers = np.clip(np.rint(parts / scale[..., None] - offset[..., None]), -8, 7)
-    flat = numbers.reshape(out, -1)[:, :features]
-    return flat.astype(np.int8).T.astype(INT4), scale.T, offset.T
+def quantised_rows(rows: Array) -> Array:
+    """What the device makes of rows that it quantises, each by its largest element."""
+    scale = np.maximum(np.abs(rows).max(axis=1, keepdims=True) / 127, LEAST)
+    found: Array = np.rint(rows / scale) * scale
+    return found
 
 
 class EightByEight:
     """A product of int8 rows and an int8 weight, for "w8a8"."""
 
-    def __init__(self, weight: Array, bias: Array | None, dtype: np.dtype[Any]) -> None:
-        numbers, scale = eight_bits(weight)
-        self._weight, self._scale = put(numbers, numbers.dtype), put(scale, FLOAT)
+    def __init__(self, weight: Rounded, bias: Array | None, dtype: np.dtype[Any]) -> None:
+        self._weight = put(weight.numbers, INT8)
+        self._scale = put(weight.scale[0], FLOAT)
         self._bias = None if bias is None else put(bias, FLOAT)
         self._dtype = dtype
 
@@ -94,15 +66,13 @@ class EightByEight:
 class WeightOnly:
     """A product of rows as they are and a weight of 8 or 4 bits."""
 
-    def __init__(self, weight: Array, bias: Array | None, dtype: np.dtype[Any], bits: int) -> None:
-        self._group, self._offset = 0, None
-        if bits == 8:
-            numbers, scale = eight_bits(weight)
-        else:
-            self._group = group_of(weight.shape[1])
-            numbers, scale, offset = four_bits(weight, self._group)
-            self._offset = put(offset, dtype)
-        self._weight, self._scale = put(numbers, numbers.dtype), put(scale, dtype)
+    def __init__(self, weight: Rounded, bias: Array | None, dtype: np.dtype[Any]) -> None:
+        scale, self._group, self._offset = weight.scale[0], 0, None
+        kind = INT8
+        if len(weight.scale) > 1:
+            scale, self._group, kind = weight.scale, GROUP, INT4
+            self._offset = put(weight.offset, dtype)
+        self._weight, self._scale = put(weight.numbers, kind), put(scale, dtype)
         self._bias = None if bias is None else put(bias, dtype)
 
     def __call__(self, x: ap.Tensor) -> ap.Tensor:
@@ -119,10 +89,9 @@ class WeightOnly:
 class EightByEightGrouped:
     """Products of the rows of experts, for "w8a8"."""
 
-    def __init__(self, weights: list[Array], dtype: np.dtype[Any]) -> None:
-        pairs = [eight_bits(weight) for weight in weights]
-        self._weights = put(np.stack([numbers for numbers, _ in pairs]), np.dtype(np.int8))
-        scales = np.stack([scale for _, scale in pairs])
+    def __init__(self, weights: Sequence[Rounded], dtype: np.dtype[Any]) -> None:
+        self._weights = put(np.stack([weight.numbers for weight in weights]), INT8)
+        scales = np.concatenate([weight.scale for weight in weights])
         self._scales = put(scales, FLOAT if dtype == np.float16 else dtype)
         self._dtype = dtype
 
@@ -142,14 +111,15 @@ class EightByEightGrouped:
 class WeightOnlyGrouped:
     """Products of the rows of experts with weights of 8 or 4 bits."""
 
-    def __init__(self, weights: list[Array], dtype: np.dtype[Any], bits: int) -> None:
-        if bits == 8:
-            parts = [(*eight_bits(weight), np.zeros(weight.shape[0], FLOAT)) for weight in weights]
-        else:
-            group = group_of(weights[0].shape[1])
-            parts = [four_bits(weight, group) for weight in weights]
-        numbers, scales, offsets = (np.stack(part) for part in zip(*parts, strict=True))
-        self._weights = put(numbers, numbers.dtype)
+    def __init__(self, weights: Sequence[Rounded], dtype: np.dtype[Any]) -> None:
+        groups = len(weights[0].scale)
+        numbers, scales, offsets = (
+            np.stack(parts)
+            for parts in zip(*((w.numbers, w.scale, w.offset) for w in weights), strict=True)
+        )
+        if groups == 1:
+            scales, offsets = scales[:, 0], offsets[:, 0]
+        self._weights = put(numbers, INT8 if groups == 1 else INT4)
         self._scales, self._offsets = put(scales, dtype), put(offsets, dtype)
 
     def __call__(self, x: ap.Tensor, counts: ap.Tensor) -> ap.Tensor:
@@ -167,20 +137,56 @@ class WeightOnlyGrouped:
 class Form:
     """How the products of layers are made."""
 
-    linear: Callable[[Array, Array | None, np.dtype[Any]], Linear]
-    grouped: Callable[[list[Array], np.dtype[Any]], Grouped]
+    linear: Callable[[Rounded, Array | None, np.dtype[Any]], Linear]
+    grouped: Callable[[Sequence[Rounded], np.dtype[Any]], Grouped]
+    grid: Grid
+    whole_rows: bool
+    """Rows are not quantised."""
+
+    def round(self, weight: Array, rows: Array | None, dtype: np.dtype[Any]) -> Rounded:
+        """Round a weight (out, in) for typical rows (any number, in), if there are some."""
+        if self.grid.group:
+            check_group(weight.shape[1])
+        if rows is not None and not self.whole_rows:
+            rows = quantised_rows(rows)
+        # Scales have the dtype of the model, but where the rows are quantised too.
+        return self.grid.round(weight, rows, dtype if self.whole_rows else FLOAT)
+
+    def product(self, weight: Array, rows: Array) -> Array:
+        """About what the device makes of rows and a weight (out, in)."""
+        if not self.whole_rows:
+            rows = quantised_rows(rows)
+        found: Array = rows @ self.grid.round(weight, None).weight()
+        return found
 
 
-FORMS: dict[str | None, Form] = {
-    None: Form(Plain, PlainGrouped),
-    "w8a8": Form(EightByEight, EightByEightGrouped),
-    "w8a16": Form(
-        lambda weight, bias, dtype: WeightOnly(weight, bias, dtype, 8),
-        lambda weights, dtype: WeightOnlyGrouped(weights, dtype, 8),
-    ),
-    "w4a16": Form(
-        lambda weight, bias, dtype: WeightOnly(weight, bias, dtype, 4),
-        lambda weights, dtype: WeightOnlyGrouped(weights, dtype, 4),
-    ),
+FORMS = {
+    "w8a8": Form(EightByEight, EightByEightGrouped, EIGHT, whole_rows=False),
+    "w8a16": Form(WeightOnly, WeightOnlyGrouped, EIGHT, whole_rows=True),
+    "w4a16": Form(WeightOnly, WeightOnlyGrouped, four(GROUP), whole_rows=True),
 }
 """By the value of the option ``quantise``. The head, gates and embeddings keep their dtype."""
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms of a model: that of most of its weights, and one with less error for the others.
+
+    Most weights are those of experts, or of networks where there are no experts. Errors of the
+    others make gates choose other experts, and attention see other tokens.
+    """
+
+    most: Form
+    others: Form
+    experts: bool
+    """The model has experts."""
+
+    def of(self, name: str) -> Form:
+        """The form of a product, by the name of an array."""
+        return self.most if (".experts." if self.experts else ".mlp.") in name else self.others
+
+
+def forms_of(name: str, *, experts: bool) -> Forms:
+    """The forms for a value of ``quantise``, in a model with or without experts."""
+    careful = name == "w4a16" or experts
+    return Forms(FORMS[name], FORMS["w8a16" if careful else name], experts)

@@ -19,7 +19,7 @@ import numpy as np
 from config import Config
 from layers import Network
 from linear import Array, Linear, put
-from weights import Checkpoint
+from weights import Source
 
 import aclnn_py as ap
 from aclnn_py import distributed
@@ -66,9 +66,7 @@ def local_config(config: Config, ranks: int, *, whole_experts: bool) -> Config:
 class Part:
     """A checkpoint as one rank sees it: arrays have the shapes of ``local_config``."""
 
-    def __init__(
-        self, checkpoint: Checkpoint, rank: int, ranks: int, *, whole_experts: bool
-    ) -> None:
+    def __init__(self, checkpoint: Source, rank: int, ranks: int, *, whole_experts: bool) -> None:
         self._checkpoint, self._rank, self._ranks = checkpoint, rank, ranks
         self._whole_experts = whole_experts
 

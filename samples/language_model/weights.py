@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as np
@@ -25,6 +25,16 @@ class WeightError(ValueError):
 def dtype_of(name: str) -> np.dtype[Any]:
     """The NumPy dtype of "float16" or "bfloat16"."""
     return BFLOAT16 if name == "bfloat16" else np.dtype(name)
+
+
+class Source(Protocol):
+    """Arrays by name: a checkpoint, or a part of it."""
+
+    def __contains__(self, name: str) -> bool: ...
+
+    def array(self, name: str, shape: Sequence[int]) -> Array:
+        """The array of this name, which must have this shape."""
+        ...
 
 
 class Checkpoint:

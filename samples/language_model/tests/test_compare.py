@@ -18,13 +18,15 @@ def test_the_comparison_counts_what_differs() -> None:
 
     theirs = np.array([[0.0, 4.0, 1.0], [0.0, 1.0, 1.001], [5.0, 0.0, 1.0]])
     ours = theirs.copy()
-    found = compare_text(ours, theirs, 0.01, experts=False)
-    assert (found.beyond, found.equal, found.clear) == (0, 2, 2)
+    all_steady = np.ones(3, np.bool_)
+    found = compare_text(ours, theirs, all_steady, 0.01)
+    assert (found.beyond, found.steady, found.equal, found.clear) == (0, 3, 2, 2)
     ours[0] = [9.0, 4.0, 1.0]
     ours[1, 1] += 0.002
-    found = compare_text(ours, theirs, 0.01, experts=False)
+    found = compare_text(ours, theirs, all_steady, 0.01)
     assert (found.beyond, found.equal, found.clear) == (1, 1, 2)
-    assert compare_text(ours, theirs, 0.01, experts=True).clear == 1
+    found = compare_text(ours, theirs, np.array([False, True, True]), 0.01)
+    assert (found.beyond, found.steady, found.equal, found.clear) == (0, 2, 1, 1)
 
 
 def test_perplexity_is_that_of_its_definition() -> None:
