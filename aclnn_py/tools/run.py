@@ -72,7 +72,8 @@ def run_ranks(
     Returns
     -------
     int
-        0, or the exit status of the rank that failed first; 128 + n for signal n.
+        0, or the exit status of the rank that failed first; 128 + n for signal n. A signal to the
+        launcher gives 128 + n too, unless every rank takes it and ends with 0.
 
     Raises
     ------
@@ -105,6 +106,7 @@ class _Job:
         self._exit_status: int | None = None
         self._kill_at: float | None = None
         self._interrupts = 0
+        self._ending: int | None = None
 
     def run(self) -> int:
         wake_in, wake_out = socket.socketpair()
@@ -217,7 +219,7 @@ class _Job:
                 if self._interrupts > 1:
                     self._kill_all()
                 elif self._exit_status is None:
-                    self._exit_status = 128 + number
+                    self._ending = number
                     self._end_all(number)
 
     def _reap(self) -> None:
@@ -227,7 +229,9 @@ class _Job:
                 os.killpg(rank.process.pid, signal.SIGKILL)
                 code = rank.process.wait()
                 rank.status = 128 - code if code < 0 else code
-                if rank.status and self._exit_status is None:
+                if rank.status and self._exit_status is None and self._ending is not None:
+                    self._exit_status = 128 + self._ending
+                elif rank.status and self._exit_status is None:
                     self._exit_status = rank.status
                     self._report_failure(rank, code)
                     self._end_all(signal.SIGTERM)

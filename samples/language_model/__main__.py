@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,6 +42,9 @@ def open_decoder(options: argparse.Namespace, tokens: Tokens) -> Decoder:
 
 def follow(options: argparse.Namespace) -> int:
     """Compute this rank's part of what rank 0 serves, until it ends."""
+    # Rank 0 gets the signals too. It completes what it has accepted, and lets the others go.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     decoder = open_decoder(options, Tokens(options.directory))
     try:
         decoder.follow()
@@ -105,7 +109,8 @@ def main() -> int:
         timeout_graceful_shutdown=options.drain_s,
     )
     server = uvicorn.Server(config)
-    # Control-C ends it like SIGTERM; uvicorn raises the signal again after closing everything.
+    # uvicorn raises SIGTERM or SIGINT again after closing everything; both are a good end.
+    signal.signal(signal.SIGTERM, lambda *_: stop())
     with suppress(KeyboardInterrupt):
         server.run()
     if service.failure:

@@ -90,7 +90,24 @@ def bodies(count: int, seed: int) -> list[tuple[str, dict[str, Any]]]:
 
 
 def cases(options: argparse.Namespace) -> list[Case]:
-    """The requests with their right answers."""
+    """The requests with their right answers, computed here, or by a service that has one client.
+
+    A sum over ranks is rounded otherwise than on one rank, so the texts may differ.
+    """
+    if options.ranks == 1:
+        return cases_alone(options)
+    words = ("--page-size", str(options.page_size), "--rows", "1")
+    with serving(options.directory, *words, ranks=options.ranks) as server:
+        url = server.url
+        found = []
+        for route, body in bodies(options.pool, options.seed):
+            choice = httpx.post(url + route, json=body, timeout=600).raise_for_status().json()
+            found.append(Case(route, body, Load.text(choice["choices"][0])))
+    return found
+
+
+def cases_alone(options: argparse.Namespace) -> list[Case]:
+    """The requests with the answers of a model in this process."""
     tokens = Tokens(options.directory)
     with ap.Device(0):
         pages = -(-CONTEXT // options.page_size)
@@ -133,6 +150,13 @@ class Load:
         limits = httpx.Limits(max_connections=self._options.clients)
         async with httpx.AsyncClient(base_url=self._url, limits=limits, timeout=600) as client:
             await asyncio.gather(*(self._client(client) for _ in range(self._options.clients)))
+
+    async def warm_up(self) -> None:
+        """Let the device make its workspace: send a prompt of more than one chunk."""
+        body = {"prompt": [7] * 600, "max_tokens": 2, "ignore_eos": True}
+        async with httpx.AsyncClient(base_url=self._url, timeout=600) as client:
+            (await client.post("/v1/completions", json=body)).raise_for_status()
+        self.began = time.monotonic()
 
     async def _client(self, client: httpx.AsyncClient) -> None:
         while self._left > 0:
@@ -194,6 +218,12 @@ class Load:
         return LONG if status == 400 and "together at most" in text else f"unexpected {status}"
 
     @staticmethod
+    def text(choice: dict[str, Any]) -> str:
+        """The text of an answer that is no stream."""
+        text: str = choice["text"] if "text" in choice else choice["message"]["content"]
+        return text
+
+    @staticmethod
     async def _ask(
         client: httpx.AsyncClient, case: Case, stream: bool
     ) -> tuple[int, str, float | None]:
@@ -203,8 +233,7 @@ class Load:
             body = answer.json()
             if answer.status_code != 200:
                 return answer.status_code, body["error"]["message"], None
-            choice = body["choices"][0]
-            return 200, choice["text"] if "text" in choice else choice["message"]["content"], None
+            return 200, Load.text(body["choices"][0]), None
         text, first, done = "", None, False
         async with client.stream("POST", case.route, json={**case.body, "stream": True}) as answer:
             if answer.status_code != 200:
@@ -225,6 +254,7 @@ class Load:
 
 async def measured(load: Load, server: Server) -> list[tuple[float, dict[str, float]]]:
     """Run the load; return the server's numbers, once a second and when it is idle again."""
+    await load.warm_up()
     held = [(0.0, server.metrics())]
     running = asyncio.create_task(load.run())
     while not running.done() or held[-1][1]["running"] or held[-1][1]["waiting"]:
@@ -333,6 +363,7 @@ def parser() -> argparse.ArgumentParser:
     add("--pages", type=whole(1), default=12, help="of the server; few of them are short")
     add("--page-size", type=whole(1), default=128, help="of the server")
     add("--rows", type=whole(1), default=12, help="of the server")
+    add("--ranks", type=whole(1), default=1, help="processes that share the model")
     add("--max-waiting", type=whole(1), default=16, help="of the server; beyond it 503")
     add("--seed", type=int, default=0, help="of texts and faults")
     add("--result", type=Path, default=Path("load.json"), help="figures; the plot lies beside it")
@@ -344,12 +375,12 @@ def main() -> int:
     if not options.result.parent.is_dir():  # better now than after the load
         print(f"--result: there is no directory {options.result.parent}", file=sys.stderr)
         return 2
-    pool = cases(options)
     words = []
     for name in ("fail_every", "pages", "page_size", "rows", "max_waiting"):
         words += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     try:
-        with serving(options.directory, *words) as server:
+        pool = cases(options)
+        with serving(options.directory, *words, ranks=options.ranks) as server:
             load = Load(server.url, pool, options)
             held = asyncio.run(measured(load, server))
     except ServerError as error:

@@ -24,7 +24,7 @@ class ServerError(Exception):
 
 
 class Server:
-    """A running server: its address, and its numbers."""
+    """A running server, of one process or of several ranks: its address, and its numbers."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
         self.process = process
@@ -58,17 +58,31 @@ class Server:
             name, _, value = line.removeprefix("language_model_").rpartition(" ")
             if not line.startswith("#"):
                 found[name] = float(value)
-        status = Path(f"/proc/{self.process.pid}/status")
-        if status.exists():
-            kibibytes = re.findall(r"VmRSS:\s+(\d+)", status.read_text())
-            found["resident_bytes"] = 1024.0 * float(kibibytes[0])
+        found["resident_bytes"] = sum(map(_resident, self.processes()))
         return found
+
+    def processes(self) -> list[int]:
+        """The number of the process, and those of the ranks that it has started."""
+        first = self.process.pid
+        children = Path(f"/proc/{first}/task/{first}/children")
+        return [first, *map(int, children.read_text().split() if children.exists() else ())]
+
+
+def _resident(process: int) -> float:
+    """Bytes of memory that a process has; 0 where the system does not tell."""
+    status = Path(f"/proc/{process}/status")
+    kibibytes = re.findall(r"VmRSS:\s+(\d+)", status.read_text() if status.exists() else "")
+    return 1024.0 * float(kibibytes[0]) if kibibytes else 0.0
 
 
 @contextmanager
-def serving(directory: Path, *words: str) -> Iterator[Server]:
+def serving(directory: Path, *words: str, ranks: int = 1) -> Iterator[Server]:
     """Serve a model on a free port; end the server like a supervisor does."""
-    command = [sys.executable, str(SAMPLE), str(directory), "--port", "0", *words]
+    command = [str(SAMPLE / "__main__.py"), str(directory), "--port", "0", *words]
+    if ranks > 1:
+        several = ["aclnn_py.tools.cli", "run", "-n", str(ranks), "--grace", "60"]
+        command = ["-m", *several, *command]
+    command = [sys.executable, *command]
     with tempfile.NamedTemporaryFile("rb", suffix=".log") as log, open(log.name, "wb") as written:
         process = subprocess.Popen(command, stdout=written, stderr=written)
         server = Server(process, log)
@@ -76,8 +90,7 @@ def serving(directory: Path, *words: str) -> Iterator[Server]:
             server.wait_until_ready()
             yield server
             process.send_signal(signal.SIGTERM)
-            # uvicorn raises the signal again after it has closed everything.
-            if process.wait(120) not in (0, -signal.SIGTERM):
+            if process.wait(120):
                 raise ServerError(server.last_words())
         finally:
             if process.poll() is None:

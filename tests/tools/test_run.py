@@ -206,6 +206,17 @@ def test_terminate_is_passed_on(start: Start, tmp_path: Path) -> None:
     assert all(gone(pid) for pid in pids)
 
 
+def test_ranks_that_end_well_on_a_signal_give_0(start: Start, tmp_path: Path) -> None:
+    script = (
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n" + WRITE_PID + "time.sleep(60)"
+    )
+    process = start(2, script)
+    wait_for(tmp_path, ["pid0", "pid1"])
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
 def test_user_signals_do_not_end_the_job(start: Start, tmp_path: Path) -> None:
     script = (
         """

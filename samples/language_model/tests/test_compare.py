@@ -25,8 +25,13 @@ def test_the_comparison_counts_what_differs() -> None:
     ours[1, 1] += 0.002
     found = compare_text(ours, theirs, all_steady, 0.01)
     assert (found.beyond, found.equal, found.clear) == (1, 1, 2)
-    found = compare_text(ours, theirs, np.array([False, True, True]), 0.01)
+    steady = np.array([False, True, True])
+    found = compare_text(ours, theirs, steady, 0.01)
     assert (found.beyond, found.steady, found.equal, found.clear) == (0, 2, 1, 1)
+    # Behind a position that is left out, twice the tolerance is allowed.
+    for error, beyond in ((0.015, 0), (0.025, 1)):
+        ours[2] = theirs[2] + error * theirs.std()
+        assert compare_text(ours, theirs, steady, 0.01).beyond == beyond
 
 
 def test_perplexity_is_that_of_its_definition() -> None:
