@@ -133,9 +133,11 @@ def test_what_must_not_be_in_the_figures_of_a_load() -> None:
     ]
 
 
-def test_load_with_faults(model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_load_with_faults(model: Path, tmp_path: Path, ranks: str) -> None:
     words = ["--requests", "80", "--clients", "14", "--pool", "24", "--fail-every", "8"]
     faults = ["--drops", "0.2", "--oversized", "0.2", "--pages", "8", "--max-waiting", "8"]
+    faults += ["--ranks", ranks]
     result = tmp_path / "load.json"
     done = run("load.py", str(model), *words, *faults, "--result", str(result))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from test_decoder import made, tokens_of
 pytestmark = pytest.mark.usefixtures("requirements")
 
 PROMPT, STEPS = 12, 6
-SAMPLE = Path(__file__).resolve().parents[1] / "__main__.py"
 
 
 def _text(decoder: Any) -> tuple[list[int], Any]:
@@ -147,44 +144,99 @@ def test_sizes_that_do_not_divide_are_refused() -> None:
         local_config(eight, 3, whole_experts=True)
 
 
-def _ranks_of(launcher: int) -> dict[str, int]:
-    """Process numbers of the children of `aclnn-py run`, by rank."""
-    children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
-    found = {}
-    for child in children:
-        words = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
-        found.update({w[5:].decode(): int(child) for w in words if w.startswith(b"RANK=")})
-    return found
-
-
-def test_the_service_on_ranks_ends_with_a_killed_one(tmp_path: Path, device: Any) -> None:
-    import httpx
+@pytest.fixture
+def model(tmp_path: Path, device: Any) -> Path:
+    """A directory with a small Mixtral and its tokenizer."""
     from make_model import write_tokenizer
 
-    made(tmp_path, "llama")
+    made(tmp_path, "mixtral")
     write_tokenizer(tmp_path, 512)
-    program = [sys.executable, "-m", "aclnn_py.tools.cli", "run", "-n", "2", str(SAMPLE)]
-    log = tmp_path / "log"
-    with log.open("wb") as output:
-        launcher = subprocess.Popen(
-            [*program, str(tmp_path), "--port", "0"], stdout=output, stderr=subprocess.STDOUT
-        )
-    try:
-        deadline = time.monotonic() + 180
-        address = None
-        while address is None:
-            assert launcher.poll() is None and time.monotonic() < deadline, log.read_text()
-            time.sleep(0.1)
-            address = re.search(r"running on (http://\S+)", log.read_text())
-        request = {"prompt": "A", "max_tokens": 4, "temperature": 0, "ignore_eos": True}
-        url = f"{address[1]}/v1/completions"
-        while (answer := httpx.post(url, json=request, timeout=60)).is_error:
-            assert answer.status_code == 503 and time.monotonic() < deadline, answer.text
-            time.sleep(0.1)
-        assert answer.json()["usage"]["completion_tokens"] == 4
-        os.kill(_ranks_of(launcher.pid)["1"], signal.SIGKILL)
-        assert launcher.wait(timeout=90) != 0
-        assert "rank 1" in log.read_text()
-    finally:
-        launcher.kill()
-        launcher.wait()
+    return tmp_path
+
+
+def _alive(process: int) -> bool:
+    """Whether a process is there, and not only waits for its parent."""
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def _ended(processes: list[int]) -> bool:
+    deadline = time.monotonic() + 60
+    while any(map(_alive, processes)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return not any(map(_alive, processes))
+
+
+ASKED: dict[str, Any] = {
+    "prompt": "the quick brown fox",
+    "max_tokens": 24,
+    "temperature": 0,
+    "ignore_eos": True,
+}
+
+
+@pytest.mark.parametrize("quantise", ["w8a8", "w8a16", "w4a16"])
+def test_quantised_forms_over_http_on_one_rank_and_on_two(model: Path, quantise: str) -> None:
+    import httpx
+    from alone import answer
+    from decoder import Decoder
+    from process import SAMPLE, serving
+    from sampling import Sampler, Settings
+    from tokens import Tokens
+
+    tokens = Tokens(model)
+    calibration = tokens((SAMPLE / "README.md").read_text("utf-8"))
+    decoder = Decoder.open(model, quantise=quantise, pages=4, most=1, calibration=calibration)
+    prompt, most = tokens(ASKED["prompt"]), ASKED["max_tokens"]
+    sampler = Sampler(decoder.vocabulary, 1)
+    expected = answer(decoder, sampler, tokens, prompt, Settings(temperature=0.0), most)
+    decoder.close()
+    body = {**ASKED, "ignore_eos": False}
+    for ranks in (1, 2):
+        with serving(model, "--quantise", quantise, "--pages", "4", ranks=ranks) as server:
+            answers = [
+                httpx.post(f"{server.url}/v1/completions", json=body, timeout=60).json()
+                for _ in range(2)
+            ]
+            processes = server.processes()
+        first, second = (answer["choices"][0]["text"] for answer in answers)
+        # The parts of ranks have scales of their own, so their text may be another one.
+        assert first == second
+        assert (first == expected) if ranks == 1 else first
+        assert _ended(processes)
+
+
+def test_sigterm_on_ranks_answers_what_was_accepted(model: Path) -> None:
+    import httpx
+    from process import serving
+
+    with ThreadPoolExecutor(1) as pool, serving(model, ranks=2) as server:
+        body = {**ASKED, "max_tokens": 400}
+        waiting = pool.submit(httpx.post, f"{server.url}/v1/completions", json=body, timeout=60)
+        while not server.metrics()["running"]:
+            assert server.process.poll() is None, server.last_words()
+        processes = server.processes()
+        assert len(processes) == 3
+        # As a supervisor does, which asks the launcher; `serving` checks that it ends with 0.
+        server.process.send_signal(signal.SIGTERM)
+        assert waiting.result().json()["usage"]["completion_tokens"] == 400
+        assert server.process.wait(60) == 0
+        assert _ended(processes)
+
+
+@pytest.mark.parametrize("killed", ["0", "1"])
+def test_the_service_on_ranks_ends_with_a_killed_one(model: Path, killed: str) -> None:
+    import httpx
+    from process import ServerError, serving
+
+    with pytest.raises(ServerError, match=f"rank {killed} "), serving(model, ranks=2) as server:
+        answer = httpx.post(f"{server.url}/v1/completions", json=ASKED, timeout=60)
+        assert answer.json()["usage"]["completion_tokens"] == 24
+        processes = server.processes()
+        ranks = {}
+        for process in processes[1:]:
+            words = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+            ranks |= {w[5:].decode(): process for w in words if w.startswith(b"RANK=")}
+        os.kill(ranks[killed], signal.SIGKILL)
+        assert server.process.wait(timeout=120) == 128 + signal.SIGKILL
+        assert _ended(processes)
