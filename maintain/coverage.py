@@ -192,6 +192,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantConvolution has what the documents define for a 910B, on every chip: volumes of"
         " INT8, one group, scales of FLOAT. It sums exactly in 32 bits. QuantConvolutionWeightNz"
         " takes the filters that NpuFormatCast makes: five dimensions over blocks in FRACTAL_Z_3D.",
+        "What a 950 adds to QuantConvolution is refused: its document lists dtypes, but not which"
+        " of them go together, nor what offsetx and roundMode do.",
         "ConvTbc and ConvTbcBackward take tensors as their formulas and examples have them: time,"
         " batch, channels, and filters of window, input and output channels; the tables of their"
         " documents name another order. Gradients of filters sum tiles of products in float64.",
@@ -468,7 +470,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " latter two sum in float32 in rank order and round once; on a 950 they take floats of 8"
         " bits too, with scales of 128 values or powers of two for 32.",
         "AllGatherMatmulV2, MatmulReduceScatterV2 and QuantMatmulAllReduceV4 and V5 take floats of"
-        " 8 bits on a 950, the latter two FLOAT4_E2M1 too, with the steps of QuantMatmulV5. Blocks"
+        " 8 bits and FLOAT4_E2M1 on a 950, with the steps of QuantMatmulV5. Blocks"
         " of scales begin anew with the rows of each rank. commQuantMode 1 is refused: how many"
         " values share a scale on their way is not documented.",
         "AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll, given to other chips,"

@@ -126,3 +126,27 @@ def exchanged(
 def exchanged_dynamic(kinds: tuple[str, str], arrays: dict[str, Any], made: int) -> list[Any]:
     """The same with rows that are quantised to the dtype of this number behind their exchange."""
     return exchanged(True, kinds, arrays, (7, 2), made=made)
+
+
+def sliced(kind: str, arrays: dict[str, Any]) -> list[Any]:
+    """AllGatherMatmulV2 and MatmulReduceScatterV2 with powers of two; x2 is a transposed view."""
+    ranks, (rows, width) = len(arrays["x1"]), arrays["x1"][0].shape
+    columns = len(arrays["x2"][0])
+
+    def work(comm: Communicator) -> tuple[Array, ...]:
+        given = {name: ap.from_numpy(arrays[name][comm.rank], dtype=kind) for name in ("x1", "x2")}
+        scales = [
+            ap.from_numpy(arrays[name][comm.rank], dtype="float8_e8m0fnu")
+            for name in ("x1_scale", "x2_scale")
+        ]
+        bias = ap.from_numpy(arrays["bias"][comm.rank])
+        shared = [given["x1"], given["x2"].swapaxes(0, 1), bias, *scales, None, 0, comm.name]
+        whole = ap.from_numpy(np.full((rows * ranks, columns), 77, np.float32))
+        part = ap.from_numpy(np.full((rows // ranks, columns), 77, np.float32))
+        everyone = ap.empty((rows * ranks, width), kind)
+        ap.ops.all_gather_matmul_v2(*shared, 0, 0, 1, 0, "", whole, everyone, None)
+        ap.ops.matmul_reduce_scatter_v2(*shared, "sum", 0, 1, 0, "", part, None)
+        ap.synchronize()
+        return whole.numpy(), everyone.numpy(), part.numpy()
+
+    return on_threads(ranks, work)

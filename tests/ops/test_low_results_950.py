@@ -135,6 +135,33 @@ def test_a_gated_product(newer: Chip950, kind: str) -> None:
         assert says in found.text
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_keys_and_values_in_caches(newer: Chip950, kind: str) -> None:
+    rng = np.random.default_rng(14)
+    kv, gamma = rng.choice([-1.0, 1.0], (2, 1, 3, 12)).astype(np.float16), rng.uniform(0.5, 2, 8)
+    index = np.array([[4, 0, 2], [1, -1, 3]], np.int64)
+    # A turn by a quarter: pairs (a, b) become -b in front and a behind.
+    cos, sin = np.zeros((2, 1, 1, 4), np.float16), np.ones((2, 1, 1, 4), np.float16)
+    scales = [np.exp2(rng.integers(-2, 3, n)).astype(SINGLE) for n in (4, 8)]
+    found = newer.operator(
+        "kv_rms_norm_rope_cache",
+        *(given(kv), given(gamma.astype(np.float16)), given(cos), given(sin), given(index)),
+        *(Made((2, 1, 5, 4), kind), Made((2, 1, 5, 8), kind)),
+        *(given(scales[0]), given(scales[1]), None, None, 0.0, "Norm", False),
+        *(Made((2, 1, 3, 4), "float16"), Made((2, 1, 3, 8), "float16")),
+    )
+    assert not isinstance(found, Refused), found
+    key = kv[..., 8:].astype(float)
+    turned = np.concatenate([-key[..., 1::2], key[..., ::2]], axis=-1) * scales[0]
+    value = kv[..., :8].astype(float) * gamma.astype(np.float16) * scales[1].astype(float)
+    for mine, rows in zip(found[:2], (turned, value), strict=True):
+        wanted = np.full(mine.shape, 77, np.uint8)
+        for b, t in np.ndindex(index.shape):
+            if index[b, t] >= 0:
+                wanted[b, 0, index[b, t]] = stored(rows[b, 0, t].astype(SINGLE), kind)
+        np.testing.assert_array_equal(codes_of(mine), wanted)
+
+
 def test_matrices_in_blocks_of_float4(newer: Chip950) -> None:
     kind = "float4_e2m1fn"
     x = np.random.default_rng(6).integers(-8, 9, (3, 4, 32)).astype(np.float16)
@@ -295,6 +322,25 @@ def test_products_with_scales_of_rows_and_exchanges(newer: Chip950, ranks: int) 
             exact = sums * scales[:, None].astype(float) * a["x2_scale"][r]
             np.testing.assert_allclose(made[r][0], exact, rtol=1e-5, atol=1e-5)
             np.testing.assert_array_equal(made[r][1], x)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_rows_over_ranks_in_float4(newer: Chip950, ranks: int) -> None:
+    kind, rng, rows, depth, columns = "float4_e2m1fn", np.random.default_rng(15), 2 * ranks, 256, 5
+    a = operands((kind, kind), rows, depth, depth, columns, ranks, True)
+    a["x1_scale"] = [powers(rng, rows, 4) for _ in range(ranks)]
+    a["x2_scale"] = [powers(rng, columns, 4) for _ in range(ranks)]
+    made = newer.call("ops.low_result_calls", "sliced", kind, a)
+    left = [values(kind)[c] * spread(s, depth) for c, s in zip(a["x1"], a["x1_scale"], strict=True)]
+    right = [
+        values(kind)[c] * spread(s, depth) for c, s in zip(a["x2"], a["x2_scale"], strict=True)
+    ]
+    total = sum(x @ w.T + bias for x, w, bias in zip(left, right, a["bias"], strict=True))
+    for r in range(ranks):
+        exact = np.concatenate([x @ right[r].T for x in left]) + a["bias"][r]
+        np.testing.assert_allclose(made[r][0], exact, rtol=1e-5, atol=1e-3)
+        np.testing.assert_array_equal(codes_of(made[r][1]), np.concatenate(a["x1"]))
+        np.testing.assert_allclose(made[r][2], total[r * 2 : r * 2 + 2], rtol=1e-5, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["float8_e5m2", "float4_e1m2", "hifloat8", "int4"])

@@ -47,18 +47,18 @@ void OperandMatrix::unpack(const void *nibbles, int64_t first, int64_t rows, int
 }
 
 Check &check_packed_operand(Check &check, const char *parameter, const aclTensor *tensor) {
-  if (!check.ok() || tensor == nullptr || tensor->dtype != ACL_INT4) return check;
+  if (!check.ok() || tensor == nullptr || !halves_bytes(tensor->dtype)) return check;
   return check.that(
       tensor->offset % 2 == 0 && (layout_of(*tensor).is_dense() || is_transposed_view(*tensor)),
-      "%s has dtype INT4; then it must be contiguous, or a transposed view, and start at a whole "
+      "%s has dtype %s; then it must be contiguous, or a transposed view, and start at a whole "
       "byte",
-      parameter);
+      parameter, dtype_name(tensor->dtype));
 }
 
 void copy_operand(const aclTensor &tensor, void *to) {
-  if (tensor.dtype == ACL_INT4) {
+  if (halves_bytes(tensor.dtype)) {
     std::memcpy(to, static_cast<const char *>(tensor.data) + tensor.offset / 2,
-                operand_bytes(ACL_INT4, tensor.numel()));
+                operand_bytes(tensor.dtype, tensor.numel()));
     return;
   }
   const View from = view_of(tensor);

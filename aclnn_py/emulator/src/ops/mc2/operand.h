@@ -16,9 +16,10 @@ inline bool is_integer_operand(const aclTensor &tensor) {
   return contains(kIntegerOperands, tensor.dtype);
 }
 
-// Bytes of `count` elements; those of INT4 share a byte.
+// Elements of 4 bits share a byte.
+inline bool halves_bytes(aclDataType dtype) { return dtype_bits(dtype) < 8; }
 inline uint64_t operand_bytes(aclDataType dtype, int64_t count) {
-  return static_cast<uint64_t>(dtype == ACL_INT4 ? count / 2 : count * item_size(dtype));
+  return static_cast<uint64_t>(halves_bytes(dtype) ? count / 2 : count * item_size(dtype));
 }
 
 // A tensor as a matrix that products read; INT4 is unpacked.
@@ -37,10 +38,11 @@ class OperandMatrix {
   Matrix matrix_;
 };
 
-// A tensor of INT4 that is read where it lies: dense, or a transposed view, from a whole byte on.
+// A tensor of 4 bits that is read where it lies: dense, or a transposed view, from a whole byte on.
 Check &check_packed_operand(Check &check, const char *parameter, const aclTensor *tensor);
 
-// Copies a tensor's elements to dense memory, whatever its strides; INT4 has to be dense.
+// Copies a tensor's elements to dense memory, whatever its strides; those of 4 bits have to be
+// dense.
 void copy_operand(const aclTensor &tensor, void *to);
 
 // Rows of float16 or bfloat16 quantised to 8 or 4 bits, each by its own scale: `smooth` (of one

@@ -18,7 +18,8 @@ void check_sliced_float_dtypes(Check &check, const SlicedV2 &a) {
   check.dtype_in("output", a.output->dtype, dt::kFloat);
   check.required("x1ScaleOptional", a.x1_scale).required("x2ScaleOptional", a.x2_scale);
   if (!check.ok()) return;
-  const DtypeSet allowed = dtype_set(ACL_FLOAT) | (x == ACL_HIFLOAT8 ? 0 : kPowers);
+  const DtypeSet whole = x == ACL_FLOAT4_E2M1 ? 0 : dtype_set(ACL_FLOAT);
+  const DtypeSet allowed = whole | (x == ACL_HIFLOAT8 ? 0 : kPowers);
   check.dtype_in("x1ScaleOptional", a.x1_scale->dtype, allowed);
   check.same_dtype("x2ScaleOptional", a.x2_scale->dtype, "x1ScaleOptional", a.x1_scale->dtype);
   if (!a.bias) return;

@@ -20,7 +20,7 @@ struct SlicedV2 {
   int64_t gather_index = 0;
   const char *reduce_op = "sum";
 
-  bool floats() const { return chip_is_950() && contains(dt::kFloat8 | kHifloat8, x1->dtype); }
+  bool floats() const { return chip_is_950() && contains(kLowFloats, x1->dtype); }
   bool integers() const { return is_integer_operand(*x1); }
 };
 

@@ -70,13 +70,16 @@ void check_shapes(Check &check, const SlicedV2 &a, Chip chip) {
   check.that(a.x2->shape[0] == k, "x1 has %" PRId64 " columns, but x2 has %" PRId64 " rows", k,
              a.x2->shape[0]);
   check.that(!is_transposed_view(*a.x1), "x1 is a transposed view; only x2 may be one");
-  if (a.x1->dtype == ACL_INT4) {
-    check.that(k % 2 == 0 && n % 2 == 0,
-               "k is %" PRId64 " and n %" PRId64 "; with INT4 both must be even", k, n);
-    check.that(layout_of(*a.x1).is_dense(), "x1 has dtype INT4; then it must be contiguous");
+  if (halves_bytes(a.x1->dtype)) {
+    const char *dtype = dtype_name(a.x1->dtype);
+    check.that(k % 2 == 0 && (n % 2 == 0 || a.floats()),
+               "k is %" PRId64 " and n %" PRId64 "; with %s %s be even", k, n, dtype,
+               a.floats() ? "k must" : "both must");
+    check.that(layout_of(*a.x1).is_dense(), "x1 has dtype %s; then it must be contiguous", dtype);
     if (a.gathers)
       check.that(layout_of(*a.gathered).is_dense() && a.gathered->offset % 2 == 0,
-                 "gatherOut has dtype INT4; then it must be contiguous and start at a whole byte");
+                 "gatherOut has dtype %s; then it must be contiguous and start at a whole byte",
+                 dtype);
   }
   check_packed_operand(check, "x1", a.x1);
   check_packed_operand(check, "x2", a.x2);
@@ -132,7 +135,7 @@ Status check_tiling(const SlicedV2 &a, hccl::Communicator &communicator) {
   const bool blocked = a.x2->format == ACL_FORMAT_FRACTAL_NZ && !a.gathers;
   if (!blocked) check_plain(check, "x2", a.x2);
   else
-    check.that(a.x2->storage_shape.size() == 4 && a.x2->dtype != ACL_INT4,
+    check.that(a.x2->storage_shape.size() == 4 && !halves_bytes(a.x2->dtype),
                "x2 in FRACTAL_NZ has a storage shape of %zu dimensions; it must have 4",
                a.x2->storage_shape.size());
   check_plain(check, "output", a.output);
@@ -221,7 +224,7 @@ Status gather_and_multiply(const Problem &p, PlanContext &c) {
       return s;
   }
   const int64_t shape[] = {all, p.k};
-  if (x1.dtype == ACL_INT4) {
+  if (halves_bytes(x1.dtype)) {
     std::memcpy(static_cast<char *>(gathered.data) + gathered.offset / 2, everyone,
                 bytes * comm.size());
   } else {

@@ -56,10 +56,9 @@ struct Sizes {
 };
 
 void check_dtypes(Check &check, const KvCall &a) {
-  const DtypeSet wild = dtype_set(ACL_HIFLOAT8);
   check.dtype("kv", a.kv).dtype("gamma", a.gamma).dtype("cos", a.cos).dtype("sin", a.sin);
-  check.dtype("index", a.index).dtype("kCacheRef", a.k_cache, wild);
-  check.dtype("ckvCacheRef", a.ckv_cache, wild).dtype("kRopeScaleOptional", a.k_scale);
+  check.dtype("index", a.index).dtype("kCacheRef", a.k_cache);
+  check.dtype("ckvCacheRef", a.ckv_cache).dtype("kRopeScaleOptional", a.k_scale);
   if (a.ckv_scale) check.dtype_in("cKvScaleOptional", a.ckv_scale->dtype, dtype_set(ACL_FLOAT));
   check.dtype("kRopeOffsetOptional", a.k_offset).dtype("cKvOffsetOptional", a.ckv_offset);
   check.dtype("kRopeOut", a.k_out).dtype("cKvOut", a.ckv_out);
