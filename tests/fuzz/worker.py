@@ -24,12 +24,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # `helpers`
 from helpers.accepted_calls import Call, calls, calls_950, operators
 
 import aclnn_py as ap
+from aclnn_py._ffi import C
+from aclnn_py.runtime.status import check_acl
 
 from .cases import Case, read_case
 from .mutations import mutated
 from .progress import Page
 
 MOST_MUTATIONS = 3
+# A kernel may sleep as long as an argument says.
+LONGEST_KERNEL_MS = 200
 
 
 def names_of(pattern: str) -> list[str]:
@@ -88,6 +92,8 @@ def main(asked: dict[str, Any]) -> None:
     with ap.Device(0):
         from .native import Machine
 
+        limited = C.aclrtSetOpExecuteTimeOutWithMs(LONGEST_KERNEL_MS)
+        check_acl(limited, "aclrtSetOpExecuteTimeOutWithMs")
         if asked.get("before"):  # a planted fault, for the tests of the fuzzer itself
             module, function = asked["before"].split(":")
             getattr(importlib.import_module(module), function)()
