@@ -96,6 +96,7 @@ def test_it_is_the_third_version() -> None:
         *(None, None, given[7], 0, 0, out),
     )
     assert_same(given[-1].numpy(), out.numpy())
+    assert_close(out.numpy(), wide(p.x) @ wide(p.weight()) + p.bias, scale=4)
 
 
 def test_refusals() -> None:
