@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.serving import *  # noqa: F403
     from aclnn_py.functional.sparse_attention import *  # noqa: F403
+    from aclnn_py.functional.training_attention import *  # noqa: F403
     from aclnn_py.functional.window_gradients import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
 
@@ -365,6 +366,7 @@ _FUNCTIONS = {
         "qkv_rms_norm_rope_cache",
         "rope_with_sin_cos_cache",
         "rotary_position_embedding",
+        "rotary_position_embedding_backward",
     ),
     "routing": (
         "moe_compute_expert_tokens",
@@ -388,6 +390,7 @@ _FUNCTIONS = {
         "nsa_selected_attention",
         "nsa_selected_attention_infer",
     ),
+    "training_attention": ("flash_attention", "flash_attention_backward"),
     "window_gradients": (
         "adaptive_avg_pool2d_backward",
         "adaptive_avg_pool3d_backward",

@@ -22,6 +22,7 @@ __all__ = [
     "check_attention",
     "hidden_keys",
     "lse_shape",
+    "softmax_shape",
     "sparse_mode",
 ]
 
@@ -131,6 +132,12 @@ def lse_shape(query: Tensor, num_heads: int, input_layout: str, wanted: bool) ->
     if not wanted or not sizes:
         return (0,)
     return (*(sizes[letter] for letter in ("TN" if "T" in sizes else "BNS")), 1)
+
+
+def softmax_shape(query: Tensor, num_heads: int, input_layout: str) -> tuple[int, ...]:
+    """Shape of the highest scores of a softmax and of its sums, which lie eight times each."""
+    sizes = _sizes(query, num_heads, input_layout)
+    return (*(sizes.get(letter, 0) for letter in ("TN" if "T" in sizes else "BNS")), 8)
 
 
 def _sizes(query: Tensor, num_heads: int, input_layout: str) -> dict[str, int]:

@@ -22,6 +22,7 @@ __all__ = [
     "qkv_rms_norm_rope_cache",
     "rope_with_sin_cos_cache",
     "rotary_position_embedding",
+    "rotary_position_embedding_backward",
 ]
 
 
@@ -65,6 +66,64 @@ def rotary_position_embedding(
     out = empty(input.shape, input.dtype_name, device=input.device)
     ops.rotary_position_embedding(input, cos, sin, mode, out, stream=stream)
     return out
+
+
+def rotary_position_embedding_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    mode: int = 0,
+    *,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradient of `rotary_position_embedding`, also by the cosines and sines.
+
+    Parameters
+    ----------
+    grad_output : Tensor
+        Gradient of the result. Dtype bfloat16 | float16 | float32.
+    input : Tensor
+        What was rotated. Dtype bfloat16 | float16 | float32.
+    cos : Tensor
+        Cosines of the angles. Dtype bfloat16 | float16 | float32.
+    sin : Tensor
+        Sines of the angles. Dtype bfloat16 | float16 | float32.
+    mode : int, default 0
+        As of `rotary_position_embedding`.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    grad_input : Tensor
+        Shape and dtype of ``input``.
+    grad_cos : Tensor
+        Shape and dtype of ``cos``.
+    grad_sin : Tensor
+        Shape and dtype of ``sin``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnRotaryPositionEmbeddingGrad (``include/aclnnop/posembedding.h``), CANN: a release after
+    8.1.RC1.
+    """
+    expect_tensors(grad_output=grad_output, input=input, cos=cos, sin=sin)
+    grad_input = empty(input.shape, input.dtype_name, device=grad_output.device)
+    grad_cos = empty(cos.shape, cos.dtype_name, device=grad_output.device)
+    grad_sin = empty(sin.shape, sin.dtype_name, device=grad_output.device)
+    ops.rotary_position_embedding_grad(
+        grad_output, cos, sin, input, mode, grad_input, grad_cos, grad_sin, stream=stream
+    )
+    return grad_input, grad_cos, grad_sin
 
 
 def interleave_rope(

@@ -260,6 +260,19 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "rotary_position_embedding": [
         ("f.rotary_position_embedding(turned, ones, ones)",
          "turned + np.concatenate([-turned[..., 32:], turned[..., :32]], -1)")],
+    "rotary_position_embedding_backward": [
+        ("f.rotary_position_embedding_backward(turned, turned, ones, ones)[0]",
+         "turned + np.concatenate([turned[..., 32:], -turned[..., :32]], -1)"),
+        ("f.rotary_position_embedding_backward(turned, turned, ones, ones)[1]", "turned ** 2"),
+        ("f.rotary_position_embedding_backward(turned, turned, ones, ones)[2]",
+         "turned * np.concatenate([-turned[..., 32:], turned[..., :32]], -1)")],
+    "flash_attention": [
+        ("f.flash_attention(qs, ks, ks, num_heads=4, input_layout='BNSD', scale=0.25)[0]",
+         "attention(qs, ks, ks, 0.25)[0]")],
+    "flash_attention_backward": [  # the chances of a token are 1 together
+        ("f.sum(f.flash_attention_backward(qs, qs, ks, ks, *f.flash_attention(qs, ks, ks, "
+         "num_heads=4, input_layout='BNSD'), num_heads=4, input_layout='BNSD')[2], (2,))",
+         "qs.reshape(2, 2, 6, 16).sum(2)")],
     "interleave_rope": [
         ("f.interleave_rope(*(t.astype('float16') for t in (turned, ones, ones)))",
          "np.concatenate([turned[..., ::2] - turned[..., 1::2], "

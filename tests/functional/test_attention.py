@@ -139,3 +139,40 @@ def test_parts_of_attention_joined() -> None:
     out, lse = functional.attention_update(list(map(place, sums)), list(map(place, parts)))
     assert_close(out.numpy(), attended(q, k, v)[:, 0])
     assert_close(lse.numpy(), np.logaddexp(*map(wide, sums)))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_gradient_of_flash_attention(packed: bool) -> None:
+    lengths, keys = ([3, 6], [5, 4]) if packed else ([4, 4], [5, 5])
+    q, dy = ([normal(i + b, HEADS, n, WIDTH) for b, n in enumerate(lengths)] for i in (1, 3))
+    k, v = ([normal(i + b, HEADS, n, WIDTH) for b, n in enumerate(keys)] for i in (5, 7))
+
+    def tensor(parts: list[Array]) -> Array:
+        rows = [part.swapaxes(0, 1) for part in parts]
+        return np.concatenate(rows) if packed else np.stack(rows).reshape(2, -1, HEADS * WIDTH)
+
+    options: dict[str, Any] = {"num_heads": HEADS, "scale": WIDTH**-0.5}
+    if packed:
+        ends = [[int(e) for e in np.cumsum(n)] for n in (lengths, keys)]
+        options |= {
+            "input_layout": "TND", "actual_seq_qlen": ends[0], "actual_seq_kvlen": ends[1],
+        }  # fmt: skip
+    operands = [place(tensor(parts)) for parts in (q, k, v)]
+    out, highest, total = functional.flash_attention(*operands, **options)
+    found = functional.flash_attention_backward(
+        place(tensor(dy)), *operands, out, highest, total, **options
+    )
+    results, slopes = [], []
+    for parts in zip(q, k, v, dy, strict=True):
+        results.append(attended(*parts[:3]))
+        wide_q, wide_k, wide_v, g = (wide(x) for x in parts)
+        powers = np.exp(wide_q @ wide_k.swapaxes(1, 2) * WIDTH**-0.5)
+        chances = powers / powers.sum(-1, keepdims=True)
+        along = (g * results[-1]).sum(-1, keepdims=True)
+        slope = chances * (g @ wide_v.swapaxes(1, 2) - along) * WIDTH**-0.5
+        slopes.append((slope @ wide_k, slope.swapaxes(1, 2) @ wide_q, chances.swapaxes(1, 2) @ g))
+    assert_close(out.numpy(), tensor(results), scale=2.0)
+    for result, wanted in zip(found, zip(*slopes, strict=True), strict=True):
+        expected = tensor(list(wanted))
+        limit = 2e-3 * (abs(expected) + abs(expected).mean())
+        np.testing.assert_array_less(abs(wide(result.numpy()) - expected), limit)

@@ -30,6 +30,7 @@ from maintain.functional.tables import (
     routing,
     serving,
     sparse_attention,
+    training_attention,
     window_gradients,
     windows,
 )
@@ -53,6 +54,7 @@ FAMILIES: dict[str, ModuleType] = {
         attention,
         sparse_attention,
         latent_attention,
+        training_attention,
         serving,
         rotary,
         quantisation,

@@ -29,6 +29,25 @@ ROWS = (
         },
     ),
     Row(
+        "rotary_position_embedding_backward",
+        "grad_output: Tensor, input: Tensor, cos: Tensor, sin: Tensor, mode: int = 0",
+        "Gradient of `rotary_position_embedding`, also by the cosines and sines.",
+        (
+            Output("Shape and dtype of ``input``.", name="grad_input"),
+            Output("Shape and dtype of ``cos``.", "cos.shape", "cos.dtype_name", "grad_cos"),
+            Output("Shape and dtype of ``sin``.", "sin.shape", "sin.dtype_name", "grad_sin"),
+        ),
+        ("rotary_position_embedding_grad(grad_output, cos, sin, input, mode, grad_input, grad_cos, "
+         "grad_sin)",),
+        {
+            "grad_output": "Gradient of the result.",
+            "input": "What was rotated.",
+            "cos": "Cosines of the angles.",
+            "sin": "Sines of the angles.",
+            "mode": "As of `rotary_position_embedding`.",
+        },
+    ),
+    Row(
         "interleave_rope",
         "input: Tensor, cos: Tensor, sin: Tensor",
         "Rotate pairs of neighbours and put the first of all pairs in front of the second ones.",
