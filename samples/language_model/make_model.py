@@ -35,6 +35,15 @@ SIZES: dict[str, dict[str, Any]] = {
         "num_key_value_heads": 2,
         "max_position_embeddings": 1024,
     },
+    "medium": {
+        "vocab_size": 32000,
+        "hidden_size": 1024,
+        "intermediate_size": 2816,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 4,
+        "max_position_embeddings": 4096,
+    },
     # The sizes of Qwen2-0.5B.
     "0.5b": {
         "vocab_size": 151936,
