@@ -32,6 +32,14 @@ def share(text: str) -> float:
     return number
 
 
+def text_file(text: str) -> Path:
+    """A type for argparse: a file that exists."""
+    path = Path(text)
+    if not path.is_file():
+        raise argparse.ArgumentTypeError(f"{text} is not a file")
+    return path
+
+
 def parser() -> argparse.ArgumentParser:
     """The options of ``python samples/language_model``."""
     result = argparse.ArgumentParser(
@@ -48,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     add("--quantise", choices=("w8a8", "w8a16", "w4a16"), help="weights in 8 or 4 bits")
     add(
         "--calibration",
-        type=Path,
+        type=text_file,
         metavar="FILE",
         default=Path(__file__).with_name("README.md"),
         help="a text like those to come, for which --quantise rounds the weights",

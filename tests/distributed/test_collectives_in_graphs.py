@@ -18,6 +18,8 @@ from aclnn_py.distributed import (
     all_gather_into_tensor,
     all_gather_matmul,
     all_reduce,
+    moe_distribute_combine,
+    moe_distribute_dispatch,
 )
 from aclnn_py.memory.workspace import release_workspace
 
@@ -43,6 +45,32 @@ def reduce_and_gather(comm: Communicator) -> None:
 
 def test_threads(run_threads: Any) -> None:
     run_threads(2, reduce_and_gather)
+
+
+def send_and_bring_back(comm: Communicator) -> None:
+    """Replays of dispatch and combine: other tokens choose other experts every time."""
+    x, ids = ap.zeros((3, 32), np.float16), ap.zeros((3, 2), np.int32)
+    weights = ap.from_numpy(np.array([[0.5, 0.25]] * 3, np.float32))
+    with ap.Graph() as graph:
+        with graph.capture():
+            sent = moe_distribute_dispatch(x, ids, comm, moe_expert_num=4)
+            # Each expert adds its rank to a row.
+            results = sent.expand_x + float(comm.rank)
+            out = moe_distribute_combine(results, ids, sent, weights, comm, moe_expert_num=4)
+        rng = np.random.default_rng(comm.rank)
+        for _ in range(3):
+            values = rng.integers(-8, 9, (3, 32)).astype(np.float16)
+            chosen = np.stack([rng.permutation(4)[:2] for _ in range(3)]).astype(np.int32)
+            x.copy_from(values)
+            ids.copy_from(chosen)
+            graph.replay()
+            rank = chosen // (4 // comm.world_size)
+            expected = values * 0.75 + (rank * [0.5, 0.25]).sum(1, keepdims=True)
+            assert np.array_equal(out.numpy(), expected)
+
+
+def test_experts_on_ranks(run_threads: Any) -> None:
+    run_threads(2, send_and_bring_back)
 
 
 def test_processes(tmp_path: Path) -> None:

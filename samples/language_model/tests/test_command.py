@@ -42,6 +42,8 @@ def model(requirements: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--port", "x"], "invalid integer value"),
         (["--rows", "0"], "at least 1"),
         (["--quantise", "w2"], "invalid choice"),
+        (["--calibration", "absent"], "absent is not a file"),
+        (["--experts", "half"], "invalid choice"),
         ([], "directory"),
     ],
     ids=" ".join,

@@ -100,6 +100,31 @@ def test_dividing_features_changes_nothing(architecture: str, tmp_path: Path) ->
     np.testing.assert_allclose(reference.logits(values, folded, tokens), expected, atol=1e-9)
 
 
+def test_trained_like_weights_have_tails_and_a_large_channel(tmp_path: Path) -> None:
+    from make_model import config_values, write_model
+    from safetensors.numpy import load_file
+
+    def tails(weight: Any) -> float:
+        values = weight.astype(np.float64)
+        return float((values**4).mean() / (values**2).mean() ** 2)
+
+    found = []
+    for trained_like in (False, True):
+        write_model(tmp_path, config_values("llama"), trained_like=trained_like)
+        arrays = load_file(tmp_path / "model.safetensors")
+        gains = arrays["model.layers.1.input_layernorm.weight"].astype(np.float64)
+        writes = arrays["model.layers.0.mlp.down_proj.weight"].astype(np.float64)
+        sizes = np.sqrt(np.square(writes).mean(1))
+        found.append((tails(arrays["model.layers.0.mlp.up_proj.weight"]), gains, sizes))
+    (plain, *_), (tailed, gains, sizes) = found
+    assert plain == pytest.approx(3, rel=0.1)
+    assert tailed > 5
+    # The same channel in what one layer writes and what the norm of the next one enlarges.
+    large = int((gains * sizes).argmax())
+    others = np.arange(64) != large
+    assert gains[large] * sizes[large] > 2 * (gains * sizes)[others].max()
+
+
 def _chances(decoder: Any, tokens: list[int]) -> Any:
     """Logarithms of the chances of all tokens, at each place of a text."""
     logits = [decoder.prefill(tokens[:1], 0, [0, 1]).numpy()[0]]
