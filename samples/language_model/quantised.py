@@ -10,14 +10,14 @@ these; in another one, "w4a16" is for the networks. What is left has "w8a16".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from experts import Grouped
 from linear import Array, Linear, put
-from rounding import EIGHT, FLOAT, LEAST, Grid, Rounded, four
+from rounding import EIGHT, FLOAT, LEAST, WHOLE, Grid, Rounded, four
 
 import aclnn_py as ap
 from aclnn_py import functional as F
@@ -156,7 +156,8 @@ class Form:
         """About what the device makes of rows and a weight (out, in)."""
         if not self.whole_rows:
             rows = quantised_rows(rows)
-        found: Array = rows @ self.grid.round(weight, None).weight()
+        # In a hurry: this is computed many times.
+        found: Array = rows @ replace(self.grid, parts=WHOLE).round(weight, None).weight()
         return found
 
 

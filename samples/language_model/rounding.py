@@ -19,7 +19,8 @@ Array = npt.NDArray[Any]
 FLOAT = np.dtype(np.float32)
 LEAST = np.float32(1e-8)
 """The smallest scale."""
-SHRUNK = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5)
+WHOLE = (1.0,)
+SHRUNK = (*WHOLE, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5)
 """Parts of a range that are tried: if its ends are clipped, the rest may be rounded better."""
 DAMPING, UNSURE = 0.01, 0.1
 """Added to the mean squares of features, as a part of their mean, because rows are only a sample:
@@ -56,6 +57,7 @@ class Grid:
     most: int
     group: int = 0
     offsets: bool = False
+    parts: tuple[float, ...] = SHRUNK
 
     def round(self, weight: Array, rows: Array | None, scales: np.dtype[Any] = FLOAT) -> Rounded:
         """Round a weight (out, in) for typical rows (any number, in), with scales of a dtype."""
@@ -89,7 +91,7 @@ class Grid:
             whole = np.abs(values).max(0) / self.most
         lowest = np.full(whole.shape, np.inf, FLOAT)
         best = np.ones((2, *whole.shape), FLOAT)
-        for part in SHRUNK:
+        for part in self.parts:
             scale = np.maximum(whole * np.float32(part), LEAST)
             offset = np.zeros_like(scale)
             if self.offsets:
@@ -137,7 +139,7 @@ def _shares(moments: Array) -> Array:
     return np.triu(upper / np.diag(upper), 1)
 
 
-EIGHT = Grid(-127, 127)
+EIGHT = Grid(-127, 127, parts=(*WHOLE, 0.9, 0.8, 0.7))
 
 
 def four(group: int) -> Grid:
