@@ -90,6 +90,7 @@ def test_swiglu_quant() -> None:
 def test_a_product_of_quantised_rows(blocks: bool) -> None:
     x, weight = normal(1, 5, 64), normal(2, 64, 32)
     codes, token = functional.dynamic_quant(place(x))
+    assert_close(token.numpy(), np.abs(wide(x)).max(axis=1) / 127, scale=8)
     columns = np.abs(wide(weight)).max(axis=0) / 127
     whole = np.rint(wide(weight) / columns).astype(np.int8)
     held = ap.from_numpy(whole, format=ap.Format.FRACTAL_NZ) if blocks else place(whole)
