@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.selection import *  # noqa: F403
     from aclnn_py.functional.serving import *  # noqa: F403
     from aclnn_py.functional.sparse_attention import *  # noqa: F403
+    from aclnn_py.functional.training import *  # noqa: F403
     from aclnn_py.functional.training_attention import *  # noqa: F403
     from aclnn_py.functional.window_gradients import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
@@ -157,11 +158,14 @@ _FUNCTIONS = {
     "conversion": ("cast", "complex", "contiguous"),
     "creation": (
         "arange",
+        "bernoulli",
         "eye",
         "full_like",
         "linspace",
         "normal",
         "ones_like",
+        "randint",
+        "randperm",
         "uniform",
         "zeros_like",
     ),
@@ -177,6 +181,7 @@ _FUNCTIONS = {
         "add_",
         "addcdiv_",
         "addcmul_",
+        "bernoulli_",
         "copy_",
         "cos_",
         "div_",
@@ -389,6 +394,18 @@ _FUNCTIONS = {
         "nsa_compress_with_cache_",
         "nsa_selected_attention",
         "nsa_selected_attention_infer",
+    ),
+    "training": (
+        "adamw_",
+        "batch_norm_backward",
+        "dropout",
+        "dropout_backward",
+        "group_norm_backward",
+        "layer_norm_backward",
+        "rms_norm_backward",
+        "sgd_",
+        "unscale_",
+        "update_loss_scale",
     ),
     "training_attention": ("flash_attention", "flash_attention_backward"),
     "window_gradients": (

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_numbers
-from aclnn_py.functional.drawing import Replayed, next_place, signed, unsigned
+from aclnn_py.functional.arguments import expect_numbers, expect_tensors_or_numbers
+from aclnn_py.functional.drawing import Replayed, fixed_place, next_place, signed, unsigned
 from aclnn_py.functional.promotion import DTypeLike, arange_type
 from aclnn_py.functional.shapes import arange_length
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole, whole_numbers
@@ -19,11 +19,14 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "arange",
+    "bernoulli",
     "eye",
     "full_like",
     "linspace",
     "normal",
     "ones_like",
+    "randint",
+    "randperm",
     "uniform",
     "zeros_like",
 ]
@@ -420,4 +423,201 @@ def uniform(
         )
     else:
         ops.inplace_uniform(out, low, high, place.seed, place.offset, stream=stream)
+    return out
+
+
+def randint(
+    low: int,
+    high: int,
+    size: tuple[int, ...],
+    *,
+    generator: Generator | None = None,
+    seed: int | None = None,
+    offset: int | None = None,
+    dtype: DTypeLike | None = None,
+    device: Device | int | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Draw random integers, each equally likely.
+
+    Parameters
+    ----------
+    low : int
+        Lower bound, included.
+    high : int
+        Upper bound, excluded.
+    size : tuple of int
+        Shape of the result.
+    generator : Generator, optional
+        Source of the numbers; default is the generator of the device, see ``default_generator``.
+    seed : int, optional
+        Seed to use instead of a generator. Equal seeds and offsets give equal numbers.
+    offset : int, optional
+        Position in the sequence of ``seed`` to start from; default is 0.
+    dtype : dtype-like, optional
+        Element type; default is int64.
+    device : Device or int, optional
+        Device of the result; default is the current one of this thread.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``size``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    Without ``seed`` the generator supplies the numbers, and each replay of a graph or sequence that
+    captured the call draws new ones. With ``seed``, element ``i`` is always number ``offset + i``
+    of the sequence of that seed, in every replay too. The emulator's sequence is Philox 4x32-10;
+    that of a real device differs.
+
+    Source
+    ------
+    aclnnInplaceRandomTensor (``include/aclnnop/random.h``), CANN: a release after 8.1.RC1;
+    aclnnInplaceRandom (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
+    """
+    expect_whole(low=low, high=high)
+    size = whole_numbers("size", size)
+    out = empty(size, "int64" if dtype is None else dtype, device=device)
+    place = next_place(out, generator, seed, offset, stream)
+    if isinstance(place, Replayed):
+        ops.inplace_random_tensor(
+            out, low, high, place.seed, place.offset, place.start, stream=stream
+        )
+    else:
+        ops.inplace_random(out, low, high, signed(place.seed), place.offset, stream=stream)
+    return out
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    seed: int | None = None,
+    offset: int | None = None,
+    dtype: DTypeLike | None = None,
+    device: Device | int | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Draw the numbers from 0 to ``n - 1`` in random order.
+
+    Parameters
+    ----------
+    n : int
+        How many numbers.
+    generator : Generator, optional
+        Source of the numbers; default is the generator of the device, see ``default_generator``.
+    seed : int, optional
+        Seed to use instead of a generator. Equal seeds and offsets give equal numbers.
+    offset : int, optional
+        Position in the sequence of ``seed`` to start from; default is 0.
+    dtype : dtype-like, optional
+        Element type; default is int64.
+    device : Device or int, optional
+        Device of the result; default is the current one of this thread.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(n,)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    Without ``seed`` the generator supplies the numbers. The operator takes its place in their
+    sequence as numbers, so that a replay cannot draw new ones: a graph or a sequence captures the
+    call with ``seed`` alone. Element ``i`` is made of number ``offset + i`` of the sequence; the
+    emulator's is Philox 4x32-10, that of a real device differs.
+
+    Source
+    ------
+    aclnnRandperm (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
+    """
+    expect_whole(n=n)
+    out = empty((n,), "int64" if dtype is None else dtype, device=device)
+    place = fixed_place(out, generator, seed, offset, stream)
+    ops.randperm(n, signed(place.seed), place.offset, out, stream=stream)
+    return out
+
+
+def bernoulli(
+    input: Tensor,
+    p: Tensor | Number,
+    *,
+    generator: Generator | None = None,
+    seed: int | None = None,
+    offset: int | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Draw ones and zeros in the shape of a tensor.
+
+    Parameters
+    ----------
+    input : Tensor
+        Gives shape and dtype; its elements are not read. 0 to 8 dimensions; dtype float16 | float32
+        | float64 | uint8 | int8 | int16 | int32 | int64 | bool | bfloat16.
+    p : Tensor or number
+        Chance of a 1, as a number or as a tensor in the shape of ``input``. 0 to 8 dimensions;
+        dtype float16 | float32 | float64.
+    generator : Generator, optional
+        Source of the numbers; default is the generator of the device, see ``default_generator``.
+    seed : int, optional
+        Seed to use instead of a generator. Equal seeds and offsets give equal numbers.
+    offset : int, optional
+        Position in the sequence of ``seed`` to start from; default is 0.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    Without ``seed`` the generator supplies the numbers. The operator takes its place in their
+    sequence as numbers, so that a replay cannot draw new ones: a graph or a sequence captures the
+    call with ``seed`` alone. Element ``i`` is made of number ``offset + i`` of the sequence; the
+    emulator's is Philox 4x32-10, that of a real device differs.
+
+    Source
+    ------
+    aclnnBernoulliTensor (``include/aclnnop/random.h``), CANN >= 8.1.RC1; aclnnBernoulli
+    (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    expect_tensors_or_numbers(p=p)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    place = fixed_place(out, generator, seed, offset, stream)
+    if isinstance(p, Tensor):
+        ops.bernoulli_tensor(input, p, signed(place.seed), place.offset, out, stream=stream)
+    else:
+        ops.bernoulli(input, p, signed(place.seed), place.offset, out, stream=stream)
     return out

@@ -12,7 +12,7 @@ from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.stream import Stream, resolve_stream
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["Fixed", "Replayed", "next_place", "signed", "unsigned"]
+__all__ = ["Fixed", "Replayed", "fixed_place", "next_place", "signed", "unsigned"]
 
 
 class Fixed(NamedTuple):
@@ -70,6 +70,28 @@ def next_place(
     draws = capture.draws
     assert draws is not None
     return _replayed(draws.place(source, target.count, queue))
+
+
+def fixed_place(
+    target: Tensor,
+    generator: Generator | None,
+    seed: int | None,
+    offset: int | None,
+    stream: Stream | None,
+) -> Fixed:
+    """The same for an operator that takes the place as numbers: a replay cannot draw anew."""
+    if seed is None and offset is None:
+        recorded = thread.recording is not None
+        if recorded or resolve_stream(stream).state.capture is not None:
+            call = "Sequence.record" if recorded else "Graph.capture"
+            raise CaptureError(
+                f"{call}: the operator takes its place in the sequence of random numbers as "
+                "numbers, so that replays cannot draw new ones; pass seed=",
+                call=call,
+            )
+    place = next_place(target, generator, seed, offset, stream)
+    assert isinstance(place, Fixed)
+    return place
 
 
 def _replayed(place: Place) -> Replayed:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.functional.arguments import expect_numbers, expect_tensors_or_numbers
-from aclnn_py.functional.drawing import Replayed, next_place, signed, unsigned
+from aclnn_py.functional.drawing import Replayed, fixed_place, next_place, signed, unsigned
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.random.generator import Generator
@@ -17,6 +17,7 @@ __all__ = [
     "add_",
     "addcdiv_",
     "addcmul_",
+    "bernoulli_",
     "copy_",
     "cos_",
     "div_",
@@ -1201,4 +1202,67 @@ def uniform_(
         )
     else:
         ops.inplace_uniform(input, low, high, place.seed, place.offset, stream=stream)
+    return input
+
+
+def bernoulli_(
+    input: Tensor,
+    p: Tensor | Number = 0.5,
+    *,
+    generator: Generator | None = None,
+    seed: int | None = None,
+    offset: int | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Fill a tensor with random ones and zeros.
+
+    Parameters
+    ----------
+    input : Tensor
+        0 to 8 dimensions; dtype float16 | float32 | float64 | uint8 | int8 | int16 | int32 | int64
+        | bool.
+    p : Tensor or number, default 0.5
+        Chance of a 1, as a number or as a tensor in the shape of ``input``. 0 to 8 dimensions;
+        dtype float16 | float32 | float64.
+    generator : Generator, optional
+        Source of the numbers; default is the generator of the device, see ``default_generator``.
+    seed : int, optional
+        Seed to use instead of a generator. Equal seeds and offsets give equal numbers.
+    offset : int, optional
+        Position in the sequence of ``seed`` to start from; default is 0.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        ``input`` itself.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    Without ``seed`` the generator supplies the numbers. The operator takes its place in their
+    sequence as numbers, so that a replay cannot draw new ones: a graph or a sequence captures the
+    call with ``seed`` alone. Element ``i`` is made of number ``offset + i`` of the sequence; the
+    emulator's is Philox 4x32-10, that of a real device differs.
+
+    Source
+    ------
+    aclnnInplaceBernoulliTensor (``include/aclnnop/random.h``), CANN >= 8.1.RC1;
+    aclnnInplaceBernoulli (``include/aclnnop/random.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    expect_tensors_or_numbers(p=p)
+    place = fixed_place(input, generator, seed, offset, stream)
+    if isinstance(p, Tensor):
+        ops.inplace_bernoulli_tensor(input, p, signed(place.seed), place.offset, stream=stream)
+    else:
+        ops.inplace_bernoulli(input, p, signed(place.seed), place.offset, stream=stream)
     return input

@@ -35,6 +35,7 @@ _TYPES = {
     "Stream | None": "Stream, optional",
     "Tensor | None": "Tensor, optional",
     "Sequence[Tensor]": "sequence of Tensor",
+    "Sequence[Tensor] | None": "sequence of Tensor, optional",
     "Number": "number",
     "Number | None": "number, optional",
     "Tensor | Number": "Tensor or number",
@@ -65,7 +66,8 @@ def docstring(row: Row) -> str:
         lines += _wrapped(text)
     lines += ["", "Returns", "-------"]
     for out in row.returned:
-        lines += ["Tensor" if len(row.returned) == 1 else f"{out.name} : Tensor"]
+        one = _type(row.annotation, None)
+        lines += [one if len(row.returned) == 1 else f"{out.name} : Tensor"]
         lines += _wrapped(out.text)
     lines += [
         "",

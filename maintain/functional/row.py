@@ -82,6 +82,8 @@ class Row:
     draws : str
         The tensor that is filled with random numbers; the calls find in ``place`` where they come
         from. The row has the parameters ``generator``, ``seed`` and ``offset``.
+    replayable : bool
+        Whether an operator reads the place from tensors; without one, replays cannot draw anew.
     before : tuple of str
         Operators to queue before the calls, whichever of these is taken.
     """
@@ -97,6 +99,7 @@ class Row:
     device: str = ""
     notes: str = ""
     draws: str = ""
+    replayable: bool = True
     before: tuple[str, ...] = ()
 
     @functools.cached_property
@@ -132,6 +135,8 @@ class Row:
     @property
     def annotation(self) -> str:
         """Annotation of the result."""
+        if not self.outputs:
+            return self.arguments[0].annotation
         count = len(self.returned)
         return "Tensor" if count == 1 else f"tuple[{', '.join(['Tensor'] * count)}]"
 

@@ -31,7 +31,8 @@ def _body(row: Row) -> list[str]:
         device = row.device or _first_device(row)
         lines.append(f"{out.name} = empty({out.shape}, {out.dtype}, device={device})")
     if row.draws:
-        lines.append(f"place = next_place({row.draws}, generator, seed, offset, stream)")
+        source = "next_place" if row.replayable else "fixed_place"
+        lines.append(f"place = {source}({row.draws}, generator, seed, offset, stream)")
     lines += [*map(_launch, row.before), *_launches(row)]
     lines.append(f"return {', '.join(out.name for out in row.returned)}")
     return lines

@@ -30,6 +30,7 @@ from maintain.functional.tables import (
     routing,
     serving,
     sparse_attention,
+    training,
     training_attention,
     window_gradients,
     windows,
@@ -66,6 +67,7 @@ FAMILIES: dict[str, ModuleType] = {
         creation,
         windows,
         window_gradients,
+        training,
     )
 }
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES.values() for row in family.ROWS}

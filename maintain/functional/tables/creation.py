@@ -6,7 +6,18 @@ from __future__ import annotations
 from maintain.functional.row import Call, Output, Row
 from maintain.functional.tables.forms import SAME
 
-__all__ = ["DRAWN", "NUMBERS", "REAL_BOUNDS", "ROWS", "SEED", "normal_calls", "uniform_calls"]
+__all__ = [
+    "CHANCE",
+    "DRAWN",
+    "FIXED",
+    "NUMBERS",
+    "REAL_BOUNDS",
+    "ROWS",
+    "SEED",
+    "bernoulli_calls",
+    "normal_calls",
+    "uniform_calls",
+]
 
 _PLACE = "dtype: DTypeLike | None = None, device: Device | int | None = None"
 _SIZED = Output("Shape ``size``.", "size", "'float32' if dtype is None else dtype")
@@ -18,6 +29,13 @@ NUMBERS = (
     "``offset + i`` of the sequence of that seed, in every replay too. The emulator's sequence is "
     "Philox 4x32-10; that of a real device differs."
 )
+FIXED = (
+    "Without ``seed`` the generator supplies the numbers. The operator takes its place in their "
+    "sequence as numbers, so that a replay cannot draw new ones: a graph or a sequence captures "
+    "the call with ``seed`` alone. Element ``i`` is made of number ``offset + i`` of the sequence; "
+    "the emulator's is Philox 4x32-10, that of a real device differs."
+)
+CHANCE = "Chance of a 1, as a number or as a tensor in the shape of ``input``."
 SEED = {
     "generator": "Source of the numbers; default is the generator of the device, see "
     "``default_generator``.",
@@ -50,6 +68,15 @@ def uniform_calls(target: str) -> tuple[Call | str, ...]:
     return (
         Call(_CAPTURED, (captured,)),
         f"inplace_uniform({target}, low, high, place.seed, place.offset)",
+    )
+
+
+def bernoulli_calls(operator: str, target: str) -> tuple[Call | str, ...]:
+    """The calls that draw ones and zeros; `target` is where they go, if not to the input."""
+    rest = f"(input, p, signed(place.seed), place.offset{target})"
+    return (
+        Call("isinstance(p, Tensor)", (f"{operator}_tensor{rest}",)),
+        f"{operator}{rest}",
     )
 
 
@@ -93,4 +120,26 @@ ROWS = (
         (_SIZED,), uniform_calls("out"),
         {**_BOUNDS, "size": "Shape of the result.", **SEED, **_DTYPE},
         steps=(REAL_BOUNDS, _SIZE), device="device", notes=NUMBERS, draws="out"),
+    Row("randint", "low: int, high: int, size: tuple[int, ...], *, "
+        f"{DRAWN}, {_PLACE}", "Draw random integers, each equally likely.",
+        (Output("Shape ``size``.", "size", "'int64' if dtype is None else dtype"),),
+        (Call(_CAPTURED, ("inplace_random_tensor(out, low, high, place.seed, place.offset, "
+                          "place.start)",)),
+         "inplace_random(out, low, high, signed(place.seed), place.offset)"),
+        {**_BOUNDS, "size": "Shape of the result.", **SEED,
+         "dtype": "Element type; default is int64."},
+        steps=("expect_whole(low=low, high=high)", _SIZE), device="device", notes=NUMBERS,
+        draws="out"),
+    Row("randperm", f"n: int, *, {DRAWN}, {_PLACE}",
+        "Draw the numbers from 0 to ``n - 1`` in random order.",
+        (Output("Shape ``(n,)``.", "(n,)", "'int64' if dtype is None else dtype"),),
+        ("randperm(n, signed(place.seed), place.offset, out)",),
+        {"n": "How many numbers.", **SEED, "dtype": "Element type; default is int64."},
+        steps=("expect_whole(n=n)",), device="device", notes=FIXED, draws="out",
+        replayable=False),
+    Row("bernoulli", f"input: Tensor, p: Tensor | Number, *, {DRAWN}",
+        "Draw ones and zeros in the shape of a tensor.", (SAME,),
+        bernoulli_calls("bernoulli", ", out"),
+        {"input": "Gives shape and dtype; its elements are not read.", "p": CHANCE, **SEED},
+        notes=FIXED, draws="out", replayable=False),
 )  # fmt: skip

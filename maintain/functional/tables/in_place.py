@@ -8,10 +8,13 @@ from dataclasses import replace
 from maintain.functional.row import Call, Row
 from maintain.functional.tables import activation, arithmetic, pointwise
 from maintain.functional.tables.creation import (
+    CHANCE,
     DRAWN,
+    FIXED,
     NUMBERS,
     REAL_BOUNDS,
     SEED,
+    bernoulli_calls,
     normal_calls,
     uniform_calls,
 )
@@ -88,4 +91,8 @@ ROWS = (
         uniform_calls("input"),
         {"low": "Lower bound, included.", "high": "Upper bound, excluded.", **SEED},
         steps=(REAL_BOUNDS,), notes=NUMBERS, draws="input"),
+    Row("bernoulli_", f"input: Tensor, p: Tensor | Number = 0.5, *, {DRAWN}",
+        "Fill a tensor with random ones and zeros.", (),
+        bernoulli_calls("inplace_bernoulli", ""), {"p": CHANCE, **SEED},
+        notes=FIXED, draws="input", replayable=False),
 )  # fmt: skip
