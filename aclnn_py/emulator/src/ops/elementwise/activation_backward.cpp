@@ -7,6 +7,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/sigmoid_blocks.h"
 
 namespace emu {
 namespace {
@@ -97,10 +98,15 @@ EMU_ROW(LeakyReluBackward, LeakyReluBackward, kKeep, types::kFloat, 2, 1,
         elementwise, {gradOutput, self, attribute(negativeSlope), skipped()}, out)
 
 EMU_FORMULA_XYA(SwishBackward, x *swish_slope(y, a))
-EMU_ROW(SwishBackward, SwishBackward, kStrict, types::kFloat, 2, 1,
-        (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *betaOptional,
-         aclTensor *gradInput),
-        elementwise, {gradOutput, self, attribute_or(betaOptional, 1.0)}, gradInput)
+EMU_OPERATOR(SwishBackward, (const aclTensor *gradOutput, const aclTensor *self,
+                             const aclScalar *betaOptional, aclTensor *gradInput)) {
+  static constexpr BlockTable blocks =
+      with_float_loop(block_table<SwishBackwardFormula, types::kFloat, 2, 1>, swish_gradient_block);
+  static constexpr ElementwiseRow row = {"aclnnSwishBackward", &blocks, kStrict};
+  return elementwise(row, {gradOutput, self, attribute_or(betaOptional, 1.0)}, gradInput,
+                     workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_FORMULA(GeluBackwardV2, (T x, T y, T a), x *(a != T{} ? gelu_tanh_slope(y) : gelu_slope(y)))
 EMU_OPERATOR(GeluBackwardV2, (const aclTensor *gradOutput, const aclTensor *self,

@@ -3,6 +3,7 @@
 #include "aclnnop/activation.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/sigmoid_blocks.h"
 
 namespace emu {
 
@@ -36,9 +37,10 @@ EMU_CATCH
 EMU_FORMULA_XY(LogSigmoidBackward, x *sigmoid(-y))
 EMU_OPERATOR(LogSigmoidBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                   const aclTensor *buffer, aclTensor *gradInput)) {
-  static constexpr ElementwiseRow row = {
-      "aclnnLogSigmoidBackward",
-      &block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>, kExact};
+  static constexpr BlockTable blocks =
+      with_float_loop(block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>,
+                      log_sigmoid_gradient_block);
+  static constexpr ElementwiseRow row = {"aclnnLogSigmoidBackward", &blocks, kExact};
   Check check(row.op);
   check.required("gradOutput", gradOutput).required("self", self).required("buffer", buffer);
   check.required("gradInput", gradInput);

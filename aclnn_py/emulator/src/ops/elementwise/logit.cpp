@@ -4,6 +4,7 @@
 #include "aclnnop/loss.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/sigmoid_blocks.h"
 
 namespace emu {
 namespace {
@@ -28,14 +29,30 @@ T logit_gradient(T x, T dy, T bound) {
   return slope == T(0) ? slope : dy * slope;
 }
 
+// In float32 the logarithm comes from its kernel.
+void logit_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  const float bound = *static_cast<const float *>(scalars), most = 1.0f - bound;
+  const auto *x = static_cast<const float *>(in[0]);
+  auto *to = static_cast<float *>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    const float z = x[i] < bound ? bound : x[i] > most ? most : x[i];
+    to[i] = z / (1.0f - z);
+  }
+  float_kernel_fn(FloatKernel::log)(to, count, nullptr, to);
+}
+
 constexpr unsigned kOneKind = kExact | kOneDtype | kOneShape;
 
 }  // namespace
 
 EMU_FORMULA_XA(Logit, logit(x, a))
-EMU_ROW(Logit, Logit, kOneKind, types::kFloat, 1, 1,
-        (const aclTensor *input, double eps, aclTensor *out), elementwise, {input, number(eps)},
-        out)
+EMU_OPERATOR(Logit, (const aclTensor *input, double eps, aclTensor *out)) {
+  static constexpr BlockTable blocks =
+      with_float_loop(block_table<LogitFormula, types::kFloat, 1, 1>, logit_block);
+  static constexpr ElementwiseRow row = {"aclnnLogit", &blocks, kOneKind};
+  return elementwise(row, {input, number(eps)}, out, workspaceSize, executor);
+}
+EMU_CATCH
 
 EMU_FORMULA_XYA(LogitGrad, logit_gradient(x, y, a))
 EMU_ROW(LogitGrad, LogitGrad, kOneKind, types::kFloat, 2, 1,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Whether two tensors have one shape and equal elements, compared in the dtype they meet in.
 #include <atomic>
 
