@@ -5,6 +5,7 @@
 
 // A tensor of the operator under the name that it has there.
 #define EMU_TAKE(MEMBER, NAME) call.take(&emu::TrainingCall::MEMBER, #NAME, NAME)
+#define EMU_PASS(NAME) call.pass(#NAME, NAME)
 
 EMU_OPERATOR(FlashAttentionScore,
              (const aclTensor *query, const aclTensor *key, const aclTensor *value,
@@ -24,7 +25,7 @@ EMU_OPERATOR(FlashAttentionScore,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.scale = scaleValue;
@@ -58,7 +59,7 @@ EMU_OPERATOR(FlashAttentionScoreV2,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_start = EMU_ARGUMENT(qStartIdxOptional);
@@ -97,7 +98,7 @@ EMU_OPERATOR(FlashAttentionScoreV3,
   EMU_TAKE(sink, sinkOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_start = EMU_ARGUMENT(qStartIdxOptional);
@@ -141,13 +142,13 @@ EMU_OPERATOR(FlashAttentionScoreV4,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(query_rope, queryRopeOptional);
   EMU_TAKE(key_rope, keyRopeOptional);
-  call.pass(dScaleQOptional);
-  call.pass(dScaleKOptional);
-  call.pass(dScaleVOptional);
+  EMU_PASS(dScaleQOptional);
+  EMU_PASS(dScaleKOptional);
+  EMU_PASS(dScaleVOptional);
   EMU_TAKE(sink, sinkOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -190,7 +191,7 @@ EMU_OPERATOR(FlashAttentionVarLenScore,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -228,7 +229,7 @@ EMU_OPERATOR(FlashAttentionVarLenScoreV2,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -272,7 +273,7 @@ EMU_OPERATOR(FlashAttentionVarLenScoreV3,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -313,7 +314,7 @@ EMU_OPERATOR(FlashAttentionVarLenScoreV4,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -357,7 +358,7 @@ EMU_OPERATOR(FlashAttentionVarLenScoreV5,
   EMU_TAKE(sink, sinkOptional);
   EMU_TAKE(highest, softmaxMaxOut);
   EMU_TAKE(sum, softmaxSumOut);
-  call.pass(softmaxOutOut);
+  EMU_PASS(softmaxOutOut);
   EMU_TAKE(out, attentionOutOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);

@@ -5,6 +5,7 @@
 
 // A tensor of the operator under the name that it has there.
 #define EMU_TAKE(MEMBER, NAME) call.take(&emu::TrainingCall::MEMBER, #NAME, NAME)
+#define EMU_PASS(NAME) call.pass(#NAME, NAME)
 
 EMU_OPERATOR(FlashAttentionScoreGrad,
              (const aclTensor *query, const aclTensor *keyIn, const aclTensor *value,
@@ -27,12 +28,12 @@ EMU_OPERATOR(FlashAttentionScoreGrad,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.scale = scaleValue;
   call.keep = keepProb;
@@ -69,12 +70,12 @@ EMU_OPERATOR(FlashAttentionScoreGradV2,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_start = EMU_ARGUMENT(qStartIdxOptional);
   call.key_start = EMU_ARGUMENT(kvStartIdxOptional);
@@ -114,13 +115,13 @@ EMU_OPERATOR(FlashAttentionScoreGradV3,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(sink, sinkInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   EMU_TAKE(sink_gradient, dsinkOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_start = EMU_ARGUMENT(qStartIdxOptional);
@@ -170,22 +171,22 @@ EMU_OPERATOR(FlashAttentionScoreGradV4,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(sink, sinkInOptional);
   EMU_TAKE(query_rope, queryRopeOptional);
   EMU_TAKE(key_rope, keyRopeOptional);
-  call.pass(dScaleQOptional);
-  call.pass(dScaleKOptional);
-  call.pass(dScaleVOptional);
-  call.pass(dScaleDyOptional);
-  call.pass(dScaleOOptional);
+  EMU_PASS(dScaleQOptional);
+  EMU_PASS(dScaleKOptional);
+  EMU_PASS(dScaleVOptional);
+  EMU_PASS(dScaleDyOptional);
+  EMU_PASS(dScaleOOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
   EMU_TAKE(query_rope_gradient, dqRopeOut);
   EMU_TAKE(key_rope_gradient, dkRopeOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   EMU_TAKE(sink_gradient, dsinkOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
@@ -232,12 +233,12 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGrad,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
   call.key_ends = EMU_ARGUMENT(actualSeqKvLenOptional);
@@ -278,12 +279,12 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGradV2,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
   call.key_ends = EMU_ARGUMENT(actualSeqKvLenOptional);
@@ -330,14 +331,14 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGradV3,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(query_rope_gradient, dqRopeOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(key_rope_gradient, dkRopeOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
   call.key_ends = EMU_ARGUMENT(actualSeqKvLenOptional);
@@ -380,12 +381,12 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGradV4,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(query_gradient, dqOut);
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);
   call.key_ends = EMU_ARGUMENT(actualSeqKvLenOptional);
@@ -431,7 +432,7 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGradV5,
   EMU_TAKE(mask, attenMaskOptional);
   EMU_TAKE(highest, softmaxMaxOptional);
   EMU_TAKE(sum, softmaxSumOptional);
-  call.pass(softmaxInOptional);
+  EMU_PASS(softmaxInOptional);
   EMU_TAKE(out, attentionInOptional);
   EMU_TAKE(sink, sinkInOptional);
   EMU_TAKE(query_gradient, dqOut);
@@ -439,7 +440,7 @@ EMU_OPERATOR(FlashAttentionUnpaddingScoreGradV5,
   EMU_TAKE(key_gradient, dkOut);
   EMU_TAKE(key_rope_gradient, dkRopeOut);
   EMU_TAKE(value_gradient, dvOut);
-  call.pass(dpseOut);
+  EMU_PASS(dpseOut);
   EMU_TAKE(sink_gradient, dsinkOut);
   call.prefix = EMU_ARGUMENT(prefixOptional);
   call.query_ends = EMU_ARGUMENT(actualSeqQLenOptional);

@@ -36,6 +36,7 @@ struct TrainingCall {
   Named<aclTensor> query_gradient, key_gradient, value_gradient;
   Named<aclTensor> query_rope_gradient, key_rope_gradient, sink_gradient;
   std::vector<Named<aclTensor>> reserved;  // they must be null
+  std::vector<Named<aclTensor>> passed;    // neither read nor written
   // All tensors of the operator in its order; those without a member are not accessed.
   std::vector<std::pair<Tensor, const aclTensor *>> order;
 
@@ -45,7 +46,8 @@ struct TrainingCall {
     order.emplace_back(member, given);
     return *this;
   }
-  TrainingCall &pass(const aclTensor *given) {
+  TrainingCall &pass(const char *name, const aclTensor *given) {
+    passed.push_back({name, given});
     order.emplace_back(nullptr, given);
     return *this;
   }

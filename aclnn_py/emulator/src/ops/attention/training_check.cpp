@@ -42,6 +42,7 @@ void TrainingRules::nulls() {
        {&c_.prefix, &c_.query_ends, &c_.key_ends, &c_.query_start, &c_.key_start})
     check_.optional(list->name, list->given);
   for (const auto &t : c_.reserved) check_.optional(t.name, t.given);
+  for (const auto &t : c_.passed) check_.optional(t.name, t.given);
   check_.required_text("inputLayout", c_.layout);
   if (c_.gradient) {
     for (const auto *t : {&c_.query_gradient, &c_.key_gradient, &c_.value_gradient})
