@@ -63,11 +63,12 @@ def changed_tree(rng: random.Random, tree: Any) -> Any:
     for _ in range(rng.randint(1, 3)):
         places = list(_places(tree))
         if not places:
-            return rng.choice(VALUES)
+            return copy.deepcopy(rng.choice(VALUES))
         holder, key = rng.choice(places)
         way = rng.randrange(8)
         if way == 0:
-            holder[key] = rng.choice(VALUES)
+            # A copy: the next change may go into it.
+            holder[key] = copy.deepcopy(rng.choice(VALUES))
         elif way == 1:
             holder[key] = rng.choice(NUMBERS)
         elif way == 2:

@@ -10,7 +10,7 @@ import pytest
 
 import aclnn_py as ap
 
-from . import files, records, traces
+from . import file_mutations, files, records, traces
 from .budget import Budget
 
 pytestmark = pytest.mark.emulator_only(reason="the records are replayed on the emulator")
@@ -35,6 +35,15 @@ def test_two_runs_of_one_seed_are_the_same(module, device: ap.Device, tmp_path: 
     else:  # archives hold the time they were written at
         assert list(map(len, first)) == list(map(len, second))
     assert any(one not in known for one in first)
+
+
+def test_changes_stay_in_their_own_tree():
+    """A value that one change puts in and the next one changes must not come from the list."""
+    before = repr(file_mutations.VALUES)
+    for seed in range(3000):
+        rng = random.Random(seed)
+        file_mutations.changed_tree(rng, [[1, 2], {"a": [3]}])
+    assert repr(file_mutations.VALUES) == before
 
 
 PLANTED = """
