@@ -46,6 +46,12 @@ def test_python_sample(path: Path, tmp_path: Path) -> None:
     assert re.search(r"Ascend\w+", out), "a sample names the device it ran on"
 
 
+def test_training_on_two_ranks(tmp_path: Path) -> None:
+    words = [*RUN, "run", "-n", "2", str(SAMPLES / "16_train.py")]
+    out = output_of(words, tmp_path)
+    assert sorted(re.findall(r"^\[(\d)\] ok$", out, re.MULTILINE)) == ["0", "1"]
+
+
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.c*")), ids=lambda path: path.name)
 def test_compiled_sample(path: Path, tmp_path: Path) -> None:
     name, standard = ("cc", "-std=c11") if path.suffix == ".c" else ("c++", "-std=c++17")
