@@ -146,6 +146,19 @@ def mx(
     return np.moveaxis(flat, -1, axis), paired(np.moveaxis(scales, -1, axis), axis)
 
 
+def grouped(x: Array, ends: list[int], kind: str, **ways: Any) -> tuple[Array, Array]:
+    """Blocks along the rows of each group; its scales begin at first row / 64 + its number."""
+    y = np.zeros(x.shape, np.uint8)
+    scales = np.zeros((len(x) // 64 + len(ends), x.shape[1], 2), np.uint8)
+    first = 0
+    for number, end in enumerate(ends):
+        if end > first:
+            y[first:end], found = mx(x[first:end], kind, 0, **ways)
+            scales[first // 64 + number :][: len(found)] = found
+        first = end
+    return y, scales
+
+
 def codes_of(array: Array) -> Array:
     """The codes of what a device gave back."""
     return array.view(np.uint8)

@@ -18,6 +18,7 @@ from .low_bits import (
     SCALE,
     encoded,
     factors,
+    grouped,
     mx,
     paired,
     scale_codes,
@@ -62,19 +63,6 @@ def test_both_of_the_last_dimensions(newer: Chip950, kind: str) -> None:
     )
     ways = {"algorithm": algorithm, "limit": limit}
     assert_codes(found, (*mx(x, kind, -1, **ways), *mx(x, kind, -2, **ways)))
-
-
-def grouped(x: Array, ends: list[int], kind: str, **ways: Any) -> tuple[Array, Array]:
-    """Blocks along the rows of each group; its scales begin at first row / 64 + its number."""
-    y = np.zeros(x.shape, np.uint8)
-    scales = np.zeros((len(x) // 64 + len(ends), x.shape[1], 2), np.uint8)
-    first = 0
-    for number, end in enumerate(ends):
-        if end > first:
-            y[first:end], found = mx(x[first:end], kind, 0, **ways)
-            scales[first // 64 + number :][: len(found)] = found
-        first = end
-    return y, scales
 
 
 ENDS = [[200], [1, 200], [64, 128, 200], [70, 70, 71, 199, 200], [0, 33, 200]]
