@@ -224,12 +224,13 @@ int64_t TrainingRules::unpack(const Named<aclIntArray> &ends, const char *of, in
   size_t used = ends->values.size();
   while (used > 1 && ends->values[used - 1] == 0) --used;
   int64_t last = 0, longest = 0;
-  for (size_t i = 0; ok() && i < ends->values.size(); ++i) {
+  for (size_t i = 0; i < ends->values.size(); ++i) {
     const int64_t end = i < used ? ends->values[i] : last;
     check_.that(end >= last && end <= tokens,
                 "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64
                 ", from the end before it to the tokens of %s",
                 ends.name, i, end, last, tokens, of);
+    if (!ok()) return 0;
     starts->push_back(last);
     lengths->push_back(end - last);
     longest = std::max(longest, end - last);
