@@ -234,6 +234,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AmpUpdateScale asks whether the grown scale is finite in the dtype of the scale.",
         "AddLora rounds nothing between its two products. ySliceSize is the third dimension of"
         " weightB.",
+        "Lgamma is the logarithm of the magnitude of the gamma function, as CANN's prototype of the"
+        " kernel says, and Digamma its derivative: what is below 0 is not made positive first.",
+        "A shift by less than 0 bits is one by 0, to the left too. Bits that leave the dtype in"
+        " which the operands meet are lost; a shift to the right repeats the sign.",
+        "RoundDecimals rounds halves to even, as Round does. Below 0 decimals are digits in front"
+        " of the point, of integers too.",
     ),
     "loss": (
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"

@@ -20,7 +20,8 @@ class Case:
 
     ``form`` lists the parameters in C order: t tensor, m mask (BOOL), s scalar, n plain number,
     o result. Without an o the first tensor is written. ``numbers`` are the values of the s and n.
-    ``rule`` says what the result is: "keep" the promoted dtype, "float" FLOAT for integers, "bool".
+    ``rule`` says what the result is: "keep" the promoted dtype, "float" FLOAT for integers, "bool",
+    "complex" COMPLEX64.
     ``same`` means that scalars are given as plain numbers. ``refused`` are dtypes that a tensor may
     have beside others, but not all tensors at once. ``one_shape`` means that tensors are not
     broadcast. ``optional`` are positions that may be null.
@@ -108,6 +109,27 @@ def power(x: Any, y: Any) -> Any:
     return np.where(y < 0, np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (y % 2), 0)), x ** abs(y))
 
 
+def shift_left(x: Any, count: Any) -> Any:
+    """Bits that leave the type are lost: 64 of them are all."""
+    return np.where(count > 63, 0, x << np.clip(count, 0, 63).astype(np.asarray(x).dtype))
+
+
+def shift_right(x: Any, count: Any) -> Any:
+    return x >> np.clip(count, 0, 63).astype(np.asarray(x).dtype)
+
+
+def log_gamma(x: Any) -> Any:
+    return np.vectorize(math.lgamma, otypes=[np.float64])(x)
+
+
+def digamma(x: Any) -> Any:
+    """From its terms 1 / (k + x), with what is left of them by Euler and Maclaurin."""
+    terms = np.arange(1000.0)
+    end = x + terms.size
+    tail = np.log(end) - 1 / (2 * end) - 1 / (12 * end * end)
+    return tail - (1 / (np.asarray(x)[..., None] + terms)).sum(-1)
+
+
 def sign(x: Any) -> Any:
     if not np.iscomplexobj(x):
         return np.sign(x)
@@ -129,6 +151,7 @@ UNARY = [
     *both("Sin", np.sin, rule="float"),
     *both("Cos", np.cos, rule="float"),
     *both("Tan", np.tan, rule="float", domain=(-1.2, 1.2)),
+    *both("Sinc", np.sinc, rule="float"),
     *both("Asin", np.arcsin, rule="float", domain=UNIT),
     *both("Acos", np.arccos, rule="float", domain=UNIT),
     *both("Atan", np.arctan, rule="float"),
@@ -161,6 +184,9 @@ UNARY = [
     *both("Trunc", np.trunc, domain=(-9.5, 9.5)),
     *both("Floor", np.floor, domain=(-9.5, 9.5)),
     *both("Frac", lambda x: x - np.trunc(x), domain=(-9.5, 9.5)),
+    Case("Real", np.real),
+    Case("Lgamma", log_gamma, domain=(3.0, 9.0), same=True),
+    Case("Digamma", digamma, domain=(2.5, 9.0), same=True),
     Case("IsFinite", np.isfinite, rule="bool"),
     Case("IsInf", np.isinf, rule="bool"),
     Case("IsPosInf", np.isposinf, rule="bool"),
@@ -206,6 +232,9 @@ ATTRIBUTES = [
     Case("Elu", elu, "tssso", (0.5, 2.0, 0.25), same=True),
     Case("InplaceElu", elu, "tsss", (0.5, 2.0, 0.25), same=True),
     Case("Swish", lambda x, b: x * sigmoid(b * x), "tso", (1.5,), same=True),
+    Case("RoundDecimals", np.round, "tno", (1,), domain=(-9.5, 9.5)),
+    Case("InplaceRoundDecimals", np.round, "tn", (1,), domain=(-9.5, 9.5)),
+    Case("IsInTensorScalar", lambda x, a, _, no: (x == a) != no, "tsnno", (2, False, True), "bool"),
     Case("GeluV2", lambda x, a: gelu_tanh(x), "tno", (1,), same=True),
 ]
 
@@ -250,6 +279,11 @@ BINARY = [
     Case("AddRelu", lambda x, y, a: np.maximum(x + a * y, 0), "ttso", (2,)),
     Case("InplaceAddRelu", lambda x, y, a: np.maximum(x + a * y, 0), "tts", (2,)),
     Case("Rsubs", lambda x, y, a: y - a * x, "tsso", (3, 2)),
+    Case("AddV3", lambda a, x, b: a + b * x, "stso", (3, 2)),
+    Case("InplaceAddV3", lambda a, x, b: a + b * x, "sts", (3, 2)),
+    Case("LeftShift", shift_left, "tto", domain=(0, 6)),
+    Case("LeftShifts", shift_left, "tso", (3,)),
+    Case("RightShift", shift_right, "tto", domain=(-3, 6)),
     *pair("Mul", lambda x, y: x * y),
     *scalar_pair("Muls", lambda x, y: x * y),
     *pair("Div", lambda x, y: x / y, rule="float", domain=(1.0, 9.0)),
@@ -286,7 +320,7 @@ BINARY = [
     *four("BitwiseAnd", np.bitwise_and),
     *four("BitwiseOr", np.bitwise_or),
     *four("BitwiseXor", np.bitwise_xor),
-    Case("BitwiseAndTensorOut", np.bitwise_and, "tto"),
+    *pair("BitwiseAndTensorOut", np.bitwise_and),
     Case("ClampMin", np.maximum, "tso", (1,)),
     Case("ClampMax", np.minimum, "tso", (1,)),
     Case("InplaceClampMax", np.minimum, "ts", (1,)),
@@ -431,6 +465,7 @@ BACKWARD = [
 ]
 
 SPECIAL = [
+    Case("Polar", lambda x, y: x * np.exp(1j * y), "tto", rule="complex"),
     Case(
         "IsClose",
         lambda x, y, r, a, n: np.isclose(x, y, r, a, n),

@@ -61,7 +61,9 @@ def result_dtype(case: Case, name: str) -> str:
         return "BOOL"
     if case.rule == "float" and (name in INTEGER or name == "BOOL"):
         return "FLOAT"
-    if case.operator == "Abs" and name in COMPLEX:
+    if case.rule == "complex":
+        return "COMPLEX64"
+    if case.operator in {"Abs", "Real"} and name in COMPLEX:
         return "FLOAT" if name == "COMPLEX64" else "DOUBLE"
     return name
 
@@ -119,7 +121,7 @@ class Call:
             else:
                 arguments.append(scalar_for(self.case, position, value, self.name))
         op("aclnn" + self.case.operator)(*arguments)
-        return (out if out is not None else arguments[0]).numpy()
+        return (out if out is not None else arguments[first_tensor(self.case)]).numpy()
 
     def compare(self, result: Any, what: str) -> None:
         expected = np.asarray(self.oracle())
@@ -212,7 +214,7 @@ def test_unusual_shapes_broadcast_and_aliases(case: Case) -> None:
         call.compare(call.run("dense", shape), str(shape))
     if sum(kind in "tm" for kind in case.form) > 1 and not case.one_shape:
         broadcasts(case)
-    if not case.in_place and case.rule != "bool":
+    if not case.in_place and case.rule not in {"bool", "complex"}:
         takes_an_operand_as_result(case)
 
 
@@ -446,3 +448,62 @@ def test_messages_name_the_parameter_and_what_is_allowed() -> None:
     assert (
         "out" in str(caught.value) and "(3,)" in str(caught.value) and "(2,)" in str(caught.value)
     )
+
+
+def test_rounding_to_decimals_counts_both_ways_from_the_point() -> None:
+    real = np.array([0.125, 2.675, -1234.5678, 1e30, np.inf, np.nan], np.float32)
+    whole = np.array([15, 25, -35, 149, 2**31 - 1], np.int64)
+    for x, decimals, expected in [
+        (real, 2, np.round(real.astype(np.float64), 2).astype(np.float32)),
+        (real, -2, np.round(real.astype(np.float64), -2).astype(np.float32)),
+        (real, 2**62, real),
+        (real, -(2**62), np.array([0, 0, -0.0, 0, np.nan, np.nan], np.float32)),
+        (whole, 3, whole),
+        (whole, -1, np.array([20, 20, -40, 150, 2147483650])),
+        (whole, -10, np.zeros_like(whole)),
+        (whole, -(2**62), np.zeros_like(whole)),
+    ]:
+        out = hollow(x.shape, x.dtype)
+        op("aclnnRoundDecimals")(place(x), decimals, out)
+        assert_same(out.numpy(), expected, f"{x.dtype} {decimals}")
+
+
+def test_shifts_beyond_the_type_lose_every_bit_but_the_sign() -> None:
+    for kind in (np.int8, np.int32, np.int64, np.uint16, np.uint64):
+        x = np.array([1, 5 if np.dtype(kind).kind == "u" else -5, 7]).astype(kind)
+        count = np.array([100, 100, 0], kind)
+        left, right = hollow(x.shape, kind), hollow(x.shape, kind)
+        op("aclnnLeftShift")(place(x), place(count), left)
+        assert_same(left.numpy(), np.array([0, 0, 7], kind))
+        op("aclnnRightShift")(place(x), place(count), right)
+        assert_same(right.numpy(), np.where(count > 0, np.where(x < 0, -1, 0), x).astype(kind))
+
+
+def test_gamma_at_its_poles_and_below_zero() -> None:
+    x = np.array([0.0, -0.0, -2.0, -0.5, -2.5, 1.0, 0.5, np.inf, -np.inf, np.nan])
+    out = hollow(x.shape, np.float64)
+    op("aclnnLgamma")(place(x), out)
+    inf, nan, root = np.inf, np.nan, np.log(np.pi) / 2
+    expected = [inf, inf, inf, np.log(2) + root, np.log(8 / 15) + root, 0, root, inf, inf, nan]
+    assert_close(out.numpy(), np.array(expected))
+    op("aclnnDigamma")(place(x), out)
+    half = -np.euler_gamma - 2 * np.log(2)
+    slopes = [-inf, inf, nan, half + 2, half + 2 + 2 / 3 + 2 / 5, -np.euler_gamma, half, inf, nan]
+    assert_close(out.numpy(), np.array([*slopes, nan]))
+
+
+def test_a_scalar_is_looked_for_among_elements() -> None:
+    x = place(np.array([[1, 2, 3], [4, 5, 6]], np.float32), "transposed")
+    out = hollow((), np.bool_)
+    for value, invert, expected in [(5.0, False, True), (7.0, False, False), (5.0, True, False)]:
+        op("aclnnIsInScalarTensor")(value, x, False, invert, out)
+        assert out.numpy() == expected
+    op("aclnnIsInScalarTensor")(2.5, place(np.arange(3000, dtype=np.int32)), True, False, out)
+    assert not out.numpy()
+    op("aclnnIsInScalarTensor")(2999, place(np.arange(3000, dtype=np.int32)), True, False, out)
+    assert out.numpy()
+    op("aclnnIsInScalarTensor")(2.5, hollow((0, 3), np.float32), False, True, out)
+    assert out.numpy()
+    assert refusal("aclnnIsInScalarTensor", 1, x, False, False, hollow((1,), np.bool_)) == 161002
+    assert refusal("aclnnIsInScalarTensor", 1j, x, False, False, out) == 161002
+    assert refusal("aclnnIsInScalarTensor", 1, None, False, False, out) == 161001

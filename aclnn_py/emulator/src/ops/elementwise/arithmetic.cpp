@@ -12,6 +12,16 @@ EMU_BINARY_ALPHA_INPLACE_OF(InplaceAdd, Add, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_OF(Adds, Add, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_INPLACE_OF(InplaceAdds, Add, kAlikeScalars, types::kNumber)
 
+// The scalar stands in front: the formula's x is the tensor, a the scalar, b the factor.
+EMU_MEET_IN(AddV3, dtype_set(ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_INT8, ACL_INT32))
+EMU_FORMULA_XAB(AddV3, plus(a, times(b, x)))
+EMU_ROW(AddV3, AddV3, kFreeScalars, types::kReal, 1, 2,
+        (const aclScalar *self, const aclTensor *other, const aclScalar *alpha, aclTensor *out),
+        elementwise, {self, other, attribute(alpha)}, out)
+EMU_ROW(InplaceAddV3, AddV3, kFreeScalars, types::kReal, 1, 2,
+        (const aclScalar *self, aclTensor *otherRef, const aclScalar *alpha), elementwise_in_place,
+        {self, otherRef, attribute(alpha)}, otherRef)
+
 EMU_BINARY_ALPHA(Sub, kKeep, types::kNumber, minus(x, times(y, a)))
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceSub, Sub, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_OF(Subs, Sub, kKeep, types::kNumber)

@@ -20,6 +20,7 @@ EMU_BITWISE(BitwiseAnd, kPlain, x &y)
 EMU_BITWISE(BitwiseOr, kKeep, x | y)
 EMU_BITWISE(BitwiseXor, kKeep, x ^ y)
 EMU_BINARY_OF(BitwiseAndTensorOut, BitwiseAnd, kPlainFirst, kBits)
+EMU_BINARY_INPLACE_OF(InplaceBitwiseAndTensorOut, BitwiseAnd, kPlainFirst, kBits)
 
 EMU_FORMULA_X(BitwiseNot, ~x)
 EMU_FORMULA_X(BoolNot, x == T{} ? T{1} : T{})
@@ -34,6 +35,18 @@ EMU_OPERATOR(BitwiseNot, (const aclTensor *self, aclTensor *out)) {
   return elementwise(is_bool ? logic : bits, {self}, out, workspaceSize, executor);
 }
 EMU_CATCH
+
+EMU_FORMULA_XY(LeftShift, shift_left(x, y))
+EMU_FORMULA_XY(RightShift, shift_right(x, y))
+EMU_ROW(LeftShift, LeftShift, kPlainFirst, kBits, 2, 0,
+        (const aclTensor *self, const aclTensor *shiftBits, aclTensor *out), elementwise,
+        {self, shiftBits}, out)
+EMU_ROW(LeftShifts, LeftShift, kPlainFirst | kAlikeScalars, kBits, 1, 1,
+        (const aclTensor *self, const aclScalar *shiftBits, aclTensor *out), elementwise,
+        {self, shiftBits}, out)
+EMU_ROW(RightShift, RightShift, kKeep, kBits, 2, 0,
+        (const aclTensor *input, const aclTensor *shiftBits, aclTensor *out), elementwise,
+        {input, shiftBits}, out)
 
 // Narrower integers may meet one of these, but have no common divisor among themselves.
 EMU_MEET_IN(Gcd, dtype_set(ACL_INT16, ACL_INT32, ACL_INT64))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex numbers from their parts.
+// Complex numbers from their parts, and a part from them.
 #include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
 namespace emu {
@@ -9,5 +10,12 @@ EMU_FORMULA_XY(Complex, std::complex<T>(x, y))
 EMU_ROW(Complex, Complex, kOneDtype | kExact | kPlainFirst, types::kFloat, 2, 0,
         (const aclTensor *real, const aclTensor *imag, aclTensor *out), elementwise, {real, imag},
         out)
+
+EMU_FORMULA_XY(Polar, std::complex<T>(x *std::cos(y), x *std::sin(y)))
+EMU_ROW(Polar, Polar, kOneDtype | kExact | kPlainFirst, types::bit(Compute::F32), 2, 0,
+        (const aclTensor *input, const aclTensor *angle, aclTensor *out), elementwise,
+        {input, angle}, out)
+
+EMU_UNARY(Real, kExact | kPlain, types::kFloat | types::kComplex, real_part_of(x))
 
 }  // namespace emu

@@ -53,9 +53,15 @@ struct Walk {
         arguments(list.begin()),
         count(static_cast<int>(list.size())),
         in_place(writes_first),
-        out_name(check.facts().name(in_place ? 0 : count)) {}
+        out_name(check.facts().name(in_place ? first_tensor() : count)) {}
 
   const char *name(int i) const { return check.facts().name(i); }
+
+  int first_tensor() const {
+    int i = 0;
+    while (arguments[i].kind != Argument::kTensor) ++i;
+    return i;
+  }
 
   void nulls(const aclTensor *out) {
     for (int i = 0; i < count; ++i) {
@@ -80,9 +86,7 @@ struct Walk {
   void scalar_dtype(int i) {
     const Argument &a = arguments[i];
     if ((row.rule & kAlikeScalars) != 0) {
-      int lead = 0;
-      while (arguments[lead].kind != Argument::kTensor) ++lead;
-      check.dtype_in(name(i), a.scalar->dtype, allowed(name(lead)));
+      check.dtype_in(name(i), a.scalar->dtype, allowed(name(first_tensor())));
     } else if (a.kind == Argument::kOperand && (row.rule & kFreeScalars) == 0) {
       check.dtype_in(name(i), a.scalar->dtype, allowed(name(i)));
     }
@@ -208,7 +212,8 @@ bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs,
   if ((row.rule & kToBool) != 0) {
     task->result_dtype = ACL_BOOL;
   } else if (is_complex(dtype) && task->result == Compute::F32) {
-    task->result_dtype = ACL_FLOAT;  // the magnitude of a complex number
+    // a part of a complex number or its magnitude
+    task->result_dtype = dtype == ACL_COMPLEX32 ? ACL_FLOAT16 : ACL_FLOAT;
   } else if (is_complex(dtype) && task->result == Compute::F64) {
     task->result_dtype = ACL_DOUBLE;
   } else if (!is_complex(dtype) && task->result == Compute::C64) {

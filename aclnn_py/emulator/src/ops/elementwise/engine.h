@@ -110,7 +110,7 @@ struct Fold {
 Status elementwise_folded(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                           const Fold &fold, aclTensor *out, uint64_t *workspace_size,
                           aclOpExecutor **executor);
-// Phase one of a row that writes its first argument.
+// Phase one of a row that writes its first tensor.
 Status elementwise_in_place(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                             aclTensor *self, uint64_t *workspace_size, aclOpExecutor **executor);
 

@@ -216,6 +216,27 @@ bool sign_bit(T x) {
 }
 
 template <class T>
+auto real_part_of(T x) {
+  if constexpr (is_complex_v<T>) return x.real();
+  else return x;
+}
+
+// A count below 0 is 0. What is shifted out of the type is lost, the sign of a shift to the right
+// excepted.
+template <class T>
+T shift_left(T x, T count) {
+  constexpr T kWidth = static_cast<T>(8 * sizeof(T));
+  if (count >= kWidth) return T{};
+  return count <= T{} ? x : static_cast<T>(static_cast<Wrap<T>>(x) << count);
+}
+template <class T>
+T shift_right(T x, T count) {
+  constexpr T kLast = static_cast<T>(8 * sizeof(T) - 1);
+  if (count > kLast) return std::is_signed_v<T> ? static_cast<T>(x >> kLast) : T{};
+  return count <= T{} ? x : static_cast<T>(x >> count);
+}
+
+template <class T>
 bool truth(T x) {
   return x != T{};
 }

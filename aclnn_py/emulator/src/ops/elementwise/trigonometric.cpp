@@ -5,6 +5,18 @@
 #include "ops/elementwise/rows.h"
 
 namespace emu {
+namespace {
+
+// The whole part is taken off first, which is exact, so that the sine is right for a large x too.
+template <class T>
+T sinc(T x) {
+  if (x == T{}) return T(1);
+  const T whole = std::nearbyint(x);
+  const T sine = std::sin(T(3.14159265358979323846) * (x - whole));
+  return (std::fmod(whole, T(2)) == T{} ? sine : -sine) / (T(3.14159265358979323846) * x);
+}
+
+}  // namespace
 
 EMU_FLOAT_KERNEL(Tanh, tanh)
 
@@ -21,6 +33,7 @@ EMU_UNARY_PAIR(Asinh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kCo
                std::asinh(x))
 EMU_UNARY_PAIR(Acosh, kToFloat | kPlain, types::kFloat | types::kComplex, std::acosh(x))
 EMU_UNARY_PAIR(Atanh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::atanh(x))
+EMU_UNARY_PAIR(Sinc, kToFloat, types::kFloat, sinc(x))
 
 EMU_BINARY(Atan2, kToFloat | kAnyResult, types::kFloat, std::atan2(x, y))
 EMU_BINARY_INPLACE_OF(InplaceAtan2, Atan2, kToFloat | kAnyResult, types::kFloat)
