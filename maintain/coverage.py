@@ -321,6 +321,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " indices that are not padding, and leaves maxIndices as it is unless largest values"
         " are asked for; a bag without an index has the values 0 and the row -1. Offsets that"
         " do not begin with 0, decrease, or do not end with the number of indices are a fault.",
+        "ScatterReduce takes the reductions none, add and mul on a 950; the document leaves open"
+        " whether a chip has max, min and mean. ScatterDiv cuts quotients of whole numbers towards"
+        " zero, and a divisor of 0 is a fault. ScatterMax and ScatterMin keep a NaN of either side."
+        " Each value is rounded to the dtype before the next one is combined with it.",
+        "TfScatterAdd reads indices as rows where both shapes of updates fit. An index outside is a"
+        " fault.",
         "InplaceQuantScatter quantises as Quantize does, in float32: round(x / scale + zero).",
         "ScatterList takes any mask but 0 as true, and asks a 910B for the shapes that the document"
         " gives for a 950.",

@@ -89,15 +89,29 @@ void copy_each(char *const *from, char *const *to, int64_t count) {
 }
 
 template <class T>
-void combine_block(T *into, const T *with, int64_t count, Combine how) {
-  for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_integral_v<T>) {
-      using U = std::make_unsigned_t<T>;
-      const U a = static_cast<U>(into[i]), b = static_cast<U>(with[i]);
-      into[i] = static_cast<T>(how == Combine::kAdd ? a + b : a * b);
-    } else {
-      into[i] = how == Combine::kAdd ? into[i] + with[i] : into[i] * with[i];
+T combined(T a, T b, Combine how) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    const U x = static_cast<U>(a), y = static_cast<U>(b);
+    switch (how) {
+      case Combine::kAdd: return static_cast<T>(x + y);
+      case Combine::kMultiply: return static_cast<T>(x * y);
+      // The least number has no opposite; it wraps like a product.
+      case Combine::kDivide: return y == static_cast<U>(-1) && std::is_signed_v<T>
+                                        ? static_cast<T>(U{0} - x)
+                                        : static_cast<T>(a / b);
+      default: return (how == Combine::kMaximum) == (a < b) ? b : a;
     }
+  } else if constexpr (std::is_floating_point_v<T>) {
+    switch (how) {
+      case Combine::kAdd: return a + b;
+      case Combine::kMultiply: return a * b;
+      case Combine::kDivide: return a / b;
+      case Combine::kMaximum: return a != a || a > b ? a : b;
+      default: return a != a || a < b ? a : b;
+    }
+  } else {
+    return how == Combine::kAdd ? a + b : a * b;
   }
 }
 
@@ -107,7 +121,7 @@ void combine_one(char *target, const char *source, const LoadFn load, const Stor
   T a, b;
   load(target, 0, 1, &a);
   load(source, 0, 1, &b);
-  combine_block(&a, &b, 1, how);
+  a = combined(a, b, how);
   store(target, 0, 1, &a);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing single elements by index: the Scatter family, ScatterNd, InplaceScatterUpdate and
-// InplacePut.
+// Writing single elements by index: the Scatter family, InplaceScatterUpdate and InplacePut.
 #include "aclnnop/index.h"
+#include "core/chip.h"
 #include "ops/index/addresses.h"
 #include "ops/shape/movement.h"
+
+#include <cstring>
 
 namespace emu {
 namespace {
@@ -17,6 +19,8 @@ struct ScatterArguments {
   int64_t reduce;          // 0 replace, 1 add, 2 multiply
   const char *out_name = "out";
   const aclTensor *out;
+  // False: the values of self at the addressed positions take no part in the reduction.
+  bool include_self = true;
 };
 
 // out = self; out[index[i][j][k]][j][k] = src[i][j][k] for dim 0, and so on.
@@ -59,6 +63,7 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
                to = in_place ? self : plan.output(a.out);
   const aclScalar value = scalar ? *a.value : aclScalar();
   const int64_t reduce = a.reduce;
+  const bool anew = reduce != 0 && !a.include_self;
   const char *op = a.op;
   return plan.finish(
       [=](PlanContext &c) {
@@ -93,6 +98,19 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
         const bool line = target.layout.rank == 0;
         into.add_index(index, line ? 1 : target.layout.shape[axis],
                        line ? 0 : target.layout.stride[axis], Negative::kRefuse);
+        if (anew) {
+          alignas(16) char neutral[16] = {};
+          View start;
+          start.data = neutral;
+          start.dtype = target.dtype;
+          aclScalar number;
+          number.dtype = ACL_INT64;
+          const int64_t unit = reduce == 1 ? 0 : 1;
+          std::memcpy(number.value, &unit, sizeof unit);
+          fill_scalar(start, number);
+          start.layout = still(index.layout);
+          copy_addressed(Addresses(start), into, Order::kSequential, fault);
+        }
         if (reduce == 0) {
           copy_addressed(Addresses(with), into, Order::kSequential, fault);
         } else {
@@ -104,64 +122,15 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
       workspace_size, executor);
 }
 
-// out[indices[i]] = updates[i]: the last dimension of indices holds coordinates of the leading
-// dimensions.
-Status plan_scatter_nd(const char *op, const char *data_name, const aclTensor *data,
-                       const aclTensor *indices, const aclTensor *updates, const char *out_name,
-                       const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
-  Check check(op);
-  check.required(data_name, data)
-      .required("indices", indices)
-      .required("updates", updates)
-      .required(out_name, out);
-  check.dtype(data_name, data).dtype("indices", indices).dtype("updates", updates);
-  check.rank(data_name, data, 1, 8).rank("indices", indices, 1, 8);
-  if (!check.ok()) return check.status();
-  check.same_dtype("updates", updates->dtype, data_name, data->dtype);
-  check.same_dtype(out_name, out->dtype, data_name, data->dtype)
-      .shape(out_name, out, layout_of(*data));
-  movable(check, data_name, data);
-  const int64_t depth = indices->shape.back();
-  check.that(depth >= 1 && depth <= static_cast<int64_t>(data->rank()),
-             "indices has %lld as its last dimension; allowed: 1 to the rank of %s, %zu",
-             static_cast<long long>(depth), data_name, data->rank());
-  if (!check.ok()) return check.status();
-  Layout walk;
-  const int lead = static_cast<int>(indices->rank()) - 1, coordinates = static_cast<int>(depth);
-  for (int d = 0; d < lead; ++d) walk.push(indices->shape[static_cast<size_t>(d)], 0);
-  for (size_t d = static_cast<size_t>(depth); d < data->rank(); ++d) walk.push(data->shape[d], 0);
-  check.shape("updates", updates, walk);
-  if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const bool in_place = data == out;
-  const size_t from = in_place ? plan.output(out) : plan.input(data);
-  const size_t which = plan.input(indices), source = plan.input(updates),
-               to = in_place ? from : plan.output(out);
-  return plan.finish(
-      [=](PlanContext &c) {
-        const View target = view_of(c.tensor(to));
-        const Snapshot kept_index(view_of(c.tensor(which))),
-            kept_updates(view_of(c.tensor(source)));
-        if (!in_place) move_view(view_of(c.tensor(from)), target);
-        if (walk.count() == 0) return Status{0};
-        View base = target, column = kept_index.view();
-        const Layout index = column.layout;
-        base.layout = column.layout = still(walk);
-        for (int d = 0; d < lead; ++d) column.layout.stride[d] = index.stride[d];
-        for (int d = coordinates; d < target.layout.rank; ++d) {
-          base.layout.stride[lead + d - coordinates] = target.layout.stride[d];
-        }
-        Addresses into(base);
-        for (int d = 0; d < coordinates; ++d) {
-          into.add_index(column, target.layout.shape[d], target.layout.stride[d],
-                         Negative::kRefuse);
-          column.data += item_size(column.dtype);
-        }
-        IndexFault fault;
-        copy_addressed(Addresses(kept_updates.view()), into, Order::kSequential, fault);
-        return fault.status(op, "indices");
-      },
-      workspace_size, executor);
+// What the operator takes of the reductions that the interface names: a 910B adds to self, a 950
+// has the three of its kernel.
+Check &reductions(Check &check, int64_t reduce, bool include_self) {
+  const bool newer = chip_is_950();
+  check.that(newer || reduce == 1, "reduce is %lld; this chip takes 1 (add)",
+             static_cast<long long>(reduce));
+  check.that(reduce >= 0 && reduce <= 2, "reduce is %lld; allowed: 0 (none), 1 (add), 2 (mul)",
+             static_cast<long long>(reduce));
+  return check.that(newer || include_self, "includeSelf is false; this chip takes true");
 }
 
 }  // namespace
@@ -241,17 +210,42 @@ EMU_OPERATOR(ScatterAdd, (const aclTensor *self, int64_t dim, const aclTensor *i
 }
 EMU_CATCH
 
-EMU_OPERATOR(ScatterNd, (const aclTensor *data, const aclTensor *indices, const aclTensor *updates,
-                         aclTensor *out)) {
-  return emu::plan_scatter_nd("aclnnScatterNd", "data", data, indices, updates, "out", out,
-                              workspaceSize, executor);
+EMU_OPERATOR(ScatterReduce,
+             (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,
+              int64_t reduce, bool includeSelf, aclTensor *out)) {
+  emu::Check check("aclnnScatterReduce");
+  check.required("self", self).required("index", index).required("src", src).required("out", out);
+  if (!emu::reductions(check, reduce, includeSelf).ok()) return check.status();
+  emu::ScatterArguments call{};
+  call.op = "aclnnScatterReduce";
+  call.self = self;
+  call.dim = dim;
+  call.index = index;
+  call.src = src;
+  call.reduce = reduce;
+  call.include_self = includeSelf;
+  call.out = out;
+  return emu::plan_scatter(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 
-EMU_OPERATOR(ScatterNdUpdate,
-             (aclTensor *varRef, const aclTensor *indices, const aclTensor *updates)) {
-  return emu::plan_scatter_nd("aclnnScatterNdUpdate", "varRef", varRef, indices, updates, "varRef",
-                              varRef, workspaceSize, executor);
+EMU_OPERATOR(InplaceScatterReduce, (aclTensor *selfRef, int64_t dim, const aclTensor *index,
+                                    const aclTensor *src, int64_t reduce, bool includeSelf)) {
+  emu::Check check("aclnnInplaceScatterReduce");
+  check.required("selfRef", selfRef).required("index", index).required("src", src);
+  if (!emu::reductions(check, reduce, includeSelf).ok()) return check.status();
+  emu::ScatterArguments call{};
+  call.op = "aclnnInplaceScatterReduce";
+  call.self_name = "selfRef";
+  call.self = selfRef;
+  call.dim = dim;
+  call.index = index;
+  call.src = src;
+  call.reduce = reduce;
+  call.include_self = includeSelf;
+  call.out_name = "selfRef";
+  call.out = selfRef;
+  return emu::plan_scatter(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds, Bincount, Histc.
+// Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds,
+// Bucketize, Bincount, Histc.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
@@ -160,18 +162,19 @@ struct SearchArguments {
   const aclScalar *scalar;
   bool out_int32, right;
   const aclTensor *sorter, *out;
+  const char *sequence_name = "sortedSequence";
 };
 
 Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check(a.op);
-  check.required("sortedSequence", a.sequence);
+  check.required(a.sequence_name, a.sequence);
   if (a.scalar == nullptr) check.required("self", a.self);
   check.optional("sorter", a.sorter).required("out", a.out);
-  check.dtype("sortedSequence", a.sequence)
+  check.dtype(a.sequence_name, a.sequence)
       .dtype("self", a.self)
       .dtype("self", a.scalar)
       .dtype("sorter", a.sorter);
-  check.rank("sortedSequence", a.sequence, 1, 8);
+  check.rank(a.sequence_name, a.sequence, 1, 8);
   if (!check.ok()) return check.status();
   check.dtype_in("out", a.out->dtype, a.out_int32 ? dtype_set(ACL_INT32) : dtype_set(ACL_INT64));
   const Layout sequence = layout_of(*a.sequence),
@@ -261,6 +264,23 @@ EMU_OPERATOR(SearchSorteds, (const aclTensor *sortedSequence, const aclScalar *s
   return emu::plan_search(
       {"aclnnSearchSorteds", sortedSequence, nullptr, self, outInt32, right, sorter, out},
       workspaceSize, executor);
+}
+EMU_CATCH
+
+// SearchSorted in one row of bounds, which a 950 has under a name of its own.
+EMU_OPERATOR(Bucketize, (const aclTensor *self, const aclTensor *boundaries, bool outInt32,
+                         bool right, aclTensor *out)) {
+  emu::Check check("aclnnBucketize");
+  check.required("self", self).required("boundaries", boundaries).required("out", out);
+  check.that(emu::chip_is_950(), "this chip does not have the operator; allowed: the 950 series");
+  check.dtype("self", self).dtype("boundaries", boundaries);
+  check.rank("self", self, 0, 8).rank("boundaries", boundaries, 1, 1);
+  if (!check.ok()) return check.status();
+  check.that(boundaries->shape[0] > 0, "boundaries has no elements; it needs at least one");
+  if (!check.ok()) return check.status();
+  return emu::plan_search({"aclnnBucketize", boundaries, self, nullptr, outInt32, right, nullptr,
+                           out, "boundaries"},
+                          workspaceSize, executor);
 }
 EMU_CATCH
 
