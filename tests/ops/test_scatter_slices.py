@@ -39,12 +39,13 @@ def newer() -> Iterator[Chip950]:
 
 
 def numbers(rng: np.random.Generator, shape: tuple[int, ...], name: str) -> Array:
-    return values(rng, shape, NUMPY[name.upper().replace("FLOAT32", "FLOAT")], 1, 9)
+    made: Array = values(rng, shape, NUMPY[name.upper().replace("FLOAT32", "FLOAT")], 1, 9)
+    return made
 
 
 def joined(x: Array, index: Array, updates: Array, join: Join) -> Array:
     """Row after row, rounded to the dtype after each."""
-    result = x.copy()
+    result: Array = x.copy()
     with np.errstate(over="ignore"):
         for row, update in zip(index.ravel(), updates.reshape(-1, *x.shape[1:]), strict=True):
             result[row] = join(result[row], update).astype(x.dtype)

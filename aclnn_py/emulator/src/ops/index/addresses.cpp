@@ -97,9 +97,9 @@ T combined(T a, T b, Combine how) {
       case Combine::kAdd: return static_cast<T>(x + y);
       case Combine::kMultiply: return static_cast<T>(x * y);
       // The least number has no opposite; it wraps like a product.
-      case Combine::kDivide: return y == static_cast<U>(-1) && std::is_signed_v<T>
-                                        ? static_cast<T>(U{0} - x)
-                                        : static_cast<T>(a / b);
+      case Combine::kDivide:
+        return y == static_cast<U>(-1) && std::is_signed_v<T> ? static_cast<T>(U{0} - x)
+                                                              : static_cast<T>(a / b);
       default: return (how == Combine::kMaximum) == (a < b) ? b : a;
     }
   } else if constexpr (std::is_floating_point_v<T>) {

@@ -67,8 +67,8 @@ enum class Order : bool { kFree, kSequential };
 void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault);
 
 // to[i] = combine(to[i], from[i]) in order; the combination is computed in the compute type of the
-// dtype. A quotient of whole numbers is cut towards zero, and the divisor must not be 0; NaN is both
-// the greatest and the least. Complex numbers are added and multiplied only.
+// dtype. A quotient of whole numbers is cut towards zero, and the divisor must not be 0; NaN is
+// both the greatest and the least. Complex numbers are added and multiplied only.
 enum class Combine : uint8_t { kAdd, kMultiply, kDivide, kMaximum, kMinimum };
 void combine_addressed(const Addresses &from, const Addresses &to, Combine how, IndexFault &fault);
 

@@ -156,14 +156,13 @@ EMU_CATCH
 EMU_OPERATOR(TfScatterAdd,
              (aclTensor *varRef, const aclTensor *indices, const aclTensor *updates)) {
   using namespace emu;
-  const SliceArguments a{"aclnnTfScatterAdd", "varRef", varRef,       indices, updates,
-                         "varRef",            varRef,   Combine::kAdd};
+  const SliceArguments a{"aclnnTfScatterAdd", "varRef", varRef, indices, updates, "varRef", varRef,
+                         Combine::kAdd};
   Check check(a.op);
   if (!check_slices(check, a).ok()) return check.status();
   check.rank("updates", updates, 1, 8);
   check.that(varRef->numel() > 0 || indices->numel() == 0,
-             "varRef has no elements; indices has %lld",
-             static_cast<long long>(indices->numel()));
+             "varRef has no elements; indices has %lld", static_cast<long long>(indices->numel()));
   if (!check.ok()) return check.status();
   const int rank = static_cast<int>(indices->rank());
   if (same_shape(layout_of(*updates), slices_of(a, rank, 1)))

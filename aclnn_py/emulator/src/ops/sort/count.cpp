@@ -278,9 +278,9 @@ EMU_OPERATOR(Bucketize, (const aclTensor *self, const aclTensor *boundaries, boo
   if (!check.ok()) return check.status();
   check.that(boundaries->shape[0] > 0, "boundaries has no elements; it needs at least one");
   if (!check.ok()) return check.status();
-  return emu::plan_search({"aclnnBucketize", boundaries, self, nullptr, outInt32, right, nullptr,
-                           out, "boundaries"},
-                          workspaceSize, executor);
+  return emu::plan_search(
+      {"aclnnBucketize", boundaries, self, nullptr, outInt32, right, nullptr, out, "boundaries"},
+      workspaceSize, executor);
 }
 EMU_CATCH
 
