@@ -240,6 +240,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " which the operands meet are lost; a shift to the right repeats the sign.",
         "RoundDecimals rounds halves to even, as Round does. Below 0 decimals are digits in front"
         " of the point, of integers too.",
+        "Addr rounds once, after the sum; a factor that is null is 1. The dim of LinalgCross is one"
+        " of self, whatever dimensions other has in front.",
+        "SignBitsPack and SignBitsUnpack are absent: their documents do not say which sign is a bit"
+        " of 1, where a byte begins, and what fills the last one.",
     ),
     "loss": (
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"

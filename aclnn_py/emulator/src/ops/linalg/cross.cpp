@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+// The cross product of vectors of three elements.
+#include "aclnnop/math.h"
+#include "ops/elementwise/formula.h"
+#include "ops/elementwise/rows.h"
+
+namespace emu {
+namespace {
+
+// The place `index` of an axis.
+View component(const View &view, int axis, int index) {
+  View one = view;
+  one.data += view.layout.stride[axis] * index * item_size(view.dtype);
+  one.layout = Layout();
+  for (int d = 0; d < view.layout.rank; ++d) {
+    if (d != axis) one.layout.push(view.layout.shape[d], view.layout.stride[d]);
+  }
+  return one;
+}
+
+}  // namespace
+
+EMU_FORMULA(LinalgCross, (T x, T y, T z, T w), minus(times(x, y), times(z, w)))
+EMU_OPERATOR(LinalgCross,
+             (const aclTensor *self, const aclTensor *other, int64_t dim, aclTensor *out)) {
+  static constexpr ElementwiseRow row = {
+      "aclnnLinalgCross", &block_table<LinalgCrossFormula, types::kNumber, 4, 0>, kKeep};
+  Check check(row.op);
+  check.required("self", self).required("other", other).required("out", out);
+  check.dtype("self", self).dtype("other", other).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.same_dtype("other", other->dtype, "self", self->dtype)
+      .same_dtype("out", out->dtype, "self", self->dtype)
+      .rank("self", self, 1, 8)
+      .rank("other", other, 0, 8)
+      .rank("out", out, 0, 8);
+  if (!check.ok()) return check.status();
+  const Layout left = layout_of(*self), right = layout_of(*other);
+  Layout shape;
+  check.that(broadcast_shapes(left, right, &shape),
+             "other has shape %s, which does not broadcast with %s", shape_text(right).c_str(),
+             shape_text(left).c_str());
+  int axis = 0;
+  check.that(wrap_dim(dim, left.rank, &axis), "dim is %lld; allowed: %d to %d",
+             static_cast<long long>(dim), -left.rank, left.rank - 1);
+  if (!check.ok()) return check.status();
+  axis += shape.rank - left.rank;
+  check.that(shape.shape[axis] == 3, "self and other have %lld elements along dim %lld; expected 3",
+             static_cast<long long>(shape.shape[axis]), static_cast<long long>(dim));
+  check.shape("out", out, shape);
+  ElementwiseTask task;
+  if (!check.ok() || !resolve_task(row, self->dtype, 4, &task)) return check.status();
+  PlanBuilder plan(row.op);
+  const size_t x = plan.input(self), y = plan.input(other), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View result = view_of(c.tensor(to));
+        // Each component needs two of either side, so what the result overwrites is read first.
+        const Snapshot a(view_of(c.tensor(x))), b(view_of(c.tensor(y)));
+        View u = a.view(), v = b.view();
+        u.layout = broadcast_to(u.layout, result.layout);
+        v.layout = broadcast_to(v.layout, result.layout);
+        for (int i = 0; i < 3; ++i) {
+          const int next = (i + 1) % 3, last = (i + 2) % 3;
+          const View in[] = {component(u, axis, next), component(v, axis, last),
+                             component(u, axis, last), component(v, axis, next)};
+          run_elementwise(task, in, component(result, axis, i));
+        }
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+}  // namespace emu
