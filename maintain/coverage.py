@@ -318,6 +318,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " QuantMatmulActivationQuantWeightNz does and the shape of its scales asks for; the shape"
         " of weightScale tells which way round the weight is.",
     ),
+    "sort": (
+        "Median and MedianDim count NaN as the greatest value, as Sort does. Their place, and that"
+        " of NanMedianDim, is the first of equal values. A row without a value is refused; one"
+        " without a number has the median NaN at place 0.",
+    ),
     "index": (
         "EmbeddingDenseBackward adds in float64 in the order of the indices. An index that names no"
         " row is a fault.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order along a dimension: Sort, Argsort, Topk, Kthvalue. Always stable; NaN counts as the greatest
-// value.
+// Order along a dimension: Sort, Argsort, Topk, Kthvalue, Median and its kin. Always stable; NaN
+// counts as the greatest value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
 #include "core/per_thread.h"
@@ -21,16 +21,19 @@ bool less(T a, T b) {
   return a < b;
 }
 
-// The first `kept` positions of a row in order.
+// Positions of a row in order, right from the one at `first` to before `last`.
 template <class T>
-void order_row(const T *values, int64_t width, int64_t kept, bool descending, int64_t *positions) {
+void order_row(const T *values, int64_t width, int64_t first, int64_t last, bool descending,
+               int64_t *positions) {
   std::iota(positions, positions + width, int64_t{0});
-  if (kept < width) {
-    const auto before = [&](int64_t a, int64_t b) {
-      const bool up = less(values[a], values[b]), down = less(values[b], values[a]);
-      return up || down ? (descending ? down : up) : a < b;
-    };
-    std::partial_sort(positions, positions + kept, positions + width, before);
+  const auto before = [&](int64_t a, int64_t b) {
+    const bool up = less(values[a], values[b]), down = less(values[b], values[a]);
+    return up || down ? (descending ? down : up) : a < b;
+  };
+  if (first + 1 == last) {
+    std::nth_element(positions, positions + first, positions + width, before);
+  } else if (last < width) {
+    std::partial_sort(positions, positions + last, positions + width, before);
   } else if (descending) {
     std::stable_sort(positions, positions + width,
                      [&](int64_t a, int64_t b) { return less(values[b], values[a]); });
@@ -45,7 +48,15 @@ struct OrderTask {
   int64_t kept;  // entries of each row written, from position `first` of the order
   int64_t first;
   bool descending;
+  bool numbers_only = false;  // one entry: the median of the values that are numbers
 };
+
+// The place of the lower median of the numbers in a row; the first place where it has none.
+template <class T>
+int64_t median_of_numbers(const T *values, int64_t width) {
+  const int64_t numbers = std::count_if(values, values + width, [](T v) { return v == v; });
+  return numbers > 0 ? (numbers - 1) / 2 : 0;
+}
 
 template <class T>
 void order_rows(const View &self, const View *values, const View *indices, const OrderTask &task) {
@@ -67,13 +78,13 @@ void order_rows(const View &self, const View *values, const View *indices, const
     auto &positions = PerThread<std::vector<int64_t>, OrderTask>::get();
     positions.resize(static_cast<size_t>(width));
     from.read(row * width, width, x);
-    const int64_t needed = task.first + task.kept;
-    order_row(x, width, needed, task.descending, positions.data());
+    const int64_t first = task.numbers_only ? median_of_numbers(x, width) : task.first;
+    order_row(x, width, first, first + task.kept, task.descending, positions.data());
     T *ordered = x + width;
     for (int64_t i = 0; i < task.kept; ++i)
-      ordered[i] = x[positions[static_cast<size_t>(task.first + i)]];
+      ordered[i] = x[positions[static_cast<size_t>(first + i)]];
     if (values != nullptr) value_to.write(row * task.kept, task.kept, ordered);
-    index_to.write(row * task.kept, task.kept, positions.data() + task.first);
+    index_to.write(row * task.kept, task.kept, positions.data() + first);
   });
 }
 
@@ -128,6 +139,90 @@ Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *work
           self = kept->view();
         }
         order(self, c.has(value) ? &values : nullptr, &indices, task);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+// One entry of each row goes to results that lack the dimension, or have 1 there.
+Status plan_entry(const OrderArguments &a, bool keeps, const OrderTask &task, Check &check,
+                  uint64_t *workspace_size, aclOpExecutor **executor) {
+  const Layout whole = layout_of(*a.self);
+  Layout shape;
+  for (int d = 0; d < whole.rank; ++d) {
+    if (d != task.axis || keeps) shape.push(d == task.axis ? 1 : whole.shape[d], 0);
+  }
+  check.shape_or_one_element("valuesOut", a.values, shape)
+      .shape_or_one_element("indicesOut", a.indices, shape);
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(a.op);
+  const size_t from = plan.input(a.self), value = plan.output(a.values),
+               index = plan.output(a.indices);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const auto with_axis = [&](View view) {
+          if (keeps || view.layout.rank == whole.rank) return view;
+          const Layout given = view.layout;
+          view.layout = Layout();
+          for (int d = 0, g = 0; d < whole.rank; ++d) {
+            if (d == task.axis) view.layout.push(1, 0);
+            else view.layout.push(given.shape[g], given.stride[g]), ++g;
+          }
+          return view;
+        };
+        const View values = with_axis(view_of(c.tensor(value))),
+                   indices = with_axis(view_of(c.tensor(index)));
+        const Snapshot kept(view_of(c.tensor(from)));
+        order(kept.view(), &values, &indices, task);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
+// The lower median along a dimension, its NaNs left out or counted as the greatest values.
+Status plan_median(const OrderArguments &a, bool keeps, bool numbers_only, uint64_t *workspace_size,
+                   aclOpExecutor **executor) {
+  Check check(a.op);
+  int axis = 0;
+  if (!check_order(check, a, true, &axis).ok()) return check.status();
+  const int64_t width = a.self->rank() == 0 ? 1 : a.self->shape[static_cast<size_t>(axis)];
+  check.that(width > 0, "self has 0 along dim, %d; a median needs one value", axis);
+  check.that(numbers_only || a.self->dtype != ACL_BF16 || width > 1,
+             "self is BFLOAT16 with 1 along dim, %d; the operator needs 2 there", axis);
+  if (!check.ok()) return check.status();
+  return plan_entry(a, keeps, {axis, 1, (width - 1) / 2, false, numbers_only}, check,
+                    workspace_size, executor);
+}
+
+// The lower median of all elements.
+Status plan_whole_median(const char *op, const aclTensor *self, const char *out_name,
+                         const aclTensor *out, bool numbers_only, uint64_t *workspace_size,
+                         aclOpExecutor **executor) {
+  Check check(op);
+  check.required("self", self).required(out_name, out).dtype("self", self).rank("self", self, 0, 8);
+  if (!check.ok()) return check.status();
+  check.same_dtype(out_name, out->dtype, "self", self->dtype);
+  Layout one;
+  one.push(1, 1);
+  check.shape_or_one_element(out_name, out, one);
+  check.that(self->numel() > 0, "self has no elements; a median needs one value");
+  check.that(self->dtype != ACL_BF16 || (self->rank() > 0 && self->shape.back() > 1),
+             "self is BFLOAT16 with 1 as its last dimension; the operator needs 2 there");
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(op);
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const Snapshot kept(view_of(c.tensor(from)));
+        View line = kept.view(), value = view_of(c.tensor(to)), index;
+        const int64_t count = line.count();
+        line.layout = Layout();
+        line.layout.push(count, 1);
+        int64_t place = 0;
+        index.data = reinterpret_cast<char *>(&place);
+        index.dtype = ACL_INT64;
+        index.layout = one;
+        order(line, &value, &index, {0, 1, (count - 1) / 2, false, numbers_only});
         return Status{0};
       },
       workspace_size, executor);
@@ -196,38 +291,35 @@ EMU_OPERATOR(Kthvalue, (const aclTensor *self, int64_t k, int64_t dim, bool keep
   const OrderArguments arguments{"aclnnKthvalue", self, dim, valuesOut, "indicesOut", indicesOut};
   int axis = 0;
   if (!check_order(check, arguments, true, &axis).ok()) return check.status();
-  const Layout whole = layout_of(*self);
-  const int64_t width = whole.rank == 0 ? 1 : whole.shape[axis];
+  const int64_t width = self->rank() == 0 ? 1 : self->shape[static_cast<size_t>(axis)];
   check.that(k >= 1 && k <= width, "k is %lld; the dimension has %lld", static_cast<long long>(k),
              static_cast<long long>(width));
-  Layout shape;
-  for (int d = 0; d < whole.rank; ++d) {
-    if (d != axis || keepdim) shape.push(d == axis ? 1 : whole.shape[d], 0);
-  }
-  check.shape_or_one_element("valuesOut", valuesOut, shape)
-      .shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnKthvalue");
-  const size_t from = plan.input(self), value = plan.output(valuesOut),
-               index = plan.output(indicesOut);
-  return plan.finish(
-      [=](PlanContext &c) {
-        const auto with_axis = [&](View view) {
-          if (keepdim || view.layout.rank == whole.rank) return view;
-          const Layout given = view.layout;
-          view.layout = Layout();
-          for (int d = 0, g = 0; d < whole.rank; ++d) {
-            if (d == axis) view.layout.push(1, 0);
-            else view.layout.push(given.shape[g], given.stride[g]), ++g;
-          }
-          return view;
-        };
-        const View values = with_axis(view_of(c.tensor(value))),
-                   indices = with_axis(view_of(c.tensor(index)));
-        const Snapshot kept(view_of(c.tensor(from)));
-        order(kept.view(), &values, &indices, {axis, 1, k - 1, false});
-        return Status{0};
-      },
-      workspaceSize, executor);
+  return plan_entry(arguments, keepdim, {axis, 1, k - 1, false}, check, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(Median, (const aclTensor *self, aclTensor *valuesOut)) {
+  return emu::plan_whole_median("aclnnMedian", self, "valuesOut", valuesOut, false, workspaceSize,
+                                executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(NanMedian, (const aclTensor *self, aclTensor *out)) {
+  return emu::plan_whole_median("aclnnNanMedian", self, "out", out, true, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(MedianDim, (const aclTensor *self, int64_t dim, bool keepDim, aclTensor *valuesOut,
+                         aclTensor *indicesOut)) {
+  return emu::plan_median({"aclnnMedianDim", self, dim, valuesOut, "indicesOut", indicesOut},
+                          keepDim, false, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(NanMedianDim, (const aclTensor *self, int64_t dim, bool keepDim, aclTensor *valuesOut,
+                            aclTensor *indicesOut)) {
+  return emu::plan_median({"aclnnNanMedianDim", self, dim, valuesOut, "indicesOut", indicesOut},
+                          keepDim, true, workspaceSize, executor);
 }
 EMU_CATCH
