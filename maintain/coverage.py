@@ -242,6 +242,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of the point, of integers too.",
         "Addr rounds once, after the sum; a factor that is null is 1. The dim of LinalgCross is one"
         " of self, whatever dimensions other has in front.",
+        "The angle of a real number is pi below 0, else 0. Scale reads numAxes only with"
+        " scaleFromBlob, but refuses one below -1 in any case.",
         "SignBitsPack and SignBitsUnpack are absent: their documents do not say which sign is a bit"
         " of 1, where a byte begins, and what fills the last one.",
     ),

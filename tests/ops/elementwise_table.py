@@ -185,6 +185,7 @@ UNARY = [
     *both("Floor", np.floor, domain=(-9.5, 9.5)),
     *both("Frac", lambda x: x - np.trunc(x), domain=(-9.5, 9.5)),
     Case("Real", np.real),
+    Case("AngleV2", np.angle, rule="float"),
     Case("Lgamma", log_gamma, domain=(3.0, 9.0), same=True),
     Case("Digamma", digamma, domain=(2.5, 9.0), same=True),
     Case("IsFinite", np.isfinite, rule="bool"),

@@ -63,7 +63,7 @@ def result_dtype(case: Case, name: str) -> str:
         return "FLOAT"
     if case.rule == "complex":
         return "COMPLEX64"
-    if case.operator in {"Abs", "Real"} and name in COMPLEX:
+    if case.operator in {"Abs", "AngleV2", "Real"} and name in COMPLEX:
         return "FLOAT" if name == "COMPLEX64" else "DOUBLE"
     return name
 
@@ -507,3 +507,30 @@ def test_a_scalar_is_looked_for_among_elements() -> None:
     assert refusal("aclnnIsInScalarTensor", 1, x, False, False, hollow((1,), np.bool_)) == 161002
     assert refusal("aclnnIsInScalarTensor", 1j, x, False, False, out) == 161002
     assert refusal("aclnnIsInScalarTensor", 1, None, False, False, out) == 161001
+
+
+def test_a_scale_lies_along_some_neighbouring_dimensions() -> None:
+    rng = np.random.default_rng(3)
+    for dtype, layout in [(np.float32, "stepped"), (np.float16, "dense")]:
+        x = rng.normal(size=(2, 3, 4)).astype(dtype)
+        for shape, axis, count, blob, wide_shape in [
+            ((3,), 1, 1, True, (3, 1)),
+            ((3, 4), -2, -1, True, (3, 4)),
+            ((1,), 2, 0, True, (1,)),
+            ((2, 3), 0, 9, False, (2, 3, 1)),
+            ((), 1, 0, False, ()),
+        ]:
+            scale, bias = (rng.normal(size=shape).astype(dtype) for _ in range(2))
+            out = hollow(x.shape, dtype, layout)
+            tensors = place(x, layout), place(scale, layout), place(bias, layout)
+            product = wide(x) * wide(scale).reshape(wide_shape)
+            op("aclnnScale")(*tensors, axis, count, blob, out)
+            assert_close(out.numpy(), product + wide(bias).reshape(wide_shape), scale=4)
+            op("aclnnScale")(*tensors[:2], None, axis, count, blob, out)
+            assert_close(out.numpy(), product)
+    row = place(np.ones(3, np.float32))
+    matrix, out = hollow((2, 3), np.float32), hollow((2, 3), np.float32)
+    for arguments in [(0, 1, True), (2, 1, True), (1, 2, True), (1, -2, True), (0, 1, False)]:
+        assert refusal("aclnnScale", matrix, row, None, *arguments, out) == 161002, arguments
+    assert refusal("aclnnScale", matrix, row, None, -(2**63), 2**63 - 1, True, out) == 161002
+    assert refusal("aclnnScale", matrix, None, None, 1, 1, True, out) == 161001

@@ -5,6 +5,15 @@
 #include "ops/elementwise/rows.h"
 
 namespace emu {
+namespace {
+
+template <class T>
+auto angle(T x) {
+  if constexpr (is_complex_v<T>) return std::atan2(x.imag(), x.real());
+  else return is_nan(x) ? x : x < T{} ? T(3.14159265358979323846) : T{};
+}
+
+}  // namespace
 
 EMU_FORMULA_XY(Complex, std::complex<T>(x, y))
 EMU_ROW(Complex, Complex, kOneDtype | kExact | kPlainFirst, types::kFloat, 2, 0,
@@ -16,6 +25,7 @@ EMU_ROW(Polar, Polar, kOneDtype | kExact | kPlainFirst, types::bit(Compute::F32)
         (const aclTensor *input, const aclTensor *angle, aclTensor *out), elementwise,
         {input, angle}, out)
 
+EMU_UNARY(AngleV2, kToFloat, types::bit(Compute::F32) | types::bit(Compute::C64), angle(x))
 EMU_UNARY(Real, kExact | kPlain, types::kFloat | types::kComplex, real_part_of(x))
 
 }  // namespace emu

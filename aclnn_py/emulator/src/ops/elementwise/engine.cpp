@@ -94,8 +94,8 @@ struct Walk {
 
   // Where no dtype is named, the ones every array program has.
   DtypeSet allowed(const char *parameter) const {
-    const ParameterFacts *facts = check.facts().find(parameter);
-    return facts != nullptr && facts->dtypes != 0 ? facts->dtypes : kUsual;
+    const DtypeSet named = check.facts().dtypes_of(parameter);
+    return named == ~DtypeSet{0} ? kUsual : named;
   }
 
   void formats(const aclTensor *out) {
