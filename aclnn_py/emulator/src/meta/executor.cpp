@@ -225,11 +225,21 @@ size_t PlanBuilder::output_if(const aclTensor *tensor) {
   return tensor != nullptr ? output(tensor) : add(nullptr, Use::none, -1, -1);
 }
 size_t PlanBuilder::unused(const aclTensor *tensor) {
+  if (tensor != nullptr && !live(tensor)) {
+    stale_ = true;
+    tensor = nullptr;
+  }
   return add(tensor, Use::none, arguments_++, -1);
 }
 size_t PlanBuilder::input_list(const aclTensorList *list) { return add_list(list, Use::input); }
 size_t PlanBuilder::output_list(const aclTensorList *list) { return add_list(list, Use::output); }
-size_t PlanBuilder::unused_list(const aclTensorList *list) { return add_list(list, Use::none); }
+size_t PlanBuilder::unused_list(const aclTensorList *list) {
+  if (list != nullptr && !live(list)) {
+    stale_ = true;
+    list = nullptr;
+  }
+  return add_list(list, Use::none);
+}
 
 Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (const Status s = check_process(op_)) return s;
@@ -247,6 +257,13 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
     return fail(kInvalid,
                 "%sGetWorkspaceSize: a tensor has more elements, or a wider reach, than 64 "
                 "bits can count.",
+                op_);
+  }
+  // So does it with these, where the operator asks it about what it does not access.
+  if (stale_) {
+    return fail(kInvalid,
+                "%sGetWorkspaceSize: an argument that is not accessed is no aclTensor or "
+                "aclTensorList, or was destroyed; pass null.",
                 op_);
   }
   PlanState &plan = *executor_->plan;

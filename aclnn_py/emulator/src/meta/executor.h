@@ -134,6 +134,7 @@ class PlanBuilder {
   bool repeatable_allowed_ = true, waits_ = false;
   Status phase_two_code_ = 0;
   bool countable_ = true;
+  bool stale_ = false;
 };
 
 // The body of every aclnnXxx. Consumes the executor unless it is repeatable, whether it succeeds or

@@ -51,11 +51,12 @@ void check_weight(Check &check, const PreprocessArguments &a, WeightSizes *s) {
   check.that(a.weight_out->format == ACL_FORMAT_FRACTAL_NZ_C0_32,
              "outWeight has format %s; allowed: FRACTAL_NZ_C0_32",
              format_name(a.weight_out->format));
+  check.shape("outWeight", a.weight_out, layout_of(*a.weight));
+  if (!check.ok()) return;
   check.that(turned(*a.weight, *s), "weight is not a transposed view of dense memory");
   check.that(a.weight->offset % 2 == 0, "weight begins within a byte");
   check.that(turned(*a.weight_out, *s) && a.weight_out->offset == 0,
              "outWeight is not a transposed view from the start of its storage on");
-  check.shape("outWeight", a.weight_out, layout_of(*a.weight));
   if (!check.ok()) return;
   Dims storage;
   if (rank == 3) storage.push_back(s->groups);

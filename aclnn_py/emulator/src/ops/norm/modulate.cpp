@@ -84,7 +84,9 @@ EMU_OPERATOR(ModulateBackward,
   check.optional("scaleOptional", scaleOptional).optional("shiftOptional", shiftOptional);
   check.required("grad_input", grad_input);
   if (scaleOptional) check.required("grad_scale", grad_scale);
+  else check.optional("grad_scale", grad_scale);
   if (shiftOptional) check.required("grad_shift", grad_shift);
+  else check.optional("grad_shift", grad_shift);
   if (!check.ok()) return check.status();
   const aclTensor *by_scale = scaleOptional ? grad_scale : nullptr;
   const aclTensor *by_shift = shiftOptional ? grad_shift : nullptr;
