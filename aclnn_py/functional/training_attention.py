@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py import ops
-from aclnn_py.functional.arguments import expect_optional
+from aclnn_py.functional.arguments import expect_numbers, expect_optional
 from aclnn_py.functional.masks import attended_shape, softmax_shape
-from aclnn_py.operators.describe.argument_errors import expect_tensors
+from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
@@ -29,8 +29,8 @@ def flash_attention(
     drop_mask: Tensor | None = None,
     atten_mask: Tensor | None = None,
     prefix: Sequence[int] | None = None,
-    actual_seq_qlen: Sequence[int] | None = None,
-    actual_seq_kvlen: Sequence[int] | None = None,
+    actual_seq_q_len: Sequence[int] | None = None,
+    actual_seq_kv_len: Sequence[int] | None = None,
     num_heads: int = 1,
     scale: float = 1.0,
     keep_prob: float = 1.0,
@@ -64,9 +64,9 @@ def flash_attention(
         True for the keys to hide. Dtype bool | uint8.
     prefix : sequence of int, optional
         With ``sparse_mode`` 5 and 6, how many keys at its beginning each sequence always sees.
-    actual_seq_qlen : sequence of int, optional
+    actual_seq_q_len : sequence of int, optional
         With packed sequences, the end of each query.
-    actual_seq_kvlen : sequence of int, optional
+    actual_seq_kv_len : sequence of int, optional
         With packed sequences, the end of each sequence's keys.
     num_heads : int, default 1
         Number of heads of ``query``.
@@ -124,7 +124,7 @@ def flash_attention(
         softmax_shape(query, num_heads, input_layout), "float32", device=query.device
     )
     softmax_out = empty((0,), query.dtype_name, device=query.device)
-    if actual_seq_qlen is not None or actual_seq_kvlen is not None:
+    if actual_seq_q_len is not None or actual_seq_kv_len is not None:
         ops.flash_attention_var_len_score(
             query=query,
             key=key,
@@ -134,8 +134,8 @@ def flash_attention(
             padding_mask=None,
             atten_mask=atten_mask,
             prefix=prefix,
-            actual_seq_q_len=actual_seq_qlen,
-            actual_seq_kv_len=actual_seq_kvlen,
+            actual_seq_q_len=actual_seq_q_len,
+            actual_seq_kv_len=actual_seq_kv_len,
             scale_value=scale,
             keep_prob=keep_prob,
             pre_tokens=pre_tokens,
@@ -190,8 +190,8 @@ def flash_attention_backward(
     drop_mask: Tensor | None = None,
     atten_mask: Tensor | None = None,
     prefix: Sequence[int] | None = None,
-    actual_seq_qlen: Sequence[int] | None = None,
-    actual_seq_kvlen: Sequence[int] | None = None,
+    actual_seq_q_len: Sequence[int] | None = None,
+    actual_seq_kv_len: Sequence[int] | None = None,
     num_heads: int = 1,
     scale: float = 1.0,
     keep_prob: float = 1.0,
@@ -233,9 +233,9 @@ def flash_attention_backward(
         True for the keys to hide. Dtype bool | uint8.
     prefix : sequence of int, optional
         With ``sparse_mode`` 5 and 6, how many keys at its beginning each sequence always sees.
-    actual_seq_qlen : sequence of int, optional
+    actual_seq_q_len : sequence of int, optional
         With packed sequences, the end of each query.
-    actual_seq_kvlen : sequence of int, optional
+    actual_seq_kv_len : sequence of int, optional
         With packed sequences, the end of each sequence's keys.
     num_heads : int, default 1
         Number of heads of ``query``.
@@ -290,11 +290,13 @@ def flash_attention_backward(
         softmax_sum=softmax_sum,
     )
     expect_optional(pse=pse, drop_mask=drop_mask, atten_mask=atten_mask)
+    expect_whole(num_heads=num_heads)
+    expect_numbers(scale=scale)
     grad_query = empty(query.shape, query.dtype_name, device=grad_output.device)
     grad_key = empty(key.shape, key.dtype_name, device=grad_output.device)
     grad_value = empty(value.shape, value.dtype_name, device=grad_output.device)
     grad_pse = empty((0,), query.dtype_name, device=grad_output.device)
-    if actual_seq_qlen is not None or actual_seq_kvlen is not None:
+    if actual_seq_q_len is not None or actual_seq_kv_len is not None:
         ops.flash_attention_unpadding_score_grad(
             query=query,
             key_in=key,
@@ -309,8 +311,8 @@ def flash_attention_backward(
             softmax_in=None,
             attention_in=output,
             prefix=prefix,
-            actual_seq_q_len=actual_seq_qlen,
-            actual_seq_kv_len=actual_seq_kvlen,
+            actual_seq_q_len=actual_seq_q_len,
+            actual_seq_kv_len=actual_seq_kv_len,
             scale_value=scale,
             keep_prob=keep_prob,
             pre_tokens=pre_tokens,

@@ -269,10 +269,11 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "flash_attention": [
         ("f.flash_attention(qs, ks, ks, num_heads=4, input_layout='BNSD', scale=0.25)[0]",
          "attention(qs, ks, ks, 0.25)[0]")],
-    "flash_attention_backward": [  # the chances of a token are 1 together
-        ("f.sum(f.flash_attention_backward(qs, qs, ks, ks, *f.flash_attention(qs, ks, ks, "
-         "num_heads=4, input_layout='BNSD'), num_heads=4, input_layout='BNSD')[2], (2,))",
-         "qs.reshape(2, 2, 6, 16).sum(2)")],
+    "flash_attention_backward": [  # without a scale all keys have the same chance
+        ("f.flash_attention_backward(qs, qs, ks, ks, *f.flash_attention(qs, ks, ks, "
+         "num_heads=4, input_layout='BNSD', scale=0.0), num_heads=4, input_layout='BNSD', "
+         "scale=0.0)[2]",
+         "np.repeat(qs.reshape(2, 2, 6, 16).sum(2)[:, :, None] / 5, 5, 2)")],
     "interleave_rope": [
         ("f.interleave_rope(*(t.astype('float16') for t in (turned, ones, ones)))",
          "np.concatenate([turned[..., ::2] - turned[..., 1::2], "

@@ -155,7 +155,7 @@ def test_the_gradient_of_flash_attention(packed: bool) -> None:
     if packed:
         ends = [[int(e) for e in np.cumsum(n)] for n in (lengths, keys)]
         options |= {
-            "input_layout": "TND", "actual_seq_qlen": ends[0], "actual_seq_kvlen": ends[1],
+            "input_layout": "TND", "actual_seq_q_len": ends[0], "actual_seq_kv_len": ends[1],
         }  # fmt: skip
     operands = [place(tensor(parts)) for parts in (q, k, v)]
     out, highest, total = functional.flash_attention(*operands, **options)

@@ -9,8 +9,8 @@ __all__ = ["ROWS"]
 
 _OPTIONS = (
     "pse: Tensor | None = None, drop_mask: Tensor | None = None, atten_mask: Tensor | None = None, "
-    "prefix: Sequence[int] | None = None, actual_seq_qlen: Sequence[int] | None = None, "
-    "actual_seq_kvlen: Sequence[int] | None = None, num_heads: int = 1, scale: float = 1.0, "
+    "prefix: Sequence[int] | None = None, actual_seq_q_len: Sequence[int] | None = None, "
+    "actual_seq_kv_len: Sequence[int] | None = None, num_heads: int = 1, scale: float = 1.0, "
     "keep_prob: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 2147483647, "
     "input_layout: str = 'BSH', inner_precise: int = 0, sparse_mode: int = 0"
 )
@@ -18,11 +18,11 @@ _ATTRIBUTES = (
     "scale, keep_prob, pre_tokens, next_tokens, num_heads, input_layout, inner_precise, sparse_mode"
 )
 _MASKS = "pse, drop_mask, None, atten_mask"
-_LENGTHS = "actual_seq_qlen, actual_seq_kvlen"
+_LENGTHS = "actual_seq_q_len, actual_seq_kv_len"
 _RESULTS = "softmax_max, softmax_sum, softmax_out, out"
 _SLOPES = "grad_query, grad_key, grad_value, grad_pse"
 _KEPT = "softmax_max, softmax_sum, None, output"
-_PACKED = "actual_seq_qlen is not None or actual_seq_kvlen is not None"
+_PACKED = "actual_seq_q_len is not None or actual_seq_kv_len is not None"
 _TWO = "shape ``(batch, heads, tokens, 8)``, or ``(tokens, heads, 8)`` with packed sequences."
 _ABOUT = {
     "query": "Shape as ``input_layout`` says.",
@@ -35,8 +35,8 @@ _ABOUT = {
     "atten_mask": "True for the keys to hide.",
     "prefix": "With ``sparse_mode`` 5 and 6, how many keys at its beginning each sequence always "
     "sees.",
-    "actual_seq_qlen": "With packed sequences, the end of each query.",
-    "actual_seq_kvlen": "With packed sequences, the end of each sequence's keys.",
+    "actual_seq_q_len": "With packed sequences, the end of each query.",
+    "actual_seq_kv_len": "With packed sequences, the end of each sequence's keys.",
     "num_heads": "Number of heads of ``query``.",
     "scale": "Factor of the products.",
     "keep_prob": "Share of the scores that ``drop_mask`` keeps.",
@@ -120,5 +120,6 @@ ROWS = (
             "softmax_sum": "Its third result.",
         },
         returns="grad_query, grad_key, grad_value",
+        steps=("expect_whole(num_heads=num_heads)", "expect_numbers(scale=scale)"),
     ),
 )  # fmt: skip

@@ -35,6 +35,9 @@
 
 #define EMU_UNPACK(...) __VA_ARGS__
 
+// Almost every operator is called aclnn and a name.
+#define EMU_OPERATOR(NAME, PARAMETERS) EMU_OPERATOR_NAMED(aclnn##NAME, PARAMETERS)
+
 // Defines NAME (phase two) and opens the body of NAMEGetWorkspaceSize, in which `workspaceSize` and
 // `executor` are the out parameters of phase one. The body is a try block: EMU_CATCH ends it.
 #define EMU_OPERATOR_NAMED(NAME, PARAMETERS)                                                    \
@@ -47,6 +50,3 @@
   EMU_CATCH                                                                                     \
   EMU_EXPORT aclnnStatus NAME##GetWorkspaceSize(EMU_UNPACK PARAMETERS, uint64_t *workspaceSize, \
                                                 aclOpExecutor **executor) try
-
-// Almost every operator is called aclnn and a name.
-#define EMU_OPERATOR(NAME, PARAMETERS) EMU_OPERATOR_NAMED(aclnn##NAME, PARAMETERS)
