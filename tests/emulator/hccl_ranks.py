@@ -113,13 +113,20 @@ def library() -> Library:
     return _library
 
 
+def current_device(lib: Library) -> int | None:
+    """The device of the calling thread, or None before the first aclrtSetDevice."""
+    device = ct.c_int32()
+    return device.value if lib.status("aclrtGetDevice", ct.byref(device)) == 0 else None
+
+
 class Rank:
-    """One rank: a device, a stream and a communicator."""
+    """One rank: a device, a stream and a communicator. close() gives the thread its device back."""
 
     def __init__(self, rank: int, ranks: int, device: int | None = None) -> None:
         self.lib = library()
         self.rank, self.ranks = rank, ranks
         self.device = rank % 8 if device is None else device
+        self._before = current_device(self.lib)
         self.lib("aclrtSetDevice", self.device)
         self.stream = ct.c_void_p()
         self.lib("aclrtCreateStream", ct.byref(self.stream))
@@ -136,6 +143,9 @@ class Rank:
             self.comm = ct.c_void_p()
         self.free()
         self.lib.status("aclrtDestroyStream", self.stream)
+        if self._before is not None:
+            # What the test runner does on this thread after the test is for that device.
+            self.lib("aclrtSetDevice", self._before)
 
     def free(self) -> None:
         for buffer in self._buffers:
