@@ -540,6 +540,21 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " than the position, and the slot is that of the new position. Its tensors have a row of"
         " 1 + the guessed tokens for each sequence, or the same elements in one dimension.",
     ),
+    "objdetect": (
+        "RoiAlign and its versions compute positions in float32 and sum in float64. A sample more"
+        " than one element outside is 0, and so is a region that is not a number. With mode max a"
+        " bin is the largest of its samples. samplingRatio may be 1024 at most: the documents name"
+        " no limit. A region's image is rounded down; one that does not exist is a fault.",
+        "Iou and CIoU divide as the formulas do. eps lengthens the sides of all three areas, that"
+        " of the common part before it is limited to 0. Foreground is the area of gtBoxes. Where"
+        " the angles are equal the last term of CIoU, 0 / 0 for equal boxes, is 0.",
+        "NonMaxSuppression keeps a score equal to the threshold; of equal scores the box in front"
+        " comes first. Rows without a box hold -1; boxes that find no row are left out.",
+        "RoiPoolingWithArgMax takes any number of images, as its document's example does.",
+        "RoiPoolingGradWithArgMax overwrites gradInputRef, from which it takes the shape. Position"
+        " 0 is an element, a negative position an empty bin.",
+        "Blended images of UINT8 are the nearest whole numbers of float32, limited to 0 to 255.",
+    ),
     "norm": (
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",
