@@ -276,6 +276,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
         " PyTorch adapter documents it; the product that the document writes would keep it.",
+        "MultiScaleDeformableAttnFunction and its gradient take the place of a point as x, y, as"
+        " their formulas do. A map that reaches beyond the keys is a fault; keys outside all maps"
+        " have the gradient 0.",
     ),
     "ffn": (
         "What lies between the products is rounded to the dtype of x, with innerPrecise 1 also in"
