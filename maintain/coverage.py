@@ -225,7 +225,27 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Gradients of pools sum the slopes of an element in float64 and round once. A place outside"
         " the plane is a fault.",
     ),
+    "image": (
+        "Gradients of resizing use the maps of the functions, transposed: which elements a place"
+        " takes and with which shares is decided in one place. UpsampleNearest and its gradient"
+        " take each scale on its own, also where another one is not positive."
+        " UpsampleLinear1dBackward ignores a scale that does not belong to the sizes, as its"
+        " document says.",
+        "Antialiasing measures distances in steps between places where the result is smaller, so"
+        " that the filter has the width that its document names, and divides by the sum of the"
+        " weights. alignCorners changes the ratio and not where the first place lies. An image"
+        " more than 50 times the result, and a scale below 1/50, are refused.",
+        "Gradients of grid sampling: a position at the outermost element or behind it has no slope"
+        " where the padding moves it there, and one that reads the nearest element has none. With"
+        " a mask an absent gradient is not written.",
+        "ThreeInterpolateBackward takes three dimensions, and four of which the last is 1, as its"
+        " example has. Weights have the dtype of grad_x. An index outside the features is a fault.",
+        "Resize is absent: no document says which elements a place of its result is made of."
+        " Rasterizer is absent: its document does not say what pixels without a face hold, nor"
+        " where the index of a face begins to count.",
+    ),
     "math": (
+        "AffineGrid with alignCorners puts a single place along an axis in the middle, at 0.",
         "aclRfft1D keeps the transformed dimension where it is and puts the two parts last. aclStft"
         " multiplies the first winLength samples of each window, as the document's sum does; NumPy"
         " and PyTorch put a shorter window into the middle.",

@@ -14,6 +14,7 @@ from helpers.operators import NUMPY, hollow, refusal, wide
 import aclnn_py as ap
 
 from .problems import Case, In, Out, Problem, suite
+from .resize_oracle import resized, sampled
 from .window_oracle import FORMATS
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -21,6 +22,14 @@ pytestmark = pytest.mark.usefixtures("device")
 Rng = np.random.Generator
 Dtype = np.dtype[Any]
 Array = np.ndarray[Any, Any]
+KINDS = {
+    "Linear1d": "linear",
+    "Bilinear2d": "linear",
+    "Trilinear3d": "linear",
+    "Bicubic2d": "cubic",
+    "Bilinear2dAA": "smooth linear",
+    "Bicubic2dAA": "smooth cubic",
+}
 USUAL = frozenset(NUMPY) - {"UINT16", "UINT32", "UINT64"}
 
 
@@ -38,30 +47,6 @@ def padded(kind: str, note: str, x: Sequence[int], padding: list[int]) -> Case:
     return Case(f"{kind}Pad{spatial}d", build, note, dtypes=USUAL)
 
 
-def nearest(x: Array, counts: Sequence[int], scales: Sequence[float], shift: float) -> Array:
-    for d, count in enumerate(counts):
-        axis = x.ndim - len(counts) + d
-        size = x.shape[axis]
-        ratio = np.float32(1 / scales[d] if scales and scales[d] > 0 else size / count)
-        places = (np.arange(count, dtype=np.float32) + np.float32(shift)) * ratio
-        x = x.take(np.minimum(np.floor(places).astype(np.int64), size - 1), axis)
-    return x
-
-
-def linear(x: Array, counts: Sequence[int], scales: Sequence[float], align: bool) -> Array:
-    for d, count in enumerate(counts):
-        axis = x.ndim - len(counts) + d
-        size, i = x.shape[axis], np.arange(count)
-        if align:
-            places = i * ((size - 1) / max(count - 1, 1))
-        else:
-            ratio = 1 / scales[d] if scales[d] > 0 else size / count
-            places = np.clip((i + 0.5) * ratio - 0.5, 0, size - 1)
-        weights = np.maximum(0, 1 - abs(places[:, None] - np.arange(size)))
-        x = np.moveaxis(np.tensordot(x, weights, (axis, 1)), -1, axis)
-    return x
-
-
 def picked(
     operator: str, note: str, x: Sequence[int], counts: list[int], *scales: float, form: str = ""
 ) -> Case:
@@ -69,12 +54,14 @@ def picked(
 
     def build(rng: Rng, dtype: Dtype) -> Problem:
         image = sample(rng, tuple(x), dtype)
-        shift = 0.5 if "Exact" in operator else 0.0
+        kind = "middle" if "Exact" in operator else "below"
         if form.endswith("C"):
-            y = np.moveaxis(nearest(np.moveaxis(image, -1, 1), counts, scales, shift), 1, -1)
+            y = np.moveaxis(
+                resized(kind, np.moveaxis(wide(image), -1, 1), counts, False, scales), 1, -1
+            )
         else:
-            y = nearest(image, counts, scales, shift)
-        return [In(image, form), counts, *scales, Out(y, None, 1, form)]
+            y = resized(kind, wide(image), counts, False, scales)
+        return [In(image, form), counts, *scales, Out(y.astype(dtype), None, 1, form)]
 
     return Case(f"UpsampleNearest{operator}", build, note)
 
@@ -92,60 +79,22 @@ def weighed(
 
     def build(rng: Rng, dtype: Dtype) -> Problem:
         image = sample(rng, tuple(x), dtype, 1.0)
-        y = linear(wide(image), counts, scales, align)
+        y = resized(KINDS[operator], wide(image), counts, align, scales)
         return [In(image, form), counts, align, *scales, Out(y, dtype, 2, form)]
 
     return Case(f"Upsample{operator}", build, note)
 
 
-def sampled(x: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
-    """The image at the places of a grid, one axis after the other as a matrix of weights."""
-    height, width = x.shape[2:]
-    rows = weights(grid[..., 1], height, mode, padding, align)
-    columns = weights(grid[..., 0], width, mode, padding, align)
-    return np.einsum("nchw,nijh,nijw->ncij", x, rows, columns)
-
-
-def weights(place: Array, size: int, mode: int, padding: int, align: bool) -> Array:
-    x = (place + 1) / 2 * (size - 1) if align else ((place + 1) * size - 1) / 2
-
-    def moved(x: Array) -> Array:
-        if padding == 2:
-            begin, span = (0, size - 1) if align else (-0.5, size)
-            turn = abs(x - begin) % (2 * span) if span else x * 0
-            x = begin + np.minimum(turn, 2 * span - turn)
-        return x if padding == 0 else np.clip(x, 0, size - 1)
-
-    def keys(t: Array) -> Array:
-        a, t = -0.75, abs(t)
-        near = (a + 2) * t**3 - (a + 3) * t**2 + 1
-        return np.where(t <= 1, near, a * t**3 - 5 * a * t**2 + 8 * a * t - 4 * a)
-
-    if mode != 2:
-        x = moved(x)
-    if mode == 1:
-        taps = [(np.rint(x), np.ones_like(x))]
-    elif mode == 0:
-        taps = [(np.floor(x) + k, 1 - abs(x - np.floor(x) - k)) for k in (0, 1)]
-    else:
-        low = np.floor(x)
-        taps = [(moved(low + k), keys(x - low - k)) for k in (-1, 0, 1, 2)]
-    found = np.zeros((*place.shape, size))
-    for at, share in taps:
-        found += np.where(at[..., None] == np.arange(size), share[..., None], 0)
-    return found
-
-
-def grid_sample(mode: int, padding: int, align: bool) -> Case:
+def grid_sample(mode: int, padding: int, align: bool, spatial: int = 2) -> Case:
     def build(rng: Rng, dtype: Dtype) -> Problem:
-        x = rng.standard_normal((2, 3, 4, 5)).astype(dtype)
-        grid = (rng.standard_normal((2, 3, 7, 2)) * 1.2).astype(dtype)
+        x = rng.standard_normal((2, 3, 4, 5, 3)[: spatial + 2]).astype(dtype)
+        grid = (rng.standard_normal((2, *(3, 7, 2)[:spatial], spatial)) * 1.2).astype(dtype)
         y = sampled(wide(x), wide(grid), mode, padding, align)
         return [In(x), In(grid), mode, padding, align, Out(y, dtype, 8)]
 
     note = f"{mode}-{padding}-{align}"
     dtypes = frozenset({"FLOAT", "FLOAT16", "BFLOAT16"}) | ({"DOUBLE"} if mode < 2 else set())
-    return Case("GridSampler2D", build, note, dtypes=dtypes)
+    return Case(f"GridSampler{spatial}D", build, note, dtypes=dtypes)
 
 
 TestTable = suite(
@@ -156,6 +105,10 @@ TestTable = suite(
             for padding in (0, 1, 2)
             for align in (False, True)
         ),
+        grid_sample(0, 0, False, 3),
+        grid_sample(0, 1, True, 3),
+        grid_sample(0, 2, False, 3),
+        grid_sample(1, 2, True, 3),
         *(
             padded(kind, note, x, padding)
             for kind in ("Reflection", "Replication")
@@ -187,6 +140,15 @@ TestTable = suite(
         weighed("Bilinear2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 1.3),
         weighed("Bilinear2d", "aligned", (2, 3, 4, 5), [1, 7], True, 0.0, 0.0),
         weighed("Bilinear2d", "no-samples", (0, 3, 4, 5), [2, 2], True, 0.0, 0.0),
+        weighed("Bicubic2d", "both", (2, 3, 4, 9), [7, 4], False, 0.0, 0.0),
+        weighed("Bicubic2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 0.0, form="ND"),
+        weighed("Bicubic2d", "aligned", (2, 3, 1, 5), [1, 7], True, 0.0, 0.0),
+        weighed("Bilinear2dAA", "both", (2, 3, 14, 4), [5, 9], False, 0.0, 0.0),
+        weighed("Bilinear2dAA", "scales", (2, 3, 9, 7), [4, 3], False, 0.5, 0.0, form="ND"),
+        weighed("Bilinear2dAA", "aligned", (2, 3, 9, 4), [4, 6], True, 0.0, 0.0),
+        weighed("Bicubic2dAA", "both", (2, 3, 14, 4), [5, 9], False, 0.0, 0.0),
+        weighed("Bicubic2dAA", "fifty-to-one", (1, 1, 50, 3), [1, 1], False, 0.0, 0.0),
+        weighed("Bicubic2dAA", "aligned", (2, 3, 9, 4), [4, 6], True, 0.0, 0.0, form="ND"),
         weighed("Trilinear3d", "both", (1, 2, 3, 4, 5), [5, 3, 8], False, 0.0, 0.0, 0.0),
         weighed("Trilinear3d", "aligned", (1, 2, 3, 4, 5), [5, 3, 8], True, 0.0, 0.0, 0.0),
     ]
@@ -197,7 +159,7 @@ def test_bilinear_reads_channels_last() -> None:
     x = np.random.default_rng(3).standard_normal((2, 4, 5, 3)).astype(np.float64)
     out = ap.empty((2, 7, 6, 3), np.float64, format="NHWC")
     ap.ops.upsample_bilinear2d(ap.from_numpy(x, format="NHWC"), [7, 6], False, 0.0, 0.0, out)
-    oracle = np.moveaxis(linear(np.moveaxis(x, -1, 1), [7, 6], [0.0, 0.0], False), 1, -1)
+    oracle = np.moveaxis(resized("linear", np.moveaxis(x, -1, 1), [7, 6], False, []), 1, -1)
     np.testing.assert_allclose(out.numpy(), oracle, rtol=1e-12, atol=1e-12)
 
 
@@ -248,6 +210,12 @@ def test_scales_beyond_all_measure_stay_inside_the_image(scale: float) -> None:
         ("ap.ops.upsample_nearest2d(x.with_format('ND'), [6, 6], y)", "self has format ND"),
         ("ap.ops.upsample_nearest2d(x, [6, 6], y.with_format('NHWC'))", "out has format NHWC"),
         ("ap.ops.upsample_nearest2d(x[:1], [6, 6], y)", "batch and channels must be those of self"),
+        ("ap.ops.upsample_bicubic2d(x.with_format('NHWC'), [6, 6], False, 0, 0, y)", "format NHWC"),
+        ("ap.ops.upsample_bilinear2d_aa(x, [6, 6], False, -1, 0, y)", "scalesH is -1"),
+        (
+            "ap.ops.upsample_bicubic2d_aa(x, [6, 6], False, 0.01, 0, y)",
+            "scalesH is 0.01; antialiasing takes 0, or at least 0.02",
+        ),
         ("ap.ops.upsample_bilinear2d(x.astype('uint8'), [6, 6], False, 0, 0, y)", "dtype UINT8"),
         (
             "ap.ops.upsample_bilinear2d(x[:, :0], [6, 6], False, 0, 0, y)",

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+#include "ops/window/resampling.h"
+
+#include <cmath>
+
+#include "core/pool.h"
+#include "ops/norm/rows.h"
+#include "ops/window/kernels.h"
+
+namespace emu {
+namespace {
+
+// Elements of the image for one of the result.
+double ratio_of(int64_t extent, int64_t count, double scale) {
+  return scale > 0 ? 1.0 / scale : static_cast<double>(extent) / static_cast<double>(count);
+}
+
+// Of place i, with the first and last elements of both at the same place.
+double aligned(double i, int64_t extent, int64_t count) {
+  return count > 1 ? i * static_cast<double>(extent - 1) / static_cast<double>(count - 1) : 0;
+}
+
+// The cubic of Keys.
+double keys(double distance, double a) {
+  const double d = std::abs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+// A tiny scale leads far behind the image, to values that no integer holds.
+double near(double place, int64_t extent) {
+  return std::min(place, static_cast<double>(extent) + 4);
+}
+
+void take_linear(Blend &blend, double place, int64_t extent) {
+  if (place < static_cast<double>(extent - 1)) {
+    const auto low = static_cast<int64_t>(place);
+    const double share = place - static_cast<double>(low);
+    blend.take(low, 1 - share);
+    blend.take(low + 1, share);
+  } else {
+    blend.take(extent - 1, 1);
+    blend.take(extent - 1, 0);
+  }
+}
+
+void take_cubic(Blend &blend, double place, int64_t extent) {
+  place = near(place, extent);
+  const auto low = static_cast<int64_t>(std::floor(place));
+  for (int64_t k = low - 1; k <= low + 2; ++k) {
+    blend.take(std::min(std::max<int64_t>(k, 0), extent - 1),
+               keys(place - static_cast<double>(k), -0.75));
+  }
+}
+
+void take_smooth(Blend &blend, double middle, double ratio, bool cubic, int64_t extent) {
+  const double step = std::max(ratio, 1.0), reach = (cubic ? 2 : 1) * step;
+  middle = near(middle, extent);
+  const auto wanted = static_cast<int64_t>(std::max(0.0, middle - reach + 0.5));
+  const int64_t begin = std::min(wanted, extent - 1),
+                end = std::max(begin + 1,
+                               std::min(static_cast<int64_t>(middle + reach + 0.5), extent));
+  std::vector<double> shares;
+  double sum = 0;
+  for (int64_t k = begin; k < end; ++k) {
+    const double distance = (static_cast<double>(k) + 0.5 - middle) / step;
+    shares.push_back(cubic ? keys(distance, -0.5) : std::max(0.0, 1 - std::abs(distance)));
+    sum += shares.back();
+  }
+  // Behind the image, where a scale leads that does not belong to the sizes, is the last element.
+  if (sum == 0) shares.assign(shares.size(), sum = 1);
+  for (int64_t k = begin; k < end; ++k) blend.take(k, shares[static_cast<size_t>(k - begin)] / sum);
+}
+
+// A row of the result from a row of the image; kTaps elements for each place, or 0 for any number.
+template <int kTaps, class T>
+void blend_row(const Blend &blend, const T *shares, const T *from, T *to) {
+  const int64_t count = blend.count(), *places = blend.places.data(), *starts = blend.starts.data();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = kTaps != 0 ? i * kTaps : starts[i],
+                  end = kTaps != 0 ? begin + kTaps : starts[i + 1];
+    T sum = 0;
+    for (int64_t k = begin; k < end; ++k) sum += shares[k] * from[places[k]];
+    to[i] = sum;
+  }
+}
+
+template <class T>
+using RowBlend = void (*)(const Blend &, const T *, const T *, T *);
+
+template <class T>
+RowBlend<T> row_blend(const Blend &blend) {
+  const int64_t most = blend.most();
+  // Every place takes as many.
+  if (most * blend.count() == blend.starts.back()) {
+    if (most == 1) return blend_row<1, T>;
+    if (most == 2) return blend_row<2, T>;
+    if (most == 4) return blend_row<4, T>;
+  }
+  return blend_row<0, T>;
+}
+
+void sum_rows(const float *const *rows, const float *shares, int64_t count, int64_t width,
+              float *to) {
+  window_kernels().weigh(rows, shares, count, width, 0.0f, to);
+}
+
+void sum_rows(const double *const *rows, const double *shares, int64_t count, int64_t width,
+              double *to) {
+  std::fill(to, to + width, 0.0);
+  for (int64_t k = 0; k < count; ++k) {
+    for (int64_t x = 0; x < width; ++x) to[x] += shares[k] * rows[k][x];
+  }
+}
+
+}  // namespace
+
+int64_t Blend::most() const {
+  int64_t found = 0;
+  for (size_t i = 1; i < starts.size(); ++i) found = std::max(found, starts[i] - starts[i - 1]);
+  return found;
+}
+
+std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count, double scale) {
+  // In float32 like the device: where the exact product is an integer, the rounded one may lie
+  // below it.
+  const auto ratio = static_cast<float>(ratio_of(extent, count, scale));
+  const float shift = filter == Filter::kMiddle ? 0.5f : 0.0f;
+  std::vector<int64_t> found(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const float place = (static_cast<float>(i) + shift) * ratio;
+    // Compared before the cast: a tiny scale makes values that no integer holds.
+    found[static_cast<size_t>(i)] =
+        place < static_cast<float>(extent) ? static_cast<int64_t>(place) : extent - 1;
+  }
+  return found;
+}
+
+Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count) {
+  const int d = axis - (kAxes - how.spatial);
+  Blend blend;
+  if (d < 0) {
+    for (int64_t i = 0; i < count; ++i) {
+      blend.take(i, 1);
+      blend.finish_place();
+    }
+    return blend;
+  }
+  const double scale = how.scales[static_cast<size_t>(d)];
+  if (how.filter == Filter::kBelow || how.filter == Filter::kMiddle) {
+    for (const int64_t place : nearest_places(how.filter, extent, count, scale)) {
+      blend.take(place, 1);
+      blend.finish_place();
+    }
+    return blend;
+  }
+  const double ratio =
+      how.align_corners ? aligned(1, extent, count) : ratio_of(extent, count, scale);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<double>(i);
+    const double place = how.align_corners ? aligned(at, extent, count) : (at + 0.5) * ratio - 0.5;
+    switch (how.filter) {
+      case Filter::kLinear: take_linear(blend, std::max(0.0, place), extent); break;
+      case Filter::kCubic: take_cubic(blend, place, extent); break;
+      // Corners change the ratio of these alone, and not where the first element lies.
+      default:
+        take_smooth(blend, (at + 0.5) * ratio, ratio, how.filter == Filter::kSmoothCubic, extent);
+    }
+    blend.finish_place();
+  }
+  return blend;
+}
+
+Blend transposed(const Blend &blend, int64_t extent) {
+  Blend turned;
+  turned.starts.assign(static_cast<size_t>(extent) + 1, 0);
+  for (const int64_t place : blend.places) ++turned.starts[static_cast<size_t>(place) + 1];
+  for (size_t i = 1; i < turned.starts.size(); ++i) turned.starts[i] += turned.starts[i - 1];
+  turned.places.resize(blend.places.size());
+  turned.shares.resize(blend.shares.size());
+  std::vector<int64_t> next(turned.starts.begin(), turned.starts.end() - 1);
+  for (int64_t i = 0; i < blend.count(); ++i) {
+    for (int64_t k = blend.starts[static_cast<size_t>(i)];
+         k < blend.starts[static_cast<size_t>(i) + 1]; ++k) {
+      const auto from = static_cast<size_t>(k);
+      const auto to = static_cast<size_t>(next[static_cast<size_t>(blend.places[from])]++);
+      turned.places[to] = i;
+      turned.shares[to] = blend.shares[from];
+    }
+  }
+  return turned;
+}
+
+template <class T>
+void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]) {
+  const int64_t rows = from.extent[1], width = from.extent[2];
+  const std::vector<T> shares(axes[2].shares.begin(), axes[2].shares.end());
+  const RowBlend<T> across = row_blend<T>(axes[2]);
+  const int64_t grain = std::max<int64_t>(
+      1, (int64_t{1} << 13) / std::max<int64_t>(1, std::max(from.area(), to.area())));
+  parallel_for(to.batch * to.channels, grain, [&](int64_t begin, int64_t end) {
+    std::vector<T> plane(static_cast<size_t>(from.area())), results(static_cast<size_t>(to.area())),
+        line(static_cast<size_t>(width)), weights;
+    std::vector<const T *> lines;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / to.channels, channel = i % to.channels;
+      RowSource<T>(from.plane(n, channel)).read(0, from.area(), plane.data());
+      T *write = results.data();
+      for (int64_t place = 0; place < axes[0].count() * axes[1].count(); ++place) {
+        const auto z = static_cast<size_t>(place / axes[1].count()),
+                   y = static_cast<size_t>(place % axes[1].count());
+        lines.clear();
+        weights.clear();
+        for (auto deep = static_cast<size_t>(axes[0].starts[z]);
+             deep < static_cast<size_t>(axes[0].starts[z + 1]); ++deep) {
+          for (auto down = static_cast<size_t>(axes[1].starts[y]);
+               down < static_cast<size_t>(axes[1].starts[y + 1]); ++down) {
+            lines.push_back(plane.data() +
+                            (axes[0].places[deep] * rows + axes[1].places[down]) * width);
+            weights.push_back(static_cast<T>(axes[0].shares[deep] * axes[1].shares[down]));
+          }
+        }
+        const T *source = line.data();
+        if (lines.size() == 1 && weights[0] == T(1)) {
+          source = lines[0];
+        } else {
+          sum_rows(lines.data(), weights.data(), static_cast<int64_t>(lines.size()), width,
+                   line.data());
+        }
+        across(axes[2], shares.data(), source, write);
+        write += to.extent[2];
+      }
+      RowTarget<T>(to.plane(n, channel)).write(0, to.area(), results.data());
+    }
+  });
+}
+
+template void blend_images<float>(const Image &, const Image &, const Blend (&)[kAxes]);
+template void blend_images<double>(const Image &, const Image &, const Blend (&)[kAxes]);
+
+}  // namespace emu

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How images of another size are made: which elements each place along an axis takes, and their
+// shares. The gradients use the same maps, turned around.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ops/window/geometry.h"
+
+namespace emu {
+
+enum class Filter {
+  kBelow,         // the nearest element below
+  kMiddle,        // the element nearest to the middle
+  kLinear,        // two neighbours
+  kCubic,         // four neighbours
+  kSmoothLinear,  // a triangle as wide as the step between places, at least two elements
+  kSmoothCubic,   // a cubic as wide as four steps, at least four elements
+};
+
+using Scales = std::array<double, kAxes>;
+
+struct Resampling {
+  Filter filter;
+  int spatial;
+  bool align_corners;
+  Scales scales;  // of the last dimensions; not positive: that of the sizes
+
+  bool smooth() const { return filter == Filter::kSmoothLinear || filter == Filter::kSmoothCubic; }
+};
+
+// A linear map along one axis: place i of the result takes the elements places[k] with the weights
+// shares[k], for k in [starts[i], starts[i + 1]).
+struct Blend {
+  std::vector<int64_t> starts = {0}, places;
+  std::vector<double> shares;
+
+  void take(int64_t place, double share) {
+    places.push_back(place);
+    shares.push_back(share);
+  }
+  void finish_place() { starts.push_back(static_cast<int64_t>(places.size())); }
+  int64_t count() const { return static_cast<int64_t>(starts.size()) - 1; }
+  int64_t most() const;  // elements that one place takes
+};
+
+// For each of `count` places along an axis the one element it takes, of the first two filters.
+std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count, double scale);
+
+// Of axis 0 to kAxes - 1; axes in front of the spatial ones stay as they are.
+Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count);
+// The map with its matrix transposed: from results to the `extent` elements of the image.
+Blend transposed(const Blend &blend, int64_t extent);
+
+// Applies a map to each axis of each plane. T is what sums are made in, float or double.
+template <class T>
+void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]);
+
+}  // namespace emu
