@@ -106,6 +106,6 @@ def place_weights(place: Array, size: int, mode: int, padding: int, align: bool)
         taps = [(low, 1 - (x - low)), (low + 1, x - low)]
     else:
         taps = [(moved(low + k), keys(x - low - k, -0.75)) for k in (-1, 0, 1, 2)]
-    return sum(
-        np.where(at[..., None] == np.arange(size), share[..., None], 0) for at, share in taps
-    )
+    elements = np.arange(size)
+    parts = [np.where(at[..., None] == elements, share[..., None], 0) for at, share in taps]
+    return np.asarray(np.sum(parts, 0))
