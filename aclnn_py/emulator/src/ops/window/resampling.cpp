@@ -114,7 +114,50 @@ void sum_rows(const double *const *rows, const double *shares, int64_t count, in
   }
 }
 
+Blend unchanged(int64_t extent) {
+  Blend blend;
+  for (int64_t i = 0; i < extent; ++i) {
+    blend.take(i, 1);
+    blend.finish_place();
+  }
+  return blend;
+}
+
+// One axis, with its shares in the type of the sums.
+template <class T>
+struct AxisShares {
+  explicit AxisShares(const Blend &map)
+      : blend(map), shares(map.shares.begin(), map.shares.end()) {}
+
+  // Place i of the result, of `size` neighbouring elements for each element of the axis: where they
+  // lie ready, or `to`.
+  const T *combined(int64_t i, const T *from, int64_t size, std::vector<const T *> *rows,
+                    T *to) const {
+    const int64_t begin = blend.starts[static_cast<size_t>(i)],
+                  end = blend.starts[static_cast<size_t>(i) + 1];
+    rows->clear();
+    for (int64_t k = begin; k < end; ++k)
+      rows->push_back(from + blend.places[static_cast<size_t>(k)] * size);
+    if (end - begin == 1 && shares[static_cast<size_t>(begin)] == T(1)) return rows->front();
+    sum_rows(rows->data(), shares.data() + begin, end - begin, size, to);
+    return to;
+  }
+
+  const Blend &blend;
+  const std::vector<T> shares;
+};
+
+// The channels of images of one line as the lines of one channel.
+Image channels_as_rows(Image image) {
+  image.extent[1] = image.channels;
+  image.stride[1] = image.channel_stride;
+  image.channels = 1;
+  return image;
+}
+
 }  // namespace
+
+bool Blend::untouched() const { return places.size() == 1 && count() == 1 && shares[0] == 1; }
 
 int64_t Blend::most() const {
   int64_t found = 0;
@@ -139,14 +182,8 @@ std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count
 
 Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count) {
   const int d = axis - (kAxes - how.spatial);
+  if (d < 0) return unchanged(count);
   Blend blend;
-  if (d < 0) {
-    for (int64_t i = 0; i < count; ++i) {
-      blend.take(i, 1);
-      blend.finish_place();
-    }
-    return blend;
-  }
   const double scale = how.scales[static_cast<size_t>(d)];
   if (how.filter == Filter::kBelow || how.filter == Filter::kMiddle) {
     for (const int64_t place : nearest_places(how.filter, extent, count, scale)) {
@@ -194,42 +231,30 @@ Blend transposed(const Blend &blend, int64_t extent) {
 
 template <class T>
 void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]) {
-  const int64_t rows = from.extent[1], width = from.extent[2];
-  const std::vector<T> shares(axes[2].shares.begin(), axes[2].shares.end());
-  const RowBlend<T> across = row_blend<T>(axes[2]);
+  if (axes[0].untouched() && axes[1].untouched() && from.channels > 1) {
+    // Lines alone: those of all channels are one plane.
+    const Blend lines[kAxes] = {axes[0], unchanged(from.channels), axes[2]};
+    return blend_images<T>(channels_as_rows(from), channels_as_rows(to), lines);
+  }
+  const AxisShares<T> deep(axes[0]), down(axes[1]), across(axes[2]);
+  const RowBlend<T> blend_line = row_blend<T>(axes[2]);
+  const int64_t width = from.extent[2], slice = from.extent[1] * width;
   const int64_t grain = std::max<int64_t>(
       1, (int64_t{1} << 13) / std::max<int64_t>(1, std::max(from.area(), to.area())));
   parallel_for(to.batch * to.channels, grain, [&](int64_t begin, int64_t end) {
     std::vector<T> plane(static_cast<size_t>(from.area())), results(static_cast<size_t>(to.area())),
-        line(static_cast<size_t>(width)), weights;
-    std::vector<const T *> lines;
+        slices(static_cast<size_t>(slice)), line(static_cast<size_t>(width));
+    std::vector<const T *> rows;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / to.channels, channel = i % to.channels;
       RowSource<T>(from.plane(n, channel)).read(0, from.area(), plane.data());
       T *write = results.data();
-      for (int64_t place = 0; place < axes[0].count() * axes[1].count(); ++place) {
-        const auto z = static_cast<size_t>(place / axes[1].count()),
-                   y = static_cast<size_t>(place % axes[1].count());
-        lines.clear();
-        weights.clear();
-        for (auto deep = static_cast<size_t>(axes[0].starts[z]);
-             deep < static_cast<size_t>(axes[0].starts[z + 1]); ++deep) {
-          for (auto down = static_cast<size_t>(axes[1].starts[y]);
-               down < static_cast<size_t>(axes[1].starts[y + 1]); ++down) {
-            lines.push_back(plane.data() +
-                            (axes[0].places[deep] * rows + axes[1].places[down]) * width);
-            weights.push_back(static_cast<T>(axes[0].shares[deep] * axes[1].shares[down]));
-          }
+      for (int64_t z = 0; z < axes[0].count(); ++z) {
+        const T *source = deep.combined(z, plane.data(), slice, &rows, slices.data());
+        for (int64_t y = 0; y < axes[1].count(); ++y, write += to.extent[2]) {
+          blend_line(axes[2], across.shares.data(),
+                     down.combined(y, source, width, &rows, line.data()), write);
         }
-        const T *source = line.data();
-        if (lines.size() == 1 && weights[0] == T(1)) {
-          source = lines[0];
-        } else {
-          sum_rows(lines.data(), weights.data(), static_cast<int64_t>(lines.size()), width,
-                   line.data());
-        }
-        across(axes[2], shares.data(), source, write);
-        write += to.extent[2];
       }
       RowTarget<T>(to.plane(n, channel)).write(0, to.area(), results.data());
     }

@@ -42,7 +42,8 @@ struct Blend {
   }
   void finish_place() { starts.push_back(static_cast<int64_t>(places.size())); }
   int64_t count() const { return static_cast<int64_t>(starts.size()) - 1; }
-  int64_t most() const;  // elements that one place takes
+  int64_t most() const;    // elements that one place takes
+  bool untouched() const;  // one place that takes the one element there is
 };
 
 // For each of `count` places along an axis the one element it takes, of the first two filters.
