@@ -64,10 +64,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A token of MixedQuantSparseFlashMla is its quantised part and then its rotary part, as"
         " KvCompressEpilog takes it; elements are multiplied by their scales in float32. Its"
-        " metadata is not read either. The operators that make metadata are absent:"
-        " LightningIndexerV2Metadata, QuantLightningIndexerV2Metadata, SparseFlashMlaMetadata and"
-        " MixedQuantSparseFlashMlaMetadata share out work by a model of costs that no document"
-        " has.",
+        " metadata is not read either.",
+        "LightningIndexerV2Metadata, QuantLightningIndexerV2Metadata, SparseFlashMlaMetadata and"
+        " MixedQuantSparseFlashMlaMetadata fill the fields that the examples of their documents"
+        " name, and divide the work in the simplest way: each core has a run of whole tokens of"
+        " the queries, as even as they can be divided, up to but without the end that is named."
+        " Keys are not divided, so their places, and the fields of cores that join parts, are 0."
+        " A card divides by a model of costs that the documents do not give.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
         "NsaCompressAttention and NsaCompressAttentionInfer take the scores of blocks from the"
@@ -86,11 +89,17 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " needSchedule 1 it does first what InplaceAttentionWorkerScheduler does. A context whose"
         " selected_expert_num is not the width of expertScales is a fault: whether a row of a"
         " shared expert counts is not documented.",
-        "MlaPreprocess and MlaPreprocessV2 are absent: their documents do not say which part of"
-        " wdqkv stands in front, nor which part of a head of wuq, nor whether values are divided"
-        " by the scales of the quantisation or multiplied. Compressor is absent: the ranges of its"
-        " formulas lead beyond the sequence, and its document does not say what the first group,"
-        " the cache of states and the rows without a result hold.",
+        "MlaPreprocess and MlaPreprocessV2 take what their documents leave open from the programs"
+        " that call them: the rows of wdqkv are the latent key, its rotary part and the latent"
+        " query, a head of wuq has its rotary part behind, and values are divided by quantScale"
+        " before the offset is added. They round as MlaProlog does; a slot below 0 takes nothing,"
+        " one beyond the cache is a fault. The results are the caches, so kvCache and kvCacheRope"
+        " are not read. Refused are cacheMode 2, whose scales the documents do not explain,"
+        " qDownOut, which may be meant in front of the norm or behind it, and weights of floats,"
+        " whose quantMode is said not to be implemented.",
+        "Compressor is absent: the ranges of its formulas lead beyond the sequence, and its"
+        " document does not say what the first group, the cache of states and the rows without a"
+        " result hold.",
         "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
         " sequence count as zeros where no list says how many tokens count. A block of which none"
         " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
@@ -184,8 +193,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
     "conversion": (
         "NpuFormatCast fills what a block has beyond the tensor with zeros. On a 950 it casts"
         " floats of 8 and 4 bits too, as codes.",
-        "TransConvolutionWeight is absent: what it writes has the shape of its input and a format"
-        " that its document does not name.",
+        "TransConvolutionWeight makes FRACTAL_Z, whose shape is that of the example of"
+        " CalculateConvolutionWeightSize. How groups share its blocks is not documented, so it"
+        " takes one group. Convolution of a 310P reads such filters.",
         "ChunkCat fills the last chunks of a tensor up with zeros and flattens every chunk.",
     ),
     "conv": (
@@ -492,8 +502,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the rows in their order into yOut and what goes where into commCmdInfoOut. The rows leave"
         " when its teardown runs, so y and expandX must keep their values until then. Behind the"
         " last row assistInfoForCombine has rank -1. quantExpandX is not written.",
-        "AttentionToFFN and FFNToAttention are absent: they write into memory of other ranks whose"
-        " place and layout no document gives.",
+        "AttentionToFFN and FFNToAttention are absent: they have no result, and write into memory"
+        " of other ranks whose place and layout no document gives.",
         "The first versions of dispatch and combine take the numbers of ranks and the sizes that"
         " the second take. MoeUpdateExpert, DistributeBarrier and"
         " MoeDistributeCombineAddRmsNorm, which the documents give to other chips, run on a 910B"
@@ -525,8 +535,6 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
         " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
         " The scales of rows go with the rows.",
-        "AttentionToFFN and FFNToAttention are absent: they have no result, and write into memory"
-        " of the communicator whose layout no document has.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),

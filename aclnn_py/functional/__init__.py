@@ -320,7 +320,13 @@ _FUNCTIONS = {
         "tanh",
         "trunc",
     ),
-    "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    "quant": (
+        "pack_scale",
+        "trans_convolution_weight",
+        "trans_matmul_weight",
+        "trans_quant_param",
+        "unpack_scale",
+    ),
     "quantisation": (
         "anti_quant",
         "convert_weight_to_int4_pack",

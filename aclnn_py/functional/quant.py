@@ -17,7 +17,13 @@ from aclnn_py.tensor.layout import layout_of
 from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
-__all__ = ["pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"]
+__all__ = [
+    "pack_scale",
+    "trans_convolution_weight",
+    "trans_matmul_weight",
+    "trans_quant_param",
+    "unpack_scale",
+]
 
 _SCALE_BITS = np.uint64(0xFFFFE000)
 _OFFSET_SHIFT, _OFFSET_BITS = np.uint64(37), np.uint64(0x1FF)
@@ -205,4 +211,48 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     plain = tensor_over(blocked.buffer, rows)
     ops.inplace_copy(plain, weight, stream=stream)
     ops.trans_matmul_weight(plain, stream=stream)
+    return blocked
+
+
+def trans_convolution_weight(weight: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Copy filters of images into FRACTAL_Z, which convolutions of a 310P read fastest.
+
+    Parameters
+    ----------
+    weight : Tensor
+        Shape ``(n, c, h, w)``, strided views included; dtype float32 | float16; format NCHW.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape, dtype float16, in format FRACTAL_Z. It has memory of its own, of the size that
+        aclnnCalculateConvolutionWeightSize gives. Convolutions with one group take it.
+
+    Raises
+    ------
+    ValueError
+        ``weight`` has another number of dimensions than 4.
+    AclnnError
+        161002 the dtype or the format is refused, or the chip is not a 310P.
+    SymbolNotFoundError
+        The loaded library predates the operator.
+
+    Source
+    ------
+    aclnnTransConvolutionWeight (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(weight=weight)
+    blocked = empty(weight.shape, "float16", format=Format.FRACTAL_Z, device=weight.device)
+    # The operator knows its result by the plain shape, over memory that has room for the blocks.
+    rows = layout_of(
+        weight.shape,
+        contiguous_strides(weight.shape),
+        blocked.layout.dtype,
+        Format.NCHW,
+        blocked.storage_shape,
+    )
+    ops.trans_convolution_weight(weight, False, 1, tensor_over(blocked.buffer, rows), stream=stream)
     return blocked

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from math import prod
 
 from aclnn_py.tensor.dtypes import DType
 
@@ -16,8 +17,8 @@ class Format(IntEnum):
 
     The base formats are plain row-major memory and differ only in the meaning operators give to the
     dimensions. The FRACTAL_NZ family stores the last two dimensions in blocks of 16 rows and C0
-    columns, block columns outermost. FRACTAL_Z_3D stores the filters of a volume in blocks of 16
-    output channels and C0 input channels.
+    columns, block columns outermost. FRACTAL_Z and FRACTAL_Z_3D store the filters of images and
+    volumes in blocks of 16 output channels and C0 input channels.
     """
 
     NCHW = 0
@@ -26,6 +27,8 @@ class Format(IntEnum):
     """Images with the channels last."""
     ND = 2
     """Any rank, no meaning attached."""
+    FRACTAL_Z = 4
+    """Filters of NCHW in blocks of 16 output channels and 32 bytes of input channels."""
     HWCN = 16
     """Convolution weights with the output channels last."""
     NDHWC = 27
@@ -58,6 +61,7 @@ _RANKS = {
     Format.HWCN: 4,
     Format.NDHWC: 5,
     Format.NCDHW: 5,
+    Format.FRACTAL_Z: 4,
     Format.FRACTAL_Z_3D: 5,
     Format.NC: 2,
     Format.NCL: 3,
@@ -98,7 +102,12 @@ def format_of(value: object, argument: str = "format") -> Format:
 
 def is_blocked(format: Format) -> bool:
     """Whether the format cuts the tensor into blocks."""
-    return format is Format.FRACTAL_Z_3D or has_matrix_blocks(format)
+    return has_filter_blocks(format) or has_matrix_blocks(format)
+
+
+def has_filter_blocks(format: Format) -> bool:
+    """Whether the format is one of the filters of a convolution."""
+    return format is Format.FRACTAL_Z or format is Format.FRACTAL_Z_3D
 
 
 def has_matrix_blocks(format: Format) -> bool:
@@ -127,7 +136,8 @@ def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[i
     -------
     tuple of int
         ``shape`` itself for base formats; ``(..., ceil(n / C0), ceil(m / 16), 16, C0)`` for the
-        FRACTAL_NZ family; ``(d * ceil(c / C0) * h * w, ceil(n / 16), 16, C0)`` for FRACTAL_Z_3D.
+        FRACTAL_NZ family; ``(d * ceil(c / C0) * h * w, ceil(n / 16), 16, C0)`` for FRACTAL_Z_3D
+        and, with a depth of 1, for FRACTAL_Z.
 
     Raises
     ------
@@ -145,8 +155,8 @@ def storage_shape(shape: Sequence[int], format: Format, dtype: DType) -> tuple[i
     want = _RANKS.get(format)
     if want is not None and len(shape) != want:
         raise ValueError(f"format: {format.name} needs {want} dimensions, got {shape}")
-    if format is Format.FRACTAL_Z_3D:
-        n, c, d, h, w = shape
+    if has_filter_blocks(format):
+        n, c, *window = shape
         width = block_columns(format, dtype)
-        return (d * -(-c // width) * h * w, -(-n // BLOCK_ROWS), BLOCK_ROWS, width)
+        return (-(-c // width) * prod(window), -(-n // BLOCK_ROWS), BLOCK_ROWS, width)
     return shape

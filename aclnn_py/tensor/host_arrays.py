@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from aclnn_py.tensor import dtypes
 from aclnn_py.tensor.dtypes import DType
-from aclnn_py.tensor.formats import Format, is_blocked, storage_shape
+from aclnn_py.tensor.formats import Format, has_filter_blocks, is_blocked, storage_shape
 from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = ["to_host", "to_storage"]
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 def to_blocks(array: Array, format: Format, dtype: DType) -> Array:
     """Rearrange the elements into the blocks of a format; the margin is filled with zeros."""
     shape = storage_shape(array.shape, format, dtype)
-    if format is Format.FRACTAL_Z_3D:
+    if has_filter_blocks(format):
         return _filters_to_blocks(array, shape)
     batch, (across, down, height, width) = shape[:-4], shape[-4:]
     padded = np.zeros((*batch, down * height, across * width), array.dtype)
@@ -34,7 +34,7 @@ def to_blocks(array: Array, format: Format, dtype: DType) -> Array:
 
 def from_blocks(blocks: Array, shape: tuple[int, ...], format: Format) -> Array:
     """Undo ``to_blocks`` for a logical shape."""
-    if format is Format.FRACTAL_Z_3D:
+    if has_filter_blocks(format):
         return _filters_from_blocks(blocks, shape)
     across, down, height, width = blocks.shape[-4:]
     split = np.moveaxis(blocks, -4, -2)
@@ -43,22 +43,27 @@ def from_blocks(blocks: Array, shape: tuple[int, ...], format: Format) -> Array:
 
 
 def _filters_to_blocks(array: Array, stored: tuple[int, ...]) -> Array:
-    n, c, d, h, w = array.shape
+    n, c, d, h, w = _as_volume(array.shape)
     _, down, height, width = stored
     across = -(-c // width)
     padded = np.zeros((down * height, across * width, d, h, w), array.dtype)
-    padded[:n, :c] = array
+    padded[:n, :c] = array.reshape(n, c, d, h, w)
     split = padded.reshape(down, height, across, width, d, h, w)
     return np.ascontiguousarray(split.transpose(4, 2, 5, 6, 0, 1, 3)).reshape(stored)
 
 
 def _filters_from_blocks(blocks: Array, shape: tuple[int, ...]) -> Array:
-    n, c, d, h, w = shape
+    n, c, d, h, w = _as_volume(shape)
     _, down, height, width = blocks.shape
     across = -(-c // width)
     split = blocks.reshape(d, across, h, w, down, height, width)
     whole = split.transpose(4, 5, 1, 6, 0, 2, 3).reshape(down * height, across * width, d, h, w)
-    return np.ascontiguousarray(whole[:n, :c])
+    return np.ascontiguousarray(whole[:n, :c]).reshape(shape)
+
+
+def _as_volume(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Filters of an image are those of a volume with one slice."""
+    return shape if len(shape) == 5 else (*shape[:2], 1, *shape[2:])
 
 
 def to_storage(array: Array, dtype: DType, format: Format) -> npt.NDArray[np.uint8]:

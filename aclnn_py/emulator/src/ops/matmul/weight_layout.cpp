@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/statuses.h"
+#include "ops/copy/blocked_room.h"
 #include "ops/matmul/stack.h"
 
 #include <cstring>
@@ -15,24 +16,6 @@ namespace emu {
 namespace {
 
 int64_t blocks(int64_t extent, int64_t size) { return extent == 0 ? 0 : (extent - 1) / size + 1; }
-
-// Whether the blocked form has room behind the tensor: its storage says so, or the storage is
-// described as the plain matrix and lies in an allocation of its own, made for the blocked form.
-// Memory that is shared out to several tensors is neither.
-bool holds(const aclTensor &weight, int64_t needed) {
-  bool sizes = true;  // two negative extents have a positive product
-  for (size_t d = 0; d < weight.storage_shape.size(); ++d) sizes &= weight.storage_shape[d] >= 0;
-  if (sizes && weight.storage_shape.count() - weight.offset >= needed) return true;
-  void *start = nullptr;
-  size_t size = 0;
-  int device = -1;
-  if (weight.offset != 0 || !find_block(weight.data, &start, &size, &device) ||
-      start != weight.data)
-    return false;
-  constexpr int64_t kSlack = 4096;
-  const int64_t bytes = needed * item_size(weight.dtype), have = static_cast<int64_t>(size);
-  return have >= bytes && have - bytes <= bytes + kSlack;
-}
 
 // The address may have been bound anew since phase one.
 Status to_fractal(const aclTensor &tensor, int64_t needed, int device) {
@@ -125,7 +108,7 @@ EMU_OPERATOR(TransMatmulWeight, (aclTensor *mmWeightRef)) {
       storage.push_back(d);
     }
     needed = storage.count();
-    check.that(emu::holds(weight, needed),
+    check.that(emu::has_room(weight, needed),
                "mmWeightRef has a storage of %lld elements from its offset on; in FRACTAL_NZ it "
                "takes %lld. Make the memory as large as aclnnCalculateMatmulWeightSizeV2 says, and "
                "give that number as "

@@ -7,6 +7,7 @@
 
 #include "ops/norm/rows.h"
 #include "ops/window/convolution.h"
+#include "ops/window/filter_blocks.h"
 
 namespace emu {
 namespace {
@@ -24,17 +25,24 @@ Status plan_convolution(const ConvolutionCall &call, uint64_t *workspace_size,
   const size_t input = plan.input(call.input), weight = plan.input(call.weight),
                bias = plan.input(call.bias);
   const size_t output = plan.output(call.output);
+  const char *const op = call.op;
+  const bool blocked = call.weight->format == ACL_FORMAT_FRACTAL_Z;
   return plan.finish(
       [=](PlanContext &c) {
         const View result = view_of(c.tensor(output));
         if (result.count() == 0) return Status{0};
         Operands operands;
-        std::unique_ptr<char[]> memory[2];
+        std::unique_ptr<char[]> memory[2], unpacked;
         const bool half = convolution->through_half;
+        View stored = view_of(c.tensor(weight));
+        if (blocked) {
+          const aclTensor &blocks = c.tensor(weight);
+          if (const Status bad = unpack_filters(op, blocks, c.device(), &unpacked, &stored))
+            return bad;
+        }
         const View image =
             operand(operands.safe(view_of(c.tensor(input)), {result}), half, &memory[0]);
-        const View filters =
-            operand(operands.safe(view_of(c.tensor(weight)), {result}), half, &memory[1]);
+        const View filters = operand(operands.safe(stored, {result}), half, &memory[1]);
         const View shift = c.has(bias) ? operands.safe(view_of(c.tensor(bias)), {result}) : View();
         convolve(*convolution, image, filters, shift, result);
         return Status{0};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/window/convolution.h"
+#include "ops/window/filter_blocks.h"
 
 namespace emu {
 namespace {
@@ -36,11 +38,21 @@ void check_dtypes(Check &check, const ConvolutionCall &c) {
   }
 }
 
+// Filters that aclnnTransConvolutionWeight made.
+bool takes_blocks(const ConvolutionCall &c) {
+  return chip_is_310p() && !c.backward && !c.transposed && !c.narrow && c.input->rank() == 4 &&
+         c.groups == 1 && c.weight->dtype == ACL_FLOAT16;
+}
+
 void check_formats(Check &check, const ConvolutionCall &c) {
   static constexpr aclFormat kFormats[] = {ACL_FORMAT_NCL, ACL_FORMAT_NCHW, ACL_FORMAT_NCDHW};
   const aclFormat format = kFormats[c.input->rank() - 3];
   format_in(check, c.input_name, c.input, {format});
-  format_in(check, "weight", c.weight, {format});
+  if (takes_blocks(c) && c.weight->format == ACL_FORMAT_FRACTAL_Z) {
+    check_filter_blocks(check, *c.weight, "aclnnTransConvolutionWeight");
+  } else {
+    format_in(check, "weight", c.weight, {format});
+  }
   format_in(check, c.output_name, c.output, {format});
   if (c.bias != nullptr) {
     format_in(check, c.bias_name, c.bias,

@@ -5,12 +5,10 @@
 
 #include "aclnnop/conv.h"
 #include "core/chip.h"
-#include "core/host_memory.h"
-#include "core/memory.h"
 #include "core/statuses.h"
-#include "ops/copy/blocked_format.h"
 #include "ops/norm/rows.h"
 #include "ops/window/convolution.h"
+#include "ops/window/filter_blocks.h"
 
 namespace emu {
 namespace {
@@ -41,54 +39,6 @@ void check_arrays(Check &check, const QuantConvolutionCall &c) {
   values_from(check, "padding", c.padding, 0);
 }
 
-// Where the elements of a weight lie in its blocks of 16 channels of the output by 32 of the input.
-bool pair_weight(const aclTensor &weight, FormatPair *pair) {
-  return pair_formats(ACL_FORMAT_NCDHW, ACL_FRACTAL_Z_3D, weight.shape,
-                      block_columns(ACL_FRACTAL_Z_3D, weight.dtype), pair);
-}
-
-void check_blocks(Check &check, const aclTensor &weight) {
-  FormatPair pair;
-  check.that(pair_weight(weight, &pair), "weight has shape %s, whose blocks 64 bits do not count",
-             shape_text(layout_of(weight)).c_str());
-  if (!check.ok()) return;
-  const Dims &given = weight.storage_shape;
-  check.that(
-      given == pair.storage && weight.offset == 0 && weight.contiguous(),
-      "weight has a storage shape of %s; expected %s without an offset, as aclnnNpuFormatCast "
-      "makes it",
-      shape_text(given.data(), static_cast<int>(given.size())).c_str(),
-      shape_text(pair.storage.data(), static_cast<int>(pair.storage.size())).c_str());
-}
-
-// The weight as a dense (out, in, depth, height, width); the address was only known by its storage
-// shape.
-Status unpack_weight(const char *op, const aclTensor &weight, int device,
-                     std::vector<int8_t> *dense) {
-  FormatPair pair;
-  (void)pair_weight(weight, &pair);
-  const int64_t bytes = pair.storage.count();
-  int owner = -1;
-  if (!kernel_may_use(weight.data, static_cast<size_t>(bytes), device, &owner)) {
-    return fail(kKernelFault, "%s: the %lld bytes of weight in FRACTAL_Z_3D do not fit at %p (%s).",
-                op, static_cast<long long>(bytes), weight.data,
-                describe_address(weight.data).c_str());
-  }
-  const auto *from = static_cast<const int8_t *>(weight.data);
-  dense->resize(static_cast<size_t>(weight.numel()));
-  const BlockedAxis *to = pair.blocked.axis;
-  const int64_t *e = pair.extent;
-  size_t next = 0;
-  for (int64_t n = 0; n < e[0]; ++n)
-    for (int64_t c = 0; c < e[1]; ++c)
-      for (int64_t d = 0; d < e[2]; ++d)
-        for (int64_t h = 0; h < e[3]; ++h)
-          for (int64_t w = 0; w < e[4]; ++w)
-            (*dense)[next++] =
-                from[to[0].at(n) + to[1].at(c) + to[2].at(d) + to[3].at(h) + to[4].at(w)];
-  return 0;
-}
-
 void check_tensors(Check &check, const QuantConvolutionCall &c) {
   check.rank("input", c.input, 5, 5).rank("weight", c.weight, 5, 5);
   check.rank("output", c.output, 5, 5);
@@ -105,7 +55,7 @@ void check_tensors(Check &check, const QuantConvolutionCall &c) {
                  shape_text(layout_of(*tensor)).c_str(), static_cast<long long>(kShortest - 1));
     }
   }
-  if (c.blocked && check.ok()) check_blocks(check, *c.weight);
+  if (c.blocked && check.ok()) check_filter_blocks(check, *c.weight, "aclnnNpuFormatCast");
   const int64_t channels = c.weight->shape[0];
   check.that(c.groups == 1, "groups is %lld; it must be 1", static_cast<long long>(c.groups));
   check.that(c.weight->shape[1] == c.input->shape[1], "weight has %lld channels; input has %lld",
@@ -208,10 +158,10 @@ Status plan_quant_convolution(const QuantConvolutionCall &call, uint64_t *worksp
         std::unique_ptr<char[]> memory(new char[static_cast<size_t>(sums.count()) * 4]);
         sums.data = memory.get();
         View weight = view_of(c.tensor(filters));
-        std::vector<int8_t> dense;
+        std::unique_ptr<char[]> dense;
         if (blocked) {
-          if (const Status s = unpack_weight(op, c.tensor(filters), c.device(), &dense)) return s;
-          weight.data = reinterpret_cast<char *>(dense.data());
+          if (const Status s = unpack_filters(op, c.tensor(filters), c.device(), &dense, &weight))
+            return s;
         }
         convolve(*convolution, view_of(c.tensor(image)), weight, View(), sums);
         const int64_t channels = result.layout.shape[1],
