@@ -50,8 +50,8 @@ SLOT = (
 )  # the most that one tensor gets; what reaches further is a fault, or lies over others
 WORKSPACE = 8 << 20
 FRACTAL_NZ = 29
-# They change the format of a tensor in place, which takes its storage and not its view.
-REFORMATTING = frozenset({"aclnnTransMatmulWeight"})
+# They change the format of a tensor, which takes its storage and not its view.
+REFORMATTING = frozenset({"aclnnTransConvolutionWeight", "aclnnTransMatmulWeight"})
 # A kernel that runs long has nothing wrong with it.
 MOST_ELEMENTS = 1 << 16
 _RUN = "int32_t (*)(void *, uint64_t, void *, void *)"
