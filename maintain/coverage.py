@@ -403,6 +403,24 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the high half. The last value, to - 1, must be one of the dtype. Randperm exchanges"
         " element i with one of those from i on, which place offset + i chooses in the same way.",
     ),
+    "rnn": (
+        "Rows of the weights of LSTM and its gradient are those of the gates i, f, g, o, rows of"
+        " GRU's those of r, z, n. ThnnFusedLstmCell has its gates in the order i, g, f, o, as its"
+        " document says, and so has its gradient, whose formula for the bias names another order:"
+        " storage and gradGatesOut belong to the same gates as storageOut.",
+        "Products, sums and the states of a layer are float32; what a layer hands to the next one,"
+        " or its gradient to the one below, is rounded to the dtype of the tensors. dropout and"
+        " outputMask are not read, as the documents say for GRU and LstmBackward.",
+        "With batchSizes the rows of LSTM are (times, batch), and what lies behind the end of a"
+        " sequence is not read and is 0 in the results; rows of GRU are those that count, one time"
+        " after the other. hy and cy are the states at the end of each sequence. Sizes that are not"
+        " in descending order, begin with another number than the batch or do not add up to the"
+        " rows are a fault. Where train is false the lists of gates are left as they are.",
+        "dy, dh and dc of LstmBackward may be null and then count as 0, as the source has it."
+        " GRUBackward takes no batchSizes, as its document says.",
+        "BidirectionLSTM and BidirectionLSTMV2 run on a 310P alone. isbias asks for the biases and"
+        " bidirection for the weights of the way back; what they do not ask for is not read.",
+    ),
     "moe": (
         "The gradients of routing by a map are those of the forward operators: without padding the"
         " gradients of probabilities go to the places of the map in the order of the experts."

@@ -31,21 +31,21 @@ aclnnStatus aclnnGRU(void *workspace, uint64_t workspaceSize, aclOpExecutor *exe
 #ifndef ACLNN_PY_RNN_ACLNN_GRU_BACKWARD
 #define ACLNN_PY_RNN_ACLNN_GRU_BACKWARD
 /* Gradient of the gated recurrent unit network. Direction settled by meaning: hn, batchSizes read. */
-aclnnStatus aclnnGRUBackwardGetWorkspaceSize(const aclTensor *input, const aclTensorList *params, const aclTensor *hx, const aclTensor *dy, const aclTensor *dh, const aclTensorList *r, const aclTensorList *z, const aclTensorList *n, const aclTensorList *hn, const aclTensorList *h, const aclTensor *batchSizes, bool hasBias, int64_t numLayers, bool bidirection, bool batchFirst, aclTensor *dxOut, aclTensor *dhPrevOut, aclTensorList *dparamsOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnGRUBackwardGetWorkspaceSize(const aclTensor *input, const aclTensorList *params, const aclTensor *hx, const aclTensor *dy, const aclTensor *dh, const aclTensorList *r, const aclTensorList *z, const aclTensorList *n, const aclTensorList *hn, const aclTensorList *h, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, bool bidirection, bool batchFirst, aclTensor *dxOut, aclTensor *dhPrevOut, aclTensorList *dparamsOut, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnGRUBackward(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_RNN_ACLNN_LSTM
 #define ACLNN_PY_RNN_ACLNN_LSTM
 /* Long short-term memory network. */
-aclnnStatus aclnnLSTMGetWorkspaceSize(const aclTensor *input, const aclTensorList *params, const aclTensorList *hx, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst, aclTensor *output, aclTensor *hy, aclTensor *cy, aclTensorList *iOut, aclTensorList *jOut, aclTensorList *fOut, aclTensorList *oOut, aclTensorList *hOut, aclTensorList *cOut, aclTensorList *tanhCOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnLSTMGetWorkspaceSize(const aclTensor *input, const aclTensorList *params, const aclTensorList *hxOptional, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst, aclTensor *output, aclTensor *hy, aclTensor *cy, aclTensorList *iOut, aclTensorList *jOut, aclTensorList *fOut, aclTensorList *oOut, aclTensorList *hOut, aclTensorList *cOut, aclTensorList *tanhCOut, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnLSTM(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 
 #ifndef ACLNN_PY_RNN_ACLNN_LSTM_BACKWARD
 #define ACLNN_PY_RNN_ACLNN_LSTM_BACKWARD
 /* Gradient of the long short-term memory network. */
-aclnnStatus aclnnLstmBackwardGetWorkspaceSize(const aclTensor *input, const aclTensorList *hx, const aclTensorList *params, const aclTensor *dy, const aclTensor *dh, const aclTensor *dc, const aclTensorList *i, const aclTensorList *g, const aclTensorList *f, const aclTensorList *o, const aclTensorList *h, const aclTensorList *c, const aclTensorList *tanhc, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst, const aclBoolArray *outputMask, aclTensor *dxOut, aclTensor *dhPrevOut, aclTensor *dcPrevOut, aclTensorList *dparamsOut, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnLstmBackwardGetWorkspaceSize(const aclTensor *input, const aclTensorList *hx, const aclTensorList *params, const aclTensor *dyOptional, const aclTensor *dhOptional, const aclTensor *dcOptional, const aclTensorList *i, const aclTensorList *g, const aclTensorList *f, const aclTensorList *o, const aclTensorList *h, const aclTensorList *c, const aclTensorList *tanhc, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, double dropout, bool train, bool bidirectional, bool batchFirst, const aclBoolArray *outputMaskOptional, aclTensor *dxOut, aclTensor *dhPrevOut, aclTensor *dcPrevOut, aclTensorList *dparamsOut, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnLstmBackward(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
+#include "ops/rnn/layer.h"
+
+#include <algorithm>
+
+#include "core/pool.h"
+#include "ops/matmul/gemm.h"
+
+namespace emu {
+namespace {
+
+size_t at(int64_t n) { return static_cast<size_t>(n); }
+
+Matrix matrix(const float *data, int64_t rows, int64_t columns) {
+  Matrix m;
+  m.data = data;
+  m.rows = rows;
+  m.cols = columns;
+  m.row.stride = columns;
+  m.col.stride = 1;
+  return m;
+}
+
+// a @ b, plus a row where one is given.
+void multiply(const Matrix &a, const Matrix &b, const Floats &bias, float *to) {
+  GemmEpilogue epilogue;
+  if (!bias.empty()) epilogue.bias = matrix(bias.data(), 1, b.cols);
+  gemm(a, b, {to, ACL_FLOAT, b.cols, 1}, epilogue);
+}
+
+// The sum over the rows.
+Floats column_sums(const Floats &values, int64_t rows, int64_t columns) {
+  std::vector<double> sums(at(columns));
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) sums[at(c)] += double{values[at(r * columns + c)]};
+  }
+  return Floats(sums.begin(), sums.end());
+}
+
+// Where the states before each step lie.
+class Before {
+ public:
+  Before(const LayerCall &call, const std::vector<Floats> &planes) : call_(call), planes_(planes) {}
+
+  // The time before `time`, -1 in front of the first.
+  int64_t time(int64_t time) const {
+    if (!call_.reverse) return time - 1;
+    return time + 1 < call_.steps->times() ? time + 1 : -1;
+  }
+  const float *state(int which, int64_t now, int64_t sequence) const {
+    const TimeSteps &steps = *call_.steps;
+    const int64_t size = call_.weights->hidden, then = time(now);
+    if (then < 0 || sequence >= steps.count[at(then)]) {
+      return call_.initial + (which * steps.batch + sequence) * size;
+    }
+    const Floats &plane = planes_[at(call_.cell->state_plane[which])];
+    return plane.data() + (steps.first[at(then)] + sequence) * size;
+  }
+
+ private:
+  const LayerCall &call_;
+  const std::vector<Floats> &planes_;
+};
+
+// Hidden states before a time, as the rows of a matrix.
+void gather_hidden(const Before &before, int64_t time, int64_t count, int64_t size, float *to) {
+  for (int64_t b = 0; b < count; ++b) std::copy_n(before.state(0, time, b), size, to + b * size);
+}
+
+int64_t time_in_order(const TimeSteps &steps, int64_t place, bool backwards) {
+  return backwards ? steps.times() - 1 - place : place;
+}
+
+int64_t rows_at_once(int64_t size) {
+  return std::max<int64_t>(1, 2048 / std::max<int64_t>(1, size));
+}
+
+}  // namespace
+
+void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last) {
+  const CellKind &cell = *call.cell;
+  const TimeSteps &steps = *call.steps;
+  const LayerWeights &w = *call.weights;
+  const int64_t size = w.hidden, width = cell.gates * size;
+  planes->assign(at(cell.planes), Floats(at(steps.rows * size)));
+  last->assign(call.initial, call.initial + cell.states * steps.batch * size);
+  if (steps.times() == 0) return;
+  Floats input(at(steps.rows * width)), hidden(at(steps.batch * width)),
+      gathered(at(steps.batch * size));
+  multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), width, w.in).transposed(),
+           w.input_bias, input.data());
+  const Before before(call, *planes);
+  const Matrix recurrent = matrix(w.recurrent.data(), width, size).transposed();
+  for (int64_t place = 0; place < steps.times(); ++place) {
+    const int64_t time = time_in_order(steps, place, call.reverse);
+    const int64_t first = steps.first[at(time)], count = steps.count[at(time)];
+    gather_hidden(before, time, count, size, gathered.data());
+    multiply(matrix(gathered.data(), count, size), recurrent, w.recurrent_bias, hidden.data());
+    parallel_for(count, rows_at_once(size), [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const float *states[kMostStates];
+        float *row[kMostPlanes];
+        for (int s = 0; s < cell.states; ++s) states[s] = before.state(s, time, b);
+        for (int p = 0; p < cell.planes; ++p) row[p] = (*planes)[at(p)].data() + (first + b) * size;
+        cell.forward(
+            {size, input.data() + (first + b) * width, hidden.data() + b * width, states, row});
+      }
+    });
+    for (int s = 0; s < cell.states; ++s) {
+      const Floats &plane = (*planes)[at(cell.state_plane[s])];
+      std::copy_n(plane.data() + first * size, count * size, last->data() + s * steps.batch * size);
+    }
+  }
+}
+
+void run_layer_gradient(const LayerCall &call, const std::vector<Floats> &planes,
+                        const float *y_slope, int64_t y_stride, Floats *states, float *x_slope,
+                        LayerWeights *slopes) {
+  const CellKind &cell = *call.cell;
+  const TimeSteps &steps = *call.steps;
+  const LayerWeights &w = *call.weights;
+  const int64_t size = w.hidden, width = cell.gates * size;
+  Floats input(at(steps.rows * width)), other, before_all(at(steps.rows * size)),
+      product(at(steps.batch * size));
+  if (!cell.equal_products) other.resize(input.size());
+  Floats &hidden = cell.equal_products ? input : other;
+  const Before before(call, planes);
+  for (int64_t place = 0; place < steps.times(); ++place) {
+    const int64_t time = time_in_order(steps, place, !call.reverse);
+    const int64_t first = steps.first[at(time)], count = steps.count[at(time)];
+    gather_hidden(before, time, count, size, before_all.data() + first * size);
+    parallel_for(count, rows_at_once(size), [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const float *then[kMostStates], *row[kMostPlanes];
+        float *slope[kMostStates];
+        for (int s = 0; s < cell.states; ++s) {
+          then[s] = before.state(s, time, b);
+          slope[s] = states->data() + (s * steps.batch + b) * size;
+        }
+        for (int p = 0; p < cell.planes; ++p) row[p] = planes[at(p)].data() + (first + b) * size;
+        const float *given = y_slope + (first + b) * y_stride;
+        for (int64_t i = 0; i < size; ++i) slope[0][i] += given[i];
+        cell.backward({size, then, row, slope, input.data() + (first + b) * width,
+                       hidden.data() + (first + b) * width});
+      }
+    });
+    multiply(matrix(hidden.data() + first * width, count, width),
+             matrix(w.recurrent.data(), width, size), {}, product.data());
+    for (int64_t i = 0; i < count * size; ++i) (*states)[at(i)] += product[at(i)];
+  }
+  slopes->in = w.in;
+  slopes->hidden = size;
+  slopes->input.resize(w.input.size());
+  slopes->recurrent.resize(w.recurrent.size());
+  const Matrix input_slopes = matrix(input.data(), steps.rows, width),
+               hidden_slopes = matrix(hidden.data(), steps.rows, width);
+  multiply(input_slopes.transposed(), matrix(call.x, steps.rows, w.in), {}, slopes->input.data());
+  multiply(hidden_slopes.transposed(), matrix(before_all.data(), steps.rows, size), {},
+           slopes->recurrent.data());
+  slopes->input_bias = column_sums(input, steps.rows, width);
+  slopes->recurrent_bias =
+      cell.equal_products ? slopes->input_bias : column_sums(hidden, steps.rows, width);
+  Floats to_x(at(steps.rows * w.in));
+  multiply(input_slopes, matrix(w.input.data(), width, w.in), {}, to_x.data());
+  for (size_t i = 0; i < to_x.size(); ++i) x_slope[i] += to_x[i];
+}
+
+}  // namespace emu
