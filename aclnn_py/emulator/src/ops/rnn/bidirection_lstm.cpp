@@ -85,8 +85,8 @@ std::vector<LayerWeights> gather_weights(PlanContext &c, const NetworkShape &sha
     LayerWeights w;
     w.in = shape.in;
     w.hidden = shape.hidden;
-    w.input = read_floats(c.tensor(member));
-    w.recurrent = read_floats(c.tensor(member + 1));
+    w.input = read_floats(c.tensor(member), true);
+    w.recurrent = read_floats(c.tensor(member + 1), true);
     if (shape.bias) {
       w.input_bias = read_floats(c.tensor(member + 2));
       w.recurrent_bias = read_floats(c.tensor(member + 3));

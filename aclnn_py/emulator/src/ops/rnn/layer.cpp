@@ -88,10 +88,10 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
   if (steps.times() == 0) return;
   Floats input(at(steps.rows * width)), hidden(at(steps.batch * width)),
       gathered(at(steps.batch * size));
-  multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), width, w.in).transposed(),
-           w.input_bias, input.data());
+  multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), w.in, width), w.input_bias,
+           input.data());
   const Before before(call, *planes);
-  const Matrix recurrent = matrix(w.recurrent.data(), width, size).transposed();
+  const Matrix recurrent = matrix(w.recurrent.data(), size, width);
   for (int64_t place = 0; place < steps.times(); ++place) {
     const int64_t time = time_in_order(steps, place, call.reverse);
     const int64_t first = steps.first[at(time)], count = steps.count[at(time)];

@@ -36,12 +36,13 @@ struct LayerCall {
   const float *initial;  // (states, batch, hidden)
 };
 
-// Fills the planes, each (rows, hidden), with 0 in rows without a time, and the last state of each
-// sequence, (states, batch, hidden).
+// Takes weights transposed: (in, width) and (hidden, width). Fills the planes, each (rows, hidden),
+// with 0 in rows without a time, and the last state of each sequence, (states, batch, hidden).
 void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last);
 
-// `states` holds the gradients of the last states and becomes those of the initial ones. The
-// gradient of the output has `y_stride` values a row; that of x is added to `x_slope`.
+// Takes weights as the tensors are, (width, in) and (width, hidden). `states` holds the gradients
+// of the last states and becomes those of the initial ones. The gradient of the output has
+// `y_stride` values a row; that of x is added to `x_slope`.
 void run_layer_gradient(const LayerCall &call, const std::vector<Floats> &planes,
                         const float *y_slope, int64_t y_stride, Floats *states, float *x_slope,
                         LayerWeights *slopes);

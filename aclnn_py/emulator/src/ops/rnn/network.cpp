@@ -20,6 +20,10 @@ View floats_view(const aclTensor &tensor, bool swapped) {
   return view;
 }
 
+View dense_floats(float *values, const Layout &shape) {
+  return {reinterpret_cast<char *>(values), ACL_FLOAT, dense_like(shape)};
+}
+
 std::vector<int64_t> read_sizes(const aclTensor &sizes) {
   std::vector<int64_t> values(at(sizes.numel()));
   RowSource<int64_t>(view_of(sizes)).read(0, sizes.numel(), values.data());
@@ -110,13 +114,15 @@ Status time_steps(const char *op, const char *sizes_name, const NetworkShape &sh
 Floats read_floats(const aclTensor &tensor, bool swapped) {
   const View view = floats_view(tensor, swapped);
   Floats values(at(view.count()));
-  if (!values.empty()) RowSource<float>(view).read(0, view.count(), values.data());
+  if (!values.empty()) copy_view(view, dense_floats(values.data(), view.layout));
   return values;
 }
 
 void write_floats(const aclTensor &tensor, const Floats &values, bool swapped) {
   const View view = floats_view(tensor, swapped);
-  if (!values.empty()) RowTarget<float>(view).write(0, view.count(), values.data());
+  // Only read.
+  auto *from = const_cast<float *>(values.data());
+  if (!values.empty()) copy_view(dense_floats(from, view.layout), view);
 }
 
 void round_floats(aclDataType dtype, Floats *values) {
@@ -138,13 +144,14 @@ void clear_padding(const TimeSteps &steps, int64_t width, Floats *values) {
   }
 }
 
-LayerWeights read_weights(PlanContext &c, const NetworkShape &shape, size_t first, int64_t run) {
+LayerWeights read_weights(PlanContext &c, const NetworkShape &shape, size_t first, int64_t run,
+                          bool turned) {
   const size_t member = first + at(run * shape.members());
   LayerWeights w;
   w.in = run < shape.directions ? shape.in : shape.width();
   w.hidden = shape.hidden;
-  w.input = read_floats(c.tensor(member));
-  w.recurrent = read_floats(c.tensor(member + 1));
+  w.input = read_floats(c.tensor(member), turned);
+  w.recurrent = read_floats(c.tensor(member + 1), turned);
   if (shape.bias) {
     w.input_bias = read_floats(c.tensor(member + 2));
     w.recurrent_bias = read_floats(c.tensor(member + 3));
@@ -166,7 +173,7 @@ void write_weights(PlanContext &c, const NetworkShape &shape, size_t first, int6
 Status run_network(PlanContext &c, const ForwardPlan &plan) {
   std::vector<LayerWeights> weights;
   for (int64_t run = 0; run < plan.shape.runs(); ++run) {
-    weights.push_back(read_weights(c, plan.shape, plan.params, run));
+    weights.push_back(read_weights(c, plan.shape, plan.params, run, true));
   }
   return run_network(c, plan, weights);
 }

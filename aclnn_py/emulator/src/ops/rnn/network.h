@@ -66,7 +66,7 @@ void check_params(Check &check, const char *name, const aclTensorList *list,
 Status time_steps(const char *op, const char *sizes_name, const NetworkShape &shape,
                   const aclTensor *sizes, TimeSteps *steps);
 
-// All elements of a tensor, of its transposition with `swapped` first dimensions, as float32.
+// All elements of a tensor as float32; `swapped`: its first two dimensions exchanged.
 Floats read_floats(const aclTensor &tensor, bool swapped = false);
 void write_floats(const aclTensor &tensor, const Floats &values, bool swapped = false);
 // Rounds to a dtype and back.
@@ -74,8 +74,9 @@ void round_floats(aclDataType dtype, Floats *values);
 // Sets rows without a time to 0; a row has `width` values.
 void clear_padding(const TimeSteps &steps, int64_t width, Floats *values);
 
-// The parameters of one run, whose list begins at plan index `first`.
-LayerWeights read_weights(PlanContext &c, const NetworkShape &shape, size_t first, int64_t run);
+// The parameters of one run, whose list begins at plan index `first`; `turned`: weights transposed.
+LayerWeights read_weights(PlanContext &c, const NetworkShape &shape, size_t first, int64_t run,
+                          bool turned);
 void write_weights(PlanContext &c, const NetworkShape &shape, size_t first, int64_t run,
                    const LayerWeights &weights);
 
@@ -89,7 +90,7 @@ struct ForwardPlan {
   size_t initial[kMostStates] = {}, last[kMostStates] = {};
   size_t planes[kMostPlanes] = {};  // lists
 };
-// Runs a network whose weights the caller has read.
+// Runs a network whose weights the caller has read, turned.
 Status run_network(PlanContext &c, const ForwardPlan &plan,
                    const std::vector<LayerWeights> &weights);
 Status run_network(PlanContext &c, const ForwardPlan &plan);

@@ -72,7 +72,7 @@ class NetworkGradient {
     Floats x_slope(x.size());
     for (int64_t d = 0; d < shape_.directions; ++d) {
       const int64_t run = layer * shape_.directions + d;
-      const LayerWeights weights = read_weights(c_, shape_, plan_.params, run);
+      const LayerWeights weights = read_weights(c_, shape_, plan_.params, run, false);
       std::vector<Floats> planes;
       for (int p = 0; p < shape_.cell->planes; ++p) {
         planes.push_back(read_floats(c_.tensor(plan_.planes[p] + at(run))));
