@@ -30,7 +30,7 @@ aclnnStatus aclnnGRU(void *workspace, uint64_t workspaceSize, aclOpExecutor *exe
 
 #ifndef ACLNN_PY_RNN_ACLNN_GRU_BACKWARD
 #define ACLNN_PY_RNN_ACLNN_GRU_BACKWARD
-/* Gradient of the gated recurrent unit network. Direction settled by meaning: hn, batchSizes read. */
+/* Gradient of the gated recurrent unit network. Direction settled by meaning: hn, batchSizesOptional read. */
 aclnnStatus aclnnGRUBackwardGetWorkspaceSize(const aclTensor *input, const aclTensorList *params, const aclTensor *hx, const aclTensor *dy, const aclTensor *dh, const aclTensorList *r, const aclTensorList *z, const aclTensorList *n, const aclTensorList *hn, const aclTensorList *h, const aclTensor *batchSizesOptional, bool hasBias, int64_t numLayers, bool bidirection, bool batchFirst, aclTensor *dxOut, aclTensor *dhPrevOut, aclTensorList *dparamsOut, uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnGRUBackward(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream);
 #endif

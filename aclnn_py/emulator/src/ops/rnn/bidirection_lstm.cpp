@@ -54,7 +54,7 @@ void check_bidirection(Check &check, const BidirectionCall &a, NetworkShape *sha
   shape->in = a.x->shape.back();
   shape->hidden = a.params[1]->shape[1];
   shape->batch = a.initial[0]->shape[1];
-  if (a.sizes != nullptr) shape->places = packed ? Places::kPacked : Places::kPadded;
+  if (a.sizes != nullptr) shape->places = packed ? RowPlaces::kPacked : RowPlaces::kPadded;
   shape->times = packed ? a.sizes->shape[0] : a.x->shape[0];
   shape->rows = packed ? a.x->shape[0] : check.size("x", Checked(shape->times) * shape->batch);
   check.size("wHh", Checked(shape->hidden) * shape->directions);

@@ -44,7 +44,7 @@ EMU_OPERATOR(GRU,
   ForwardPlan p;
   check_network(check,
                 {"aclnnGRU", &kGru, input, params, batchSizesOptional, "batchSizesOptional",
-                 hasBias, numLayers, bidirection, batchFirst, Places::kPacked},
+                 hasBias, numLayers, bidirection, batchFirst, RowPlaces::kPacked},
                 "hy", hy, &p.shape);
   if (!check.ok()) return check.status();
   check.shape("hxOptional", hxOptional, p.shape.states());
@@ -115,7 +115,7 @@ EMU_OPERATOR(GRUBackward, (const aclTensor *input, const aclTensorList *params, 
   BackwardPlan p;
   check_network(check,
                 {"aclnnGRUBackward", &kGru, input, params, nullptr, "batchSizesOptional", hasBias,
-                 numLayers, bidirection, batchFirst, Places::kEqual},
+                 numLayers, bidirection, batchFirst, RowPlaces::kEqual},
                 "hx", hx, &p.shape);
   if (!check.ok()) return check.status();
   const NetworkShape &shape = p.shape;

@@ -68,7 +68,7 @@ EMU_OPERATOR(LSTM,
   ForwardPlan p;
   check_network(check,
                 {"aclnnLSTM", &kLstm, input, params, batchSizesOptional, "batchSizesOptional",
-                 hasBias, numLayers, bidirectional, batchFirst, Places::kPadded},
+                 hasBias, numLayers, bidirectional, batchFirst, RowPlaces::kPadded},
                 "hy", hy, &p.shape);
   if (!check.ok()) return check.status();
   check_states(check, "hxOptional", hxOptional, p.shape);
@@ -147,7 +147,7 @@ EMU_OPERATOR(LstmBackward,
   check_network(
       check,
       {"aclnnLstmBackward", &kLstm, input, params, batchSizesOptional, "batchSizesOptional",
-       hasBias, numLayers, bidirectional, batchFirst, Places::kPadded},
+       hasBias, numLayers, bidirectional, batchFirst, RowPlaces::kPadded},
       "hx[0]", hx->members[0], &p.shape);
   if (!check.ok()) return check.status();
   const NetworkShape &shape = p.shape;

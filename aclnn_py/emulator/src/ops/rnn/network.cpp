@@ -82,7 +82,7 @@ Status time_steps(const char *op, const char *sizes_name, const NetworkShape &sh
                   const aclTensor *sizes, TimeSteps *steps) {
   steps->rows = shape.rows;
   steps->batch = shape.batch;
-  if (shape.places == Places::kEqual) {
+  if (shape.places == RowPlaces::kEqual) {
     if (shape.rows == 0 || shape.hidden == 0) return 0;
     steps->count.assign(at(shape.times), shape.batch);
     for (int64_t t = 0; t < shape.times; ++t) steps->first.push_back(t * shape.batch);
@@ -100,7 +100,7 @@ Status time_steps(const char *op, const char *sizes_name, const NetworkShape &sh
     }
     highest = count;
     steps->first.push_back(row);
-    row += shape.places == Places::kPadded ? shape.batch : count;
+    row += shape.places == RowPlaces::kPadded ? shape.batch : count;
     if (row > shape.rows) break;
   }
   if (row != shape.rows) {
@@ -182,7 +182,7 @@ Status run_network(PlanContext &c, const ForwardPlan &plan,
                    const std::vector<LayerWeights> &weights) {
   const NetworkShape &shape = plan.shape;
   TimeSteps steps;
-  const aclTensor *sizes = shape.places == Places::kEqual ? nullptr : &c.tensor(plan.sizes);
+  const aclTensor *sizes = shape.places == RowPlaces::kEqual ? nullptr : &c.tensor(plan.sizes);
   const Status status = time_steps(plan.op, plan.sizes_name, shape, sizes, &steps);
   if (status != 0) return status;
   Floats x = read_floats(c.tensor(plan.input), shape.batch_first);

@@ -10,7 +10,7 @@
 namespace emu {
 
 // How the rows of sequences of several lengths lie.
-enum class Places : uint8_t {
+enum class RowPlaces : uint8_t {
   kEqual,   // all sequences are as long as the tensor
   kPadded,  // (times, batch), of which the first ones of each time count
   kPacked,  // only those that count, time after time
@@ -19,7 +19,7 @@ enum class Places : uint8_t {
 // Sizes that phase one found.
 struct NetworkShape {
   const CellKind *cell = nullptr;
-  Places places = Places::kEqual;
+  RowPlaces places = RowPlaces::kEqual;
   int64_t layers = 1, directions = 1;
   bool bias = false, batch_first = false;
   int64_t times = 0, batch = 0, rows = 0, in = 0, hidden = 0;
@@ -45,7 +45,7 @@ struct NetworkCall {
   bool has_bias;
   int64_t layers;
   bool bidirectional, batch_first;
-  Places with_sizes;  // what sizes mean
+  RowPlaces with_sizes;  // what sizes mean
 };
 
 // Checks input, params and sizes, whose nulls and dtypes were checked, and finds the shape of the

@@ -32,10 +32,10 @@ void check_length(Check &check, const char *name, const aclTensorList *list, Che
 }  // namespace
 
 Layout NetworkShape::placed(int64_t columns, bool flat) const {
-  if (places == Places::kPacked || (places == Places::kPadded && flat)) {
+  if (places == RowPlaces::kPacked || (places == RowPlaces::kPadded && flat)) {
     return layout_from({rows, columns});
   }
-  if (batch_first && places == Places::kEqual) return layout_from({batch, times, columns});
+  if (batch_first && places == RowPlaces::kEqual) return layout_from({batch, times, columns});
   return layout_from({times, batch, columns});
 }
 
@@ -110,7 +110,7 @@ void check_network(Check &check, const NetworkCall &call, const char *batch_name
     shape->batch = given[call.batch_first ? 0 : 1];
     shape->rows = check.size("input", Checked(shape->times) * shape->batch);
   }
-  if (shape->places == Places::kPadded) {
+  if (shape->places == RowPlaces::kPadded) {
     const int64_t rows = check.size("input", Checked(shape->times) * shape->batch);
     check.that(shape->rows == rows, "input has %lld rows; expected %lld, %lld times of %lld",
                static_cast<long long>(shape->rows), static_cast<long long>(rows),

@@ -16,7 +16,7 @@ class NetworkGradient {
       : c_(c), plan_(plan), shape_(plan.shape), length_(shape_.batch * shape_.hidden) {}
 
   Status run() {
-    const aclTensor *sizes = shape_.places == Places::kEqual ? nullptr : &c_.tensor(plan_.sizes);
+    const aclTensor *sizes = shape_.places == RowPlaces::kEqual ? nullptr : &c_.tensor(plan_.sizes);
     const Status status = time_steps(plan_.op, plan_.sizes_name, shape_, sizes, &steps_);
     if (status != 0) return status;
     for (int s = 0; s < shape_.cell->states; ++s) {
