@@ -60,6 +60,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Gradients of sparse attention are sums of float32 that are rounded once. A row whose keys"
         " a mask hides altogether is their average, so only their values have a gradient by it; a"
         " block that meets nothing has the gradient 0.",
+        "SparseFlashAttentionGrad reads lists of packed tokens as the forward operator does, as the"
+        " ends of sequences; a block below 0 ends the list of a token. Tokens outside every"
+        " sequence have the gradient 0.",
+        "SparseFlashMlaGrad decides by its tensors, not by cmpRatio, which compressed tokens are"
+        " met. Tokens of oriKvOptional are never chosen: oriSparseIndicesOptional is not read, and"
+        " oriSoftmaxL1NormOptional must be null or empty.",
         "SparseFlashMla takes an empty tensor for an absent one; a token that meets no key has the"
         " score of its sink as log-sum-exp. Its metadata, which only shares out work, is not read.",
         "A token of MixedQuantSparseFlashMla is its quantised part and then its rotary part, as"
@@ -308,7 +314,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " PyTorch adapter documents it; the product that the document writes would keep it.",
         "MultiScaleDeformableAttnFunction and its gradient take the place of a point as x, y, as"
         " their formulas do. A map that reaches beyond the keys is a fault; keys outside all maps"
-        " have the gradient 0.",
+        " sequence have the gradient 0.",
     ),
     "ffn": (
         "What lies between the products is rounded to the dtype of x, with innerPrecise 1 also in"

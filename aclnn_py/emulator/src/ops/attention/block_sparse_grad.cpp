@@ -114,8 +114,8 @@ class BlockBackRun {
       load_head(value_, at(value_, b, kv_head, key, true), width, v.data() + i * width);
     }
     GatheredSlopes found;
-    attend_back({q.data(), k.data(), v.data(), count, n, width, width, x_.scale}, rows, &found);
-    sums->add(found, keys);
+    attend_back({q.data(), k.data(), v.data(), count, n, width, width, x_.scale}, rows, keys, sums,
+                &found);
     for (int64_t i = 0; i < count; ++i)
       store(found.query.data() + i * width, dq_, at(dq_, b, head, first + i, false));
   }

@@ -190,8 +190,8 @@ class SelectedBack : SelectedKeys {
         for (int64_t token = 0; token < x_.queries.lengths[at]; ++token)
           row(b, token, head, {query, key, value, dy, out}, to_query, &sums);
         for (int64_t k = 0; k < x_.keys.lengths[at]; ++k) {
-          store(sums.key(k), to_key, b, head, k);
-          store(sums.value(k), to_value, b, head, k);
+          store_token(to_key, b, head, k, sums.key(k));
+          store_token(to_value, b, head, k, sums.value(k));
         }
       }
     });
@@ -202,13 +202,6 @@ class SelectedBack : SelectedKeys {
   struct Readers {
     const TokenReader &query, &key, &value, &dy, &out;
   };
-
-  static void store(const float *row, const TokenReader &to, int64_t b, int64_t head,
-                    int64_t token) {
-    const Heads &heads = to.heads();
-    store_f32(row, const_cast<char *>(heads.data), heads.dtype, to.at(b, head, token), heads.item,
-              to.width());
-  }
 
   std::vector<int64_t> shown(int64_t token, std::vector<int64_t> keys) const {
     if (!x_.causal && !x_.with_mask) return keys;
@@ -224,11 +217,10 @@ class SelectedBack : SelectedKeys {
     std::vector<float> row(width, 0.0f);
     for (size_t g = 0; g < rows.factors.size(); ++g)
       for (size_t i = 0; i < width; ++i) row[i] += rows.slopes[g * width + i] * rows.factors[g];
-    GatheredSlopes found;
-    found.key.assign(keys.size() * static_cast<size_t>(x_.key.width), 0.0f);
-    for (size_t i = 0; i < keys.size(); ++i)
-      found.value.insert(found.value.end(), row.begin(), row.end());
-    sums->add(found, keys);
+    for (const int64_t key : keys) {
+      float *to = sums->value(key);
+      for (size_t i = 0; i < width; ++i) to[i] += row[i];
+    }
   }
 
   void row(int64_t b, int64_t token, int64_t head, const Readers &from, const TokenReader &to,
@@ -258,11 +250,10 @@ class SelectedBack : SelectedKeys {
     }
     GatheredSlopes found;
     attend_back({q.data(), k.data(), v.data(), group, count, width, value_width, x_.scale}, rows,
-                &found);
+                keys, sums, &found);
     if (keys.empty()) mean(rows, all, sums);
-    else sums->add(found, keys);
     for (int64_t g = 0; g < group; ++g)
-      store(found.query.data() + g * width, to, b, head * group + g, token);
+      store_token(to, b, head * group + g, token, found.query.data() + g * width);
   }
 
   std::vector<float> highest_, sum_;

@@ -198,6 +198,21 @@ int64_t TokenReader::at(int64_t batch, int64_t head, int64_t token) const {
                    sequences_.starts[static_cast<size_t>(batch)] + token);
 }
 
+void store_token(const TokenReader &to, int64_t batch, int64_t head, int64_t token,
+                 const float *from) {
+  const Heads &heads = to.heads();
+  store_f32(from, const_cast<char *>(heads.data), heads.dtype, to.at(batch, head, token),
+            heads.item, to.width());
+}
+
+void clear(const View &result) {
+  const std::vector<float> zeros(4096, 0.0f);
+  const RowTarget<float> target(result);
+  const int64_t count = result.count();
+  for (int64_t i = 0; i < count; i += 4096)
+    target.write(i, std::min<int64_t>(4096, count - i), zeros.data());
+}
+
 void attend(const GatheredAttention &a, GatheredResult *result) {
   const auto rows = static_cast<size_t>(a.rows);
   result->out.assign(rows * static_cast<size_t>(a.value_width), 0.0f);
@@ -239,37 +254,6 @@ void attend(const GatheredAttention &a, GatheredResult *result) {
     for (int64_t j = 0; j < a.keys; ++j) row[j] *= factors[i];
   }
   result->chances = std::move(scores);
-}
-
-void attend_back(const GatheredAttention &a, const GatheredStatistics &rows,
-                 GatheredSlopes *found) {
-  const auto all = static_cast<size_t>(a.rows * a.keys);
-  found->query.assign(static_cast<size_t>(a.rows * a.width), 0.0f);
-  found->key.assign(static_cast<size_t>(a.keys * a.width), 0.0f);
-  found->value.assign(static_cast<size_t>(a.keys * a.value_width), 0.0f);
-  if (a.keys == 0) return;
-  const auto matrix = [](const float *data, int64_t count, int64_t width) {
-    return Matrix{data, ACL_FLOAT, count, width, {width}, {1}};
-  };
-  std::vector<float> chances(all), slopes(all);
-  const Matrix query = matrix(a.query, a.rows, a.width), key = matrix(a.key, a.keys, a.width),
-               value = matrix(a.value, a.keys, a.value_width),
-               dy = matrix(rows.slopes, a.rows, a.value_width),
-               chance = matrix(chances.data(), a.rows, a.keys),
-               slope = matrix(slopes.data(), a.rows, a.keys);
-  gemm_f32(query, key.transposed(), ScaledSink(chances.data(), a.keys, a.scale));
-  gemm_f32(dy, value.transposed(), ScaledSink(slopes.data(), a.keys, 1.0f));
-  for (size_t i = 0; i < static_cast<size_t>(a.rows); ++i) {
-    const auto first = static_cast<int64_t>(i) * a.keys;
-    float *p = chances.data() + first, *s = slopes.data() + first;
-    for (int64_t j = 0; j < a.keys; ++j) {
-      p[j] = std::exp(p[j] - rows.references[i]) * rows.factors[i];
-      s[j] = p[j] * (s[j] - rows.along[i]);
-    }
-  }
-  gemm_f32(chance.transposed(), dy, ScaledSink(found->value.data(), a.value_width, 1.0f));
-  gemm_f32(slope, key, ScaledSink(found->query.data(), a.width, a.scale));
-  gemm_f32(slope.transposed(), query, ScaledSink(found->key.data(), a.width, a.scale));
 }
 
 }  // namespace emu

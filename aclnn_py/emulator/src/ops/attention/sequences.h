@@ -81,6 +81,12 @@ class TokenReader {
   bool packed_;
 };
 
+// Rounds a token of a head into the result that `to` is over.
+void store_token(const TokenReader &to, int64_t batch, int64_t head, int64_t token,
+                 const float *from);
+// Zeros for a result of which not every element is written.
+void clear(const View &result);
+
 // softmax(scale * q @ k^T + bias) @ v for a few rows over keys that were gathered; `bias` has a row
 // for each row of q or is null, `sinks` a score for each row that has no value, or is null. A row
 // without a key becomes 0, its highest score -inf and its sum 0.
@@ -96,18 +102,5 @@ struct GatheredResult {
   std::vector<float> chances;  // the softmax itself, where it is asked for
 };
 void attend(const GatheredAttention &a, GatheredResult *result);
-
-// What the gradient of `attend` reads besides: that of the results, its row sums with the results,
-// and what makes a row's scores its softmax, exp(score - reference) * factor.
-struct GatheredStatistics {
-  const float *slopes;  // of the results
-  std::vector<float> along, references, factors;
-};
-struct GatheredSlopes {
-  std::vector<float> query, key, value;
-};
-// The gradient by the queries, and what these rows add to those of the gathered keys and values;
-// without a bias.
-void attend_back(const GatheredAttention &a, const GatheredStatistics &rows, GatheredSlopes *found);
 
 }  // namespace emu

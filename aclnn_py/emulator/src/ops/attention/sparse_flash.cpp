@@ -8,14 +8,13 @@
 #include "core/chip.h"
 #include "core/pool.h"
 #include "core/statuses.h"
-#include "ops/attention/sequences.h"
+#include "ops/attention/sparse_flash.h"
 
 namespace emu {
 namespace {
 
-constexpr int64_t kWidth = 512, kRotary = 64, kMostHeads = 128, kPageUnit = 16, kLongestPage = 1024,
-                  kLargestBlock = 128;
-constexpr int64_t kAbsorbed = 2, kCausal = 3;
+constexpr int64_t kPageUnit = 16, kLongestPage = 1024, kLargestBlock = 128;
+constexpr int64_t kAbsorbed = 2;
 
 struct SparseCall {
   const char *op;
@@ -28,16 +27,6 @@ struct SparseCall {
   int64_t mode, attention_mode;
   bool with_sums;
   const aclTensor *out, *highest, *sum;
-};
-
-struct Sparse {
-  const char *op;
-  SequenceForm query, key;
-  int64_t chosen = 0, block = 1;
-  float scale = 1.0f;
-  bool causal = false, with_sums = false, rotary = false;
-  size_t query_at, key_at, value_at, indices_at, table_at, query_lengths_at, key_lengths_at,
-      query_rope_at, key_rope_at, sinks_at = kAbsent, out_at, highest_at, sum_at;
 };
 
 bool power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -78,10 +67,10 @@ void check_arguments(const SparseCall &c, Check &check) {
 void check_forms(const SparseCall &c, Check &check, Sparse *x) {
   x->query = sequence_form(check, "query", c.query, "layoutQueryOptional", c.query_layout, nullptr);
   x->key = sequence_form(check, "key", c.key, "layoutKvOptional", c.key_layout, "PA_BSND");
-  check.that(power_of_two(x->query.heads) && x->query.heads <= kMostHeads,
+  check.that(power_of_two(x->query.heads) && x->query.heads <= kSparseMostHeads,
              "query has %" PRId64 " heads; allowed: powers of 2 up to 128", x->query.heads);
   check.that(x->key.heads == 1, "key has %" PRId64 " heads; it must have 1", x->key.heads);
-  check.that(x->query.width == kWidth && x->key.width == kWidth,
+  check.that(x->query.width == kSparseWidth && x->key.width == kSparseWidth,
              "query has heads of %" PRId64 " elements and key of %" PRId64 "; both must have 512",
              x->query.width, x->key.width);
   check.that(!x->key.paged || (x->key.tokens % kPageUnit == 0 && x->key.tokens <= kLongestPage),
@@ -90,7 +79,8 @@ void check_forms(const SparseCall &c, Check &check, Sparse *x) {
   if (check.ok()) check.shape("value", c.value, layout_of(*c.key));
   check.that(c.attention_mode == kAbsorbed, "attentionMode is %" PRId64 "; allowed: 2",
              c.attention_mode);
-  check.that(c.mode == 0 || c.mode == kCausal, "sparseMode is %" PRId64 "; allowed: 0, 3", c.mode);
+  check.that(c.mode == 0 || c.mode == kSparseCausal, "sparseMode is %" PRId64 "; allowed: 0, 3",
+             c.mode);
   check.that(power_of_two(c.block) && c.block <= kLargestBlock,
              "sparseBlockSize is %" PRId64 "; allowed: powers of 2 up to 128", c.block);
   check.that(!x->key.paged || (c.block > 0 && x->key.tokens % c.block == 0),
@@ -126,8 +116,8 @@ void check_sizes(const SparseCall &c, Check &check, Sparse *x) {
     return layout;
   };
   if (c.query_rope) {
-    check.shape("queryRopeOptional", c.query_rope, with_width(*c.query, kRotary))
-        .shape("keyRopeOptional", c.key_rope, with_width(*c.key, kRotary));
+    check.shape("queryRopeOptional", c.query_rope, with_width(*c.query, kSparseRotary))
+        .shape("keyRopeOptional", c.key_rope, with_width(*c.key, kSparseRotary));
   }
   const int rank = c.query->rank();
   check.rank("sparseIndices", c.indices, rank, rank);
@@ -150,57 +140,23 @@ void check_sizes(const SparseCall &c, Check &check, Sparse *x) {
   check.shape("softmaxMax", c.highest, sums).shape("softmaxSum", c.sum, sums);
 }
 
-class SparseRun {
+class SparseRun : SparseKeys {
  public:
-  SparseRun(const Sparse &sparse, PlanContext &context) : x_(sparse), c_(context) {}
+  using SparseKeys::SparseKeys;
 
   Status run() {
-    const auto kind = [](const SequenceForm &form) {
-      return form.packed ? LengthList::kEnds : LengthList::kCounts;
-    };
-    if (const Status s = read_sequences(x_.op, "actualSeqLengthsQueryOptional", c_,
-                                        x_.query_lengths_at, kind(x_.query), x_.query, &queries_))
-      return s;
-    if (const Status s = read_sequences(x_.op, "actualSeqLengthsKvOptional", c_, x_.key_lengths_at,
-                                        kind(x_.key), x_.key, &keys_))
-      return s;
-    if (const Status s = read_page_table(x_.op, c_, x_.table_at, x_.key, keys_, &pages_)) return s;
+    if (const Status s = read()) return s;
     sinks_ = x_.sinks_at != kAbsent && c_.has(x_.sinks_at)
                  ? read_all<float>(c_, x_.sinks_at, x_.query.heads, 0.0f)
                  : std::vector<float>();
-    chosen_ = read_all<int64_t>(c_, x_.indices_at, c_.tensor(x_.indices_at).numel(), 0);
-    if (const Status s = check_chosen()) return s;
     out_ = view_of(c_.tensor(x_.out_at));
     compute();
     return 0;
   }
 
  private:
-  // Where the row of a token begins in sparseIndices and the statistics, counted in tokens.
-  int64_t place(int64_t batch, int64_t token) const {
-    return queries_.starts[static_cast<size_t>(batch)] +
-           (x_.query.packed ? 0 : batch * x_.query.tokens) + token;
-  }
   int64_t tokens_of(int64_t batch) const {
     return x_.query.packed ? queries_.lengths[static_cast<size_t>(batch)] : x_.query.tokens;
-  }
-
-  // A block outside the keys would read other memory.
-  Status check_chosen() const {
-    for (int64_t b = 0; b < x_.query.batch; ++b) {
-      const int64_t blocks = (keys_.lengths[static_cast<size_t>(b)] + x_.block - 1) / x_.block;
-      for (int64_t t = 0; t < queries_.lengths[static_cast<size_t>(b)]; ++t) {
-        for (int64_t i = 0; i < x_.chosen; ++i) {
-          const int64_t block = chosen_[static_cast<size_t>(place(b, t) * x_.chosen + i)];
-          if (block < 0) break;  // the rest is not valid
-          if (block >= blocks)
-            return fail(kKernelFault, "%s: sparseIndices has %lld; sequence %lld has %lld blocks",
-                        x_.op, static_cast<long long>(block), static_cast<long long>(b),
-                        static_cast<long long>(blocks));
-        }
-      }
-    }
-    return 0;
   }
 
   TokenReader reader(size_t at, SequenceForm form, int64_t width, const Sequences &sequences) {
@@ -210,14 +166,14 @@ class SparseRun {
   }
 
   void compute() {
-    const TokenReader query = reader(x_.query_at, x_.query, kWidth, queries_),
-                      key = reader(x_.key_at, x_.key, kWidth, keys_),
-                      value = reader(x_.value_at, x_.key, kWidth, keys_),
-                      out = reader(x_.out_at, x_.query, kWidth, queries_);
+    const TokenReader query = reader(x_.query_at, x_.query, kSparseWidth, queries_),
+                      key = reader(x_.key_at, x_.key, kSparseWidth, keys_),
+                      value = reader(x_.value_at, x_.key, kSparseWidth, keys_),
+                      out = reader(x_.out_at, x_.query, kSparseWidth, queries_);
     std::vector<TokenReader> ropes;
     if (x_.rotary) {
-      ropes.push_back(reader(x_.query_rope_at, x_.query, kRotary, queries_));
-      ropes.push_back(reader(x_.key_rope_at, x_.key, kRotary, keys_));
+      ropes.push_back(reader(x_.query_rope_at, x_.query, kSparseRotary, queries_));
+      ropes.push_back(reader(x_.key_rope_at, x_.key, kSparseRotary, keys_));
     }
     int64_t longest = 0;
     for (int64_t b = 0; b < x_.query.batch; ++b) longest = std::max(longest, tokens_of(b));
@@ -229,48 +185,32 @@ class SparseRun {
     });
   }
 
-  std::vector<int64_t> met(int64_t b, int64_t token) const {
-    std::vector<int64_t> found;
-    const int64_t keys = keys_.lengths[static_cast<size_t>(b)],
-                  queries = queries_.lengths[static_cast<size_t>(b)];
-    if (token >= queries) return found;
-    const int64_t seen =
-        x_.causal ? std::clamp<int64_t>(token + 1 + keys - queries, 0, keys) : keys;
-    for (int64_t i = 0; i < x_.chosen; ++i) {
-      const int64_t block = chosen_[static_cast<size_t>(place(b, token) * x_.chosen + i)];
-      if (block < 0) break;
-      for (int64_t k = block * x_.block; k < std::min((block + 1) * x_.block, seen); ++k)
-        found.push_back(k);
-    }
-    return found;
-  }
-
   void row(int64_t b, int64_t token, const TokenReader &query, const TokenReader &key,
            const TokenReader &value, const std::vector<TokenReader> &ropes,
            const TokenReader &out) const {
     const std::vector<int64_t> keys = met(b, token);
     const int64_t count = static_cast<int64_t>(keys.size()), heads = x_.query.heads,
-                  width = kWidth + (x_.rotary ? kRotary : 0);
+                  width = kSparseWidth + (x_.rotary ? kSparseRotary : 0);
     std::vector<float> q(static_cast<size_t>(heads * width)), k(static_cast<size_t>(count * width)),
-        v(static_cast<size_t>(count * kWidth));
+        v(static_cast<size_t>(count * kSparseWidth));
     for (int64_t n = 0; n < heads; ++n) {
       query.load(b, n, token, q.data() + n * width);
-      if (x_.rotary) ropes[0].load(b, n, token, q.data() + n * width + kWidth);
+      if (x_.rotary) ropes[0].load(b, n, token, q.data() + n * width + kSparseWidth);
     }
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = keys[static_cast<size_t>(i)];
       key.load(b, 0, at, k.data() + i * width);
-      if (x_.rotary) ropes[1].load(b, 0, at, k.data() + i * width + kWidth);
-      value.load(b, 0, at, v.data() + i * kWidth);
+      if (x_.rotary) ropes[1].load(b, 0, at, k.data() + i * width + kSparseWidth);
+      value.load(b, 0, at, v.data() + i * kSparseWidth);
     }
-    GatheredAttention a{q.data(), k.data(), v.data(), heads, count, width, kWidth, x_.scale};
+    GatheredAttention a{q.data(), k.data(), v.data(), heads, count, width, kSparseWidth, x_.scale};
     a.sinks = sinks_.empty() ? nullptr : sinks_.data();
     GatheredResult result;
     attend(a, &result);
     const Heads &to = out.heads();
     for (int64_t n = 0; n < heads; ++n) {
-      store_f32(result.out.data() + n * kWidth, const_cast<char *>(to.data), to.dtype,
-                out.at(b, n, token), to.item, kWidth);
+      store_f32(result.out.data() + n * kSparseWidth, const_cast<char *>(to.data), to.dtype,
+                out.at(b, n, token), to.item, kSparseWidth);
     }
     if (!x_.with_sums) return;
     const int64_t first = place(b, token) * heads;
@@ -278,13 +218,8 @@ class SparseRun {
     RowTarget<float>(view_of(c_.tensor(x_.sum_at))).write(first, heads, result.sum.data());
   }
 
-  const Sparse &x_;
-  PlanContext &c_;
   Operands operands_;
   View out_;
-  Sequences queries_, keys_;
-  PageTable pages_;
-  std::vector<int64_t> chosen_;
   std::vector<float> sinks_;
 };
 
@@ -299,7 +234,7 @@ Status plan_sparse(const SparseCall &c, uint64_t *workspace_size, aclOpExecutor 
   if (!check.ok()) return check.status();
   x.block = c.block;
   x.scale = static_cast<float>(c.scale);
-  x.causal = c.mode == kCausal;
+  x.causal = c.mode == kSparseCausal;
   x.with_sums = c.with_sums;
   x.rotary = c.query_rope != nullptr;
   PlanBuilder plan(c.op);
