@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.recurrence import *  # noqa: F403
     from aclnn_py.functional.reduction import *  # noqa: F403
     from aclnn_py.functional.residual_streams import *  # noqa: F403
+    from aclnn_py.functional.resizing import *  # noqa: F403
     from aclnn_py.functional.rotary import *  # noqa: F403
     from aclnn_py.functional.routing import *  # noqa: F403
     from aclnn_py.functional.sampling import *  # noqa: F403
@@ -369,6 +370,13 @@ _FUNCTIONS = {
         "vector_norm",
     ),
     "residual_streams": ("mhc_post", "mhc_pre"),
+    "resizing": (
+        "affine_grid",
+        "grid_sample",
+        "grid_sample_backward",
+        "interpolate",
+        "interpolate_backward",
+    ),
     "rotary": (
         "apply_rotary_pos_emb_",
         "interleave_rope",

@@ -221,6 +221,8 @@ def test_a_scale_that_does_not_belong_to_the_sizes_is_ignored_along_a_line() -> 
         given = ap.from_numpy(dy, format="NCL")
         op("aclnnUpsampleLinear1dBackward")(given, [8], [1, 2, 5], False, scale, out)
         results.append(out.numpy())
+    exact = slopes(lambda x: resized("linear", x, [8], False, []), wide(dy), np.zeros((1, 2, 5)))
+    assert_close(results[0], exact, scale=4)
     assert_same(results[1], results[0])
 
 
@@ -239,6 +241,7 @@ def test_volumes_with_channels_last_are_sampled_and_give_gradients() -> None:
         ap.ops.grid_sampler3_d(image, places, 0, 1, False, y)
         ap.ops.grid_sampler3_d_backward(y, image, places, 0, 1, False, [True, True], dx, dgrid)
         back = [np.moveaxis(t.numpy(), -1, 1) if last else t.numpy() for t in (y, dx)]
+        assert_close(back[0], sampled(wide(x), wide(grid), 0, 1, False), scale=8)
         results.append([*back, dgrid.numpy()])
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
