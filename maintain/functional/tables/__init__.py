@@ -77,22 +77,19 @@ WRITTEN = {
     "caches": ("scatter_pa_kv_cache",),
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
-<<<<<<< HEAD
     "quant": (
         "pack_scale",
         "trans_convolution_weight",
         "trans_matmul_weight",
         "trans_quant_param",
         "unpack_scale",
-=======
-    "quant": ("pack_scale", "trans_matmul_weight", "trans_quant_param", "unpack_scale"),
+    ),
     "resizing": (
         "affine_grid",
         "grid_sample",
         "grid_sample_backward",
         "interpolate",
         "interpolate_backward",
->>>>>>> 69e30f8 (functional resizes images, samples them at places and gives the gradients of both)
     ),
     "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
     "sampling": ("apply_top_k_top_p", "multinomial", "top_k_top_p_sample"),
