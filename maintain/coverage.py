@@ -280,8 +280,21 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of self, whatever dimensions other has in front.",
         "The angle of a real number is pi below 0, else 0. Scale reads numAxes only with"
         " scaleFromBlob, but refuses one below -1 in any case.",
-        "SignBitsPack and SignBitsUnpack are absent: their documents do not say which sign is a bit"
-        " of 1, where a byte begins, and what fills the last one.",
+        "SignBitsPack takes zeros and NaN for not negative, and the bits behind the last number are"
+        " 0, as the vendor's PyTorch adapter documents them.",
+        "HansEncode and HansDecode have a code of their own, since the documents name the parts of"
+        " the code and not what is in them: only what HansEncode of this device wrote can be"
+        " decoded. The parts have the documented sizes. Whether reshuff is given changes nothing;"
+        " processCoreDim in the size that phase one asks for is 1, and a code that does not fit"
+        " fixedOut and varOut is a fault.",
+        "PrecisionCompare takes NaN for like NaN, and gives 0 or 503. Slogdet and Logdet of empty"
+        " matrices leave their results as they are. The Cholesky factor of a matrix that is not"
+        " positive definite is NaN; only the triangle that upper names is read.",
+        "A distance or a difference of 0 has no gradient in CdistBackward, and neither has p 0.",
+        "Sinkhorn ends after 1,000 rounds at the latest: the small number in its divisions keeps"
+        " the scales from ever settling on a tiny tol.",
+        "SilentCheck and SilentCheckV2 are absent: the documents do not say which numbers result"
+        " holds, how a jump is measured, and how avgRef and sfdaRef are updated.",
     ),
     "loss": (
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"
@@ -303,11 +316,13 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "MhcPreSinkhorn adds hcEps behind the first sigmoid as MhcPre does, and takes it as the"
         " epsilon of its stages too. The first stage has no sums: its place in sumOut is not"
         " written.",
-        "MhcSinkhorn has no normOut and sumOut: the documents do not say how the stages lie there."
-        " MhcSinkhornBackward, which reads them, is absent for that reason.",
+        "normOut and sumOut of MhcSinkhorn hold stage by stage, matrix by matrix and row by row, in"
+        " rows of 8 of which the first n count; the documents give the sizes alone."
+        " MhcSinkhornBackward reads them so. The first stage has no sums: its place is not"
+        " written, nor is what lies behind the n of a row.",
         "MhcPreBackward leads the gradient of invRms to x, of which the norm is taken, not to"
-        " x * gamma. MhcPreSinkhornBackward multiplies by normOut at its last stage as documented,"
-        " epsilon included.",
+        " x * gamma. MhcPreSinkhornBackward and MhcSinkhornBackward multiply by normOut at their last"
+        " stage as documented, epsilon included.",
     ),
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from helpers.chip_950 import Chip950, Given, Made, Refused
 from helpers.numerics import assert_close, assert_same
-from helpers.operators import hollow, op, place, refusal, wide
+from helpers.operators import Array, hollow, op, place, refusal, wide
+from helpers.slopes import slopes
 
 from .problems import message
 
@@ -260,6 +261,42 @@ def test_doubly_stochastic_matrices(
     assert_close(made, norms[-1], scale=40)
 
 
+def unpadded(kept: Array, shape: tuple[int, ...], rounds: int) -> Array:
+    """What a forward call keeps: stage by stage, in rows of 8 of which the first n count."""
+    lead = int(np.prod(shape[:-2]))
+    return kept.reshape(2 * rounds, lead, -1, 8)[..., : shape[-1]]
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
+@pytest.mark.parametrize("stepped", [False, True])
+@pytest.mark.parametrize(("shape", "rounds"), [((2, 3, 4, 4), 5), ((5, 6, 6), 1), ((3, 8, 8), 3)])
+def test_the_stages_that_are_kept_lead_back(
+    newer: Chip950, shape: tuple[int, ...], rounds: int, stepped: bool
+) -> None:
+    x, grad = 2 * normal(shape), normal(shape, seed=5)
+    count = 2 * rounds * 8 * int(np.prod(shape[:-2]))
+    _, norm_out, sum_out = newer.operator(
+        "mhc_sinkhorn",
+        *(Given(x, "float32", stepped), EPS, rounds, Made(shape, "float32", stepped)),
+        *(Made((count * shape[-1],), "float32", stepped), Made((count,), "float32", stepped)),
+    )
+    norms, sums = stages(wide(x), rounds)
+    lead = int(np.prod(shape[:-2]))
+    kept = unpadded(norm_out, shape, rounds)
+    assert_close(kept, np.stack(norms).reshape(kept.shape), scale=40)
+    kept_sums = sum_out.reshape(2 * rounds, lead, 8)[1:, :, : shape[-1]]
+    exact = np.stack([one.reshape(lead, -1) for one in sums])
+    assert_close(kept_sums, exact, scale=40)
+    (made,) = newer.operator(
+        "mhc_sinkhorn_backward",
+        *(Given(one, "float32", stepped) for one in (grad, norm_out, sum_out)),
+        Made(shape, "float32", stepped),
+    )
+    (slope,) = slopes(lambda z: stages(z, rounds)[0][-1], [x], grad)
+    # The document multiplies by the first stage, which is the softmax and epsilon.
+    assert_close(made, slope, scale=400)
+
+
 @pytest.mark.emulator_only(reason="the chip of the emulator is chosen")
 def test_doubly_stochastic_matrices_refuse(newer: Chip950) -> None:
     x, out = Given(normal((2, 4, 4)), "float32"), Made((2, 4, 4), "float32")
@@ -269,13 +306,33 @@ def test_doubly_stochastic_matrices_refuse(newer: Chip950) -> None:
         ((x, EPS, 101, out, None, None), 161002, "numIters is 101"),
         ((x, EPS, 20, Made((2, 4, 5), "float32"), None, None), 161002, "output has shape"),
         ((Given(normal((2, 5, 5)), "float32"), EPS, 20, out, None, None), 161002, "(2, 5, 5)"),
-        ((x, EPS, 20, out, Made((1280,), "float32"), None), 161002, "normOutOptional is given"),
+        ((x, EPS, 20, out, Made((2559,), "float32"), None), 161002, "normOutOptional has shape"),
+        ((x, EPS, 20, out, None, Made((2, 320), "float32")), 161002, "sumOutOptional has shape"),
     ]:
         found = newer.operator("mhc_sinkhorn", *arguments)
         assert isinstance(found, Refused)
         assert found.status == status, found
         assert says in found.text
+    norms, sums = (Given(np.ones(n, F32), "float32") for n in (2560, 640))
+    for arguments, status, says in [
+        ((x, norms, None, out), 161001, "sumOut"),
+        ((x, norms, Given(np.ones(641, F32), "float32"), out), 161002, "sumOut has 641 elements"),
+        ((x, norms, Given(np.ones(32 * 101, F32), "float32"), out), 161002, "sumOut has 3232"),
+        ((x, norms, Given(np.ones(0, F32), "float32"), out), 161002, "sumOut has 0 elements"),
+        ((x, Given(np.ones(2559, F32), "float32"), sums, out), 161002, "normOut has shape"),
+        ((x, norms, sums, Made((2, 4, 5), "float32")), 161002, "out has shape"),
+        (
+            (Given(normal((2, 5, 5)), "float32"), norms, sums, Made((2, 5, 5), "float32")),
+            161002,
+            "(2, 5, 5)",
+        ),
+    ]:
+        found = newer.operator("mhc_sinkhorn_backward", *arguments)
+        assert isinstance(found, Refused)
+        assert found.status == status, found
+        assert says in found.text
     one = hollow((1, 4, 4), F32)
+    assert "950 series" in message("aclnnMhcSinkhornBackward", 361001, [one, one, one, one])
     assert "950 series" in message("aclnnMhcSinkhorn", 361001, [one, EPS, 20, one, None, None])
 
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Formulas with plain numbers among their parameters, and x*log(y).
+// Formulas with plain numbers among their parameters, x*log(y) and x*log(1 + y).
 #include <cmath>
 #include <limits>
 
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
+#include "core/chip.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
@@ -30,6 +31,12 @@ template <class T>
 T x_log_y(T x, T y) {
   if (is_nan(y)) return y;
   return x == T{} ? x : x * std::log(y);
+}
+
+template <class T>
+T x_log1p_y(T x, T y) {
+  if (is_nan(y)) return y;
+  return x == T{} ? T{} : x * std::log1p(y);
 }
 
 // A polynomial of the logarithm (Giles 2010) and two steps of Newton, in float64: the result is
@@ -93,5 +100,18 @@ EMU_BINARY_INPLACE_OF(InplaceXLogYTensor, XLogY, kToFloat | kAnyResult, types::k
 EMU_SCALAR_OF(XLogYScalarOther, XLogY, kToFloat, types::kFloat)
 EMU_SCALAR_INPLACE_OF(InplaceXLogYScalarOther, XLogY, kToFloat, types::kFloat)
 EMU_SCALAR_FIRST_OF(XLogYScalarSelf, XLogYOf, kToFloat, types::kFloat)
+
+EMU_FORMULA_XY(Xlog1py, x_log1p_y(x, y))
+EMU_OPERATOR(Xlog1py, (const aclTensor *x, const aclTensor *y, aclTensor *z)) {
+  static constexpr ElementwiseRow row = {"aclnnXlog1py",
+                                         &block_table<Xlog1pyFormula, types::kFloat, 2, 0>,
+                                         kExact | kOneDtype | kPlain};
+  Check check(row.op);
+  check.required("x", x).required("y", y).required("z", z);
+  check.that(chip_is_950(), "this chip does not have the operator; allowed: the 950 series");
+  if (!check.ok()) return check.status();
+  return elementwise(row, {x, y}, z, workspaceSize, executor);
+}
+EMU_CATCH
 
 }  // namespace emu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distances between all pairs of rows of two matrices.
+// build flags: -O3
+// Distances between all pairs of rows of two matrices, or of one.
 #include "aclnnop/math.h"
 #include "ops/linalg/matrices.h"
 #include "ops/op.h"
@@ -50,6 +51,49 @@ View with_batch_of(const View &out, const aclTensor &tensor) {
                  batch_shape(out.layout, {own.shape[own.rank - 2], own.shape[own.rank - 1]}));
 }
 
+// Row i holds the distances to the rows behind it; the rows lie one after the other.
+void fill_pair_distances(const View &self, double p, const View &out) {
+  const MatrixReader<double> reader(self);
+  const RowWriter<double> write(out);
+  const DenseMatrix<double> a = reader.read(0);
+  const int64_t n = a.rows, length = a.columns;
+  for_each_row(n, n * length, [&](int64_t row) {
+    double block[kBlock];
+    const int64_t pairs = n - row - 1, first = row * (2 * n - row - 1) / 2;
+    for (int64_t start = 0; start < pairs; start += kBlock) {
+      const int64_t count = std::min(kBlock, pairs - start);
+      for (int64_t j = 0; j < count; ++j) {
+        block[j] = distance(a.items.data() + row * length,
+                            a.items.data() + (row + 1 + start + j) * length, length, p);
+      }
+      write.put(first + start, count, block);
+    }
+  });
+}
+
+// Both forms of the operator, checked but for the order p.
+Status pair_distances(Check &check, const char *order_name, const aclTensor *self, double p,
+                      const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", out->dtype, "self", self->dtype).rank("self", self, 2, 2);
+  check.that(p >= 0, "%s is %g; it must not be negative or NaN", order_name, p);
+  if (!check.ok()) return check.status();
+  const int64_t n = self->shape[0], twice = check.size("self", Checked(n) * (Checked(n) - 1));
+  const int64_t pairs = twice / 2;
+  check.shape("out", out, dense_layout(&pairs, 1));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan(check.op());
+  const size_t source = plan.input(self), target = plan.output(out);
+  return plan.finish(
+      [=](PlanContext &context) {
+        const View to = view_of(context.tensor(target));
+        const SafeView from(view_of(context.tensor(source)), {to});
+        fill_pair_distances(from.view(), p, to);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 }  // namespace
 
 // `compute_mode` chooses between ways to the same numbers.
@@ -86,6 +130,22 @@ EMU_OPERATOR(Cdist, (const aclTensor *x1, const aclTensor *x2, float p, int64_t 
         return Status{0};
       },
       workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(Pdist, (const aclTensor *self, float p, aclTensor *out)) {
+  Check check("aclnnPdist");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  return pair_distances(check, "p", self, p, out, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(PdistForward, (const aclTensor *self, const aclScalar *pScalar, aclTensor *out)) {
+  Check check("aclnnPdistForward");
+  check.required("self", self).required("pScalar", pScalar).required("out", out);
+  check.dtype("self", self).dtype("out", out);
+  if (!check.ok()) return check.status();
+  return pair_distances(check, "pScalar", self, pScalar->to_double(), out, workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -61,6 +61,15 @@ Determinant<T> determinant(DenseMatrix<T> a) {
   return result;
 }
 
+// Of the determinant itself: NaN where a real one is negative.
+double logarithm(const Determinant<double> &of) {
+  return of.sign < 0 ? std::numeric_limits<double>::quiet_NaN() : of.logarithm + 0 * of.sign;
+}
+Complex128 logarithm(const Determinant<Complex128> &of) {
+  // The branch of a negative number is pi, whatever the sign of its imaginary zero.
+  return {of.logarithm, std::atan2(of.sign.imag() + 0.0, of.sign.real())};
+}
+
 // All of it NaN for a singular matrix.
 template <class T>
 DenseMatrix<T> inverse(DenseMatrix<T> a) {
@@ -123,6 +132,39 @@ EMU_OPERATOR(Slogdet, (const aclTensor *self, aclTensor *signOut, aclTensor *log
             const Determinant<T> result = determinant(reader.read(index));
             write_sign.put(index, result.sign);
             write_log.put(index, T(result.logarithm));
+          });
+        });
+        return Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(Logdet, (const aclTensor *self, aclTensor *out)) {
+  Check check("aclnnLogdet");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.castable(self->dtype, "out", out->dtype);
+  square(check.rank("self", self, 2, 8), "self", self);
+  if (!check.ok()) return check.status();
+  check.shape("out", out, batch_shape(layout_of(*self), {}));
+  if (!check.ok()) return check.status();
+  PlanBuilder plan("aclnnLogdet");
+  const size_t source = plan.input(self), target = plan.output(out);
+  const bool empty = self->numel() == 0;
+  return plan.finish(
+      [=](PlanContext &context) {
+        if (empty) return Status{0};  // as Slogdet
+        const View to = view_of(context.tensor(target));
+        const SafeView from(view_of(context.tensor(source)), {to});
+        const Layout &shape = from.view().layout;
+        const int64_t n = shape.shape[shape.rank - 1];
+        with_wide_type(from.view().dtype, [&](auto zero) {
+          using T = decltype(zero);
+          const MatrixReader<T> reader(from.view());
+          const MatrixWriter<T> write(to);
+          for_each_matrix(to.count(), n, n, [&](int64_t index) {
+            write.put(index, logarithm(determinant(reader.read(index))));
           });
         });
         return Status{0};

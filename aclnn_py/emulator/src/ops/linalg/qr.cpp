@@ -25,10 +25,8 @@ void decompose(const View &in, bool keep_q, const View &q, const View &r) {
   });
 }
 
-}  // namespace
-
-EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTensor *R)) {
-  Check check("aclnnLinalgQr");
+Status plan_qr(Check &check, const aclTensor *self, int64_t mode, const aclTensor *Q,
+               const aclTensor *R, uint64_t *workspace_size, aclOpExecutor **executor) {
   check.required("self", self).required("Q", Q).required("R", R);
   check.dtype("self", self).dtype("Q", Q).dtype("R", R);
   if (check.ok()) {
@@ -50,7 +48,7 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
   }
   check.shape("R", R, batch_shape(in, {inner, n}));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnLinalgQr");
+  PlanBuilder plan(check.op());
   const size_t source = plan.input(self), first = plan.output(Q), second = plan.output(R);
   const bool keep_q = mode != kTriangleOnly;
   return plan.finish(
@@ -59,7 +57,20 @@ EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTe
                   view_of(context.tensor(second)));
         return Status{0};
       },
-      workspaceSize, executor);
+      workspace_size, executor);
+}
+
+}  // namespace
+
+EMU_OPERATOR(LinalgQr, (const aclTensor *self, int64_t mode, aclTensor *Q, aclTensor *R)) {
+  Check check("aclnnLinalgQr");
+  return plan_qr(check, self, mode, Q, R, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(Qr, (const aclTensor *self, bool some, aclTensor *Q, aclTensor *R)) {
+  Check check("aclnnQr");
+  return plan_qr(check, self, some ? kReduced : kComplete, Q, R, workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -44,25 +44,6 @@ class AddTo final : public RowSink<float> {
   const int64_t stride_;
 };
 
-// Back through the stages of `sinkhorn`: `matrix` is the gradient of the last one and becomes that
-// of the first.
-void sinkhorn_back(float *matrix, int64_t n, const std::vector<float> &sums,
-                   const std::vector<float> &norms) {
-  for (int64_t stage = 2 * kRounds - 1; stage >= 0; --stage) {
-    const float *norm = norms.data() + stage * n * n, *sum = sums.data() + stage * n;
-    const bool columns = stage % 2 == 1;
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t start = columns ? i : i * n, step = columns ? n : 1;
-      float along = 0.0f;
-      for (int64_t j = 0; j < n; ++j) along += matrix[start + j * step] * norm[start + j * step];
-      for (int64_t j = 0; j < n; ++j) {
-        float &value = matrix[start + j * step];
-        value = stage == 0 ? (value - along) * norm[start + j * step] : (value - along) / sum[i];
-      }
-    }
-  }
-}
-
 class PreGradientRun {
  public:
   PreGradientRun(const PreGradient &p, PlanContext &c) : p_(p), s_(p.sizes), at_(p.at), c_(c) {}
@@ -159,7 +140,7 @@ class PreGradientRun {
         stage_norms.insert(stage_norms.end(), norms_.data() + at * n * n,
                            norms_.data() + (at + 1) * n * n);
       }
-      sinkhorn_back(rest, n, stage_sums, stage_norms);
+      sinkhorn_back(rest, n, kRounds, stage_sums.data(), stage_norms.data());
     }
     for (int64_t i = 0; i < mixes; ++i) {
       const int part = i < n ? 0 : i < 2 * n ? 1 : 2;

@@ -125,4 +125,21 @@ void sinkhorn(float *m, int64_t n, int64_t rounds, float eps, const SinkhornStep
   }
 }
 
+void sinkhorn_back(float *matrix, int64_t n, int64_t rounds, const float *sums,
+                   const float *norms) {
+  for (int64_t stage = 2 * rounds - 1; stage >= 0; --stage) {
+    const float *norm = norms + stage * n * n, *sum = sums + stage * n;
+    const bool columns = stage % 2 == 1;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t start = columns ? i : i * n, step = columns ? n : 1;
+      float along = 0.0f;
+      for (int64_t j = 0; j < n; ++j) along += matrix[start + j * step] * norm[start + j * step];
+      for (int64_t j = 0; j < n; ++j) {
+        float &value = matrix[start + j * step];
+        value = stage == 0 ? (value - along) * norm[start + j * step] : (value - along) / sum[i];
+      }
+    }
+  }
+}
+
 }  // namespace emu

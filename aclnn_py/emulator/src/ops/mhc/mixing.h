@@ -53,5 +53,8 @@ using SinkhornStep = std::function<void(int64_t, const float *, const float *)>;
 // A matrix (n, n) becomes doubly stochastic: the softmax of its rows, then its columns and rows
 // divided by their sums in turn.
 void sinkhorn(float *matrix, int64_t n, int64_t rounds, float eps, const SinkhornStep &step);
+// Back through these stages, whose sums (n) and matrices (n, n) lie one after the other: `matrix`
+// is the gradient of the last one and becomes that of what the first was made of.
+void sinkhorn_back(float *matrix, int64_t n, int64_t rounds, const float *sums, const float *norms);
 
 }  // namespace emu

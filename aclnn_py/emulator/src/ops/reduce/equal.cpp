@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// Whether two tensors have one shape and equal elements, compared in the dtype they meet in.
+// Whether two tensors have equal elements: Equal compares them in the dtype they meet in,
+// PrecisionCompare tensors of one dtype.
 #include <atomic>
 
 #include "aclnnop/math.h"
@@ -18,6 +19,14 @@ bool same_values(const void *a, const void *b, int64_t count) {
   return same;
 }
 
+// NaN is the same as NaN.
+bool same_floats(const void *a, const void *b, int64_t count) {
+  const auto *x = static_cast<const float *>(a), *y = static_cast<const float *>(b);
+  bool same = true;
+  for (int64_t i = 0; i < count; ++i) same &= x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]);
+  return same;
+}
+
 using Compare = bool (*)(const void *, const void *, int64_t);
 
 Compare comparison_in(Compute type) {
@@ -31,9 +40,7 @@ Compare comparison_in(Compute type) {
   }
 }
 
-// NaN differs from everything.
-bool all_equal(const View &a, const View &b, aclDataType meeting) {
-  const Compare compare = comparison_in(compute_for(meeting));
+bool all_equal(const View &a, const View &b, aclDataType meeting, Compare compare) {
   const Reader left(a, meeting), right(b, meeting);
   const int64_t total = a.count();
   std::atomic<bool> same{true};
@@ -69,8 +76,35 @@ EMU_OPERATOR(Equal, (const aclTensor *self, const aclTensor *other, aclTensor *o
   return plan.finish(
       [=](emu::PlanContext &c) {
         const emu::View a = emu::view_of(c.tensor(left)), b = emu::view_of(c.tensor(right));
-        const bool same = emu::same_shape(a.layout, b.layout) && emu::all_equal(a, b, meeting);
+        // NaN differs from everything.
+        const emu::Compare compare = emu::comparison_in(emu::compute_for(meeting));
+        const bool same =
+            emu::same_shape(a.layout, b.layout) && emu::all_equal(a, b, meeting, compare);
         *emu::view_of(c.tensor(to)).data = same ? 1 : 0;
+        return emu::Status{0};
+      },
+      workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(PrecisionCompare,
+             (const aclTensor *golden, const aclTensor *realdata, aclTensor *out)) {
+  constexpr uint32_t kAlike = 0, kDifferent = 503;
+  emu::Check check("aclnnPrecisionCompare");
+  check.required("golden", golden).required("realdata", realdata).required("out", out);
+  check.dtype("golden", golden).dtype("realdata", realdata).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.same_dtype("realdata", realdata->dtype, "golden", golden->dtype);
+  check.rank("golden", golden, 0, 8).rank("realdata", realdata, 0, 8);
+  check.shape("realdata", realdata, emu::layout_of(*golden)).shape("out", out, emu::Layout());
+  if (!check.ok()) return check.status();
+  emu::PlanBuilder plan(check.op());
+  const size_t left = plan.input(golden), right = plan.input(realdata), to = plan.output(out);
+  return plan.finish(
+      [=](emu::PlanContext &c) {
+        const emu::View a = emu::view_of(c.tensor(left)), b = emu::view_of(c.tensor(right));
+        const uint32_t code = emu::all_equal(a, b, a.dtype, emu::same_floats) ? kAlike : kDifferent;
+        emu::fill_view(emu::view_of(c.tensor(to)), &code);
         return emu::Status{0};
       },
       workspaceSize, executor);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signs of numbers as bits, eight to a byte with the first in the lowest bit: 1 for a number that
+// is not negative.
+#include "aclnnop/math.h"
+#include "ops/norm/rows.h"
+
+namespace emu {
+namespace {
+
+constexpr int64_t kBits = 8, kBytesAtOnce = kBlock / kBits;
+
+// Bits behind the last number are 0, as of a negative one.
+void pack_signs(const View &self, const View &out) {
+  const int64_t total = self.count();
+  const RowSource<float> source(self);
+  const RowTarget<int32_t> target(out);
+  parallel_for(out.count(), 32 * kBytesAtOnce, [&](int64_t begin, int64_t end) {
+    float values[kBlock];
+    int32_t bytes[kBytesAtOnce];
+    for (int64_t first = begin; first < end; first += kBytesAtOnce) {
+      const int64_t count = std::min(kBytesAtOnce, end - first);
+      const int64_t given = std::min(count * kBits, total - first * kBits);
+      std::fill(values + given, values + count * kBits, -1.0f);
+      source.read(first * kBits, given, values);
+      for (int64_t b = 0; b < count; ++b) {
+        bytes[b] = 0;
+        // NaN is not negative either.
+        for (int64_t i = 0; i < kBits; ++i) bytes[b] |= int32_t{!(values[b * kBits + i] < 0)} << i;
+      }
+      target.write(first, count, bytes);
+    }
+  });
+}
+
+void unpack_signs(const View &self, const View &out) {
+  const RowSource<int32_t> source(self);
+  const RowTarget<float> target(out);
+  parallel_for(self.count(), 32 * kBytesAtOnce, [&](int64_t begin, int64_t end) {
+    float values[kBlock];
+    int32_t bytes[kBytesAtOnce];
+    for (int64_t first = begin; first < end; first += kBytesAtOnce) {
+      const int64_t count = std::min(kBytesAtOnce, end - first);
+      source.read(first, count, bytes);
+      for (int64_t i = 0; i < count * kBits; ++i)
+        values[i] = (bytes[i / kBits] >> (i % kBits) & 1) != 0 ? 1.0f : -1.0f;
+      target.write(first * kBits, count * kBits, values);
+    }
+  });
+}
+
+// out is (size, total / size).
+Check &check_result(Check &check, int64_t size, int64_t total, const aclTensor *out) {
+  const int64_t shape[] = {size, size == 0 ? 0 : total / size};
+  return check.shape("out", out, dense_layout(shape, 2));
+}
+
+}  // namespace
+}  // namespace emu
+
+EMU_OPERATOR(SignBitsPack, (const aclTensor *self, int64_t size, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnSignBitsPack");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  check.plain_format("self", self).rank("self", self, 1, 1);
+  if (!check.ok()) return check.status();
+  const int64_t numbers = self->numel(), total = numbers / kBits + (numbers % kBits != 0);
+  check.that(size >= 0 && (size == 0 ? total == 0 : total % size == 0),
+             "size is %lld; it must divide the %lld bytes of the result",
+             static_cast<long long>(size), static_cast<long long>(total));
+  if (!check.ok()) return check.status();
+  if (!check_result(check, size, total, out).ok()) return check.status();
+  return plan_one_to_one(check.op(), self, out, pack_signs, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(SignBitsUnpack,
+             (const aclTensor *self, int64_t size, aclDataType dtype, aclTensor *out)) {
+  using namespace emu;
+  Check check("aclnnSignBitsUnpack");
+  check.required("self", self).required("out", out).dtype("self", self).dtype("out", out);
+  if (!check.ok()) return check.status();
+  check.same_dtype("out", out->dtype, "dtype", dtype).plain_format("self", self);
+  check.rank("self", self, 1, 1);
+  if (!check.ok()) return check.status();
+  const int64_t total = check.size("self", Checked(self->numel()) * kBits);
+  if (!check.ok()) return check.status();
+  check.that(size > 0 && total % size == 0, "size is %lld; it must divide the %lld numbers",
+             static_cast<long long>(size), static_cast<long long>(total));
+  if (!check.ok()) return check.status();
+  if (!check_result(check, size, total, out).ok()) return check.status();
+  return plan_one_to_one(check.op(), self, out, unpack_signs, workspaceSize, executor);
+}
+EMU_CATCH
