@@ -321,8 +321,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " MhcSinkhornBackward reads them so. The first stage has no sums: its place is not"
         " written, nor is what lies behind the n of a row.",
         "MhcPreBackward leads the gradient of invRms to x, of which the norm is taken, not to"
-        " x * gamma. MhcPreSinkhornBackward and MhcSinkhornBackward multiply by normOut at their last"
-        " stage as documented, epsilon included.",
+        " x * gamma. MhcPreSinkhornBackward and MhcSinkhornBackward multiply by normOut at their"
+        " last stage as documented, epsilon included.",
     ),
     "vfusion": (
         "ScaledMaskedSoftmax gives -10000 to every score whose mask is true, as the vendor's"
