@@ -60,6 +60,15 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Gradients of sparse attention are sums of float32 that are rounded once. A row whose keys"
         " a mask hides altogether is their average, so only their values have a gradient by it; a"
         " block that meets nothing has the gradient 0.",
+        "LightningIndexerGrad takes the gradient of sparseValuesOut as dy, in the shape of"
+        " sparseIndices, which its formula needs; the document gives it that of query. A key may"
+        " be at several places.",
+        "The divergences of indexers from attention are summed over all tokens, and so are their"
+        " gradients. The softmax of attention is averaged over its heads by the statistics that"
+        " are given. Lists of packed tokens have the ends of sequences."
+        " SparseLightningIndexerKLLossGrad hides keys behind a token with maskMode 3 and a cmpRatio"
+        " up to 1 only: above, the list of keys alone says what a token meets. It does not read its"
+        " metadata.",
         "SparseFlashAttentionGrad reads lists of packed tokens as the forward operator does, as the"
         " ends of sequences; a block below 0 ends the list of a token. Tokens outside every"
         " sequence have the gradient 0.",

@@ -23,28 +23,6 @@ struct DenseIndexer {
   size_t query_at, key_at, weight_at, highest_at, sum_at;
 };
 
-// The tokens of each sequence, as the list has them: their numbers, or the ends of packed ones.
-void read_list(Check &check, const char *parameter, const aclIntArray *list,
-               const SequenceForm &form, Sequences *s) {
-  if (!check.ok()) return;
-  s->starts.assign(static_cast<size_t>(form.batch), 0);
-  s->lengths.assign(static_cast<size_t>(form.batch), form.tokens);
-  if (list == nullptr) return;
-  check.that(list->values.size() == s->starts.size(), "%s has %zu lengths for %zu sequences",
-             parameter, list->values.size(), s->starts.size());
-  int64_t last = 0;
-  for (size_t b = 0; check.ok() && b < s->starts.size(); ++b) {
-    const int64_t low = form.packed ? last : 0, value = list->values[b];
-    check.that(value >= low && value <= form.tokens,
-               "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, parameter, b, value, low,
-               form.tokens);
-    if (!check.ok()) return;
-    s->starts[b] = low;
-    s->lengths[b] = value - low;
-    last = value;
-  }
-}
-
 Status run_dense(const DenseIndexer &x, PlanContext &c) {
   const auto reader = [&](size_t at, const SequenceForm &form, const Sequences &sequences) {
     View view = view_of(c.tensor(at));
@@ -154,9 +132,10 @@ EMU_OPERATOR(DenseLightningIndexerSoftmaxLse,
              " sequences and queryIndex "
              "%" PRId64,
              x.key.batch, x.query.batch);
-  emu::read_list(check, "actualSeqLengthsQueryOptional", actualSeqLengthsQueryOptional, x.query,
-                 &x.queries);
-  emu::read_list(check, "actualSeqLengthsKeyOptional", actualSeqLengthsKeyOptional, x.key, &x.keys);
+  emu::counts_or_ends(check, "actualSeqLengthsQueryOptional", actualSeqLengthsQueryOptional,
+                      x.query, &x.queries);
+  emu::counts_or_ends(check, "actualSeqLengthsKeyOptional", actualSeqLengthsKeyOptional, x.key,
+                      &x.keys);
   for (size_t b = 0; check.ok() && b < x.queries.lengths.size(); ++b) {
     check.that(x.queries.lengths[b] <= x.keys.lengths[b] && x.keys.lengths[b] <= emu::kMostTokens,
                "sequence %zu has %" PRId64 " queries and %" PRId64

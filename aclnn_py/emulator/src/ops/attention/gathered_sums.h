@@ -56,11 +56,11 @@ void attend_back(const GatheredAttention &a, const GatheredStatistics &rows,
 // threads of the pool. Each thread takes runs of tokens, each with sums of its own; the runs do not
 // depend on the number of threads, and neither does the result.
 template <class F>
-GatheredSums sum_of_tokens(int64_t tokens, int64_t keys, int64_t width, int64_t value_width,
-                           F row) {
-  constexpr int64_t kShortestRun = 16, kMostRuns = 16, kRoom = int64_t{1} << 27;  // floats
+GatheredSums sum_of_tokens(int64_t tokens, int64_t keys, int64_t width, int64_t value_width, F row,
+                           int64_t shortest_run = 16) {
+  constexpr int64_t kMostRuns = 16, kRoom = int64_t{1} << 27;  // floats
   const int64_t each = std::max<int64_t>(1, keys * (width + value_width)),
-                runs = std::clamp<int64_t>(std::min(tokens / kShortestRun, kRoom / each), 1,
+                runs = std::clamp<int64_t>(std::min(tokens / shortest_run, kRoom / each), 1,
                                            kMostRuns),
                 length = (tokens + runs - 1) / runs;
   std::vector<GatheredSums> sums(static_cast<size_t>(runs), GatheredSums(keys, width, value_width));

@@ -118,6 +118,27 @@ void read_lengths(Check &check, const char *name, const aclIntArray *list, bool 
   }
 }
 
+void counts_or_ends(Check &check, const char *parameter, const aclIntArray *list,
+                    const SequenceForm &form, Sequences *s) {
+  if (!check.ok()) return;
+  s->starts.assign(static_cast<size_t>(form.batch), 0);
+  s->lengths.assign(static_cast<size_t>(form.batch), form.tokens);
+  if (list == nullptr) return;
+  check.that(list->values.size() == s->starts.size(), "%s has %zu lengths for %zu sequences",
+             parameter, list->values.size(), s->starts.size());
+  int64_t last = 0;
+  for (size_t b = 0; check.ok() && b < s->starts.size(); ++b) {
+    const int64_t low = form.packed ? last : 0, value = list->values[b];
+    check.that(value >= low && value <= form.tokens,
+               "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64, parameter, b, value, low,
+               form.tokens);
+    if (!check.ok()) return;
+    s->starts[b] = low;
+    s->lengths[b] = value - low;
+    last = value;
+  }
+}
+
 View split_heads(View view, const SequenceForm &form) {
   const int rank = form.packed ? 3 : 4;
   if (view.layout.rank == rank) return view;

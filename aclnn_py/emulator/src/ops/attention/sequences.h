@@ -50,6 +50,9 @@ Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, 
 void read_lengths(Check &check, const char *name, const aclIntArray *list, bool packed,
                   int64_t batch, int64_t tokens, std::vector<int64_t> *starts,
                   std::vector<int64_t> *lengths);
+// Sequences by the ends of packed ones, or by the numbers of their tokens; null leaves them whole.
+void counts_or_ends(Check &check, const char *parameter, const aclIntArray *list,
+                    const SequenceForm &form, Sequences *sequences);
 // The view of a tensor whose heads lie side by side, with a dimension for them.
 View split_heads(View view, const SequenceForm &form);
 
