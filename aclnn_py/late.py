@@ -70,8 +70,10 @@ workspace = Hook("workspace", "release_workspace")
 # The methods of a tensor that launch operators, or that other libraries call.
 array = Hook(
     "array",
-    "accumulate apply arg_extreme argsort array_function array_ufunc assign clip dot index matmul "
-    "nonzero reduce repeat rounded sort standard_deviation take text_of variance",
+    "accumulate apply arg_extreme argpartition argsort array_function array_ufunc assign choose "
+    "clip compress diagonal dot evaluate full_like imag index matmul nonzero partition pickled ptp "
+    "put real reduce repeat rounded searchsorted sort standard_deviation stored take text_of trace "
+    "variance",
 )
 functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")

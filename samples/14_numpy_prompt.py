@@ -67,7 +67,7 @@ good = difference < 1e-4 and same_hours
 
 # %% A function that cannot run on the device raises; a mistake raises NumPy's error.
 for attempt in (
-    lambda: np.linalg.svd(readings),
+    lambda: np.linalg.eigh(readings[:, :32]),
     lambda: readings + readings[:, :3],
     lambda: readings @ readings.astype(np.float64).T,
 ):

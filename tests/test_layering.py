@@ -47,6 +47,7 @@ IN_FUNCTIONS = {
 }
 # Modules that import by a text, or run one; an `__init__.py` may as well.
 BY_TEXT = {
+    "aclnn_py.array.names": "loads a family of NumPy's functions when one of them is called",
     "aclnn_py.late": "leads upwards",
     "aclnn_py.operators.launch.generate": "compiles the launch functions of `ops`",
 }

@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.array.arithmetic import apply
-    from aclnn_py.array.dispatch import (
-        argsort,
-        array_function,
-        array_ufunc,
-        clip,
-        dot,
-        nonzero,
-        repeat,
-        rounded,
-        sort,
-        take,
-    )
+    from aclnn_py.array.creating import full_like
+    from aclnn_py.array.dispatch import array_function, array_ufunc
+    from aclnn_py.array.hosting import pickled
     from aclnn_py.array.indexing import assign
     from aclnn_py.array.indexing import take as index
+    from aclnn_py.array.linear import dot
+    from aclnn_py.array.mathematics import clip, imag, real
+    from aclnn_py.array.mathematics import round_ as rounded
+    from aclnn_py.array.operands import stored
     from aclnn_py.array.products import matmul
     from aclnn_py.array.reduction import (
         accumulate,
@@ -34,51 +29,96 @@ if TYPE_CHECKING:
         standard_deviation,
         variance,
     )
+    from aclnn_py.array.searching import (
+        argpartition,
+        argsort,
+        choose,
+        compress,
+        nonzero,
+        partition,
+        searchsorted,
+        sort,
+        take,
+    )
+    from aclnn_py.array.shaping import diagonal, repeat, trace
+    from aclnn_py.array.statistics import ptp
+    from aclnn_py.array.storing import put
     from aclnn_py.array.text import text_of
+    from aclnn_py.array.ufuncs import evaluate
 
 # Function -> the module that defines it, and its name there where that is another.
 _HOMES = {
+    "pickled": "hosting",
+    "full_like": "creating",
+    "stored": "operands",
     "accumulate": "reduction",
     "apply": "arithmetic",
     "arg_extreme": "reduction",
-    "argsort": "dispatch",
+    "argpartition": "searching",
+    "argsort": "searching",
     "array_function": "dispatch",
     "array_ufunc": "dispatch",
     "assign": "indexing",
-    "clip": "dispatch",
-    "dot": "dispatch",
+    "choose": "searching",
+    "clip": "mathematics",
+    "compress": "searching",
+    "diagonal": "shaping",
+    "dot": "linear",
+    "evaluate": "ufuncs",
+    "imag": "mathematics",
     "index": "indexing.take",
     "matmul": "products",
-    "nonzero": "dispatch",
+    "nonzero": "searching",
+    "partition": "searching",
+    "ptp": "statistics",
+    "put": "storing",
+    "real": "mathematics",
     "reduce": "reduction",
-    "repeat": "dispatch",
-    "rounded": "dispatch",
-    "sort": "dispatch",
+    "repeat": "shaping",
+    "rounded": "mathematics.round_",
+    "searchsorted": "searching",
+    "sort": "searching",
     "standard_deviation": "reduction",
-    "take": "dispatch",
+    "take": "searching",
     "text_of": "text",
+    "trace": "shaping",
     "variance": "reduction",
 }
 __all__ = [
     "accumulate",
     "apply",
     "arg_extreme",
+    "argpartition",
     "argsort",
     "array_function",
     "array_ufunc",
     "assign",
+    "choose",
     "clip",
+    "compress",
+    "diagonal",
     "dot",
+    "evaluate",
+    "full_like",
+    "imag",
     "index",
     "matmul",
     "nonzero",
+    "partition",
+    "pickled",
+    "ptp",
+    "put",
+    "real",
     "reduce",
     "repeat",
     "rounded",
+    "searchsorted",
     "sort",
     "standard_deviation",
+    "stored",
     "take",
     "text_of",
+    "trace",
     "variance",
 ]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py import ops
+from aclnn_py import functional, ops
 from aclnn_py.array.promotion import (
     cast,
     expect_operands,
@@ -35,6 +35,8 @@ __all__ = [
     "UNARY",
     "apply",
     "binary",
+    "check_out",
+    "choose",
     "overlaps",
     "part",
     "real_type",
@@ -260,12 +262,17 @@ UNARY: dict[str, Row] = {
 }  # fmt: skip
 # Rounding leaves integers as they are; CANN's operators take floats.
 _EXACT_INTEGERS = {"floor", "ceil", "trunc"}
+# NumPy's own second names, which are the names of its ufuncs in some releases.
 _ALIASES = {
     "true_divide": "divide",
     "mod": "remainder",
+    "pow": "power",
     "abs": "absolute",
     "bitwise_not": "invert",
+    "bitwise_invert": "invert",
     "conj": "conjugate",
+    "atan2": "arctan2",
+    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
 }
 
 
@@ -277,7 +284,7 @@ def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
         isinstance(operand, Tensor) and overlaps(out, operand) for operand in operands
     ):
         result = _evaluate(known, operands, None)
-        _check_out(out, result.shape, result.layout.dtype, name)
+        check_out(out, result.shape, result.layout.dtype, name)
         ops.inplace_copy(out, result)
         return out
     return _evaluate(known, operands, out)
@@ -370,14 +377,14 @@ def _place(
 ) -> Tensor:
     """Where the operator writes: ``out`` itself when it has the dtype, else a new tensor."""
     if out is not None:
-        _check_out(out, shape, kind, name)
+        check_out(out, shape, kind, name)
     written = kind if kind is _BOOL or compute.numpy.kind == "c" else compute
     if out is not None and out.layout.dtype is written and out.shape == shape:
         return out
     return empty(shape, written, device=device)
 
 
-def _check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> None:
+def check_out(out: object, shape: tuple[int, ...], kind: DType, name: str) -> None:
     target = _check_kind(out, kind, name)
     if np.broadcast_shapes(shape, target.shape) != target.shape:
         raise ValueError(f"{name}: the result has shape {shape}, which does not fit {target.shape}")
@@ -400,6 +407,11 @@ def _stored(place: Tensor, kind: DType, out: Tensor | None) -> Tensor:
     if place is not out:
         ops.inplace_copy(out, place)
     return out
+
+
+def choose(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """Elements of one tensor where the condition holds, else of the other of the same dtype."""
+    return functional.where(condition, a, b)
 
 
 def shares_memory(a: Tensor, b: Tensor) -> bool:

@@ -26,7 +26,7 @@ from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.creation import empty, from_numpy
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["assign", "take"]
+__all__ = ["add", "assign", "take"]
 
 
 class Selection(NamedTuple):
@@ -83,6 +83,29 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     if shares_memory(source, view):
         source = functional.contiguous(source)
     ops.index_put_impl(view, list(indices), source.contiguous(), False, False)
+
+
+def add(tensor: Tensor, key: Any, value: Tensor) -> None:
+    """Add to the selected elements; to one that is selected twice, twice."""
+    if _is_mask(key):
+        key = tuple(functional.contiguous(part) for part in _places(key))
+    view, flipped, indices = _select(tensor, key)
+    if not indices:
+        _write(view, functional.add(functional.contiguous(view[...]), value), flipped)
+        return
+    if flipped:
+        raise TypeError(
+            "add: a slice backwards beside index tensors is not taken; reverse the values"
+        )
+    shape = _indexed_shape(view, indices)
+    source = _stretched(value, shape)
+    if source.count:
+        ops.index_put_impl(view, list(indices), functional.contiguous(source), True, False)
+
+
+def _places(mask: Tensor) -> list[Tensor]:
+    places = functional.nonzero(mask)
+    return [places[:, i] for i in range(mask.ndim)]
 
 
 def _write(view: Tensor, value: Any, flipped: tuple[int, ...]) -> None:
@@ -258,8 +281,7 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
                 f"dimensions are {wanted} but those of the index {item.shape}"
             )
         if isinstance(item, Tensor):
-            places = functional.nonzero(item)
-            return [functional.contiguous(places[:, i]) for i in range(item.ndim)]
+            return [functional.contiguous(part) for part in _places(item)]
         return [from_numpy(part, device=tensor.device) for part in np.nonzero(item)]
     if item.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")

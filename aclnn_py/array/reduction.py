@@ -12,7 +12,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply, real_type
-from aclnn_py.array.promotion import cast
+from aclnn_py.array.promotion import cast, expect_operands, tensor_of
 from aclnn_py.functional.shapes import reduced_shape
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import DType, dtype_of
@@ -91,26 +91,71 @@ REDUCTIONS: dict[str, tuple[Callable[..., None], Callable[[DType], DType], bool]
 
 
 def reduce(
-    name: str, x: Tensor, axis: Axis = None, dtype: Any = None, keepdims: bool = False
+    name: str,
+    x: Tensor,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> Tensor:
-    """Evaluate a reduction."""
+    """Evaluate a reduction.
+
+    ``where`` is a mask of the elements that count, ``initial`` an element that counts besides.
+    """
     run, type_rule, has_identity = REDUCTIONS[name]
+    if where is not True:
+        return _reduce_some(name, x, axis, dtype, keepdims, initial, where)
     if not x.ndim and axis in (0, -1) and name != "mean":
         axis = None  # NumPy's ufuncs take an element for a row of one
     axes = axes_of(axis, x.ndim)
-    if not has_identity and not prod(x.shape[i] for i in axes):
-        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
     given = x.layout.dtype
     kind = dtype_of(dtype) if dtype is not None else type_rule(given)
+    if not has_identity and not prod(x.shape[i] for i in axes):
+        if initial is None:
+            raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+        first = tensor_of(initial, kind, x.device)
+        return functional.contiguous(first.broadcast_to(reduced_shape(x.shape, axes, keepdims)))
     # The operators add up in int64; the bits of a sum in uint64 are the same.
     compute = dtype_of("int64") if kind.name == "uint64" else kind
     if name in ("sum", "prod", "mean"):
         x = cast(x, compute)
     if not axes:
-        return functional.contiguous(x if x.layout.dtype is kind else cast(x, kind))
-    out = empty(reduced_shape(x.shape, axes, keepdims), compute, device=x.device)
-    run(x, axes, keepdims, compute, out)
-    return cast(out, kind)
+        out = functional.contiguous(x if x.layout.dtype is kind else cast(x, kind))
+    else:
+        out = empty(reduced_shape(x.shape, axes, keepdims), compute, device=x.device)
+        run(x, axes, keepdims, compute, out)
+        out = cast(out, kind)
+    return out if initial is None else cast(apply(_COMBINED[name], out, initial), kind)
+
+
+# How a further element joins the result, and what an element that does not count becomes.
+_COMBINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+_NOTHING: dict[str, Any] = {"sum": 0, "mean": 0, "any": False, "prod": 1, "all": True}
+
+
+def _reduce_some(
+    name: str, x: Tensor, axis: Axis, dtype: Any, keepdims: bool, initial: Any, where: Any
+) -> Tensor:
+    mask = tensor_of(where, dtype_of("bool"), expect_operands(name, x, where))
+    mask = functional.contiguous(mask.broadcast_to(x.shape))
+    if name in ("max", "min"):
+        if initial is None:
+            raise ValueError(
+                f"reduction operation '{name}' does not have an identity, so to use a where mask "
+                "one has to specify 'initial'"
+            )
+        instead = initial
+    else:
+        instead = _NOTHING[name]
+    filled = functional.where(mask, x, tensor_of(instead, x.layout.dtype, x.device))
+    if name != "mean":
+        return reduce(name, filled, axis, dtype, keepdims, initial)
+    kind = dtype_of(dtype) if dtype is not None else _mean_type(x.layout.dtype)
+    wide = dtype_of("float32") if kind.numpy.itemsize == 2 else kind
+    total = reduce("sum", filled, axis, wide, keepdims)
+    count = reduce("sum", mask, axis, None, keepdims)
+    return cast(apply("divide", total, cast(count, real_type(wide))), kind)
 
 
 def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
@@ -132,10 +177,17 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
 
 
 def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """Evaluate cumsum or cumprod; without an axis the tensor counts as one row."""
+    """Evaluate cumsum, cumprod, cummax or cummin; without an axis the tensor counts as one row."""
     if axis is None:
         x, axis = x.reshape(-1), 0
     (at,) = axes_of(axis, x.ndim)
+    if name in ("cummax", "cummin"):
+        values = x if dtype is None else cast(x, dtype_of(dtype))
+        out = empty(x.shape, values.layout.dtype, device=x.device)
+        if out.count:
+            extremes = ops.cummax if name == "cummax" else ops.cummin
+            extremes(values, at, out, empty(x.shape, "int64", device=x.device))
+        return out
     kind = dtype_of(dtype) if dtype is not None else _sum_type(x.layout.dtype)
     compute = dtype_of("int64") if kind.name == "uint64" else kind
     out = empty(x.shape, compute, device=x.device)
@@ -144,21 +196,35 @@ def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None)
     return cast(out, kind)
 
 
-def variance(x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def variance(
+    x: Tensor,
+    axis: Axis = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
+) -> Tensor:
     """Evaluate var from two means: CANN's own operator has no float64."""
     kind = _mean_type(x.layout.dtype)
     # As NumPy does, half precision is added up in float32.
     work = cast(x, dtype_of("float32") if kind.numpy.itemsize == 2 else kind)
-    distances = apply("subtract", work, reduce("mean", work, axis, keepdims=True))
+    if mean is None:
+        mean = reduce("mean", work, axis, None, True, None, where)
+    distances = apply("subtract", work, mean)
     if kind.numpy.kind == "c":
         distances = apply("absolute", distances)
-    squares = reduce("sum", apply("square", distances), axis, keepdims=keepdims)
-    count = prod(x.shape[i] for i in axes_of(axis, x.ndim))
-    return cast(apply("divide", squares, float(max(count - ddof, 0))), real_type(kind))
+    squares = reduce("sum", apply("square", distances), axis, None, keepdims, None, where)
+    if where is True:
+        count: Any = float(max(prod(x.shape[i] for i in axes_of(axis, x.ndim)) - ddof, 0))
+    else:
+        mask = tensor_of(where, dtype_of("bool"), x.device).broadcast_to(x.shape)
+        present = reduce("sum", functional.contiguous(mask), axis, None, keepdims)
+        count = cast(apply("maximum", present - ddof, 0), squares.layout.dtype)
+    return cast(apply("divide", squares, count), real_type(kind))
 
 
 def standard_deviation(
-    x: Tensor, axis: Axis = None, ddof: int = 0, keepdims: bool = False
+    x: Tensor, axis: Axis = None, ddof: float = 0, keepdims: bool = False, where: Any = True
 ) -> Tensor:
     """Evaluate std."""
-    return apply("sqrt", variance(x, axis, ddof, keepdims))
+    return apply("sqrt", variance(x, axis, ddof, keepdims, where))

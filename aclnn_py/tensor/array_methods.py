@@ -124,11 +124,33 @@ class ArrayMethods:
     def __ixor__(self, other: Any) -> Tensor:
         return _inplace("bitwise_xor", self, other)
 
+    def __lshift__(self, other: Any) -> Tensor:
+        return _call("evaluate", "left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return _call("evaluate", "left_shift", other, self)
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        self[...] = self << other
+        return _tensor(self)
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return _call("evaluate", "right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return _call("evaluate", "right_shift", other, self)
+
+    def __irshift__(self, other: Any) -> Tensor:
+        self[...] = self >> other
+        return _tensor(self)
+
+    # As in NumPy, None is an object that no element is equal to.
+
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _binary("equal", self, other)
+        return _filled(self, False) if other is None else _binary("equal", self, other)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _binary("not_equal", self, other)
+        return _filled(self, True) if other is None else _binary("not_equal", self, other)
 
     def __lt__(self, other: Any) -> Tensor:
         return _binary("less", self, other)
@@ -194,63 +216,174 @@ class ArrayMethods:
     def __complex__(self) -> complex:
         return complex(_only_element(self))
 
+    def __index__(self) -> int:
+        tensor = _tensor(self)
+        if tensor.ndim or tensor.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(tensor.item())
+
+    def __format__(self, spec: str) -> str:
+        tensor = _tensor(self)
+        return format(tensor.item() if spec and not tensor.ndim else str(self), spec)
+
+    def __copy__(self) -> Tensor:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        result = self.copy()
+        memo[id(self)] = result
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept: tuple[Any, ...] = late.array.pickled(self)
+        return kept
+
     def __repr__(self) -> str:
         text: str = late.array.text_of(self)
         return text
 
     # Reductions. Arguments are NumPy's.
 
-    def sum(self, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Tensor:
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tensor:
         """Add the elements along dimensions; int64 or uint64 for integers."""
-        return _reduce("sum", self, axis, dtype, keepdims)
+        return _reduce("sum", self, out, axis, dtype, keepdims, initial, where)
 
-    def prod(self, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Tensor:
+    def prod(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tensor:
         """Multiply the elements along dimensions; int64 or uint64 for integers."""
-        return _reduce("prod", self, axis, dtype, keepdims)
+        return _reduce("prod", self, out, axis, dtype, keepdims, initial, where)
 
-    def mean(self, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Tensor:
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tensor:
         """Average along dimensions; float64 for integers."""
-        return _reduce("mean", self, axis, dtype, keepdims)
+        return _reduce("mean", self, out, axis, dtype, keepdims, None, where)
 
-    def max(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    def max(
+        self,
+        axis: Axis = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tensor:
         """Largest element along dimensions."""
-        return _reduce("max", self, axis, None, keepdims)
+        return _reduce("max", self, out, axis, None, keepdims, initial, where)
 
-    def min(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    def min(
+        self,
+        axis: Axis = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tensor:
         """Smallest element along dimensions."""
-        return _reduce("min", self, axis, None, keepdims)
+        return _reduce("min", self, out, axis, None, keepdims, initial, where)
 
-    def any(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    def any(
+        self,
+        axis: Axis = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tensor:
         """Tell whether an element along dimensions is not zero."""
-        return _reduce("any", self, axis, None, keepdims)
+        return _reduce("any", self, out, axis, None, keepdims, None, where)
 
-    def all(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+    def all(
+        self,
+        axis: Axis = None,
+        out: Tensor | None = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tensor:
         """Tell whether all elements along dimensions are not zero."""
-        return _reduce("all", self, axis, None, keepdims)
+        return _reduce("all", self, out, axis, None, keepdims, None, where)
 
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    def argmax(
+        self, axis: int | None = None, out: Tensor | None = None, *, keepdims: bool = False
+    ) -> Tensor:
         """Index of the first largest element, in row-major order or along a dimension."""
-        return _call("arg_extreme", "argmax", self, axis, keepdims)
+        return _into(out, "argmax", _call("arg_extreme", "argmax", self, axis, keepdims))
 
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    def argmin(
+        self, axis: int | None = None, out: Tensor | None = None, *, keepdims: bool = False
+    ) -> Tensor:
         """Index of the first smallest element, in row-major order or along a dimension."""
-        return _call("arg_extreme", "argmin", self, axis, keepdims)
+        return _into(out, "argmin", _call("arg_extreme", "argmin", self, axis, keepdims))
 
-    def var(self, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Tensor | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tensor:
         """Variance along dimensions; ``ddof`` diminishes the divisor."""
-        return _call("variance", self, axis, ddof, keepdims)
+        values = self if dtype is None else _tensor(self).astype(dtype)
+        return _into(out, "var", _call("variance", values, axis, ddof, keepdims, where))
 
-    def std(self, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: Any = None,
+        out: Tensor | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Tensor:
         """Standard deviation along dimensions; ``ddof`` diminishes the divisor."""
-        return _call("standard_deviation", self, axis, ddof, keepdims)
+        values = self if dtype is None else _tensor(self).astype(dtype)
+        return _into(out, "std", _call("standard_deviation", values, axis, ddof, keepdims, where))
 
-    def cumsum(self, axis: int | None = None, dtype: Any = None) -> Tensor:
+    def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
+        """Distance from the smallest to the largest element along dimensions."""
+        result: Tensor = late.array.ptp(self, axis, keepdims=keepdims)
+        return result
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+        """Sum of a diagonal."""
+        return _call("trace", self, offset, axis1, axis2, dtype)
+
+    def cumsum(
+        self, axis: int | None = None, dtype: Any = None, out: Tensor | None = None
+    ) -> Tensor:
         """Running sum, in row-major order or along a dimension."""
-        return _call("accumulate", "cumsum", self, axis, dtype)
+        return _into(out, "cumsum", _call("accumulate", "cumsum", self, axis, dtype))
 
-    def cumprod(self, axis: int | None = None, dtype: Any = None) -> Tensor:
+    def cumprod(
+        self, axis: int | None = None, dtype: Any = None, out: Tensor | None = None
+    ) -> Tensor:
         """Running product, in row-major order or along a dimension."""
-        return _call("accumulate", "cumprod", self, axis, dtype)
+        return _into(out, "cumprod", _call("accumulate", "cumprod", self, axis, dtype))
 
     # Other forms of the same elements.
 
@@ -263,6 +396,43 @@ class ArrayMethods:
     def itemsize(self) -> int:
         """Bytes of one element in a host array."""
         return _tensor(self).dtype.itemsize
+
+    @property
+    def real(self) -> Tensor:
+        """View of the real parts; of real numbers the tensor itself."""
+        return _call("real", self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        _call("real", self)[...] = value
+
+    @property
+    def imag(self) -> Tensor:
+        """View of the imaginary parts; of real numbers zeros."""
+        return _call("imag", self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if _tensor(self).dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        _call("imag", self)[...] = value
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in row-major order: iterated, indexed and assigned."""
+        return Flat(_tensor(self))
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        late.array.put(self, range(_tensor(self).count), value)
+
+    def conj(self) -> Tensor:
+        """Complex conjugates."""
+        return _unary("conjugate", self)
+
+    def conjugate(self) -> Tensor:
+        """Complex conjugates."""
+        return _unary("conjugate", self)
 
     def softmax(self, axis: int = -1) -> Tensor:
         """Divide exponentials by their sum along one dimension."""
@@ -286,21 +456,56 @@ class ArrayMethods:
         found: tuple[Tensor, ...] = late.array.nonzero(self)
         return found
 
-    def take(self, indices: Any, axis: int | None = None) -> Tensor:
+    def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Tensor:
         """Take elements in row-major order, or slices along a dimension."""
-        return _call("take", self, indices, axis)
+        result: Tensor = late.array.take(self, indices, axis, mode=mode)
+        return result
 
-    def repeat(self, repeats: int, axis: int | None = None) -> Tensor:
+    def repeat(self, repeats: Any, axis: int | None = None) -> Tensor:
         """Repeat every element, in row-major order or along a dimension."""
         return _call("repeat", self, repeats, axis)
 
-    def argsort(self, axis: int | None = -1) -> Tensor:
+    def argsort(
+        self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> Tensor:
         """Indices that would sort along a dimension; equal elements keep their order."""
-        return _call("argsort", self, axis)
+        result: Tensor = late.array.argsort(self, axis, kind, order, stable=stable)
+        return result
 
-    def sort(self, axis: int = -1) -> None:
-        """Sort along a dimension, in place."""
-        self[...] = _call("sort", self, axis)
+    def sort(
+        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> None:
+        """Sort along a dimension, in place; equal elements keep their order."""
+        self[...] = late.array.sort(self, axis, kind, order, stable=stable)
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Sort along a dimension, in place, which is a partition for every ``kth``."""
+        self[...] = _call("partition", self, kth, axis)
+
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Tensor:
+        """Indices that would sort along a dimension."""
+        return _call("argpartition", self, kth, axis)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+        """Places in this sorted tensor that keep it sorted when elements are inserted."""
+        return _call("searchsorted", self, v, side, sorter)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+        """View of a diagonal, in the last dimension."""
+        return _call("diagonal", self, offset, axis1, axis2)
+
+    def choose(self, choices: Any, mode: str = "raise") -> Tensor:
+        """Elements of the choice that each element numbers."""
+        result: Tensor = late.array.choose(self, choices, mode=mode)
+        return result
+
+    def compress(self, condition: Any, axis: int | None = None) -> Tensor:
+        """Slices along a dimension where a condition holds."""
+        return _call("compress", condition, self, axis)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """Set elements by their places in row-major order."""
+        late.array.put(self, indices, values, mode)
 
     def fill(self, value: Any) -> None:
         """Set all elements to one value."""
@@ -322,6 +527,10 @@ class ArrayMethods:
     def tolist(self) -> Any:
         """Wait for the work on this tensor and return its elements as nested lists."""
         return _tensor(self).numpy().tolist()
+
+    def tobytes(self, order: str | None = "C") -> bytes:
+        """Wait for the work on this tensor and return the bytes of its elements."""
+        return _tensor(self).numpy().tobytes(order)  # type: ignore[arg-type]
 
     if TYPE_CHECKING:
 
@@ -352,8 +561,54 @@ def _inplace(name: str, target: Any, other: Any) -> Tensor:
     return result
 
 
-def _reduce(name: str, tensor: Any, axis: Axis, dtype: Any, keepdims: bool) -> Tensor:
-    return _call("reduce", name, tensor, axis, dtype, keepdims)
+def _reduce(name: str, tensor: Any, out: Tensor | None, *how: Any) -> Tensor:
+    return _into(out, name, _call("reduce", name, tensor, *how))
+
+
+def _into(out: Tensor | None, name: str, result: Tensor) -> Tensor:
+    if out is None:
+        return result
+    stored: Tensor = late.array.stored(name, result, out)
+    return stored
+
+
+def _filled(value: Any, truth: bool) -> Tensor:
+    """A tensor of one truth value, of the shape of another."""
+    result: Tensor = late.array.full_like(value, truth, bool)
+    return result
+
+
+class Flat:
+    """The elements of a tensor in row-major order, as ``ndarray.flat`` gives them.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        What is read and written.
+    """
+
+    __slots__ = ("base",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.base = tensor
+
+    def __len__(self) -> int:
+        return self.base.count
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.base.reshape(-1))
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return _tensor(self.base.reshape(-1)[key]).copy()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        row = self.base.reshape(-1)
+        row[key] = value
+        if row.buffer is not self.base.buffer:  # a copy, because the strides allow no view
+            self.base[...] = row.reshape(self.base.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.base.reshape(-1).__array__(dtype, copy)
 
 
 def _only_element(value: Any) -> Any:

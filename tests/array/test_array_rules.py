@@ -101,13 +101,13 @@ def test_tensors_are_equal_by_element_and_hashed_by_identity(device):
     [
         lambda t: np.add(t, 1, out=np.zeros(3, np.float32)),
         lambda t: np.concatenate([t, np.zeros(3, np.float32)]),
-        lambda t: np.linalg.norm(t, "nuc"),
-        lambda t: np.vstack([t, t]),
+        lambda t: np.linalg.eigh(t.reshape(1, 3)),
+        lambda t: np.vstack([t, np.zeros(3)]),
         lambda t: np.where(t > 0, t, np.zeros(3)),
-        lambda t: np.add.outer(t, t),
-        lambda t: np.fft.fft(t),
+        lambda t: np.add.outer(t, np.zeros(3)),
+        lambda t: np.busday_count(t, t),
         lambda t: np.zeros(3) + t,
-        lambda t: np.interp(t, t, t),
+        lambda t: np.i0(t),
     ],
 )
 def test_nothing_copies_to_the_host_silently(device, call, monkeypatch):

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions of elements and of neighbours: rounding, comparing, differences, integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import functional
+from aclnn_py.array import arithmetic
+from aclnn_py.array.arithmetic import apply
+from aclnn_py.array.operands import (
+    along,
+    floating,
+    host_integers,
+    placed,
+    promoted,
+    real_floating,
+)
+from aclnn_py.array.promotion import cast, expect_operands, scalar, tensor_of
+from aclnn_py.array.reduction import axes_of, reduce
+from aclnn_py.array.searching import argsort, searchsorted
+from aclnn_py.tensor.creation import from_numpy, zeros, zeros_like
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.tensor import Tensor
+
+__all__: list[str] = []
+
+
+def clip(
+    a: Tensor, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> Tensor:
+    low = a_min if a_min is not None else min
+    high = a_max if a_max is not None else max
+    result = a
+    if a.dtype.kind in "iu":  # a limit beyond those of the dtype changes nothing
+        limits = np.iinfo(a.dtype)
+        if type(low) is int:
+            low = _larger(low, limits.min)
+        if type(high) is int:
+            high = _smaller(high, limits.max)
+    if low is not None:
+        result = apply("maximum", result, low)
+    if high is not None:
+        result = apply("minimum", result, high)
+    return functional.contiguous(a) if result is a else result
+
+
+def _larger(a: int, b: int) -> int:
+    return a if a > b else b
+
+
+def _smaller(a: int, b: int) -> int:
+    return a if a < b else b
+
+
+def round_(a: Tensor, decimals: int = 0) -> Tensor:
+    if a.dtype.kind in "biu":
+        return functional.contiguous(a)
+    if a.dtype.kind == "c":
+        return functional.complex(round_(a.real, decimals), round_(a.imag, decimals))
+    if decimals == 0:
+        return functional.round(a)
+    factor = 10.0 ** abs(decimals)
+    first, last = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return apply(last, functional.round(apply(first, a, factor)), factor)
+
+
+around = round_
+
+
+def fix(x: Tensor) -> Tensor:
+    return apply("trunc", x)
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    left, right = promoted("isclose", a, b)
+    return functional.isclose(left, right, rtol, atol, equal_nan)
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    return bool(reduce("all", isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    if np.shape(a1) != np.shape(a2):
+        return False
+    same = a1 == a2
+    if equal_nan:
+        same = same | ((a1 != a1) & (a2 != a2))
+    return bool(reduce("all", same))
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    try:
+        np.broadcast_shapes(np.shape(a1), np.shape(a2))
+    except ValueError:
+        return False
+    return bool(reduce("all", apply("equal", a1, a2)))
+
+
+# Complex numbers.
+
+
+def real(val: Tensor) -> Tensor:
+    return arithmetic.part(val, 0) if val.dtype.kind == "c" else val
+
+
+def imag(val: Tensor) -> Tensor:
+    return arithmetic.part(val, 1) if val.dtype.kind == "c" else zeros_like(val)
+
+
+def real_if_close(a: Tensor, tol: float = 100) -> Tensor:
+    if a.dtype.kind != "c":
+        return a
+    limit = tol * float(np.finfo(a.dtype).eps) if tol > 1 else tol
+    return a.real if bool((apply("absolute", a.imag) < limit).all()) else a
+
+
+def angle(z: Tensor, deg: bool = False) -> Tensor:
+    x, y = (z.real, z.imag) if z.dtype.kind == "c" else (floating(z), zeros_like(floating(z)))
+    result = apply("arctan2", y, x)
+    return result * (180 / pi) if deg else result
+
+
+def iscomplex(x: Tensor) -> Tensor:
+    return x.imag != 0 if x.dtype.kind == "c" else zeros(x.shape, "bool", device=x.device)
+
+
+def isreal(x: Tensor) -> Tensor:
+    return apply("logical_not", iscomplex(x))
+
+
+def iscomplexobj(x: Tensor) -> bool:
+    return x.dtype.kind == "c"
+
+
+def isrealobj(x: Tensor) -> bool:
+    return x.dtype.kind != "c"
+
+
+def _infinite(sign: float) -> Callable[[Tensor], Tensor]:
+    def test(x: Tensor) -> Tensor:
+        if x.dtype.kind == "c":
+            raise TypeError(
+                "not for complex numbers, of which it would be ambiguous; use the parts"
+            )
+        return zeros(x.shape, "bool", device=x.device) if x.dtype.kind in "biu" else x == sign
+
+    return test
+
+
+isposinf, isneginf = _infinite(float("inf")), _infinite(float("-inf"))
+
+
+def sinc(x: Tensor) -> Tensor:
+    values = real_floating("sinc", x)
+    scaled = values * pi
+    nothing = scaled == 0
+    one = tensor_of(1.0, values.layout.dtype, x.device)
+    safe = functional.where(nothing, one, scaled)
+    return functional.where(nothing, one, apply("sin", safe) / safe)
+
+
+# Differences and integrals.
+
+
+def diff(a: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    if n == 0:
+        return a
+    if not a.ndim:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    (at,) = axes_of(axis, a.ndim)
+    parts = [_edge(a, prepend, at), a, _edge(a, append, at)]
+    given = [part for part in parts if part is not None]
+    tensor = functional.cat(promoted("diff", *given), at) if len(given) > 1 else a
+    name = "not_equal" if tensor.dtype == np.bool_ else "subtract"
+    later, earlier = along(at, slice(1, None)), along(at, slice(None, -1))
+    for _ in range(n):
+        tensor = apply(name, tensor[later], tensor[earlier])
+    return tensor
+
+
+def _edge(a: Tensor, value: Any, axis: int) -> Tensor | None:
+    if value is None:
+        return None
+    edge = placed(value, a.device)
+    if not edge.ndim:
+        lengths = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
+        return functional.contiguous(edge.broadcast_to(lengths))
+    return edge
+
+
+def ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
+    row = ary.reshape(-1)
+    parts = [apply("subtract", row[1:], row[:-1])]
+    for value, at in ((to_begin, 0), (to_end, len(parts))):
+        if value is not None:
+            edge = placed(value, ary.device)
+            if not np.can_cast(edge.dtype, ary.dtype, "same_kind"):
+                raise TypeError(
+                    "dtype of `to_end` or `to_begin` must be compatible with input `ary`"
+                )
+            parts.insert(at if at == 0 else len(parts), cast(edge.reshape(-1), ary.layout.dtype))
+    return functional.cat(parts, 0) if len(parts) > 1 else parts[0]
+
+
+def gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    axes = axes_of(axis, f.ndim)
+    values = floating(f)
+    if edge_order not in (1, 2):
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError("invalid number of arguments")
+    steps = list(varargs) * (len(axes) if len(varargs) == 1 else 1) or [1.0] * len(axes)
+    found = [
+        _slope(values, at, _spacing(step, values, at), edge_order)
+        for at, step in zip(axes, steps, strict=True)
+    ]
+    if len(found) == 1:
+        return found[0]
+    return tuple(found)
+
+
+def _spacing(step: Any, f: Tensor, axis: int) -> Any:
+    """One distance, or on the host the distances of all neighbours."""
+    if isinstance(step, Tensor):
+        step = step.numpy()
+    if not np.ndim(step):
+        return float(step)
+    places = np.asarray(step, np.float64)
+    if places.ndim != 1 or len(places) != f.shape[axis]:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    distances = np.diff(places)
+    return float(distances[0]) if (distances == distances[0]).all() else distances
+
+
+def _slope(f: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
+    length = f.shape[axis]
+    if length < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least "
+            "(edge_order + 1) elements are required."
+        )
+    lengths = tuple(-1 if i == axis else 1 for i in range(f.ndim))
+
+    def part(start: int, stop: int | None) -> Tensor:
+        return f[along(axis, slice(start, stop))]
+
+    def factors(values: Any) -> Any:
+        return from_numpy(np.asarray(values).astype(f.dtype), device=f.device).reshape(lengths)
+
+    even = isinstance(step, float)
+    pieces: list[Tensor] = []
+    if even:
+        inner = (part(2, None) - part(0, -2)) / (2 * step)
+        first, last = step, step
+    else:
+        before, after = step[:-1], step[1:]
+        a = -after / (before * (before + after))
+        b = (after - before) / (before * after)
+        c = before / (after * (before + after))
+        inner = (
+            part(0, -2) * factors(a) + part(1, -1) * factors(b) + part(2, None) * factors(c)
+            if length > 2
+            else part(0, 0)
+        )
+        first, last = float(step[0]), float(step[-1])
+    if edge_order == 1:
+        head = (part(1, 2) - part(0, 1)) / first
+        tail = (part(length - 1, None) - part(length - 2, length - 1)) / last
+    else:
+        one = float(step if even else step[0])
+        two = float(step if even else step[1])
+        head = (
+            part(0, 1) * (-(2 * one + two) / (one * (one + two)))
+            + part(1, 2) * ((one + two) / (one * two))
+            - part(2, 3) * (one / (two * (one + two)))
+        )
+        two = float(step if even else step[-1])
+        one = float(step if even else step[-2])
+        tail = (
+            part(length - 3, length - 2) * (two / (one * (one + two)))
+            - part(length - 2, length - 1) * ((two + one) / (one * two))
+            + part(length - 1, None) * ((2 * two + one) / (two * (one + two)))
+        )
+    pieces = [head, inner, tail] if length > 2 else [head, tail]
+    return functional.cat(pieces, axis)
+
+
+def trapezoid(y: Tensor, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Tensor:
+    (at,) = axes_of(axis, y.ndim)
+    pairs = floating(y)[along(at, slice(1, None))] + floating(y)[along(at, slice(None, -1))]
+    if x is None:
+        width: Any = dx
+    else:
+        points = placed(x, y.device)
+        if points.ndim == 1:
+            width = diff(points).reshape(tuple(-1 if i == at else 1 for i in range(y.ndim)))
+        else:
+            width = diff(points, axis=at)
+    return reduce("sum", pairs * width / 2.0, at)
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Tensor:
+    device = expect_operands("interp", *(item for item in (x, xp, fp) if isinstance(item, Tensor)))
+    wide = dtype_of("float64")
+    points, places, values = (cast(placed(item, device), wide) for item in (x, xp, fp))
+    if places.shape != values.shape or places.ndim != 1:
+        raise ValueError("fp and xp are not of the same length.")
+    if not places.count:
+        raise ValueError("array of sample points is empty")
+    if period is not None:
+        if not period:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(float(period)), None, None
+        points, places = apply("remainder", points, period), apply("remainder", places, period)
+        order = argsort(places)
+        places, values = places[order], values[order]
+        places = functional.cat([places[-1:] - period, places, places[:1] + period], 0)
+        values = functional.cat([values[-1:], values, values[:1]], 0)
+    count = places.count
+    index = (searchsorted(places, points, "right") - 1).clip(0, count - 2 if count > 1 else 0)
+    if count == 1:
+        result = functional.contiguous(values.broadcast_to(points.shape)) + points * 0
+    else:
+        x0, x1, y0, y1 = (t[i] for t in (places, values) for i in (index, index + 1))
+        result = (y1 - y0) / (x1 - x0) * (points - x0) + y0
+        result = functional.where(points == x0, y0, result)
+        result = functional.where(points == x1, y1, result)
+    first = values[0] if left is None else tensor_of(float(left), wide, device)
+    last = values[-1] if right is None else tensor_of(float(right), wide, device)
+    result = functional.where(points < places[0], first, result)
+    result = functional.where(points > places[-1], last, result)
+    return functional.where(points != points, points, result)
+
+
+def unwrap(p: Tensor, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Tensor:
+    values = real_floating("unwrap", p)
+    (at,) = axes_of(axis, p.ndim)
+    half = period / 2
+    steps = diff(values, axis=at)
+    turned = apply("remainder", steps + half, period) - half
+    turned = functional.where(
+        (turned == -half) & (steps > 0), tensor_of(half, values.layout.dtype, p.device), turned
+    )
+    change = turned - steps
+    limit = half if discont is None else discont
+    quiet = apply("absolute", steps) < limit
+    change = functional.where(quiet, tensor_of(0.0, values.layout.dtype, p.device), change)
+    rest = values[along(at, slice(1, None))] + functional.cumsum(change, at)
+    return functional.cat([functional.contiguous(values[along(at, slice(0, 1))]), rest], at)
+
+
+# Sequences.
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
+    return _correlated(a, v, mode, flipped=True)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
+    return _correlated(a, v, mode, flipped=False)
+
+
+def _correlated(a: Any, v: Any, mode: str, flipped: bool) -> Tensor:
+    """A sum over the shorter operand; with ``flipped`` a convolution."""
+    name = "convolve" if flipped else "correlate"
+    first, second = promoted(name, _vector(a, v), _vector(v, a))
+    if first.ndim != 1 or second.ndim != 1 or not first.count or not second.count:
+        raise ValueError(f"np.{name}: both operands must be vectors with an element at least")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    if not flipped:
+        second = apply("conjugate", functional.flip(second, (0,)))
+    swapped = second.count > first.count
+    longer, shorter = (second, first) if swapped else (first, second)
+    n, m = longer.count, shorter.count
+    kind = longer.layout.dtype
+    padded = zeros((n + 2 * (m - 1),), kind, device=longer.device)
+    padded[m - 1 : m - 1 + n] = longer
+    total: Any = None
+    for i in range(m):
+        part = padded[m - 1 - i : n + 2 * (m - 1) - i] * shorter[i]
+        total = part if total is None else total + part
+    result: Tensor = total
+    if mode == "valid":
+        return result[m - 1 : n]
+    if mode == "same":
+        start = (m - 1) // 2
+        if swapped and not flipped:
+            start = m // 2
+        return result[start : start + n]
+    return result
+
+
+def _vector(value: Any, other: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.reshape(1) if not value.ndim else value
+    return from_numpy(np.atleast_1d(np.asarray(value)), device=other.device)
+
+
+# Bits.
+
+
+def packbits(a: Tensor, axis: int | None = None, bitorder: str = "big") -> Tensor:
+    if a.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    values, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
+    (at,) = axes_of(axis, values.ndim)
+    bits = cast(values != 0, dtype_of("int32")).swapaxes(at, -1)
+    length = bits.shape[-1]
+    whole = -(-length // 8) * 8
+    room = zeros((*bits.shape[:-1], whole), "int32", device=a.device)
+    room[..., :length] = bits
+    weights = 1 << np.arange(8, dtype=np.int32)
+    weights = weights[::-1] if bitorder == "big" else weights
+    groups = room.reshape((*bits.shape[:-1], whole // 8, 8))
+    packed = reduce("sum", groups * from_numpy(weights.copy(), device=a.device), -1)
+    return functional.contiguous(cast(packed, dtype_of("uint8")).swapaxes(at, -1))
+
+
+def unpackbits(
+    a: Tensor, axis: int | None = None, count: Any = None, bitorder: str = "big"
+) -> Tensor:
+    if a.dtype_name != "uint8":
+        raise TypeError("Expected an input array of unsigned byte data type")
+    values, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
+    (at,) = axes_of(axis, values.ndim)
+    wide = cast(values, dtype_of("int32")).swapaxes(at, -1)
+    shifts = np.arange(8, dtype=np.int32)
+    shifts = shifts[::-1] if bitorder == "big" else shifts
+    bits = (wide.unsqueeze(-1) >> from_numpy(shifts.copy(), device=a.device)) & 1
+    row = bits.reshape((*wide.shape[:-1], wide.shape[-1] * 8))
+    if count is not None:
+        length = row.shape[-1]
+        if count < 0:
+            row = row[..., : max(length + count, 0)]
+        elif count <= length:
+            row = row[..., :count]
+        else:
+            room = zeros((*row.shape[:-1], count), "int32", device=a.device)
+            room[..., :length] = row
+            row = room
+    return functional.contiguous(cast(row, dtype_of("uint8")).swapaxes(at, -1))
+
+
+# Functions of the caller.
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: Tensor, *args: Any, **kwargs: Any
+) -> Tensor:
+    """The function is called with each row, on the device."""
+    (at,) = axes_of(axis, arr.ndim)
+    rows = arr.permute(*(i for i in range(arr.ndim) if i != at), at)
+    lead = rows.shape[:-1]
+    flat_rows = rows.reshape((-1, arr.shape[at]))
+    if not flat_rows.shape[0]:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    found = [func1d(flat_rows[i], *args, **kwargs) for i in range(flat_rows.shape[0])]
+    parts = promoted("apply_along_axis", *(_vector_or_number(item, arr) for item in found))
+    joined = functional.stack(parts, 0)
+    inner = joined.shape[1:]
+    whole = joined.reshape(lead + inner)
+    order = [*range(at), *range(len(lead), len(lead) + len(inner)), *range(at, len(lead))]
+    return functional.contiguous(whole.permute(*order))
+
+
+def _vector_or_number(value: Any, like: Tensor) -> Any:
+    if isinstance(value, Tensor) or not np.ndim(value):
+        return scalar(value)
+    return from_numpy(np.asarray(value), device=like.device)
+
+
+def apply_over_axes(func: Callable[..., Any], a: Tensor, axes: Any) -> Tensor:
+    result = a
+    for axis in host_integers(axes):
+        reduced = func(result, axis)
+        if reduced.ndim != result.ndim:
+            reduced = reduced.unsqueeze(axis % result.ndim)
+        if reduced.ndim != result.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        result = reduced
+    return result

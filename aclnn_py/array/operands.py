@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of NumPy's functions as tensors of one dtype and one shape, and results stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import functional, ops
+from aclnn_py.array.arithmetic import check_out, overlaps
+from aclnn_py.array.promotion import cast, expect_operands, result_type, scalar, tensor_of
+from aclnn_py.runtime.device import Device
+from aclnn_py.tensor.creation import from_numpy
+from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = [
+    "along",
+    "common",
+    "device_of",
+    "flat",
+    "floating",
+    "host_integers",
+    "indices_on",
+    "kind_of",
+    "neutral",
+    "placed",
+    "promoted",
+    "real_floating",
+    "stored",
+    "with_dtype",
+]
+
+# Values of NumPy's keywords that ask for nothing but what happens anyway.
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "order": (None, "C", "K", "A"),
+    "subok": (True, False),
+    "casting": ("same_kind", "unsafe"),
+    "like": (None,),
+    "out": (None,),
+    "where": (True,),
+    "copy": (None, False),
+    "mode": ("raise",),
+    "device": (None, "cpu"),
+    "overwrite_input": (True, False),
+    "optimize": (True, False, "greedy", "optimal"),
+    "signature": (None,),
+    "extobj": (None,),
+}
+
+
+class _IndexTypeError(IndexError, TypeError):
+    """NumPy's functions raise one or the other for indices that are no integers."""
+
+
+def neutral(name: str, value: Any) -> bool:
+    """Whether an argument asks for nothing special."""
+    if value is None:
+        return True
+    known = _NEUTRAL.get(name, ())
+    return isinstance(value, (str, bool)) and value in known
+
+
+def device_of(name: str, *values: Any) -> Device:
+    """The device of the tensors among the arguments; arrays on the host are refused."""
+    return expect_operands(name, *(scalar(value) for value in values))
+
+
+def promoted(name: str, *values: Any, least: str = "") -> list[Tensor]:
+    """Tensors and numbers as tensors of their common dtype, which is wide enough for ``least``."""
+    values = tuple(scalar(value) for value in values)
+    device = expect_operands(name, *values)
+    kind = result_type(*values, *([np.dtype(least).type(0)] if least else []))
+    return [tensor_of(value, kind, device) for value in values]
+
+
+def common(name: str, arrays: Sequence[Any]) -> list[Tensor]:
+    """Tensors and numbers of a sequence in their common dtype."""
+    if isinstance(arrays, Tensor):
+        return [arrays] if not arrays.ndim else list(arrays)
+    if not arrays:
+        raise ValueError(f"{name}: need at least one tensor")
+    return promoted(name, *arrays)
+
+
+def flat(tensor: Tensor, axis: Any) -> tuple[Tensor, Any]:
+    """The tensor and the axis; without an axis its elements in one row."""
+    return (tensor.reshape(-1), 0) if axis is None else (tensor, axis)
+
+
+def floating(tensor: Tensor) -> Tensor:
+    """Integers and booleans as float64, as NumPy's statistics take them."""
+    return cast(tensor, dtype_of("float64")) if tensor.dtype.kind in "biu" else tensor
+
+
+def real_floating(name: str, tensor: Tensor) -> Tensor:
+    """As ``floating``; complex numbers are refused."""
+    if tensor.dtype.kind == "c":
+        raise TypeError(f"{name}: not for complex numbers; use the real or the imaginary part")
+    return floating(tensor)
+
+
+def placed(value: Any, device: Device) -> Tensor:
+    """A tensor itself; an array, a list or a number of the host copied to the device."""
+    return value if isinstance(value, Tensor) else from_numpy(np.asarray(value), device=device)
+
+
+def along(axis: int, item: Any) -> tuple[Any, ...]:
+    """The key that applies an index or a slice to one dimension."""
+    return (*(slice(None),) * axis, item)
+
+
+def indices_on(device: Device, indices: Any) -> Tensor:
+    """Indices as an int64 tensor of the device."""
+    if isinstance(indices, Tensor):
+        if indices.dtype.kind not in "iu":
+            raise _IndexTypeError("arrays used as indices must be of integer type")
+        return cast(indices, dtype_of("int64"))
+    array = np.asarray(indices)
+    if array.dtype.kind not in "iu" and array.size:
+        raise _IndexTypeError("arrays used as indices must be of integer type")
+    return from_numpy(array.astype(np.int64), device=device)
+
+
+def host_integers(values: Any) -> list[int]:
+    """Integers that decide about shapes: a tensor of them is read."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "biu" and found.size:
+        raise TypeError(f"expected integers, got {found.dtype}: use astype(np.int64)")
+    return [int(value) for value in found.reshape(-1)]
+
+
+def stored(name: str, result: Any, out: Any) -> Any:
+    """Write a result to ``out`` and return that."""
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    if out is None:
+        return result
+    if isinstance(result, tuple):
+        if not isinstance(out, Iterable):
+            raise TypeError(f"{name}: out must hold {len(result)} tensors")
+        return tuple(stored(name, r, o) for r, o in zip(result, out, strict=True))
+    check_out(out, result.shape, result.layout.dtype, name)
+    if out.shape != result.shape:
+        raise ValueError(f"{name}: the result has shape {result.shape}, out has {out.shape}")
+    ops.inplace_copy(out, functional.contiguous(result) if overlaps(out, result) else result)
+    return out
+
+
+def with_dtype(tensor: Tensor, dtype: Any) -> Tensor:
+    """The tensor in another dtype, if one is asked for."""
+    return tensor if dtype is None else cast(tensor, kind_of(dtype))
+
+
+def kind_of(dtype: Any) -> DType:
+    """The dtype of a ``dtype`` argument."""
+    return dtype_of(dtype)

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions that sort, search, count and select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aclnn_py import functional, ops
+from aclnn_py.array.operands import (
+    along,
+    device_of,
+    flat,
+    indices_on,
+    placed,
+    promoted,
+)
+from aclnn_py.array.promotion import cast, result_type, scalar, tensor_of
+from aclnn_py.array.reduction import arg_extreme, axes_of, reduce
+from aclnn_py.tensor.creation import empty, from_numpy, zeros
+from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.tensor import Tensor
+
+__all__: list[str] = []
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _check_kind(name: str, kind: Any, order: Any, stable: Any) -> None:
+    if order is not None:
+        raise ValueError(f"np.{name}: order={order!r} is not taken: tensors have no fields")
+    if kind not in _KINDS:
+        raise ValueError(f"np.{name}: kind must be one of {_KINDS}, not {kind!r}")
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and `stable` parameters can't be provided at the same time")
+
+
+def sort(
+    a: Tensor, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Tensor:
+    """Every kind is stable."""
+    _check_kind("sort", kind, order, stable)
+    return _sorted(a, axis)[0]
+
+
+def argsort(
+    a: Tensor, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Tensor:
+    """Every kind is stable."""
+    _check_kind("argsort", kind, order, stable)
+    return _sorted(a, axis)[1]
+
+
+def _sorted(a: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+    a, axis = flat(a, axis)
+    (at,) = axes_of(axis, a.ndim)
+    kind = a.layout.dtype
+    if not a.ndim:
+        return functional.contiguous(a), zeros((), "int64", device=a.device)
+    if kind.name == "bool":
+        values, places = functional.sort(cast(a, dtype_of("uint8")), at, stable=True)
+        return cast(values, kind), places
+    if kind.name == "float64":
+        places = functional.sort(_keys(a), at, stable=True)[1]
+        return _moved(a, places, at), places
+    if kind.numpy.kind == "c":
+        places = _lexical([a.imag, a.real], at)
+        return _moved(a, places, at), places
+    return functional.sort(a, at, stable=True)
+
+
+def _keys(a: Tensor) -> Tensor:
+    """Integers in the order of float64 numbers, which aclnnSort does not take."""
+    # Both zeros are equal, and NaN of either sign is the last.
+    plain = functional.where(a == 0, tensor_of(0.0, a.layout.dtype, a.device), a)
+    plain = functional.where(a != a, tensor_of(float("nan"), a.layout.dtype, a.device), plain)
+    bits = functional.contiguous(plain).view("int64")
+    negative = bits < 0
+    return functional.where(negative, bits ^ np.iinfo(np.int64).max, bits)
+
+
+def _moved(a: Tensor, places: Tensor, axis: int) -> Tensor:
+    """Elements by their places; aclnnGather lacks complex numbers, so their parts are moved."""
+    if not a.count:
+        return functional.contiguous(a)
+    if a.dtype.kind == "c":
+        parts = (functional.contiguous(part) for part in (a.real, a.imag))
+        return functional.complex(*(_moved(part, places, axis) for part in parts))
+    return functional.gather(a, axis, places)
+
+
+def sort_complex(a: Tensor) -> Tensor:
+    if a.dtype.kind == "c":
+        return sort(a)
+    if a.dtype.kind not in "biu" or a.dtype.itemsize > 2:
+        raise TypeError(
+            f"np.sort_complex: NumPy's result for {a.dtype_name} is complex128, which CANN's "
+            "operators lack; use np.sort, or astype(np.complex64) first"
+        )
+    return sort(a.astype("complex64"))
+
+
+def lexsort(keys: Any, axis: int = -1) -> Tensor:
+    rows = list(keys)
+    if not rows:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    device_of("lexsort", *rows)
+    return _lexical(rows, axes_of(axis, rows[0].ndim)[0])
+
+
+def _lexical(keys: Sequence[Tensor], axis: int) -> Tensor:
+    """Sorts that keep the order of equals, by the least important key first."""
+    places = argsort(keys[0], axis)
+    for key in keys[1:]:
+        places = functional.gather(
+            places, axis, argsort(functional.gather(key, axis, places), axis)
+        )
+    return places
+
+
+def partition(
+    a: Tensor, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> Tensor:
+    """All elements sorted, which is a partition for every ``kth``."""
+    _check_partition("partition", a, kth, axis, kind, order)
+    return sort(a, axis)
+
+
+def argpartition(
+    a: Tensor, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> Tensor:
+    _check_partition("argpartition", a, kth, axis, kind, order)
+    return argsort(a, axis)
+
+
+def _check_partition(name: str, a: Tensor, kth: Any, axis: Any, kind: str, order: Any) -> None:
+    if kind != "introselect" or order is not None:
+        raise TypeError(f"np.{name}: only kind='introselect' and order=None are taken for tensors")
+    a, axis = flat(a, axis)
+    length = a.shape[axes_of(axis, a.ndim)[0]]
+    for place in np.atleast_1d(np.asarray(kth)).tolist():
+        if not -length <= place < length:
+            raise ValueError(f"kth(={place}) out of bounds ({length})")
+
+
+def argmax(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _arg_extreme("argmax", a, axis, keepdims)
+
+
+def argmin(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _arg_extreme("argmin", a, axis, keepdims)
+
+
+def _arg_extreme(name: str, a: Tensor, axis: int | None, keepdims: bool) -> Tensor:
+    if axis is not None:
+        axes_of(axis, a.ndim)
+    return arg_extreme(name, a, axis, keepdims)
+
+
+def nanargmax(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _nan_extreme("argmax", a, axis, keepdims, float("-inf"))
+
+
+def nanargmin(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    return _nan_extreme("argmin", a, axis, keepdims, float("inf"))
+
+
+def _nan_extreme(name: str, a: Tensor, axis: Any, keepdims: bool, instead: float) -> Tensor:
+    if a.dtype.kind in "biu":
+        return _arg_extreme(name, a, axis, keepdims)
+    missing = a != a
+    if bool(reduce("any", reduce("all", missing, axis))):
+        raise ValueError("All-NaN slice encountered")
+    filled = functional.where(missing, tensor_of(instead, a.layout.dtype, a.device), a)
+    return _arg_extreme(name, filled, axis, keepdims)
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    if not choices:
+        return nonzero(condition)
+    if len(choices) != 2:
+        raise ValueError("either both or neither of x and y should be given")
+    a, b = (scalar(choice) for choice in choices)
+    device = device_of("where", condition, a, b)
+    kind = result_type(a, b)
+    operands = (tensor_of(item, kind, device) for item in (a, b))
+    return functional.where(tensor_of(scalar(condition), dtype_of("bool"), device), *operands)
+
+
+def nonzero(a: Tensor) -> tuple[Tensor, ...]:
+    if not a.ndim:
+        raise ValueError("nonzero: not for a tensor without dimensions; reshape it to (1,) first")
+    places = functional.nonzero(a)
+    return tuple(functional.contiguous(places[:, i]) for i in range(a.ndim))
+
+
+def flatnonzero(a: Tensor) -> Tensor:
+    return nonzero(a.reshape(-1))[0]
+
+
+def argwhere(a: Tensor) -> Tensor:
+    if not a.ndim:
+        return empty((int(bool(a)), 0), "int64", device=a.device)
+    return functional.nonzero(a)
+
+
+def count_nonzero(a: Tensor, axis: Any = None, *, keepdims: bool = False) -> Any:
+    if axis is None and not keepdims:
+        return functional.count_nonzero(a)
+    return reduce("sum", cast(a, dtype_of("bool")), axis, keepdims=keepdims)
+
+
+def extract(condition: Any, arr: Tensor) -> Tensor:
+    mask = _mask_on("extract", condition, arr).reshape(-1)
+    values = arr.reshape(-1)
+    count = min(mask.count, values.count)
+    if mask.count > count and bool(mask[count:].any()):
+        raise IndexError(f"index {count} is out of bounds for axis 0 with size {count}")
+    return values[:count][mask[:count]]
+
+
+def compress(condition: Any, a: Tensor, axis: int | None = None) -> Tensor:
+    a, axis = flat(a, axis)
+    (at,) = axes_of(axis, a.ndim)
+    mask = _mask_on("compress", condition, a)
+    if mask.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    places = flatnonzero(mask)
+    return a[along(at, places)]
+
+
+def _mask_on(name: str, condition: Any, tensor: Tensor) -> Tensor:
+    condition = placed(condition, tensor.device)
+    device_of(name, condition, tensor)
+    return cast(condition, dtype_of("bool"))
+
+
+def choose(a: Any, choices: Any, *, mode: str = "raise") -> Tensor:
+    device = device_of("choose", *(item for item in (a, *choices) if isinstance(item, Tensor)))
+    options = promoted("choose", *(placed(item, device) for item in choices))
+    index = indices_on(device, a)
+    count = len(options)
+    if mode == "raise":
+        outside = (index < 0) | (index >= count)
+        if bool(outside.any()):
+            raise ValueError("invalid entry in choice array")
+    elif mode == "wrap":
+        index = index % count
+    else:
+        index = index.clip(0, count - 1)
+    result = options[0]
+    for number in range(1, count):
+        result = functional.where(index == number, options[number], result)
+    return functional.where(index == 0, options[0], result)
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Tensor:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    *options, result = promoted("select", *choicelist, default)
+    for condition, option in zip(reversed(condlist), reversed(options), strict=True):
+        if isinstance(condition, Tensor) and condition.dtype.kind != "b":
+            raise TypeError("invalid entry in condlist: should be boolean ndarray")
+        result = functional.where(
+            tensor_of(condition, dtype_of("bool"), result.device), option, result
+        )
+    return result
+
+
+def piecewise(x: Tensor, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Tensor:
+    conditions = [condlist] if isinstance(condlist, Tensor) else list(condlist)
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for condition in conditions[1:]:
+            rest = rest | condition
+        conditions.append(~rest)
+    if len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or "
+            f"{len(conditions) + 1} functions are expected"
+        )
+    result = x * 0
+    for condition, function in zip(conditions, funclist, strict=True):
+        value = function(x, *args, **kw) if callable(function) else function
+        value = tensor_of(scalar(value), x.layout.dtype, x.device)
+        result = functional.where(condition, value, result)
+    return result
+
+
+def take(a: Tensor, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Tensor:
+    a, axis = flat(a, axis)
+    (at,) = axes_of(axis, a.ndim)
+    length = a.shape[at]
+    if mode != "raise":
+        wanted = indices_on(a.device, indices)
+        indices = wanted % length if mode == "wrap" else wanted.clip(0, length - 1)
+    elif isinstance(indices, (list, tuple)):
+        indices = np.asarray(indices)
+    key: list[Any] = [slice(None)] * a.ndim
+    key[at] = indices
+    return a[tuple(key)]
+
+
+def take_along_axis(arr: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
+    arr, axis = flat(arr, axis)
+    (at,) = axes_of(axis, arr.ndim)
+    index = indices_on(arr.device, indices)
+    if index.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    shape = tuple(
+        index.shape[i] if i == at or arr.shape[i] == 1 else arr.shape[i] for i in range(arr.ndim)
+    )
+    wide = tuple(shape[i] if i != at else arr.shape[at] for i in range(arr.ndim))
+    # An index out of range would stop the device, so indexing checks it.
+    index = index.broadcast_to(shape)
+    key = [
+        index if i == at else from_numpy(
+            np.arange(wide[i]).reshape([-1 if j == i else 1 for j in range(arr.ndim)]),
+            device=arr.device,
+        )
+        for i in range(arr.ndim)
+    ]  # fmt: skip
+    return arr.broadcast_to(wide)[tuple(key)]
+
+
+def searchsorted(a: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    if not np.isscalar(v):
+        v = placed(v, a.device)
+    edges, values = promoted("searchsorted", a, v)
+    if edges.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if sorter is not None:
+        edges = edges[indices_on(a.device, sorter)]
+    out = empty(values.shape, "int64", device=values.device)
+    if not values.count:
+        return out
+    if not edges.count:
+        ops.inplace_zero(out)
+        return out
+    row = functional.contiguous(values).reshape(-1)
+    edges = functional.contiguous(edges)
+    if edges.dtype_name == "float64":
+        ops.inplace_copy(out.reshape(-1), _halved(edges, row, side == "right"))
+        return out
+    unsorted: Any = None  # a null sorter: the edges are sorted
+    found = (_searchable(edges), _searchable(row), False, side == "right", unsorted)
+    ops.search_sorted(*found, out.reshape(-1))
+    return out
+
+
+def _halved(edges: Tensor, values: Tensor, right: bool) -> Tensor:
+    """A binary search of all values at once, for float64, which aclnnSearchSorted lacks."""
+    low = zeros(values.shape, "int64", device=values.device)
+    high = low + edges.count
+    for _ in range(edges.count.bit_length()):
+        middle = (low + high) >> 1
+        edge = functional.gather(edges, 0, middle.clip(0, edges.count - 1))
+        further = (edge <= values) if right else (edge < values)
+        further = (further | (values != values)) & (low < high)
+        low = functional.where(further, middle + 1, low)
+        high = functional.where(further, high, middle)
+    return low
+
+
+def _searchable(tensor: Tensor) -> Tensor:
+    """aclnnSearchSorted lacks booleans."""
+    return cast(tensor, dtype_of("uint8")) if tensor.dtype_name == "bool" else tensor
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+    tensor = x if isinstance(x, Tensor) else bins
+    edges = placed(bins, tensor.device)
+    if edges.ndim != 1:
+        raise ValueError("object of too small depth for desired array")
+    steps = edges[1:] - edges[:-1]
+    rising, falling = bool((steps >= 0).all()), bool((steps <= 0).all())
+    if not rising and not falling:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if rising:
+        return searchsorted(edges, x, side)
+    return edges.count - searchsorted(functional.flip(edges, (0,)), x, side)
