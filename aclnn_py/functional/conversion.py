@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from aclnn_py import ops
 from aclnn_py.functional.promotion import DTypeLike
-from aclnn_py.functional.shapes import broadcast
+from aclnn_py.functional.shapes import broadcast, rows_shape
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -16,6 +16,8 @@ __all__ = [
     "cast",
     "complex",
     "contiguous",
+    "sign_bits_pack",
+    "sign_bits_unpack",
 ]
 
 
@@ -127,4 +129,82 @@ def complex(real: Tensor, imag: Tensor, *, stream: Stream | None = None) -> Tens
         device=real.device,
     )
     ops.complex(real, imag, out, stream=stream)
+    return out
+
+
+def sign_bits_pack(input: Tensor, size: int = 1, *, stream: Stream | None = None) -> Tensor:
+    """Pack the signs of numbers into bytes, the first into the lowest bit.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(n,)``, float32 or float16. 1 dimension; dtype float16 | float32.
+    size : int, default 1
+        Rows of the result; it must divide the number of bytes.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(size, n / 8 / size)``, rounded up to whole bytes; uint8.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    A number that is not negative gives 1; bits behind the last number are 0.
+
+    Source
+    ------
+    aclnnSignBitsPack (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(rows_shape(size, -(-input.count // 8)), "uint8", device=input.device)
+    ops.sign_bits_pack(input, size, out, stream=stream)
+    return out
+
+
+def sign_bits_unpack(
+    input: Tensor, size: int = 1, dtype: DTypeLike = "float32", *, stream: Stream | None = None
+) -> Tensor:
+    """Turn the bits of bytes into 1 and -1, the lowest bit first.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(n,)``, uint8. 1 dimension; dtype uint8.
+    size : int, default 1
+        Rows of the result; it must divide the number of bits.
+    dtype : dtype-like, default 'float32'
+        float32 or float16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(size, 8 * n / size)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSignBitsUnpack (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(rows_shape(size, 8 * input.count), dtype, device=input.device)
+    ops.sign_bits_unpack(input, size, dtype, out, stream=stream)
     return out

@@ -37,15 +37,22 @@ __all__ = [
     "baddbmm",
     "bmm",
     "cdist",
+    "cdist_backward",
+    "cholesky",
     "dot",
     "einsum",
+    "exp_segsum",
+    "exp_segsum_backward",
     "inverse",
     "linear",
+    "logdet",
     "matmul",
     "mm",
     "mv",
+    "pdist",
     "qr",
     "quant_matmul",
+    "sinkhorn",
     "slogdet",
     "svd",
     "transpose_batch_matmul",
@@ -958,4 +965,279 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *, stream: Stream | None = Non
         matmul_shape(x1.shape, x2.transpose(-2, -1).shape), promote(x1, x2), device=x1.device
     )
     ops.cdist(x1, x2, p, 0, out, stream=stream)
+    return out
+
+
+def cdist_backward(
+    grad: Tensor,
+    x1: Tensor,
+    x2: Tensor,
+    cdist: Tensor,
+    p: float = 2.0,
+    *,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Compute the gradient of `cdist` for ``x1``.
+
+    Parameters
+    ----------
+    grad : Tensor
+        Gradient of the distances, shape ``(..., m, n)``. Dtype float32 | float16 | bfloat16.
+    x1 : Tensor
+        Shape ``(..., m, k)``, with the batch of ``grad``. Dtype float32 | float16 | bfloat16.
+    x2 : Tensor
+        Shape ``(..., n, k)``; its batch is broadcast to that of ``grad``. Dtype float32 | float16 |
+        bfloat16.
+    cdist : Tensor
+        The distances. Dtype float32 | float16 | bfloat16.
+    p : float, default 2.0
+        Order of the norm.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of ``x1``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    A distance of 0 has no gradient.
+
+    Source
+    ------
+    aclnnCdistBackward (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(grad=grad, x1=x1, x2=x2, cdist=cdist)
+    out = empty(x1.shape, x1.dtype_name, device=grad.device)
+    ops.cdist_backward(grad, x1, x2, cdist, p, out, stream=stream)
+    return out
+
+
+def pdist(input: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Tensor:
+    """Compute the distances between the rows of a matrix, each pair once.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(n, k)``. 2 dimensions; dtype float16 | float32.
+    p : float, default 2.0
+        Order of the norm.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(n * (n - 1) / 2,)``: the distances of row 0 to those behind it, then those of row
+        1.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnPdist (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    out = empty((len(input) * (len(input) - 1) // 2,), input.dtype_name, device=input.device)
+    ops.pdist(input, p, out, stream=stream)
+    return out
+
+
+def cholesky(input: Tensor, upper: bool = False, *, stream: Stream | None = None) -> Tensor:
+    """Factor symmetric positive definite matrices into a triangular one and its transpose.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | bfloat16.
+    upper : bool, default False
+        Whether the result is the upper factor; the triangle it names is the one that is read.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape and dtype as ``input``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    On the emulator a matrix that is not positive definite gives NaN.
+
+    Source
+    ------
+    aclnnLinalgCholesky (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, input.dtype_name, device=input.device)
+    ops.linalg_cholesky(input, upper, out, stream=stream)
+    return out
+
+
+def logdet(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the logarithm of a determinant.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float64 | complex64 | complex128.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        NaN for a negative determinant, -inf for a singular matrix.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLogdet (``include/aclnnop/math.h``), CANN >= 8.1.RC1; aclnnInplaceZero
+    (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    out = empty(input.shape[:-2], input.dtype_name, device=input.device)
+    if 0 not in input.shape:
+        ops.logdet(input, out, stream=stream)
+    else:
+        ops.inplace_zero(out, stream=stream)
+    return out
+
+
+def sinkhorn(cost: Tensor, tol: Number | None = None, *, stream: Stream | None = None) -> Tensor:
+    """Scale the powers of a matrix until its rows, and its columns, have equal sums.
+
+    Parameters
+    ----------
+    cost : Tensor
+        Shape ``(rows, columns)``, with values in 0 to 1. 2 dimensions; dtype bfloat16 | float16 |
+        float32.
+    tol : number, optional
+        Mean change of the scales at which to stop; 0.0001 when None.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape and dtype of ``cost``; the sum of all elements is 1.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSinkhorn (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
+    """
+    expect_tensors(cost=cost)
+    out = empty(cost.shape, cost.dtype_name, device=cost.device)
+    ops.sinkhorn(cost, tol, out, stream=stream)
+    return out
+
+
+def exp_segsum(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the powers of the sums of all runs of each row.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n)`` of 3 or 4 dimensions. 3 to 4 dimensions; dtype float16 | float32 |
+        bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., n, n)``: at ``i, j`` the power of the sum of the elements behind ``j`` up to
+        ``i``, and 0 above the diagonal.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnExpSegsum (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    out = empty((*input.shape, input.shape[-1]), input.dtype_name, device=input.device)
+    ops.exp_segsum(input, out, stream=stream)
+    return out
+
+
+def exp_segsum_backward(grad: Tensor, output: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the gradient of `exp_segsum`.
+
+    Parameters
+    ----------
+    grad : Tensor
+        Shape ``(..., n, n)``. 4 to 5 dimensions; dtype float32 | float16 | bfloat16.
+    output : Tensor
+        The result of `exp_segsum`. 4 to 5 dimensions; dtype float32 | float16 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., n)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnExpSegsumBackward (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(grad=grad, output=output)
+    out = empty(grad.shape[:-1], grad.dtype_name, device=grad.device)
+    ops.exp_segsum_backward(grad, output, out, stream=stream)
     return out

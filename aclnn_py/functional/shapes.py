@@ -38,6 +38,7 @@ __all__ = [
     "reduced_dims",
     "reduced_shape",
     "replaced",
+    "rows_shape",
     "stacked_shape",
     "statistics_shape",
     "tiled_shape",
@@ -203,6 +204,15 @@ def replaced(shape: tuple[int, ...], dim: int, *lengths: int) -> tuple[int, ...]
     """The shape with one dimension replaced by others."""
     at = axis(dim, len(shape))
     return (*shape[:at], *lengths, *shape[at + 1 :])
+
+
+def rows_shape(size: int, total: int) -> tuple[int, int]:
+    """Shape of so many elements in ``size`` rows."""
+    if size < 1 or total % size:
+        raise InvalidArgumentError(
+            f"size: {size} rows cannot hold {total} elements; expected a divisor of {total}"
+        )
+    return size, total // size
 
 
 def joined_shape(tensors: Sequence[Tensor], dim: int) -> tuple[int, ...]:

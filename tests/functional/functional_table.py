@@ -240,6 +240,29 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "inverse": [("f.inverse(x[:, :3])", "np.linalg.inv(x[:, :3])")],
     "cdist": [("f.cdist(x, p)", "np.linalg.norm(x[:, None] - p, axis=-1)"),
               ("f.cdist(c, p, 1.0)", "abs(c[:, :, None] - p).sum(-1)")],
+    "cdist_backward": [
+        ("f.cdist_backward(c[0, :, :3], x, p, f.cdist(x, p), 2.0)",
+         "(c[0, :, :3, None] * (x[:, None] - p)"
+         " / np.linalg.norm(x[:, None] - p, axis=-1)[..., None]).sum(1)")],
+    "pdist": [("f.pdist(x)", "np.linalg.norm(x[[0, 0, 1]] - x[[1, 2, 2]], axis=-1)"),
+              ("f.pdist(x, 1.0)", "abs(x[[0, 0, 1]] - x[[1, 2, 2]]).sum(-1)")],
+    "cholesky": [("f.cholesky(x @ x.T)", "np.linalg.cholesky(x @ x.T)"),
+                 ("f.cholesky(x @ x.T, upper=True)", "np.linalg.cholesky(x @ x.T).T")],
+    "logdet": [("f.logdet(x @ x.T)", "np.linalg.slogdet(x @ x.T)[1]")],
+    "sinkhorn": [("f.sum(f.sinkhorn(p, 1e-6), 1)", "np.full(3, 1 / 3)"),
+                 ("f.sum(f.sinkhorn(p), 0)", "np.full(4, 1 / 4)")],
+    "exp_segsum": [("f.exp_segsum(c)", "np.tril(np.exp(c.cumsum(-1)[..., :, None] - "
+                    "c.cumsum(-1)[..., None, :]))")],
+    "exp_segsum_backward": [
+        ("f.exp_segsum_backward(c[None, :, :, :3], c[None, :, :, 1:])",
+         "np.tril(np.tril(c[..., :3] * c[..., 1:], -1)[:, ::-1].cumsum(-2)[:, ::-1], -1)"
+         ".sum(-1)[None]")],
+    "sign_bits_pack": [("f.sign_bits_pack(y)", "np.packbits(y >= 0, bitorder='little')[None]"),
+                       ("f.sign_bits_pack(x.reshape(12), 2)",
+                        "np.packbits(x.ravel() >= 0, bitorder='little')[:, None]")],
+    "sign_bits_unpack": [
+        ("f.sign_bits_unpack(f.cast(k, 'uint8'), 4)",
+         "np.where(np.unpackbits(k.astype(np.uint8), bitorder='little'), 1, -1).reshape(4, 4)")],
     "cat": [("f.cat([x, p], 1)", "np.concatenate([x, p], 1)")],
     "stack": [("f.stack([x, p], -1)", "np.stack([x, p], -1)")],
     "pad": [("f.pad(x, [1, 2, 0, 1], 'constant', 9.0)",

@@ -195,6 +195,7 @@ def test_a_traceback_shows_the_line_of_the_function() -> None:
         ("f.layer_norm(x, (3,))", ValueError, "does not end in"),
         ("f.layer_norm(x, (4,), w)", ValueError, "weight: shape"),
         ("f.linear(x, c)", ValueError, "no matrix"),
+        ("f.sign_bits_pack(y, 3)", ValueError, "size: 3 rows cannot hold 1 elements"),
         ("f.linear(x, p, y)", ValueError, "bias: shape"),
         ("f.cat([x, w], 0)", ValueError, "differs"),
         ("f.pad(x, [1, 1], 'circular')", ValueError, "mode: expected 'constant', 'reflect'"),
