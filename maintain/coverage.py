@@ -39,6 +39,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " rotary parts turn from pairs to halves. Caches are divided by their scales. An index"
         " outside the cache is a fault. Quantisation by groups of a token (kvCacheQuantMode 3) is"
         " refused: the formula of its clipping is not documented.",
+        "On a 950 MlaPrologV3 takes FLOAT8_E4M3FN and HIFLOAT8. What it quantises itself gets the"
+        " largest value of a row divided by that of the dtype as its scale, or, with powers of two,"
+        " the exponent of the largest of 32 values less that of the dtype, as DynamicMxQuant does.",
         "Scores, powers and sums are float32; the result is rounded once. Quantised keys and values"
         " become (number + offset) * scale in float32 and are rounded no further.",
         "A row that meets no key is 0 and its log-sum-exp is inf, whatever the form. A row whose"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 #include "ops/attention/mla_prolog.h"
+#include "ops/attention/mla_prolog_low.h"
 
 #include <cmath>
 
@@ -97,21 +98,6 @@ float as_brain(float value) {
   return float_of(static_cast<uint32_t>(float_to_bfloat16(value)) << 16);
 }
 
-// a @ weight in float32; integer products are multiplied by a factor for each row and column.
-void product(const Matrix &a, const aclTensor &weight, const float *by_row,
-             const std::vector<float> &by_column, float *to) {
-  const Matrix b = matrix_stack(weight).first;
-  if (a.dtype != ACL_INT8) return gemm(a, b, {to, ACL_FLOAT, b.cols, 1});
-  std::vector<int32_t> sums(static_cast<size_t>(a.rows * b.cols));
-  gemm(a, b, {sums.data(), ACL_INT32, b.cols, 1});
-  for (int64_t i = 0; i < a.rows; ++i) {
-    for (int64_t j = 0; j < b.cols; ++j) {
-      to[i * b.cols + j] = static_cast<float>(sums[static_cast<size_t>(i * b.cols + j)]) *
-                           by_row[i] * by_column[static_cast<size_t>(j)];
-    }
-  }
-}
-
 Matrix dense(const void *data, aclDataType dtype, int64_t rows, int64_t cols) {
   return {data, dtype, rows, cols, {cols, 0, 0}, {1, 0, 0}};
 }
@@ -141,7 +127,12 @@ class Run {
         smooth_(read_all<float>(c, p.at.smooth, s_.query_rank, 1.0f)),
         quant_ckv_(slot_factors(c, p.at.quant_ckv, 1, kKeyRank, 1.0f)),
         quant_ckr_(slot_factors(c, p.at.quant_ckr, 1, kRotary, 1.0f)),
-        scale_x_(read_all<float>(c, p.at.scale_x, s_.whole ? s_.tokens : 0, 1.0f)),
+        scale_x_(read_all<float>(c, p.at.scale_x, s_.whole && !s_.mx ? s_.tokens : 0, 1.0f)),
+        down_(c, p.at.w_dq, p.at.scale_w_dq, s_.whole, s_.mx),
+        up_(c, p.at.w_uq_qr, p.at.scale_w_uq_qr, s_.part, s_.mx),
+        key_(c, p.at.w_dkv_kr, p.at.scale_w_dkv_kr, s_.whole, s_.mx),
+        codes_(floats() ? s_.low : ACL_FLOAT8_E4M3FN, s_.hidden),
+        latent_codes_(floats() ? s_.low : ACL_FLOAT8_E4M3FN, s_.query_rank),
         query_(c.tensor(p.at.query)),
         query_rope_(c.tensor(p.at.query_rope)) {
     const SlotOrder order = s_.fractal ? SlotOrder::kBlocks : SlotOrder::kPlaces;
@@ -151,27 +142,35 @@ class Run {
     }
     if (s_.queries) query_scale_.emplace(view_of(c.tensor(p.at.query_scale)));
     if (c.has(p.at.query_norm)) query_norm_.emplace(c.tensor(p.at.query_norm));
-    if (query_norm_ && s_.part) norm_scale_.emplace(view_of(c.tensor(p.at.query_norm_scale)));
+    if (s_.mx) powers_x_ = read_powers(c.tensor(p.at.scale_x));
+    if (!query_norm_ || !s_.part) return;
+    if (s_.mx) norm_powers_.emplace(c.tensor(p.at.query_norm_scale));
+    else norm_scale_.emplace(view_of(c.tensor(p.at.query_norm_scale)));
   }
 
   void tokens(int64_t first, int64_t count) {
-    const Matrix x =
-        dense(x_.data + first * s_.hidden * item_size(x_.dtype), x_.dtype, count, s_.hidden);
-    const float *by_row = s_.whole ? scale_x_.data() + first : nullptr;
+    const char *from = x_.data + first * s_.hidden * item_size(x_.dtype);
+    Matrix x = dense(from, x_.dtype, count, s_.hidden);
+    std::vector<float> values;
+    if (floats()) {
+      values.resize(static_cast<size_t>(count * s_.hidden));
+      const uint8_t *powers = s_.mx ? powers_x_.data() + first * (s_.hidden / kLowBlock) : nullptr;
+      codes_.decode(reinterpret_cast<const uint8_t *>(from), powers, count, values.data());
+      x = dense(values.data(), ACL_FLOAT, count, s_.hidden);
+    }
+    const float *by_row = s_.whole && !s_.mx ? scale_x_.data() + first : nullptr;
     keys(x, by_row, first, count);
     queries(x, by_row, first, count);
   }
 
  private:
-  std::vector<float> factors(size_t index, bool given, int64_t count) const {
-    return given ? read_all<float>(c_, index, count, 1.0f) : std::vector<float>();
-  }
+  // Whether tokens and weights are floats of 8 bits.
+  bool floats() const { return s_.whole && s_.low != ACL_INT8; }
 
   void keys(const Matrix &x, const float *by_row, int64_t first, int64_t count) {
     constexpr int64_t kJoined = kKeyRank + kRotary;
     std::vector<float> rows(static_cast<size_t>(count * kJoined));
-    product(x, c_.tensor(p_.at.w_dkv_kr), by_row, factors(p_.at.scale_w_dkv_kr, s_.whole, kJoined),
-            rows.data());
+    key_.multiply(x, by_row, rows.data());
     if (!kv_) return;
     for_each_row<float>(count, 3 * kRotary, 1, [&](int64_t i, float *memory) {
       float *row = rows.data() + i * kJoined, *turned = memory + 2 * kRotary;
@@ -196,9 +195,8 @@ class Run {
   Matrix latent(const Matrix &x, const float *by_row, int64_t first, int64_t count) {
     const int64_t width = s_.query_rank;
     latent_.resize(static_cast<size_t>(count * width));
-    product(x, c_.tensor(p_.at.w_dq), by_row, factors(p_.at.scale_w_dq, s_.whole, width),
-            latent_.data());
-    low_.resize(s_.part ? latent_.size() : 0);
+    down_.multiply(x, by_row, latent_.data());
+    low_.resize(s_.part && !floats() ? latent_.size() : 0);
     row_scale_.assign(static_cast<size_t>(count), 1.0f);
     for_each_row<float>(count, width, 1, [&](int64_t i, float *numbers) {
       float *row = latent_.data() + i * width;
@@ -210,6 +208,7 @@ class Run {
         return;
       }
       for (int64_t e = 0; e < width; ++e) row[e] *= smooth_[static_cast<size_t>(e)];
+      if (floats()) return low_floats(first + i, row, &row_scale_[static_cast<size_t>(i)]);
       int8_t *low = low_.data() + i * width;
       row_scale_[static_cast<size_t>(i)] = quantise_row(row, width, low);
       if (!query_norm_) return;
@@ -217,16 +216,33 @@ class Run {
       query_norm_->write((first + i) * width, width, numbers);
       norm_scale_->write(first + i, 1, &row_scale_[static_cast<size_t>(i)]);
     });
-    return s_.part ? dense(low_.data(), ACL_INT8, count, width)
-                   : dense(latent_.data(), ACL_FLOAT, count, width);
+    return s_.part && !floats() ? dense(low_.data(), ACL_INT8, count, width)
+                                : dense(latent_.data(), ACL_FLOAT, count, width);
+  }
+
+  // A row becomes floats of 8 bits, which are kept as what they stand for.
+  void low_floats(int64_t token, float *row, float *scale) const {
+    const int64_t width = s_.query_rank;
+    if (!s_.mx) {
+      *scale = latent_codes_.quantise(row);
+      if (!query_norm_) return;
+      query_norm_->write(token * width, width, row);
+      norm_scale_->write(token, 1, scale);
+      return;
+    }
+    std::vector<uint8_t> powers(static_cast<size_t>(width / kLowBlock));
+    std::vector<float> plain(static_cast<size_t>(width));
+    latent_codes_.quantise_mx(row, powers.data(), plain.data());
+    if (!query_norm_) return;
+    query_norm_->write(token * width, width, plain.data());
+    norm_powers_->write(token * (width / kLowBlock), width / kLowBlock, powers.data());
   }
 
   void queries(const Matrix &x, const float *by_row, int64_t first, int64_t count) {
     const int64_t step = s_.head + kRotary, all = s_.heads * step;
     const Matrix c = latent(x, by_row, first, count);
     std::vector<float> rows(static_cast<size_t>(count * all));
-    product(c, c_.tensor(p_.at.w_uq_qr), row_scale_.data(),
-            factors(p_.at.scale_w_uq_qr, s_.part, all), rows.data());
+    up_.multiply(c, s_.part && !s_.mx ? row_scale_.data() : nullptr, rows.data());
     const MatrixStack up = matrix_stack(c_.tensor(p_.at.w_uk));
     parallel_for(s_.heads, 1, [&](int64_t begin, int64_t end) {
       std::vector<float> result(static_cast<size_t>(count * kKeyRank));
@@ -245,7 +261,7 @@ class Run {
           float *row = result.data() + i * kKeyRank;
           const int64_t at = (first + i) * s_.heads + n;
           if (query_scale_) {
-            const float scale = scale_symmetric(row, kKeyRank, quant_range(ACL_INT8)).scale;
+            const float scale = scale_symmetric(row, kKeyRank, quant_range(s_.low)).scale;
             query_scale_->write(at, 1, &scale);
           }
           query_.write(at * kKeyRank, kKeyRank, row);
@@ -261,9 +277,13 @@ class Run {
   View x_;
   RowSource<float> sin_, cos_;
   std::vector<float> gamma_cq_, gamma_ckv_, smooth_, quant_ckv_, quant_ckr_, scale_x_;
+  PrologWeight down_, up_, key_;
+  LowRows codes_, latent_codes_;
+  std::vector<uint8_t> powers_x_;
   SlotTarget query_, query_rope_;
   std::optional<SlotTarget> kv_, kr_, query_norm_;
   std::optional<RowTarget<float>> query_scale_, norm_scale_;
+  std::optional<LowCodes> norm_powers_;
   std::vector<float> latent_, row_scale_;
   std::vector<int8_t> low_;
 };

@@ -34,8 +34,10 @@ struct PrologSizes {
   int64_t places, slots;
   PrologPlaces by;
   bool fractal;        // caches in runs of 32 bytes
-  bool whole;          // tokens and their weights are INT8
-  bool part;           // at least weightUqQr is INT8
+  aclDataType low;     // what quantised weights are
+  bool mx;             // with powers of two for 32 values
+  bool whole;          // tokens and their weights are quantised
+  bool part;           // at least weightUqQr is
   bool keys, queries;  // latent keys, and queries, are quantised
 };
 

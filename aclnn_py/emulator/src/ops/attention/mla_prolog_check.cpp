@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "core/chip.h"
 #include "ops/attention/mla_prolog.h"
@@ -9,8 +10,6 @@ namespace emu {
 namespace {
 
 long long wide(int64_t value) { return value; }
-
-constexpr DtypeSet kOther = dt::kFloat8 | dtype_set(ACL_HIFLOAT8);
 
 void check_present(Check &check, const PrologCall &c) {
   check.required("tokenX", c.x).required("weightDq", c.w_dq).required("weightUqQr", c.w_uq_qr);
@@ -34,13 +33,13 @@ void check_present(Check &check, const PrologCall &c) {
 }
 
 void check_dtypes(Check &check, const PrologCall &c) {
-  check.dtype("tokenX", c.x, kOther).dtype("weightDq", c.w_dq, kOther);
-  check.dtype("weightUqQr", c.w_uq_qr, kOther).dtype("weightUk", c.w_uk);
-  check.dtype("weightDkvKr", c.w_dkv_kr, kOther).dtype("rmsnormGammaCq", c.gamma_cq);
+  check.dtype("tokenX", c.x).dtype("weightDq", c.w_dq);
+  check.dtype("weightUqQr", c.w_uq_qr).dtype("weightUk", c.w_uk);
+  check.dtype("weightDkvKr", c.w_dkv_kr).dtype("rmsnormGammaCq", c.gamma_cq);
   check.dtype("rmsnormGammaCkv", c.gamma_ckv).dtype("ropeSin", c.sin).dtype("ropeCos", c.cos);
   check.dtype(c.version < 3 ? "cacheIndex" : "cacheIndexOptional", c.index);
-  check.dtype("kvCacheRef", c.kv_cache, kOther).dtype("krCacheRef", c.kr_cache);
-  check.dtype("queryOut", c.query, kOther).dtype("queryRopeOut", c.query_rope);
+  check.dtype("kvCacheRef", c.kv_cache).dtype("krCacheRef", c.kr_cache);
+  check.dtype("queryOut", c.query).dtype("queryRopeOut", c.query_rope);
   check.dtype("actualSeqLenOptional", c.ends);
   for (const auto &[name, weight] :
        {std::pair{"weightDq", c.w_dq}, {"weightUqQr", c.w_uq_qr}, {"weightDkvKr", c.w_dkv_kr}}) {
@@ -55,25 +54,34 @@ void check_dtypes(Check &check, const PrologCall &c) {
 
 // What is quantised, as the dtypes say; the attributes of the third version must agree.
 void find_scene(Check &check, const PrologCall &c, PrologSizes *s) {
-  s->whole = c.x->dtype == ACL_INT8;
-  s->part = c.w_uq_qr->dtype == ACL_INT8;
-  s->keys = c.kv_cache->dtype == ACL_INT8;
+  s->whole = c.x->dtype != ACL_BF16;
+  s->part = c.w_uq_qr->dtype != ACL_BF16;
+  s->keys = c.kv_cache->dtype != ACL_BF16;
+  s->low = s->whole ? c.x->dtype : ACL_INT8;
+  s->mx = s->whole && c.version == 3 && c.weight_mode == 3;
   s->queries = s->whole && s->keys;
-  const aclDataType low = s->whole ? ACL_INT8 : ACL_BF16;
+  const aclDataType low = s->whole ? s->low : ACL_BF16;
   check.dtype_in("weightDq", c.w_dq->dtype, dtype_set(low));
   check.dtype_in("weightDkvKr", c.w_dkv_kr->dtype, dtype_set(low));
-  check.that(s->part || !s->whole, "weightUqQr has dtype BF16; tokenX of INT8 needs INT8");
-  check.that(s->part || !s->keys, "kvCacheRef has dtype INT8; then weightUqQr must have it too");
+  check.that(s->part || !s->whole, "weightUqQr has dtype BF16; tokenX of %s needs %s",
+             dtype_name(s->low), dtype_name(s->low));
+  if (s->part) check.dtype_in("weightUqQr", c.w_uq_qr->dtype, dtype_set(s->low));
+  check.that(s->part || !s->keys, "kvCacheRef has dtype %s; then weightUqQr must have it too",
+             dtype_name(c.kv_cache->dtype));
+  if (s->keys) check.dtype_in("kvCacheRef", c.kv_cache->dtype, dtype_set(s->low));
   check.dtype_in("krCacheRef", c.kr_cache->dtype,
                  dtype_set(s->keys && !s->whole ? ACL_INT8 : ACL_BF16));
-  check.dtype_in("queryOut", c.query->dtype, dtype_set(s->queries ? ACL_INT8 : ACL_BF16));
+  check.dtype_in("queryOut", c.query->dtype, dtype_set(s->queries ? s->low : ACL_BF16));
   if (c.version < 3) return;
   check.that(c.cache_mode != 3 && c.merged == 0 && c.merged_scales == 0,
              "kvCacheQuantMode is %lld, ckvkrRepoMode %lld and quantScaleRepoMode %lld; this "
              "device takes 0 to 2, and 0 for both others",
              wide(c.cache_mode), wide(c.merged), wide(c.merged_scales));
   check.that(c.clip == nullptr, "kNopeClipAlphaOptional is given; it is for kvCacheQuantMode 3");
-  const int64_t weight = s->whole ? 2 : s->part ? 1 : 0;
+  const int64_t weight = !s->whole                     ? s->part
+                         : s->low == ACL_FLOAT8_E4M3FN ? (s->mx ? 3 : 4)
+                         : s->low == ACL_HIFLOAT8      ? 5
+                                                       : 2;
   const int64_t cache = !s->keys ? 0 : s->whole ? 1 : 2, query = s->queries ? 1 : 0;
   check.that(c.weight_mode == weight,
              "weightQuantMode is %lld; the dtypes of the weights mean %lld", wide(c.weight_mode),
@@ -175,19 +183,30 @@ void check_shapes(Check &check, const PrologCall &c, const PrologSizes &s) {
   const int64_t heads[] = {s.tokens, s.heads, 1};
   const bool channels = s.keys && !s.whole, single = c.version == 3 && s.queries;
   const bool norms = c.query_norm != nullptr;
+  // Scales of rows and columns, or powers of two for 32 values.
+  const auto scales = [&](int64_t count, int64_t depth, bool rows) {
+    if (s.mx) return two(count, depth / 32);
+    return rows ? two(count, 1) : two(1, count);
+  };
   const Factor factors[] = {
-      {"dequantScaleXOptional", c.scale_x, s.whole, s.whole, false, two(s.tokens, 1)},
-      {"dequantScaleWDqOptional", c.scale_w_dq, s.whole, s.whole, false, two(1, s.query_rank)},
-      {"dequantScaleWUqQrOptional", c.scale_w_uq_qr, s.part, s.part, false, two(1, all)},
-      {"dequantScaleWDkvKrOptional", c.scale_w_dkv_kr, s.whole, s.whole, false, two(1, joined)},
+      {"dequantScaleXOptional", c.scale_x, s.whole, s.whole, false,
+       scales(s.tokens, s.hidden, true)},
+      {"dequantScaleWDqOptional", c.scale_w_dq, s.whole, s.whole, false,
+       scales(s.query_rank, s.hidden, false)},
+      {"dequantScaleWUqQrOptional", c.scale_w_uq_qr, s.part, s.part, false,
+       scales(all, s.query_rank, false)},
+      {"dequantScaleWDkvKrOptional", c.scale_w_dkv_kr, s.whole, s.whole, false,
+       scales(joined, s.hidden, false)},
       {"quantScaleCkvOptional", c.quant_ckv, s.keys, s.keys, false,
        single ? one(1) : two(1, kKeyRank)},
       {"quantScaleCkrOptional", c.quant_ckr, channels, channels, false, two(1, kRotary)},
-      {"smoothScalesCqOptional", c.smooth, false, s.part, false, two(1, s.query_rank)},
+      {"smoothScalesCqOptional", c.smooth, false, s.part && !s.mx, false, two(1, s.query_rank)},
       {"dequantScaleQNopeOutOptional", c.query_scale, s.queries, true, true,
        dense_layout(heads, 3)},
       {"dequantScaleQNormOutOptional", c.query_norm_scale, norms && s.part, true, true,
-       two(s.tokens, 1)}};
+       scales(s.tokens, s.query_rank, true)}};
+  const std::string_view plain[] = {"quantScaleCkvOptional", "quantScaleCkrOptional",
+                                    "smoothScalesCqOptional", "dequantScaleQNopeOutOptional"};
   for (const Factor &factor : factors) {
     check.that(factor.given != nullptr || !factor.needed, "%s is null; it must be given here",
                factor.name);
@@ -195,13 +214,16 @@ void check_shapes(Check &check, const PrologCall &c, const PrologSizes &s) {
                factor.name);
     // A result that is not written may have any shape.
     if (!check.ok() || factor.given == nullptr) continue;
-    check.dtype_in(factor.name, factor.given->dtype, dtype_set(ACL_FLOAT));
+    const bool power =
+        s.mx && std::find(std::begin(plain), std::end(plain), factor.name) == std::end(plain);
+    check.dtype_in(factor.name, factor.given->dtype,
+                   dtype_set(power ? ACL_FLOAT8_E8M0 : ACL_FLOAT));
     if (factor.needed || !factor.result) check.shape(factor.name, factor.given, factor.shape);
   }
   if (norms && check.ok()) {
     check.shape("queryNormOutOptional", c.query_norm, by_token(s.query_rank, 0, false));
     check.dtype_in("queryNormOutOptional", c.query_norm->dtype,
-                   dtype_set(s.part ? ACL_INT8 : ACL_BF16));
+                   dtype_set(s.part ? s.low : ACL_BF16));
   }
 }
 

@@ -21,7 +21,7 @@ struct Arguments {
 long long wide(int64_t value) { return value; }
 
 void check_dtypes(Check &check, const Arguments &a) {
-  check.dtype("selfRef", a.self, dtype_set(ACL_HIFLOAT8)).dtype("indices", a.indices);
+  check.dtype("selfRef", a.self).dtype("indices", a.indices);
   check.dtype("updates", a.updates).dtype("quantScales", a.scales);
   check.dtype("quantZeroPoints", a.zeros);
   check.plain_format("selfRef", a.self).plain_format("updates", a.updates);
@@ -121,9 +121,10 @@ Status plan_quant_scatter(const Arguments &a, const char *mode, uint64_t *worksp
   check.that(wrap_dim(a.quant_axis, rank, &quant_axis) && quant_axis == rank - 1,
              "quantAxis is %lld; allowed: -1, %d", wide(a.quant_axis), rank - 1);
   check.that(a.reduction == 1, "reduction is %lld; allowed: 1", wide(a.reduction));
-  check.that(mode == nullptr || std::strcmp(mode, "rint") == 0,
-             "roundMode is \"%.40s\"; selfRef of dtype %s allows \"rint\"", mode ? mode : "",
-             dtype_name(a.self->dtype));
+  const char *only = a.self->dtype == ACL_HIFLOAT8 ? "round" : "rint";
+  check.that(mode == nullptr || std::strcmp(mode, only) == 0,
+             "roundMode is \"%.40s\"; selfRef of dtype %s allows \"%s\"", mode ? mode : "",
+             dtype_name(a.self->dtype), only);
   check.tiling();
   if (check.ok()) check_shapes(check, a, axis);
   if (!check.ok()) return check.status();
