@@ -250,8 +250,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of a window and in it a bit for each window, the first one lowest in the first byte; the"
         " bytes behind are 0. MaxPool2dWithMaskBackward reads what MaxPool2dWithMask writes; bits"
         " of margins name nothing.",
-        "Gradients of pools sum the slopes of an element in float64 and round once. A place outside"
-        " the plane is a fault.",
+        "Gradients of pools sum the slopes of an element in float64, up to 64 of them in float32,"
+        " and round once. A place outside the plane is a fault.",
     ),
     "image": (
         "Gradients of resizing use the maps of the functions, transposed: which elements a place"

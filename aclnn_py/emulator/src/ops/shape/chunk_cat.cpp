@@ -2,6 +2,7 @@
 // ChunkCat: each tensor is cut into as many chunks along its first dimension, the last ones filled
 // up with zeros, and the chunks of one number lie side by side as a row of the result.
 #include "aclnnop/conversion.h"
+#include "core/pool.h"
 #include "ops/shape/movement.h"
 
 #include <algorithm>
@@ -27,21 +28,23 @@ View row_part(const View &result, int64_t row, int64_t column, const Layout &pie
   return part;
 }
 
-void place_chunks(const View &source, const View &result, int64_t chunks, int64_t column,
-                  int64_t width) {
+// Chunk i of a tensor into its part of row i of the result.
+void place_chunk(const View &source, const View &result, int64_t chunks, int64_t i, int64_t column,
+                 int64_t width) {
   const int64_t extent = source.layout.shape[0],
                 rows = extent / chunks + (extent % chunks != 0 ? 1 : 0);
-  for (int64_t i = 0; i < chunks; ++i) {
-    const int64_t first = std::min(i * rows, extent), count = std::min(rows, extent - first);
-    const View piece = narrowed(source, 0, first, count);
-    const int64_t filled = piece.count();
-    if (filled != 0) copy_view(piece, row_part(result, i, column, piece.layout));
-    if (filled == width) continue;
-    Layout rest;
-    rest.push(width - filled, 1);
-    fill_zero(row_part(result, i, column + filled, rest));
-  }
+  const int64_t first = std::min(i * rows, extent), count = std::min(rows, extent - first);
+  const View piece = narrowed(source, 0, first, count);
+  const int64_t filled = piece.count();
+  if (filled != 0) copy_view(piece, row_part(result, i, column, piece.layout));
+  if (filled == width) return;
+  Layout rest;
+  rest.push(width - filled, 1);
+  fill_zero(row_part(result, i, column + filled, rest));
 }
+
+// Elements of a piece of work that pays for a thread.
+constexpr int64_t kWork = int64_t{1} << 15;
 
 Check &check_tensors(Check &check, const aclTensorList *tensors) {
   check.required("tensors", tensors);
@@ -102,12 +105,23 @@ EMU_OPERATOR(ChunkCat,
           if (clash(source, result)) kept[i] = std::make_unique<Snapshot>(source);
         }
         int64_t column = 0;
+        std::vector<View> sources;
+        std::vector<int64_t> columns;
         for (size_t i = 0; i < shared->size(); ++i) {
-          const int64_t width = (*shared)[i];
-          const View source = kept[i] ? kept[i]->view() : view_of(c.tensor(from + i));
-          if (width != 0) place_chunks(source, result, numChunks, column, width);
-          column += width;
+          sources.push_back(kept[i] ? kept[i]->view() : view_of(c.tensor(from + i)));
+          columns.push_back(column);
+          column += (*shared)[i];
         }
+        const auto members = static_cast<int64_t>(sources.size());
+        const int64_t each = std::max<int64_t>(1, column / members);
+        parallel_for(members * numChunks, kWork / each, [&](int64_t begin, int64_t end) {
+          for (int64_t k = begin; k < end; ++k) {
+            const auto i = static_cast<size_t>(k % members);
+            const int64_t width = (*shared)[i];
+            if (width != 0)
+              place_chunk(sources[i], result, numChunks, k / members, columns[i], width);
+          }
+        });
         return Status{0};
       },
       workspaceSize, executor);

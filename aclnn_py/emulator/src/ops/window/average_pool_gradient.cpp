@@ -22,6 +22,60 @@ struct AverageGradient {
 // Of so few slopes the sum in float32 is as good as that in float64.
 constexpr int64_t kFewSlopes = 64;
 
+// Each element has one window at most.
+bool apart(const Windows &windows) {
+  for (const Axis &axis : windows.axes) {
+    if (axis.spread != 1 || (axis.count > 1 && axis.step < axis.window)) return false;
+  }
+  return true;
+}
+
+template <int64_t kWindow, class Sum>
+void repeat(const Sum *from, int64_t count, Sum *to) {
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < kWindow; ++k) to[i * kWindow + k] = from[i];
+  }
+}
+
+// The line of elements under a row of windows that lie apart.
+template <class Sum>
+void repeat_in_windows(const Axis &axis, const Sum *from, Sum *line) {
+  if (axis.before == 0 && axis.step == axis.window && axis.count * axis.step <= axis.extent) {
+    if (axis.window == 2) return repeat<2>(from, axis.count, line);
+    if (axis.window == 4) return repeat<4>(from, axis.count, line);
+  }
+  for (int64_t k = 0; k < axis.window; ++k) {
+    const Span inside = windows_inside(axis, k);
+    for (int64_t i = inside.begin; i < inside.end; ++i)
+      line[i * axis.step + k - axis.before] = from[i];
+  }
+}
+
+// The elements that window i covers.
+Span covered(const Axis &axis, int64_t i) {
+  const int64_t begin = i * axis.step - axis.before;
+  return {std::max<int64_t>(begin, 0), std::min(begin + axis.window, axis.extent)};
+}
+
+// Of windows that lie apart: the rows that a row of windows covers are alike.
+template <class Sum>
+void place_lines(const Windows &windows, const Sum *shares, Sum *plane) {
+  const Axis *a = windows.axes;
+  const int64_t width = a[2].extent;
+  std::vector<Sum> line(static_cast<size_t>(width));
+  for (int64_t z = 0; z < a[0].count; ++z) {
+    const Span deep = covered(a[0], z);
+    for (int64_t y = 0; y < a[1].count; ++y, shares += a[2].count) {
+      repeat_in_windows(a[2], shares, line.data());
+      const Span down = covered(a[1], y);
+      for (int64_t i = deep.begin; i < deep.end; ++i) {
+        for (int64_t k = down.begin; k < down.end; ++k)
+          std::copy(line.begin(), line.end(), plane + (i * a[1].extent + k) * width);
+      }
+    }
+  }
+}
+
 template <class Sum>
 void spread_averages(const Image &slopes, const Image &result, const Windows &windows, bool margins,
                      int64_t divisor) {
@@ -40,6 +94,7 @@ void spread_averages(const Image &slopes, const Image &result, const Windows &wi
   sum_planes<Sum, Sum>(slopes, result, [&](int64_t, int64_t, const Sum *from, Sum *sums) {
     std::vector<Sum> shares(parts.size());
     for (size_t i = 0; i < shares.size(); ++i) shares[i] = from[i] / parts[i];
+    if (apart(windows)) return place_lines<Sum>(windows, shares.data(), sums);
     // Every element of a window has the same column.
     fold_add<Sum>(shares.data(), 0, windows, 0, lines, sums);
   });
@@ -77,31 +132,56 @@ Status plan_average_gradient(const AverageGradient &a, uint64_t *workspace_size,
       workspace_size, executor);
 }
 
+// The cells that cover each element of an axis; neighbours may share one.
+std::vector<Span> cells_around(int64_t count, int64_t extent) {
+  std::vector<Span> found(static_cast<size_t>(extent), Span{count, 0});
+  for (int64_t i = 0; i < count; ++i) {
+    const Span cell = cell_of(i, count, extent);
+    for (int64_t k = cell.begin; k < cell.end; ++k) {
+      Span &around = found[static_cast<size_t>(k)];
+      around = {std::min(around.begin, i), i + 1};
+    }
+  }
+  return found;
+}
+
+// An element lies in eight cells at most: their sum in float32 is as good as that in float64.
 void spread_cells(const Image &slopes, const Image &result) {
   const int64_t *count = slopes.extent, *size = result.extent;
   std::vector<Span> across;
   for (int64_t i = 0; i < count[2]; ++i) across.push_back(cell_of(i, count[2], size[2]));
-  sum_planes(slopes, result, [=, &across](int64_t, int64_t, const float *from, double *sums) {
-    std::vector<double> line(static_cast<size_t>(size[2]));
+  const std::vector<Span> deep = cells_around(count[0], size[0]),
+                          down = cells_around(count[1], size[1]);
+  const auto spread = [&](int64_t, int64_t, const float *from, float *to) {
+    // A row of cells adds the same line to each row it covers.
+    std::vector<float> lines(static_cast<size_t>(count[0] * count[1] * size[2]));
     for (int64_t i = 0; i < count[0] * count[1]; ++i) {
-      const Span deep = cell_of(i / count[1], count[0], size[0]),
-                 down = cell_of(i % count[1], count[1], size[1]);
-      const int64_t rows = (deep.end - deep.begin) * (down.end - down.begin);
-      // A row of cells adds the same line to each row it covers.
-      std::fill(line.begin(), line.end(), 0.0);
+      const Span z = cell_of(i / count[1], count[0], size[0]),
+                 y = cell_of(i % count[1], count[1], size[1]);
+      const int64_t rows = (z.end - z.begin) * (y.end - y.begin);
+      float *line = lines.data() + i * size[2];
       for (const Span &span : across) {
-        const double share =
-            static_cast<double>(*from++) / static_cast<double>(rows * (span.end - span.begin));
-        for (int64_t x = span.begin; x < span.end; ++x) line[static_cast<size_t>(x)] += share;
-      }
-      for (int64_t z = deep.begin; z < deep.end; ++z) {
-        for (int64_t y = down.begin; y < down.end; ++y) {
-          double *to = sums + (z * size[1] + y) * size[2];
-          for (int64_t x = 0; x < size[2]; ++x) to[x] += line[static_cast<size_t>(x)];
-        }
+        const float share = *from++ / static_cast<float>(rows * (span.end - span.begin));
+        for (int64_t x = span.begin; x < span.end; ++x) line[x] += share;
       }
     }
-  });
+    for (const Span &z : deep) {
+      for (const Span &y : down) {
+        // Every element lies in a cell.
+        const float *first = lines.data() + (z.begin * count[1] + y.begin) * size[2];
+        std::copy(first, first + size[2], to);
+        for (int64_t i = z.begin; i < z.end; ++i) {
+          for (int64_t k = y.begin; k < y.end; ++k) {
+            const float *line = lines.data() + (i * count[1] + k) * size[2];
+            if (line == first) continue;
+            for (int64_t x = 0; x < size[2]; ++x) to[x] += line[x];
+          }
+        }
+        to += size[2];
+      }
+    }
+  };
+  sum_planes<float, float>(slopes, result, spread, false);
 }
 
 Status plan_cells(const char *op, const aclTensor *slopes, const aclTensor *self,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 // Gradients of margins made of the image itself: each slope is added to the element it was copied
-// from. Sums are float64, the parts of complex numbers apart.
+// from. Sums of many are float64, of complex numbers for each part.
 #include "aclnnop/conversion.h"
 #include "ops/window/border_pad.h"
 #include "ops/window/pool_gradient.h"
@@ -10,18 +10,18 @@ namespace emu {
 namespace {
 
 // `left` is the width of the margin in front of a line.
-template <class T>
+template <class T, class Sum>
 void add_picked(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
   const int64_t *columns = picks.axes[2].data();
   const int64_t width = result.extent[2], whole = slopes.extent[2];
-  sum_planes<T>(slopes, result, [&](int64_t, int64_t, const T *from, double *sums) {
+  sum_planes<T, Sum>(slopes, result, [&](int64_t, int64_t, const T *from, Sum *sums) {
     for (const int64_t z : picks.axes[0]) {
       for (const int64_t y : picks.axes[1]) {
-        double *line = sums + (z * result.extent[1] + y) * width;
-        for (int64_t x = 0; x < left; ++x) line[columns[x]] += static_cast<double>(from[x]);
-        for (int64_t x = 0; x < width; ++x) line[x] += static_cast<double>(from[left + x]);
+        Sum *line = sums + (z * result.extent[1] + y) * width;
+        for (int64_t x = 0; x < left; ++x) line[columns[x]] += static_cast<Sum>(from[x]);
+        for (int64_t x = 0; x < width; ++x) line[x] += static_cast<Sum>(from[left + x]);
         for (int64_t x = left + width; x < whole; ++x)
-          line[columns[x]] += static_cast<double>(from[x]);
+          line[columns[x]] += static_cast<Sum>(from[x]);
         from += whole;
       }
     }
@@ -38,14 +38,19 @@ Image part_of(Image image, int part) {
   return image;
 }
 
-void add_slopes(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
+// Only a repeated element has more than 27 slopes, of which the sum in float32 is as good as that
+// in float64.
+void add_slopes(const Image &slopes, const Image &result, const Picks &picks, int64_t left,
+                Border border) {
   if (slopes.dtype == ACL_COMPLEX64 || slopes.dtype == ACL_COMPLEX128) {
     for (int part = 0; part < 2; ++part)
-      add_slopes(part_of(slopes, part), part_of(result, part), picks, left);
+      add_slopes(part_of(slopes, part), part_of(result, part), picks, left, border);
   } else if (slopes.dtype == ACL_DOUBLE) {
-    add_picked<double>(slopes, result, picks, left);
+    add_picked<double, double>(slopes, result, picks, left);
+  } else if (border == Border::kRepeated) {
+    add_picked<float, double>(slopes, result, picks, left);
   } else {
-    add_picked<float>(slopes, result, picks, left);
+    add_picked<float, float>(slopes, result, picks, left);
   }
 }
 
@@ -78,7 +83,8 @@ Status plan_pad_gradient(const char *op, const aclTensor *slopes, const aclTenso
       op, slopes, self, result,
       [=](const View &source, const View &target) {
         const Image from = image_of(source, spatial), to = image_of(target, spatial);
-        add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1]);
+        add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1],
+                   border);
       },
       workspace_size, executor);
 }

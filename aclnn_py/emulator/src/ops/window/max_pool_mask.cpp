@@ -4,6 +4,8 @@
 // has a row for each element of a window, in row-major order, and in it a bit for each window, the
 // first one lowest in the first byte: set where that element is the maximum. The bytes behind are
 // 0.
+#include <cstring>
+
 #include "aclnnop/pooling.h"
 #include "ops/window/max_pool.h"
 #include "ops/window/pool_gradient.h"
@@ -84,38 +86,55 @@ struct MaskOfHighest {
   }
 };
 
+// Where windows begin in a plane, and whether they lie in it as a whole.
+struct Beginnings {
+  explicit Beginnings(const Windows &windows, int64_t tall, int64_t wide) {
+    const Axis *a = windows.axes;
+    for (int64_t i = 0; i < windows.positions(); ++i) {
+      const int64_t y = i / a[2].count * a[1].step - a[1].before,
+                    x = i % a[2].count * a[2].step - a[2].before;
+      top.push_back(y);
+      left.push_back(x);
+      place.push_back(y * a[2].extent + x);
+      whole = whole && y >= 0 && x >= 0 && y + tall <= a[1].extent && x + wide <= a[2].extent;
+    }
+  }
+  std::vector<int64_t> top, left, place;
+  bool whole = true;  // all of them
+};
+
+// Of so few slopes the sum in float32 is as good as that in float64.
+constexpr int64_t kFewSlopes = 64;
+
 // Adds each slope to the elements whose bits are set; bits of margins and of windows that do not
 // exist name nothing.
+template <class Sum>
 void add_at_bits(const Image &slopes, const Image &masks, const Image &result,
                  const Windows &windows, int64_t elements, int64_t across) {
   const Axis *a = windows.axes;
-  const int64_t count = slopes.area();
-  // Where windows begin.
-  std::vector<int64_t> top(static_cast<size_t>(count)), left(top.size());
-  for (int64_t i = 0; i < count; ++i) {
-    top[static_cast<size_t>(i)] = i / a[2].count * a[1].step - a[1].before;
-    left[static_cast<size_t>(i)] = i % a[2].count * a[2].step - a[2].before;
-  }
-  sum_planes(slopes, result, [&](int64_t n, int64_t channel, const float *from, double *sums) {
-    MaskPlane mask(windows, elements);
-    copy_view(MaskPlane::of(masks, n, channel), mask.view());
-    for (int64_t k = 0; k < elements; ++k) {
-      const int64_t down = k / across, right = k % across;
-      for (int64_t first = 0; first < count; first += 8) {
-        unsigned bits = mask.byte(k, first);
-        for (int64_t i = first; bits != 0 && i < count; ++i, bits >>= 1) {
-          const int skipped = __builtin_ctz(bits);
-          i += skipped;
-          bits >>= skipped;
-          if (i >= count) break;
-          const int64_t y = top[static_cast<size_t>(i)] + down,
-                        x = left[static_cast<size_t>(i)] + right;
-          if (y < 0 || y >= a[1].extent || x < 0 || x >= a[2].extent) continue;
-          sums[y * a[2].extent + x] += static_cast<double>(from[i]);
+  const int64_t count = slopes.area(), wide = a[2].extent;
+  const Beginnings at(windows, elements / across, across);
+  sum_planes<float, Sum>(
+      slopes, result, [&](int64_t n, int64_t channel, const float *from, Sum *sums) {
+        MaskPlane mask(windows, elements);
+        copy_view(MaskPlane::of(masks, n, channel), mask.view());
+        for (int64_t k = 0; k < elements; ++k) {
+          const int64_t down = k / across, right = k % across;
+          for (int64_t first = 0; first < count; first += 64) {
+            uint64_t bits;
+            std::memcpy(&bits, &mask.byte(k, first), sizeof(bits));
+            if (count - first < 64) bits &= (uint64_t{1} << (count - first)) - 1;
+            for (; bits != 0; bits &= bits - 1) {
+              const auto i = static_cast<size_t>(first + __builtin_ctzll(bits));
+              if (!at.whole) {
+                const int64_t y = at.top[i] + down, x = at.left[i] + right;
+                if (y < 0 || y >= a[1].extent || x < 0 || x >= wide) continue;
+              }
+              sums[at.place[i] + down * wide + right] += static_cast<Sum>(from[i]);
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 // What both directions judge: the windows, and the shape of the mask.
@@ -172,8 +191,8 @@ Status plan_mask(const MaskCall &a, uint64_t *workspace_size, aclOpExecutor **ex
         if (backward) {
           const View from = operands.safe(view_of(c.tensor(slopes)), {other});
           const View mask = operands.safe(one, {other});
-          add_at_bits(image_of(from, 2), image_of(mask, 2), image_of(other, 2), *windows, elements,
-                      across);
+          const auto add = elements <= kFewSlopes ? add_at_bits<float> : add_at_bits<double>;
+          add(image_of(from, 2), image_of(mask, 2), image_of(other, 2), *windows, elements, across);
           return Status{0};
         }
         const View from = operands.safe(view_of(c.tensor(self)), {one, other});

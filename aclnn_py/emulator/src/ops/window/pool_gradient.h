@@ -11,22 +11,37 @@
 
 namespace emu {
 
+// Whether the planes of an image lie ready as elements T.
+template <class T>
+bool planes_ready(const Image &image) {
+  int64_t step = 0;
+  return image.dtype == row_dtype<T>() && image.even(&step) && step == 1;
+}
+
 // Calls add(n, channel, slopes, sums) for each plane: the slopes of the results of the pool, and a
-// sum for each element of the image, all 0 at first. T is what slopes are read as, and Sum what
-// they are added up in.
+// sum for each element of the image, all 0 at first unless `cleared` is false. T is what slopes are
+// read as, and Sum what they are added up in.
 template <class T = float, class Sum = double, class Add>
-void sum_planes(const Image &slopes, const Image &result, Add add) {
+void sum_planes(const Image &slopes, const Image &result, Add add, bool cleared = true) {
   const int64_t area = result.area(), given = slopes.area();
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, area));
+  // A result at the place of the slopes would be cleared before they are read.
+  const bool ready = planes_ready<T>(slopes) && slopes.data != result.data,
+             direct = planes_ready<Sum>(result);
   parallel_for(result.batch * result.channels, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> from(static_cast<size_t>(given));
-    std::vector<Sum> sums(static_cast<size_t>(area));
+    std::vector<T> read(static_cast<size_t>(ready ? 0 : given));
+    std::vector<Sum> made(static_cast<size_t>(direct ? 0 : area));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / result.channels, channel = i % result.channels;
-      RowSource<T>(slopes.plane(n, channel)).read(0, given, from.data());
-      std::fill(sums.begin(), sums.end(), Sum{});
-      add(n, channel, from.data(), sums.data());
-      RowTarget<Sum>(result.plane(n, channel)).write(0, area, sums.data());
+      const T *from = reinterpret_cast<const T *>(slopes.at(n, channel));
+      if (!ready) {
+        RowSource<T>(slopes.plane(n, channel)).read(0, given, read.data());
+        from = read.data();
+      }
+      Sum *sums = direct ? reinterpret_cast<Sum *>(result.at(n, channel)) : made.data();
+      if (cleared) std::fill(sums, sums + area, Sum{});
+      add(n, channel, from, sums);
+      if (!direct) RowTarget<Sum>(result.plane(n, channel)).write(0, area, sums);
     }
   });
 }
