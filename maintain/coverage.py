@@ -88,7 +88,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " name, and divide the work in the simplest way: each core has a run of whole tokens of"
         " the queries, as even as they can be divided, up to but without the end that is named."
         " Keys are not divided, so their places, and the fields of cores that join parts, are 0."
-        " A card divides by a model of costs that the documents do not give.",
+        " A card divides by a model of costs that the documents do not give."
+        " SparseLightningIndexerKLLossGradMetadata and SparseFlashMlaGradMetadata do the same in"
+        " the fields of theirs; the sizes of keys that the second one also names are 0, for no"
+        " document says what they count.",
         "A block below 0 is none. Several tokens of NsaSelectedAttentionInfer are the last ones of"
         " their sequence, and each sees the keys up to its own.",
         "NsaCompressAttention and NsaCompressAttentionInfer take the scores of blocks from the"

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("device")
 Array = np.ndarray[Any, Any]
 INDEXER, QUANT = "aclnnLightningIndexerV2Metadata", "aclnnQuantLightningIndexerV2Metadata"
 MLA, MIXED = "aclnnSparseFlashMlaMetadata", "aclnnMixedQuantSparseFlashMlaMetadata"
+LOSS, GRAD = "aclnnSparseLightningIndexerKLLossGradMetadata", "aclnnSparseFlashMlaGradMetadata"
 CORES, CORES_910B = 36, 24  # that a list has room for; that the chip has
 
 
@@ -160,3 +161,77 @@ def test_a_950_has_the_form_for_quantised_keys() -> None:
     assert isinstance(refused, Refused)
     assert "quantMode is 3" in refused.text
     assert "950 series" in message(561003, MIXED, *numbers(MIXED), hollow((1024,), np.int32))
+
+
+def loss(**changed: Any) -> list[Any]:
+    """The arguments for the gradient of a divergence over three sequences that lie apart."""
+    given: dict[str, Any] = dict.fromkeys(["cu_q", "cu_k", "used_q", "used_k", "residual"])
+    given |= {"batch": 3, "longest_q": 5, "longest_k": 40, "heads_q": 8, "heads_k": 1}
+    given |= {"width": 128, "topk": 512, "layout_q": "BSND", "layout_k": "BSND"}
+    given |= {"mask": 3, "ratio": 4}
+    assert set(changed) <= set(given), changed
+    return list((given | changed).values())
+
+
+@pytest.mark.parametrize("lengths", [[5, 5, 5], [2, 0, 7], [40, 1, 60], [0, 0, 0]])
+def test_the_gradient_of_a_divergence_has_the_first_token_of_every_core(lengths: list[int]) -> None:
+    lists = {"cu_q": ints(0, *np.cumsum(lengths).tolist()), "cu_k": ints(0, 9, 18, 27)}
+    found = hollow((64,), np.int32)
+    op(LOSS)(*loss(batch=0, layout_q="TND", layout_k="TND", **lists), found)
+    tasks, rows = found.numpy(), sum(lengths)
+    used = min(rows, CORES_910B)
+    assert tasks[:3].tolist() == [used, rows, -(-rows // CORES_910B)]
+    assert (tasks[3:8] == 0).all()
+    assert (tasks[33:] == 0).all()
+    starts = [*tasks[8 : 8 + used], rows]
+    assert (tasks[8 + used : 33] == rows).all()
+    steps = np.diff(starts)
+    assert steps.sum() == rows
+    assert used == 0 or (starts[0] == 0 and steps.max() - steps.min() <= 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"heads_q": 12}, "numHeadsQ is 12; allowed: 8, 16, 32, 64"),
+        ({"topk": 513}, "topk is 513"),
+        ({"mask": 4}, "maskMode is 4; allowed: 0, 3"),
+        ({"ratio": 129}, "cmpRatio is 129"),
+        ({"layout_k": "PA_BBND"}, "layoutKOptional is"),
+        ({"batch": 0}, "batchSize is 0; with BSND it must be positive"),
+        ({"longest_k": 0}, "maxSeqlenK 0; with BSND both are positive"),
+        ({"layout_q": "TND", "layout_k": "TND"}, "cuSeqlensQOptional is null"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_wrong_calls_for_gradients(changed: dict[str, Any], text: str) -> None:
+    assert text in message(161002, LOSS, *loss(**changed), hollow((64,), np.int32))
+
+
+def test_a_950_shares_out_the_tokens_of_gradients() -> None:
+    given = {"cu_q": Given(np.array([0, 30, 70], np.int32), "int32"), "layout_q": "TND"}
+    lists = [given["cu_q"], given["cu_q"], *[None] * 7]
+    numbers = [16, 1, 512, 0, 0, 0, 0, 0, 0, 1, 3, 0, -1, -1, "TND", "TND", True, False]
+    with Chip950() as process:
+        mla = process.operator(
+            "sparse_flash_mla_grad_metadata", *lists, *numbers, Made((1024,), "int32")
+        )
+        changed = {"layout_k": "TND", "cu_k": given["cu_q"], "batch": 0, "ratio": 1}
+        made = Made((64,), "int32")
+        other = process.operator(
+            "sparse_lightning_indexer_kl_loss_grad_metadata", *loss(**given, **changed), made
+        )
+        numbers[0] = 129
+        refused = process.operator(
+            "sparse_flash_mla_grad_metadata", *lists, *numbers, Made((1024,), "int32")
+        )
+    for tasks in (mla[0], other[0]):
+        rows, most, fewer, rest, used = tasks[:5].tolist()
+        assert (rows, fewer) == (70, most - 1)
+        assert (used - rest) * most + rest * fewer == rows
+        assert (tasks[5:] == 0).all()
+    assert isinstance(refused, Refused)
+    assert "numHeadsQ is 129" in refused.text
+    numbers[0], lists = 16, [None] * 9
+    short = hollow((1024,), np.int32)
+    assert "950 series" in message(561003, GRAD, *lists, *numbers, short)

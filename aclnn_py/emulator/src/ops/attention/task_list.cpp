@@ -61,6 +61,8 @@ struct Tasks {
   size_t list_at, to;
   int64_t batch, each;
   int fields;
+  TaskForm form;
+  int64_t numbers;
 };
 
 // Tokens in front of every sequence, and of all.
@@ -97,6 +99,26 @@ void locate(const Tasks &t, const std::vector<int64_t> &starts, int64_t row, int
   *token = static_cast<int32_t>(row - first);
 }
 
+// The forms of the gradients: how many tokens each core takes. Lists of starts have room for 25.
+void share_rows(const Tasks &t, int64_t rows, int32_t *numbers) {
+  constexpr int64_t kStartsOfCores = 8, kMostStarts = 25;
+  const int64_t chip = cube_cores(),
+                cores = t.form == TaskForm::kStarts ? std::min(kMostStarts, chip) : chip,
+                used = std::min(cores, rows), most = (rows + cores - 1) / cores;
+  const auto put = [&](int64_t at, int64_t value) { numbers[at] = static_cast<int32_t>(value); };
+  if (t.form == TaskForm::kShares) {
+    const int64_t shares[] = {rows, most, most - 1, most * cores - rows, used};
+    for (int64_t i = 0; i < 5; ++i) put(i, rows == 0 ? 0 : shares[i]);
+    return;
+  }
+  put(0, used);
+  put(1, rows);
+  put(2, most);
+  for (int64_t core = 0; core < kMostStarts; ++core)
+    put(kStartsOfCores + core,
+        core < used ? rows / used * core + std::min(core, rows % used) : rows);
+}
+
 Status share_out(PlanContext &c, const Tasks &t) {
   std::vector<int64_t> starts;
   if (t.list_at != kAbsent) {
@@ -105,7 +127,15 @@ Status share_out(PlanContext &c, const Tasks &t) {
   const int64_t rows = starts.empty() ? t.batch * t.each : starts.back();
   const int64_t cores = std::min({kCores, static_cast<int64_t>(cube_cores()), rows});
   auto *numbers = reinterpret_cast<int32_t *>(view_of(c.tensor(t.to)).data);
-  std::memset(numbers, 0, kTaskNumbers * sizeof *numbers);
+  std::memset(numbers, 0, static_cast<size_t>(t.numbers) * sizeof *numbers);
+  if (t.form != TaskForm::kCores) {
+    if (rows > kLargest)
+      return fail(kKernelFault,
+                  "%s: there are %" PRId64 " tokens; at most %" PRId64 " can be counted", t.op,
+                  rows, kLargest);
+    share_rows(t, rows, numbers);
+    return 0;
+  }
   const auto begin = [&](int64_t core) {
     return rows / cores * core + std::min(core, rows % cores);
   };
@@ -128,7 +158,7 @@ Status plan_tasks(Check &check, const TaskCall &c, uint64_t *workspace_size,
   each_list(c, [&](const Named<aclTensor> &t) { check.dtype(t.name, t.given); });
   check.dtype(c.list.name, c.list.given);
   if (!check.ok()) return check.status();
-  check.shape(c.list.name, c.list.given, dense_layout(&kTaskNumbers, 1));
+  check.shape(c.list.name, c.list.given, dense_layout(&c.numbers, 1));
   check.that(c.list.given->contiguous(), "%s must be contiguous", c.list.name);
   const auto is = [](const char *layout, const char *name) {
     return layout != nullptr && std::strcmp(layout, name) == 0;
@@ -179,6 +209,8 @@ Status plan_tasks(Check &check, const TaskCall &c, uint64_t *workspace_size,
   tasks.batch = batch;
   tasks.each = std::max<int64_t>(c.query.longest, 0);
   tasks.fields = c.fields;
+  tasks.form = c.form;
+  tasks.numbers = c.numbers;
   tasks.to = plan.output(c.list.given);
   return plan.finish([tasks](PlanContext &context) { return share_out(context, tasks); },
                      workspace_size, executor);

@@ -9,7 +9,15 @@
 namespace emu {
 
 // Numbers in a list.
-constexpr int64_t kTaskNumbers = 1024;
+constexpr int64_t kTaskNumbers = 1024, kFewTaskNumbers = 64;
+
+// What a list says.
+enum class TaskForm : uint8_t {
+  kCores,   // of every core the tokens it takes, in `fields` numbers
+  kStarts,  // the cores, all tokens, the most of a core, and the first token of every core
+  kShares,  // all tokens, how many a core of the front and one of the rest takes, the cores of the
+            // rest, and all that have any
+};
 
 // The lengths of a side: a list of the tokens in use, or of offsets, or one length for all.
 struct TaskLengths {
@@ -30,6 +38,8 @@ struct TaskCall {
   bool residuals_needed;
   int fields;  // of a core
   Named<aclTensor> list;
+  TaskForm form = TaskForm::kCores;
+  int64_t numbers = kTaskNumbers;
 };
 
 // Phase one: the rules of the lengths and of the layouts behind those in `check`, and the plan.
