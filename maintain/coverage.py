@@ -420,6 +420,17 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " filter is on. logitsTopKPSelect holds the logits that are kept, in both versions.",
         "Intermediate results of TopKTopPSampleV2 are probabilities of what top-k kept, not"
         " divided by their sum again; places behind the kept tokens hold 0, as indices too.",
+        "UniqueDim puts slices in ascending order, that of the first elements that differ and NaN"
+        " last, whether sorted asks for it or not, as Unique2 does. The counts of the document's"
+        " example are those of this order, and its values and inverse those of another one, that of"
+        " the first occurrence; here valueOut, inverseOut and countsOut have one order, as the text"
+        " says. A slice with NaN is unlike every other, also for UniqueConsecutive.",
+        "valueOut, inverseOut and countsOut of UniqueDim and UniqueConsecutive may be of any shape"
+        " with room enough: the results lie dense in the front of their memory, and"
+        " aclGetViewShape tells their shape afterwards. inverseOut has the shape of self where dim"
+        " is 1000, else it is a list. What is not asked for is left as it is.",
+        "ExpandIntoJaggedPermute takes empty tables too. A permute or outputOffset that leads out"
+        " of the tensors, and an outputOffset that does not end with outputSize, is a fault.",
     ),
     "random": (
         "Numbers come from Philox 4x32-10, two of 53 bits for each block; the hardware makes"
