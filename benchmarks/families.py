@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of training and images beside NumPy: `python -m benchmarks.families`.
+
+As `benchmarks.inference`: one row per family on about a million elements, beside the
+straightforward form in NumPy, both on one thread, the least CPU time of the process, and results
+that were compared before.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from benchmarks.inference import F32, Case, Families, device, main, measured, runs
+
+# ruff: isort: split
+import numpy as np
+
+import aclnn_py as ap
+
+
+def images(*arrays: Any) -> list[ap.Tensor]:
+    return [tensor.with_format("NCHW") for tensor in device(*arrays)]
+
+
+def empty_image(*shape: int) -> ap.Tensor:
+    return ap.empty(shape, F32, format="NCHW")
+
+
+def linear_matrix(size: int, count: int) -> Any:
+    """The share of each element, by column, in each place."""
+    places = np.clip((np.arange(count) + 0.5) * (size / count) - 0.5, 0, size - 1)
+    return np.maximum(0, 1 - abs(places[:, None] - np.arange(size))).astype(F32)
+
+
+def resizing(rng: np.random.Generator) -> Case:
+    slopes, weights = rng.standard_normal((4, 4, 256, 256)).astype(F32), linear_matrix(128, 256)
+    (dy,), dx = images(slopes), empty_image(4, 4, 128, 128)
+    sizes = ([256, 256], [4, 4, 128, 128])
+
+    def theirs() -> Any:
+        return (weights.T @ (slopes @ weights),)
+
+    call = runs(lambda: ap.ops.upsample_bilinear2d_backward(dy, *sizes, False, 0, 0, dx), dx)
+    return Case("resizing, gradient", "4 x 4 x 256 x 256, bilinear", call, theirs, 1e-4)
+
+
+def sampling(rng: np.random.Generator) -> Case:
+    x = rng.standard_normal((4, 16, 128, 128)).astype(F32)
+    places = (rng.random((4, 128, 128, 2)) * 1.9 - 0.95).astype(F32)
+    image, grid = device(x, places)
+    y = ap.empty(x.shape, F32)
+
+    def theirs() -> Any:
+        at = ((places + 1) * 128 - 1) / 2
+        low = np.floor(at).astype(np.int64)
+        part, n, last = at - low, np.arange(4)[:, None, None], x.transpose(0, 2, 3, 1)
+        found = np.zeros(last.shape, F32)
+        for right in (0, 1):
+            for down in (0, 1):
+                column, row = low[..., 0] + right, low[..., 1] + down
+                share = abs(1 - right - part[..., 0]) * abs(1 - down - part[..., 1])
+                found += last[n, row, column] * share[..., None]
+        return (found.transpose(0, 3, 1, 2),)
+
+    call = runs(lambda: ap.ops.grid_sampler2_d(image, grid, 0, 0, False, y), y)
+    return Case("grid sampling", "4 x 16 x 128 x 128, bilinear", call, theirs, 1e-4)
+
+
+def average(rng: np.random.Generator) -> Case:
+    slopes = rng.standard_normal((4, 16, 64, 64)).astype(F32)
+    shape = (4, 16, 128, 128)
+    (dy,), x, dx = images(slopes), empty_image(*shape), empty_image(*shape)
+
+    def theirs() -> Any:
+        return (np.repeat(np.repeat(slopes / F32(4), 2, 2), 2, 3),)
+
+    arrays = ([2, 2], [2, 2], [0, 0], False, True, 0, 0)
+    call = runs(lambda: ap.ops.avg_pool2d_backward(dy, x, *arrays, dx), dx)
+    return Case("average pool, gradient", "4 x 16 x 128 x 128, windows of 2 x 2", call, theirs, 0)
+
+
+def cells(rng: np.random.Generator) -> Case:
+    slopes = rng.standard_normal((4, 16, 8, 8)).astype(F32)
+    shape = (4, 16, 128, 128)
+    (dy,), x, dx = images(slopes), empty_image(*shape), empty_image(*shape)
+
+    def theirs() -> Any:
+        return (np.repeat(np.repeat(slopes / F32(256), 16, 2), 16, 3),)
+
+    call = runs(lambda: ap.ops.adaptive_avg_pool2d_backward(dy, x, dx), dx)
+    return Case("adaptive pool, gradient", "4 x 16 x 128 x 128, 8 x 8 cells", call, theirs, 0)
+
+
+def margins(rng: np.random.Generator) -> Case:
+    slopes = rng.standard_normal((4, 16, 132, 132)).astype(F32)
+    (dy,), x, dx = device(slopes), *(ap.empty((4, 16, 128, 128), F32) for _ in range(2))
+
+    def theirs() -> Any:
+        down = slopes[:, :, 2:-2].copy()
+        down[:, :, 1:3] += slopes[:, :, 1::-1]
+        down[:, :, -3:-1] += slopes[:, :, :-3:-1]
+        across = down[..., 2:-2].copy()
+        across[..., 1:3] += down[..., 1::-1]
+        across[..., -3:-1] += down[..., :-3:-1]
+        return (across,)
+
+    call = runs(lambda: ap.ops.reflection_pad2d_backward(dy, x, [2, 2, 2, 2], dx), dx)
+    return Case("margins, gradient", "4 x 16 x 132 x 132, reflected", call, theirs, 1e-5)
+
+
+def columns(rng: np.random.Generator) -> Case:
+    given = rng.standard_normal((4, 16 * 9, 64 * 64)).astype(F32)
+    (matrix,), y = device(given), ap.empty((4, 16, 64, 64), F32)
+
+    def theirs() -> Any:
+        parts = given.reshape(4, 16, 3, 3, 64, 64)
+        found = np.zeros((4, 16, 66, 66), F32)
+        for i in range(3):
+            for j in range(3):
+                found[:, :, i : i + 64, j : j + 64] += parts[:, :, i, j]
+        return (found[:, :, 1:65, 1:65],)
+
+    arrays = ([64, 64], [3, 3], [1, 1], [1, 1], [1, 1])
+    call = runs(lambda: ap.ops.im2col_backward(matrix, *arrays, y), y)
+    return Case("columns added up", "4 x 16 x 64 x 64, windows of 3 x 3", call, theirs, 1e-5)
+
+
+FAMILIES: Families = (resizing, sampling, average, cells, margins, columns)
+
+
+def rows(quick: bool) -> list[dict[str, object]]:
+    """Rows for the table of all benchmarks; here less is faster."""
+    return measured(FAMILIES, quick)
+
+
+if __name__ == "__main__":
+    sys.exit(main(rows))
