@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.quantisation import *  # noqa: F403
     from aclnn_py.functional.rearrangement import *  # noqa: F403
     from aclnn_py.functional.recurrence import *  # noqa: F403
+    from aclnn_py.functional.recurrent_networks import *  # noqa: F403
     from aclnn_py.functional.reduction import *  # noqa: F403
     from aclnn_py.functional.residual_streams import *  # noqa: F403
     from aclnn_py.functional.resizing import *  # noqa: F403
@@ -358,6 +359,14 @@ _FUNCTIONS = {
         "triu",
     ),
     "recurrence": ("chunk_gated_delta_rule", "recurrent_gated_delta_rule"),
+    "recurrent_networks": (
+        "gru",
+        "gru_backward",
+        "lstm",
+        "lstm_backward",
+        "lstm_cell",
+        "lstm_cell_backward",
+    ),
     "reduction": (
         "all",
         "amax",
