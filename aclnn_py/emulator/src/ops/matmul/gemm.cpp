@@ -65,14 +65,21 @@ struct Brains {
 // The depth is cut into equal steps whatever the path, so that sums are made in one order.
 constexpr int64_t depth_step = gemm_depth_step;
 // Blocking: a panel of `b` (depth_step deep) stays in the first-level cache while the panels of `a`
-// of one tile, which fit the second, pass by; the accumulators of one chunk fit the third.
+// pass by, and so do the sums of `group` columns; these fit the second level.
+constexpr int64_t most_rows = 512, group = 128;
+// Of `a` so much is packed at once.
+constexpr int64_t most_bytes = int64_t(15) << 20;
+// Where the depth is too large for that, both operands are packed step by step; the sums of one
+// chunk fit the third level.
 constexpr int64_t chunk_rows = 1024, chunk_columns = 2048, tile_height = 96, tile_width = 1024;
-// Up to `few_rows` rows, `b` is multiplied as it is unpacked, `group` columns at a time.
-constexpr int64_t few_rows = 128, group = 128;
 // Rows of `b` unpacked before the next panel of the group has its turn: memory is read in long
 // pieces.
 constexpr int64_t stretch = 32;
 constexpr int64_t cache_line = 64;
+// Tasks for each thread: unequal speeds are balanced.
+constexpr int64_t tasks_each = 4;
+// Panels of `a` in a task, unless there are fewer.
+constexpr int64_t least_panels = 8;
 
 template <class Kind>
 class Product {
@@ -80,6 +87,8 @@ class Product {
   using C = typename Kind::Sum;
 
  public:
+  static constexpr int64_t item_bytes = sizeof(P);
+
   Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
       : a_(a),
         b_(b),
@@ -96,8 +105,9 @@ class Product {
     if (a_.rows == 0 || b_.cols == 0) return;
     if (a_.cols == 0) return zeros();
     if (stream_product(a_, b_, sink_)) return;
-    if (a_.rows <= few_rows && a_.rows * a_.cols <= most_packed) {
-      wide();
+    const int64_t rows = std::min(a_.rows, most_rows);
+    if (ceil_div(rows, height_) * height_ * room(a_.cols) * item_bytes <= most_bytes) {
+      for (int64_t i = 0; i < a_.rows; i += rows) wide(i, std::min(rows, a_.rows - i));
     } else {
       for (int64_t j = 0; j < b_.cols; j += chunk_columns)
         for (int64_t i = 0; i < a_.rows; i += chunk_rows)
@@ -161,80 +171,129 @@ class Product {
     return tiles_[Kind::told_apart && tiny][height - 1];
   }
 
-  // First row of panel `i` of `panels` about as high as each other: low ones do not keep the
-  // processor busy.
-  int64_t share(int64_t i, int64_t panels) const { return a_.rows * i / panels; }
+  // Where part `i` begins if `count` indices are cut into `parts` about as large as each other.
+  static int64_t share(int64_t count, int64_t i, int64_t parts) { return count * i / parts; }
 
-  // Rows of `b` from `depth_begin` on and columns from `begin` to `end` that are unpacked together.
+  // Rows of `b` and columns that are unpacked together.
   struct Block {
     int64_t begin, end, depth_begin, depth;
   };
-  Block block(int64_t g, int64_t depth_begin) const {
-    return {g * group, std::min((g + 1) * group, b_.cols), depth_begin,
-            std::min(depth_step, a_.cols - depth_begin)};
-  }
 
-  // While panel `i` of `panels` of one block is multiplied, its share of the next block is on its
-  // way.
-  void await(const Block &next, int64_t i, int64_t panels) const {
-    if (b_.col.stride != 1 || b_.col.block || b_.row.block) return;
-    const int64_t size = item_size(b_.dtype), first = next.depth * i / panels,
-                  last = next.depth * (i + 1) / panels;
-    for (int64_t p = first; p < last; ++p) {
-      const char *row = static_cast<const char *>(b_.data) +
-                        (b_.row.at(next.depth_begin + p) + next.begin) * size;
-      for (int64_t at = 0; at < (next.end - next.begin) * size; at += cache_line)
-        __builtin_prefetch(row + at, 0, 2);
+  // The rows of a block that is unpacked soon, a few of them on their way with each call.
+  class Awaited {
+   public:
+    Awaited(const Matrix &b, const Block &block, int64_t calls)
+        : bytes_((block.end - block.begin) * item_size(b.dtype)),
+          step_(b.row.stride * item_size(b.dtype)),
+          row_(static_cast<const char *>(b.data) +
+               b.row.at(block.depth_begin) * item_size(b.dtype) + block.begin * item_size(b.dtype)),
+          left_(block.depth),
+          each_(ceil_div(block.depth, calls)) {}
+
+    void ask() {
+      for (int64_t i = std::min(each_, left_); i > 0; --i, --left_, row_ += step_)
+        for (int64_t at = 0; at < bytes_; at += cache_line) __builtin_prefetch(row_ + at, 0, 3);
     }
-  }
 
-  // Few rows: all of `a` is packed once; each task unpacks its columns of `b` panel by panel and
+   private:
+    const int64_t bytes_, step_;
+    const char *row_;
+    int64_t left_;
+    const int64_t each_;
+  };
+
+  // Some rows of `a`, packed for the whole depth.
+  struct Packed {
+    const P *panels;      // of one depth step after the other
+    const uint8_t *tiny;  // by depth step and panel
+    int64_t row, rows, count;
+
+    // Panels are about as high as each other: low ones do not keep the processor busy.
+    int64_t begin(int64_t i) const { return i * (rows / count) + std::min(i, rows % count); }
+  };
+
+  // A part of the result: panels of `a` and columns.
+  struct Part {
+    int64_t panel_begin, panel_end, begin, end;
+  };
+
+  // The rows from `row` on are packed once. Each task unpacks its columns of `b` group by group and
   // uses them at once.
-  void wide() {
-    const int64_t panels = ceil_div(a_.rows, height_), k = a_.cols;
+  void wide(int64_t row, int64_t rows) {
+    const int64_t panels = ceil_div(rows, height_), k = a_.cols;
     const int64_t steps = ceil_div(k, depth_step);
     const size_t packed_bytes = static_cast<size_t>(panels * height_ * room(k)) * sizeof(P);
     P *packed =
         static_cast<P *>(scratch().take(packed_bytes + static_cast<size_t>(panels * steps)));
     uint8_t *tiny_a = reinterpret_cast<uint8_t *>(packed) + packed_bytes;
+    const Packed a{packed, tiny_a, row, rows, panels};
     each(panels, 4, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         for (int64_t p = 0; p < k; p += depth_step)
           tiny_a[p / depth_step * panels + i] = pack_a(
-              share(i, panels), share(i + 1, panels), p, std::min(depth_step, k - p),
+              row + a.begin(i), row + a.begin(i + 1), p, std::min(depth_step, k - p),
               packed + panels * height_ * p + i * height_ * room(std::min(depth_step, k - p)));
     });
-    const int64_t per_group =
-        std::max<int64_t>(1, worth_a_thread / std::max<int64_t>(1, a_.rows * k * group));
-    each(ceil_div(b_.cols, group), per_group, [&](int64_t first, int64_t last) {
-      alignas(64) C sums[few_rows * group];
-      uint8_t tiny_b[group];
-      Scratch &mine = PerThread<Scratch, GroupScratch>::get();
-      P *unpacked =
-          static_cast<P *>(mine.take(static_cast<size_t>(depth_step * group) * sizeof(P)));
-      for (int64_t g = first; g < last; ++g) {
-        const int64_t begin = g * group, end = std::min(begin + group, b_.cols),
-                      across = ceil_div(end - begin, width_);
-        for (int64_t p = 0; p < k; p += depth_step) {
-          const int64_t depth = std::min(depth_step, k - p);
-          // Further down, or at the top of the next group.
-          const Block next = p + depth < k  ? block(g, p + depth)
-                             : g + 1 < last ? block(g + 1, 0)
-                                            : Block{};
-          unpack_group(begin, end, p, depth, unpacked, tiny_b);
-          for (int64_t j = begin; j < end; j += width_) {
-            await(next, (j - begin) / width_, across);
-            for (int64_t i = 0; i < panels; ++i)
-              tile(share(i + 1, panels) - share(i, panels),
-                   tiny_a[p / depth_step * panels + i] | tiny_b[(j - begin) / width_])(
-                  packed + panels * height_ * p + i * height_ * room(depth),
-                  unpacked + (j - begin) * room(depth), width_, depth,
-                  sums + share(i, panels) * group + (j - begin), group, p > 0);
-          }
-        }
-        for (int64_t i = 0; i < a_.rows; ++i) sink_.accept(i, begin, end - begin, sums + i * group);
+    // Columns are divided first: parts of the rows unpack the same columns again.
+    const int64_t b_panels = ceil_div(b_.cols, width_),
+                  tasks = std::clamp<int64_t>(rows * b_.cols * k / worth_a_thread, 1,
+                                              tasks_each * parallel_width()),
+                  across = std::min(b_panels, tasks),
+                  down = std::clamp<int64_t>(tasks / across, 1, ceil_div(panels, least_panels));
+    each(across * down, 1, [&](int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; ++t) {
+        const int64_t i = t / across, j = t % across;
+        part(a, {share(panels, i, down), share(panels, i + 1, down),
+                 share(b_panels, j, across) * width_,
+                 std::min(share(b_panels, j + 1, across) * width_, b_.cols)});
       }
     });
+  }
+
+  void part(const Packed &a, const Part &of) const {
+    const int64_t k = a_.cols, top = a.begin(of.panel_begin), rows = a.begin(of.panel_end) - top,
+                  panels = of.panel_end - of.panel_begin;
+    const bool awaits = b_.col.stride == 1 && !b_.col.block && !b_.row.block;
+    const int64_t low = a.rows / a.count, higher = a.rows % a.count;
+    const int64_t high = std::max<int64_t>(1, tile_height / height_);
+    const size_t unpacked_bytes = static_cast<size_t>(depth_step * group) * sizeof(P);
+    char *memory = static_cast<char *>(PerThread<Scratch, GroupScratch>::get().take(
+        unpacked_bytes + static_cast<size_t>(rows * group) * sizeof(C)));
+    P *unpacked = reinterpret_cast<P *>(memory);
+    C *sums = reinterpret_cast<C *>(memory + unpacked_bytes);
+    uint8_t tiny_b[group];
+    for (int64_t begin = of.begin; begin < of.end; begin += group) {
+      const int64_t end = std::min(begin + group, of.end), across = ceil_div(end - begin, width_);
+      for (int64_t p = 0; p < k; p += depth_step) {
+        const int64_t depth = std::min(depth_step, k - p);
+        // Further down, or at the top of the next group.
+        Block next{};
+        if (p + depth < k) next = {begin, end, p + depth, std::min(depth_step, k - p - depth)};
+        else if (end < of.end)
+          next = {end, std::min(end + group, of.end), 0, std::min(depth_step, k)};
+        if (!awaits) next.depth = 0;
+        Awaited awaited(b_, next, across * panels);
+        unpack_group(begin, end, p, depth, unpacked, tiny_b);
+        const uint8_t *tiny_a = a.tiny + p / depth_step * a.count;
+        for (int64_t from = of.panel_begin; from < of.panel_end; from += high) {
+          const int64_t to = std::min(from + high, of.panel_end);
+          for (int64_t j = 0; j < across; ++j) {
+            const P *panel = a.panels + (a.count * p + from * room(depth)) * height_;
+            C *sum = sums + (a.begin(from) - top) * group + j * width_;
+            for (int64_t i = from; i < to; ++i) {
+              const int64_t height = low + (i < higher);
+              awaited.ask();
+              tile(height, tiny_a[i] | tiny_b[j])(panel, unpacked + j * width_ * room(depth),
+                                                  width_, depth, sum, group, p > 0);
+              panel += height_ * room(depth);
+              sum += height * group;
+            }
+          }
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i)
+        sink_.accept(a.row + top + i, begin, end - begin, sums + i * group);
+    }
   }
 
   // One chunk of the result, whole depth: both operands are packed in parallel, then tiles of the

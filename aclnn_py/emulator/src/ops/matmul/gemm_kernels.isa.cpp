@@ -39,6 +39,7 @@ void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc,
     }
   };
   for (int64_t p = 0; p + 2 <= depth; p += 2) {
+    await_panel<rows>(a);
     add_depth(a + rows, b + ldb);
     add_depth(a, b);
     a += 2 * rows;
@@ -79,6 +80,7 @@ void tile_pairs(const int16_t *a, const int16_t *b, int64_t ldb, int64_t depth, 
   Whole sum[rows][2] = {};
   await_rows<rows>(c, ldc, 2 * lanes);
   for (int64_t p = 0; p < depth; p += 2) {
+    await_panel<rows>(a);
     const Whole left = *reinterpret_cast<const L *>(b),
                 right = *reinterpret_cast<const L *>(b + 2 * lanes);
 #pragma GCC unroll 16
@@ -137,6 +139,10 @@ void to_bfloat16(const float *source, uint16_t *target, int64_t count) {
   for (int64_t i = 0; i < count; ++i) target[i] = float_to_brain(source[i]);
 }
 
+void add(const float *a, const float *b, float *sum, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+}
+
 template <class T, int... less_one>
 constexpr void fill_tiles(GemmTile<T, T> *tiles, std::integer_sequence<int, less_one...>) {
   ((tiles[less_one] = tile<less_one + 1, T>), ...);
@@ -160,6 +166,7 @@ constexpr GemmKernels make_table(std::integer_sequence<int, less_one...> heights
   for (int i = 0; i < static_cast<int>(GemmStorage::count); ++i) k.pack_wide[i] = k.pack[i];
   k.pack_wide[static_cast<int>(GemmStorage::int8)] = pack<WideByte<int8_t>>;
   k.pack_wide[static_cast<int>(GemmStorage::uint8)] = pack<WideByte<uint8_t>>;
+  k.add = add;
   k.to_f16 = to_f16;
   k.to_bfloat16 = to_bfloat16;
   k.from_f16 = from_f16;

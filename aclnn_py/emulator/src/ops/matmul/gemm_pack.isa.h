@@ -31,6 +31,15 @@ inline void await_rows(const C *c, int64_t ldc, int columns) {
   }
 }
 
+// Two depths of a panel are read; those half a depth step further are on their way to the cache.
+// They may belong to the next panel.
+template <int rows, class P>
+inline void await_panel(const P *a) {
+  constexpr int step = 2 * rows, line = 64 / static_cast<int>(sizeof(P));
+#pragma GCC unroll 4
+  for (int i = 0; i < step; i += line) __builtin_prefetch(a + rows * (gemm_depth_step / 2) + i);
+}
+
 // `count` consecutive indices of an axis of unit stride, which blocks may cut into pieces.
 template <class K>
 void read_run(const typename K::Stored *source, const GemmAxis &axis, int64_t begin, int64_t count,

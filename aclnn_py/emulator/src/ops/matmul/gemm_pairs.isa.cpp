@@ -57,6 +57,7 @@ __attribute__((target("avx512bf16"))) void quick(const uint16_t *a, const uint16
   F sum[rows][2] = {};
   await_rows<rows>(c, ldc, 2 * lanes);
   for (int64_t p = 0; p < depth; p += 2) {
+    await_panel<rows>(a);
     const auto left = (__m512bh) * reinterpret_cast<const LoosePairs *>(b),
                right = (__m512bh) * reinterpret_cast<const LoosePairs *>(b + 2 * lanes);
 #pragma GCC unroll 16

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/convert.h"
+#include "ops/dtype.h"
 #include "ops/matmul/gemm.h"
 
 namespace emu {
@@ -59,6 +60,7 @@ class FloatStore final : public RowSink<float> {
       : out_(out), e_(e), plain_(e.alpha == 1.0 && !present(e.addend) && !present(e.bias)) {}
 
   void accept(int64_t row, int64_t col, int64_t count, const float *values) const override {
+    await(row + ahead, col, count);
     if (plain_)
       return store_f32(values, out_.data, out_.dtype, row * out_.row_stride + col * out_.col_stride,
                        out_.col_stride, count);
@@ -66,22 +68,39 @@ class FloatStore final : public RowSink<float> {
     const float alpha = static_cast<float>(e_.alpha), beta = static_cast<float>(e_.beta);
     for (int64_t done = 0; done < count; done += piece) {
       const int64_t n = std::min(piece, count - done), j = col + done;
-      for (int64_t i = 0; i < n; ++i) result[i] = alpha * values[done + i];
+      const float *sum = values + done;
+      if (alpha != 1.0f) {
+        for (int64_t i = 0; i < n; ++i) result[i] = alpha * sum[i];
+        sum = result;
+      }
       if (present(e_.addend)) {
         load_f32(e_.addend.data, e_.addend.dtype, e_.addend.row.at(row) + e_.addend.col.at(j),
                  e_.addend.col.stride, n, term);
-        for (int64_t i = 0; i < n; ++i) result[i] += beta * term[i];
+        for (int64_t i = 0; i < n; ++i) result[i] = sum[i] + beta * term[i];
+        sum = result;
       }
       if (present(e_.bias)) {
         load_f32(e_.bias.data, e_.bias.dtype, e_.bias.col.at(j), e_.bias.col.stride, n, term);
-        for (int64_t i = 0; i < n; ++i) result[i] += term[i];
+        gemm_kernels().add(sum, term, result, n);
+        sum = result;
       }
-      store_f32(result, out_.data, out_.dtype, row * out_.row_stride + j * out_.col_stride,
+      store_f32(sum, out_.data, out_.dtype, row * out_.row_stride + j * out_.col_stride,
                 out_.col_stride, n);
     }
   }
 
  private:
+  // Rows are mostly handed over one after the other. Those that follow are on their way to the
+  // cache, or every store would wait.
+  void await(int64_t row, int64_t col, int64_t count) const {
+    if (out_.col_stride != 1) return;
+    const int64_t size = item_size(out_.dtype), first = row * out_.row_stride + col;
+    const auto from = reinterpret_cast<uintptr_t>(out_.data) + static_cast<uintptr_t>(first * size);
+    for (uintptr_t at = 0; at < static_cast<uintptr_t>(count * size); at += 64)
+      __builtin_prefetch(reinterpret_cast<const void *>(from + at), 1);
+  }
+
+  static constexpr int64_t ahead = 16;
   const MatrixOut &out_;
   const GemmEpilogue &e_;
   const bool plain_;
