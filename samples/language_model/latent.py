@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from config import Config, Latent
-from layers import Norm, Step
+from layers import Norm, Step, last_rows
 from linear import Array, Linear
 
 import aclnn_py as ap
@@ -37,7 +37,7 @@ class LatentAttention:
         self._angles = angles
         self._kept, self._rotated = pages
 
-    def __call__(self, x: ap.Tensor, step: Step) -> ap.Tensor:
+    def __call__(self, x: ap.Tensor, step: Step, *, last: bool = False) -> ap.Tensor:
         latent, heads, tokens = self._latent, self._config.heads, x.shape[0]
         first = self._products["first"](x)
         split = first.shape[1] - latent.kept - latent.rotated
@@ -59,6 +59,8 @@ class LatentAttention:
             self._rotated,
             step.slots,
         )
+        if last:
+            plain, turned, tokens = last_rows(plain, step), last_rows(turned, step), step.rows
         by_head = plain.reshape(tokens, heads, latent.plain).permute(1, 0, 2)
         query = F.permute_copy(F.bmm(by_head, self._to_latent), (1, 0, 2))
         seen = self._attend(query, turned.reshape(tokens, heads, latent.rotated), step)

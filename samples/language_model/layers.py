@@ -36,10 +36,17 @@ class Step:
     """Tokens of each sequence, the new ones included."""
 
 
+def last_rows(x: ap.Tensor, step: Step) -> ap.Tensor:
+    """The row of the last token of each sequence."""
+    each = x.shape[0] // step.rows
+    return x[each - 1 :: each] if each > 1 else x
+
+
 class Attention(Protocol):
     """Attention with its cache: normalised rows in, rows to add out."""
 
-    def __call__(self, x: ap.Tensor, step: Step) -> ap.Tensor: ...
+    def __call__(self, x: ap.Tensor, step: Step, *, last: bool = False) -> ap.Tensor:
+        """Cache all tokens; with ``last``, give only the row of each sequence's last token."""
 
 
 class Network(Protocol):
@@ -82,7 +89,7 @@ class PagedAttention:
         self._angles, self._mask = angles, mask
         self._keys, self._values = pages
 
-    def __call__(self, x: ap.Tensor, step: Step) -> ap.Tensor:
+    def __call__(self, x: ap.Tensor, step: Step, *, last: bool = False) -> ap.Tensor:
         config = self._config
         size, tokens = config.head_size, x.shape[0]
         ends = [config.heads * size, (config.heads + config.kv_heads) * size]
@@ -101,7 +108,7 @@ class PagedAttention:
             self._values,
             step.slots,
         )
-        return self._output(self._attend(query, step))
+        return self._output(self._attend(last_rows(query, step) if last else query, step))
 
     def _attend(self, query: ap.Tensor, step: Step) -> ap.Tensor:
         config, tokens = self._config, query.shape[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from building import Builder
-from layers import Layer, Step
+from layers import Layer, Step, last_rows
 
 import aclnn_py as ap
 from aclnn_py import functional as F
@@ -31,12 +31,13 @@ class Model:
         for layer, following in zip(
             self._layers, [*(other.first_norm for other in others), None], strict=True
         ):
-            normed, x = layer.second_norm.of_sum(x, layer.attention(normed, step))
+            attended = layer.attention(normed, step, last=following is None)
+            if following is None:
+                # Nothing reads what the last layer makes of the tokens before the last one.
+                x = last_rows(x, step)
+            normed, x = layer.second_norm.of_sum(x, attended)
             added = layer.network(normed)
             if following is not None:
                 normed, x = following.of_sum(x, added)
-        each = tokens.shape[0] // step.rows
-        if each > 1:
-            x, added = x[each - 1 :: each], added[each - 1 :: each]
         normed, _ = self._norm.of_sum(x, added)
         ops.cast(self._head(normed), np.float32, logits)

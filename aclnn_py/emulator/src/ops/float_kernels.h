@@ -39,6 +39,7 @@ struct FloatKernels {
   double (*shifted_powers)(float *x, int64_t count, float shift, bool keep);
   // NaN is passed over.
   float (*highest)(const float *x, int64_t count);
+  void (*multiply)(float *x, const float *factors, int64_t count);
 };
 
 const FloatKernels &float_kernels();

@@ -197,21 +197,23 @@ void block_gelu_form(const float *from, int64_t count, const float *scalars, flo
   (scalars[0] == 0.0f ? block_gelu : block_gelu_tanh)(from, count, scalars, to);
 }
 
-// Partial results side by side: the compiler may not reorder a floating-point sum by itself.
+// Partial results side by side: the compiler may not reorder a floating-point sum by itself, nor
+// does it find the vectors in a loop over an array of them.
 constexpr int kLanes = 16;
+typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
+
+inline Lanes lanes_at(const float *x) { return *reinterpret_cast<const Lanes *>(x); }
 
 constexpr int64_t kPiece = 256;
 
 // At most kPiece values, whose partial sums are short enough for float32.
 inline float short_sum(const float *x, int64_t count) {
-  float lanes[kLanes] = {};
+  Lanes sums = {};
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane];
-  }
+  for (; i + kLanes <= count; i += kLanes) sums += lanes_at(x + i);
   float total = 0;
   for (; i < count; ++i) total += x[i];
-  for (const float lane : lanes) total += lane;
+  for (int lane = 0; lane < kLanes; ++lane) total += sums[lane];
   return total;
 }
 
@@ -230,17 +232,20 @@ double shifted_powers(float *x, int64_t count, float shift, bool keep) {
 }
 
 float highest(const float *x, int64_t count) {
-  float lanes[kLanes];
-  for (float &lane : lanes) lane = -kInfinity;
+  Lanes lanes = Lanes{} - kInfinity;
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane)
-      lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+    const Lanes next = lanes_at(x + i);
+    lanes = next > lanes ? next : lanes;
   }
   float most = -kInfinity;
   for (; i < count; ++i) most = x[i] > most ? x[i] : most;
-  for (const float lane : lanes) most = lane > most ? lane : most;
+  for (int lane = 0; lane < kLanes; ++lane) most = lanes[lane] > most ? lanes[lane] : most;
   return most;
+}
+
+void multiply(float *x, const float *factors, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] *= factors[i];
 }
 
 }  // namespace
@@ -251,6 +256,7 @@ constexpr FloatKernels float_table = {
      block_scaled_silu, block_fast_gelu, block_gelu, block_gelu_tanh, block_gelu_form},
     shifted_powers,
     highest,
+    multiply,
 };
 
 }  // namespace EMU_ISA_NS

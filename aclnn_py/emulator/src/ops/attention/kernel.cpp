@@ -92,10 +92,13 @@ class Worker {
         values_(values),
         blocks_(blocks_of(attention)),
         tile_(a_.block_size >= kPageTile && a_.block_size <= kTile ? a_.block_size : kTile),
-        full_width_(a_.width + a_.rope_width) {
+        full_width_(a_.width + a_.rope_width),
+        brains_(o_.query.dtype == ACL_BF16 && !o_.query_scale.data &&
+                (a_.rope_width == 0 || o_.rope.dtype == ACL_BF16)) {
     const int64_t rows = std::min(kRows, a_.queries * a_.group()),
                   tile = std::min(tile_, std::max<int64_t>(1, a_.keys));
-    query_.resize(static_cast<size_t>(rows * full_width_));
+    if (brains_) brain_query_.resize(static_cast<size_t>(rows * full_width_));
+    else query_.resize(static_cast<size_t>(rows * full_width_));
     result_.resize(static_cast<size_t>(rows * a_.value_width));
     scores_.resize(static_cast<size_t>(rows * kTile));
     pse_.resize(o_.pse.data ? static_cast<size_t>(tile) : 0);
@@ -177,8 +180,22 @@ class Worker {
       rows_.push_back(row);
     }
     std::fill(result_.begin(), result_.end(), 0.0f);
-    for (size_t i = 0; i < rows_.size(); ++i)
-      load_query(batch, rows_[i], query_.data() + static_cast<int64_t>(i) * full_width_);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const int64_t to = static_cast<int64_t>(i) * full_width_;
+      if (brains_) copy_query(batch, rows_[i], brain_query_.data() + to);
+      else load_query(batch, rows_[i], query_.data() + to);
+    }
+  }
+
+  static void copy_head(const Heads &heads, int64_t at, int64_t width, uint16_t *to) {
+    const auto *from = reinterpret_cast<const uint16_t *>(heads.data) + at;
+    for (int64_t i = 0; i < width; ++i) to[i] = from[heads.axis().at(i)];
+  }
+
+  void copy_query(int64_t batch, const Row &row, uint16_t *to) const {
+    copy_head(o_.query, at(o_.query, batch, row), a_.width, to);
+    if (a_.rope_width != 0)
+      copy_head(o_.rope, at(o_.rope, batch, row), a_.rope_width, to + a_.width);
   }
 
   void load_query(int64_t batch, const Row &row, float *to) const {
@@ -195,7 +212,11 @@ class Worker {
   // The scores of a tile, with what is added to them and what hides them.
   void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
     const int64_t rows = static_cast<int64_t>(rows_.size());
-    const Matrix query{query_.data(), ACL_FLOAT, rows, full_width_, {full_width_}, {1}};
+    Matrix query{query_.data(), ACL_FLOAT, rows, full_width_, {full_width_}, {1}};
+    if (brains_) {
+      query.data = brain_query_.data();
+      query.dtype = ACL_BF16;
+    }
     gemm_f32(query, keys_.rows(batch, kv_head, first, count, room()).transposed(),
              ScoreSink(scores_.data(), a_.scale * o_.dequant1));
   }
@@ -338,8 +359,11 @@ class Worker {
   const AttentionOperand &o_;
   const Tokens &keys_, &values_;
   const int64_t blocks_, tile_, full_width_;
+  // The query stays as it is: a product of bfloat16 is quicker and no different.
+  const bool brains_;
   const EncodeFn encode_ = encoder(o_.out.dtype, LowRounding::kRint);  // of floats of 8 bits
   std::vector<Row> rows_;
+  std::vector<uint16_t> brain_query_;
   std::vector<float> query_, scores_, result_, pse_, room_;
 };
 

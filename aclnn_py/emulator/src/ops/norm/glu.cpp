@@ -26,6 +26,12 @@ struct Activation {
   void apply(double *x, int64_t count) const {
     for (int64_t i = 0; i < count; ++i) x[i] = twofold(x[i]);
   }
+  static void multiply(float *x, const float *factors, int64_t count) {
+    float_kernels().multiply(x, factors, count);
+  }
+  static void multiply(double *x, const double *factors, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) x[i] *= factors[i];
+  }
 };
 constexpr Activation kSigmoid{FloatKernel::sigmoid, sigmoid}, kSilu{FloatKernel::silu, silu},
     kGeluErf{FloatKernel::gelu, gelu_erf}, kGeluTanh{FloatKernel::gelu_tanh, gelu_tanh};
@@ -50,7 +56,7 @@ void gate_all(const Halves &halves, const Activation &activation) {
       linear.read(start, n, y);
       activation.apply(x, n);
       if (keep) activated.write(start, n, x);
-      for (int64_t i = 0; i < n; ++i) y[i] *= x[i];
+      Activation::multiply(y, x, n);
       target.write(start, n, y);
     }
   });
