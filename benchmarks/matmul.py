@@ -32,7 +32,9 @@ import numpy as np  # noqa: E402
 
 import aclnn_py as ap  # noqa: E402
 
-SHAPES = [(1024, 1024, 1024), (32, 4096, 4096), (1, 4096, 4096)]
+# The last one opens the network of a layer, for a prompt of 512 tokens and a model of 0.5 billion
+# parameters.
+SHAPES = [(1024, 1024, 1024), (32, 4096, 4096), (1, 4096, 4096), (512, 896, 9728)]
 DTYPES = [np.float32, np.float16, ml_dtypes.bfloat16]
 
 
