@@ -38,16 +38,27 @@ Image part_of(Image image, int part) {
   return image;
 }
 
-// Only a repeated element has more than 27 slopes, of which the sum in float32 is as good as that
-// in float64.
-void add_slopes(const Image &slopes, const Image &result, const Picks &picks, int64_t left,
-                Border border) {
+// Of so few slopes the sum in float32 is as good as that in float64.
+constexpr int64_t kFewSlopes = 64;
+
+// Slopes of one element at most.
+int64_t most_slopes(const Image &result, const Picks &picks) {
+  int64_t most = 1;
+  for (int d = 0; d < kAxes; ++d) {
+    std::vector<int64_t> counts(static_cast<size_t>(result.extent[d]));
+    for (const int64_t place : picks.axes[d]) ++counts[static_cast<size_t>(place)];
+    most *= std::min(*std::max_element(counts.begin(), counts.end()), kFewSlopes + 1);
+  }
+  return most;
+}
+
+void add_slopes(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
   if (slopes.dtype == ACL_COMPLEX64 || slopes.dtype == ACL_COMPLEX128) {
     for (int part = 0; part < 2; ++part)
-      add_slopes(part_of(slopes, part), part_of(result, part), picks, left, border);
+      add_slopes(part_of(slopes, part), part_of(result, part), picks, left);
   } else if (slopes.dtype == ACL_DOUBLE) {
     add_picked<double, double>(slopes, result, picks, left);
-  } else if (border == Border::kRepeated) {
+  } else if (most_slopes(result, picks) > kFewSlopes) {
     add_picked<float, double>(slopes, result, picks, left);
   } else {
     add_picked<float, float>(slopes, result, picks, left);
@@ -83,8 +94,7 @@ Status plan_pad_gradient(const char *op, const aclTensor *slopes, const aclTenso
       op, slopes, self, result,
       [=](const View &source, const View &target) {
         const Image from = image_of(source, spatial), to = image_of(target, spatial);
-        add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1],
-                   border);
+        add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1]);
       },
       workspace_size, executor);
 }
