@@ -1136,7 +1136,7 @@ def logdet(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
-def sinkhorn(cost: Tensor, tol: Number | None = None, *, stream: Stream | None = None) -> Tensor:
+def sinkhorn(cost: Tensor, tol: Number = 0.0001, *, stream: Stream | None = None) -> Tensor:
     """Scale the powers of a matrix until its rows, and its columns, have equal sums.
 
     Parameters
@@ -1144,8 +1144,8 @@ def sinkhorn(cost: Tensor, tol: Number | None = None, *, stream: Stream | None =
     cost : Tensor
         Shape ``(rows, columns)``, with values in 0 to 1. 2 dimensions; dtype bfloat16 | float16 |
         float32.
-    tol : number, optional
-        Mean change of the scales at which to stop; 0.0001 when None.
+    tol : number, default 0.0001
+        Mean change of the scales at which to stop.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

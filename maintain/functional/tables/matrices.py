@@ -201,13 +201,13 @@ ROWS = (
         # CANN does not write the results of matrices without elements.
         (Call("0 not in input.shape", ("logdet(input, out)",)), "inplace_zero(out)"),
         _SQUARE, steps=("check_matrix(input)",)),
-    Row("sinkhorn", "cost: Tensor, tol: Number | None = None",
+    Row("sinkhorn", "cost: Tensor, tol: Number = 0.0001",
         "Scale the powers of a matrix until its rows, and its columns, have equal sums.",
         (Output("Shape and dtype of ``cost``; the sum of all elements is 1.", "cost.shape",
                 "cost.dtype_name"),),
         ("sinkhorn(cost, tol, out)",),
         {"cost": "Shape ``(rows, columns)``, with values in 0 to 1.",
-         "tol": "Mean change of the scales at which to stop; 0.0001 when None."}),
+         "tol": "Mean change of the scales at which to stop."}),
     Row("exp_segsum", "input: Tensor",
         "Compute the powers of the sums of all runs of each row.",
         (Output("Shape ``(..., n, n)``: at ``i, j`` the power of the sum of the elements behind "
