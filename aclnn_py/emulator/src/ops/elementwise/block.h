@@ -98,6 +98,12 @@ constexpr BlockTable make_blocks() {
   return table;
 }
 
+// The same with a loop of its own in float32.
+constexpr BlockTable with_floats(BlockTable table, BlockFn floats) {
+  table.fn[static_cast<int>(Compute::F32)] = floats;
+  return table;
+}
+
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 inline constexpr BlockTable block_table = make_blocks<Formula, kTypes, kTensors, kScalars>();
 

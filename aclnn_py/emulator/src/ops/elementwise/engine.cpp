@@ -13,16 +13,22 @@ constexpr int64_t kGrain = 32 * kBlock;
 constexpr DtypeSet kUsual =
     dt::kFloating | dt::kSigned | dt::kBool | dtype_set(ACL_UINT8, ACL_COMPLEX64, ACL_COMPLEX128);
 
-void run_range(const ElementwiseTask &task, const Reader *readers, const Writer &writer,
-               int64_t begin, int64_t end) {
+// `repeated`: operands that are one element, whose blocks are all the same.
+void run_range(const ElementwiseTask &task, const Reader *readers, const bool *repeated,
+               const Writer &writer, int64_t begin, int64_t end) {
   // The odd lines keep blocks from lying a multiple of a page apart, where loads wait for unrelated
   // stores.
   alignas(64) char scratch[kMaxTensors][kBlock * sizeof(Complex128) + 5 * 64];
   alignas(64) char result[kBlock * sizeof(Complex128)];
   const void *in[kMaxTensors] = {};
+  for (int i = 0; i < task.inputs; ++i) {
+    if (repeated[i]) in[i] = readers[i].read(begin, std::min(kBlock, end - begin), scratch[i]);
+  }
   for (int64_t start = begin; start < end; start += kBlock) {
     const int64_t count = end - start < kBlock ? end - start : kBlock;
-    for (int i = 0; i < task.inputs; ++i) in[i] = readers[i].read(start, count, scratch[i]);
+    for (int i = 0; i < task.inputs; ++i) {
+      if (!repeated[i]) in[i] = readers[i].read(start, count, scratch[i]);
+    }
     void *block = writer.target(start, result);
     task.fn(block, in, count, task.scalars);
     writer.write(start, count, block);
@@ -247,14 +253,17 @@ void run_elementwise(const ElementwiseTask &task, const View *in, const View &ou
   const int64_t total = out.count();
   if (total == 0) return;
   Reader readers[kMaxTensors];
+  bool repeated[kMaxTensors] = {};
   std::optional<Snapshot> copies[kMaxTensors];
   for (int i = 0; i < task.inputs; ++i) {
     if (clash(in[i], out)) copies[i].emplace(in[i]);
+    const Layout whole = coalesced(in[i].layout);
+    repeated[i] = whole.rank == 0 || (whole.rank == 1 && whole.stride[0] == 0);
     readers[i] = Reader(copies[i] ? copies[i]->view() : in[i], task.compute_dtype);
   }
   const Writer writer(out, task.result, task.result_dtype);
   const auto piece = [&](int64_t begin, int64_t end) {
-    run_range(task, readers, writer, begin, end);
+    run_range(task, readers, repeated, writer, begin, end);
   };
   // Where several indices name one element the last one wins, as in a sequential loop.
   if (overlaps_itself(out.layout)) piece(0, total);

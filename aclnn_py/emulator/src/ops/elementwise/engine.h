@@ -102,11 +102,13 @@ Status elementwise(const ElementwiseRow &row, std::initializer_list<Argument> ar
 // How the elements that a row computes are folded into the out parameter.
 struct Fold {
   enum Over { kAll, kFirstDimension } over = kAll;
-  bool mean = false;         // of nothing it is NaN
-  bool one_element = false;  // a result of all may have the shape (1) instead of ()
+  bool mean = false;            // of nothing it is NaN
+  bool one_element = false;     // a result of all may have the shape (1) instead of ()
+  bool float_elements = false;  // those of float32 operands are float32 before they are added
 };
-// Phase one of a row whose elements are added up. They are computed in float64, in the dtype the
-// operands meet in if that is an integer, and rounded once, after the sum.
+// Phase one of a row whose elements are added up. They are computed in float64 unless the fold says
+// otherwise, in the dtype the operands meet in if that is an integer, and rounded once, after the
+// sum.
 Status elementwise_folded(const ElementwiseRow &row, std::initializer_list<Argument> arguments,
                           const Fold &fold, aclTensor *out, uint64_t *workspace_size,
                           aclOpExecutor **executor);

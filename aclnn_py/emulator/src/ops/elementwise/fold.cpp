@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 #include "ops/elementwise/fold.h"
 
 #include <optional>
@@ -15,9 +16,16 @@ constexpr int64_t kPiece = 64 * kBlock;
 
 template <class T>
 T sum_of(const void *block, int64_t count) {
+  // Partial sums side by side: the compiler may not reorder a floating-point sum by itself.
+  constexpr int64_t kLanes = 8;
   const auto *values = static_cast<const T *>(block);
+  T lanes[kLanes]{};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane];
   T sum{};
-  for (int64_t i = 0; i < count; ++i) sum += values[i];
+  for (; i < count; ++i) sum += values[i];
+  for (const T lane : lanes) sum += lane;
   return sum;
 }
 
@@ -27,9 +35,10 @@ ElementFold::ElementFold(const ElementwiseRow &row, const ElementwiseTask &eleme
                          const Fold &how)
     : task(elements), fold(how), narrow_(compute_for(elements.compute_dtype)) {
   wide_ = narrow_ == Compute::I64 ? Compute::I64 : Compute::F64;
-  fn_ = row.blocks->fn[static_cast<int>(wide_)];
-  convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(wide_)](task.scalars,
-                                                                           kMaxScalars, scalars_);
+  element_ = how.float_elements && narrow_ == Compute::F32 ? narrow_ : wide_;
+  fn_ = row.blocks->fn[static_cast<int>(element_)];
+  convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(element_)](
+      task.scalars, kMaxScalars, scalars_);
 }
 
 void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, void *wide) const {
@@ -37,13 +46,15 @@ void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, 
   alignas(64) char scratch[kMaxTensors][kBlock * sizeof(double) + 5 * 64];
   const void *in[kMaxTensors] = {};
   for (int i = 0; i < task.inputs; ++i) {
-    in[i] = readers[i].read(start, count, narrow_ == wide_ ? scratch[i] : narrow);
-    if (narrow_ == wide_) continue;
-    convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(wide_)](in[i], count,
-                                                                             scratch[i]);
+    in[i] = readers[i].read(start, count, narrow_ == element_ ? scratch[i] : narrow);
+    if (narrow_ == element_) continue;
+    convert_table().cast[static_cast<int>(narrow_)][static_cast<int>(element_)](in[i], count,
+                                                                                scratch[i]);
     in[i] = scratch[i];
   }
-  fn_(wide, in, count, scalars_);
+  fn_(element_ == wide_ ? wide : narrow, in, count, scalars_);
+  if (element_ != wide_)
+    convert_table().cast[static_cast<int>(element_)][static_cast<int>(wide_)](narrow, count, wide);
 }
 
 void ElementFold::all(const View *in, const Layout &shape, const View &out) const {

@@ -22,7 +22,8 @@ struct ElementFold {
   // Elements [start, start + count) in the wide type.
   void elements(const Reader *readers, int64_t start, int64_t count, void *wide) const;
 
-  BlockFn fn_;      // the formula in `wide_`
+  BlockFn fn_;  // the formula in `element_`
+  Compute element_;
   Compute narrow_;  // what operands are read as
   Compute wide_;    // F64, or I64 where the row computes in it
   alignas(16) char scalars_[kMaxScalars * sizeof(double)] = {};

@@ -76,13 +76,14 @@ constexpr T highest() {
 
 template <class T>
 T maximum(T x, T y) {
-  if (is_nan(x)) return x;
-  return y > x || is_nan(y) ? y : x;
+  // One choice, of which the compiler makes vectors: NaN is below nothing.
+  const bool first = static_cast<int>(x >= y) | static_cast<int>(is_nan(x));
+  return first ? x : y;
 }
 template <class T>
 T minimum(T x, T y) {
-  if (is_nan(x)) return x;
-  return y < x || is_nan(y) ? y : x;
+  const bool first = static_cast<int>(x <= y) | static_cast<int>(is_nan(x));
+  return first ? x : y;
 }
 
 // Quotient towards zero.

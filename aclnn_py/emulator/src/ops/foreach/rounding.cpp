@@ -4,13 +4,11 @@
 #include <limits>
 
 #include "aclnnop/foreach.h"
+#include "ops/block_kernels.h"
 #include "ops/foreach/foreach.h"
 
 namespace emu {
 namespace {
-
-// The modes; any other number is that to the nearest, half to even.
-enum RoundMode { kDown = 2, kUp = 3, kHalfAway = 4, kToZero = 5, kToOdd = 6 };
 
 // All roundings without a branch, so that the compiler makes vectors: numbers beyond the last
 // fraction, infinities and NaN stay as they are.
@@ -37,9 +35,17 @@ T round_by(T x, T mode) {
   }
 }
 
+void round_floats(void *out, const void *const *in, int64_t count, const void *mode) {
+  block_kernels().round_by(static_cast<const float *>(in[0]), count,
+                           static_cast<const float *>(mode), static_cast<float *>(out));
+}
+
 }  // namespace
 
 EMU_FORMULA_XA(RoundBy, round_by(x, a))
+template <>
+inline constexpr BlockTable block_table<RoundByFormula, types::kReal, 1, 1> =
+    with_floats(make_blocks<RoundByFormula, types::kReal, 1, 1>(), round_floats);
 EMU_FOREACH(ForeachRoundOffNumber, RoundBy, types::kReal, 1, 1,
             (const aclTensorList *x, const aclTensor *roundMode, aclTensorList *out), (x),
             roundMode, out)

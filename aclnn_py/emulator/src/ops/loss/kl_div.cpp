@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // The divergence of Kullback and Leibler of a target, given as probabilities or as their
 // logarithms, from logarithms of probabilities; its sum, mean or mean over the batch, and its
 // gradients. A target of 0 or less has no logarithm: its loss is NaN.
@@ -6,6 +7,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/float_kernels.h"
 #include "ops/loss/reduction.h"
 
 namespace emu {
@@ -45,20 +47,49 @@ Status plan_kl_gradient(const ElementwiseRow &row, const aclTensor *gradOutput,
                shape_text(layout_of(*tensor)).c_str(), shape_text(whole).c_str(), lead_name);
   }
   if (!check.ok()) return check.status();
-  const int64_t divided = reduction == kMean        ? lead->numel()
-                          : reduction == kBatchMean ? batch_of(*self)
-                                                    : 1;
-  return elementwise(row,
-                     {gradOutput, self, target, number(static_cast<double>(divided)), skipped()},
-                     out, workspace_size, executor);
+  const int64_t parts = reduction == kMean        ? lead->numel()
+                        : reduction == kBatchMean ? batch_of(*self)
+                                                  : 1;
+  return elementwise(
+      row, {gradOutput, self, target, number(1.0 / static_cast<double>(parts)), skipped()}, out,
+      workspace_size, executor);
 }
 
 constexpr unsigned kSingle = types::bit(Compute::F32);
+
+// A formula in float32 over the tensors x, y, z, the number a and f, the logarithm or the power of
+// the target, which is tensor kTarget.
+template <FloatKernel kFunction, int kTarget, class Of>
+void over_target(void *out, const void *const *in, int64_t count, const void *scalars) {
+  float f[kBlock];
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]),
+             *z = static_cast<const float *>(in[kTarget]);
+  float_kernel_fn(kFunction)(z, count, nullptr, f);
+  const float a = *static_cast<const float *>(scalars);
+  auto *to = static_cast<float *>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = Of::of(x[i], y[i], z[i], f[i], a);
+}
+
+#define EMU_OVER_TARGET(NAME, TENSORS, TYPES, FUNCTION, ...)                                      \
+  namespace {                                                                                     \
+  struct NAME##Floats {                                                                           \
+    static float of([[maybe_unused]] float x, [[maybe_unused]] float y, [[maybe_unused]] float z, \
+                    float f, float a) {                                                           \
+      return __VA_ARGS__;                                                                         \
+    }                                                                                             \
+  };                                                                                              \
+  }                                                                                               \
+  template <>                                                                                     \
+  inline constexpr BlockTable block_table<NAME##Formula, TYPES, TENSORS, 1> =                     \
+      with_floats(make_blocks<NAME##Formula, TYPES, TENSORS, 1>(),                                \
+                  over_target<FloatKernel::FUNCTION, TENSORS - 1, NAME##Floats>);
 
 }  // namespace
 
 EMU_FORMULA_XYA(KlDiv, y *(std::log(y) - x) / a)
 EMU_FORMULA_XYA(KlDivOfLogarithms, std::exp(y) * (y - x) / a)
+EMU_OVER_TARGET(KlDiv, 2, types::kFloat, log, y *(f - x) / a)
+EMU_OVER_TARGET(KlDivOfLogarithms, 2, types::kFloat, exp, f *(y - x) / a)
 EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t reduction,
                      bool logTarget, aclTensor *out)) {
   static constexpr const char *name = "aclnnKlDiv";
@@ -77,7 +108,7 @@ EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t red
   // The mean over a batch of nothing is NaN, like any mean of nothing.
   const bool batches = reduction == kBatchMean && batch > 0;
   const double divided = batches ? static_cast<double>(batch) : 1.0;
-  Fold fold{Fold::kAll, false, true};
+  Fold fold{Fold::kAll, false, true, true};
   fold.mean = reduction == kMean || (reduction == kBatchMean && !batches);
   const std::initializer_list<Argument> arguments = {self, target, number(divided), skipped()};
   if (reduction == kNone) {
@@ -87,9 +118,11 @@ EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t red
 }
 EMU_CATCH
 
-// In gradients x is the incoming gradient, y the argument, z the target, a what a mean divides by.
-EMU_FORMULA_XYZA(KlDivBackward, static_cast<void>(y), -z *x / a)
-EMU_FORMULA_XYZA(KlDivBackwardOfLogarithms, static_cast<void>(y), -std::exp(z) * x / a)
+// In gradients x is the incoming gradient, y the argument, z the target, a the share that a mean
+// gives each element.
+EMU_FORMULA_XYZA(KlDivBackward, static_cast<void>(y), -z * x * a)
+EMU_FORMULA_XYZA(KlDivBackwardOfLogarithms, static_cast<void>(y), -std::exp(z) * x * a)
+EMU_OVER_TARGET(KlDivBackwardOfLogarithms, 3, kSingle, exp, -f * x * a)
 EMU_OPERATOR(KlDivBackward,
              (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
               int64_t reduction, bool logTarget, aclTensor *out)) {
@@ -102,8 +135,10 @@ EMU_OPERATOR(KlDivBackward,
 }
 EMU_CATCH
 
-EMU_FORMULA_XYZA(KlDivTargetBackward, x *(std::log(z) - y + T(1)) / a)
-EMU_FORMULA_XYZA(KlDivTargetBackwardOfLogarithms, x *std::exp(z) * (z - y + T(1)) / a)
+EMU_FORMULA_XYZA(KlDivTargetBackward, x *(std::log(z) - y + T(1)) * a)
+EMU_FORMULA_XYZA(KlDivTargetBackwardOfLogarithms, x *std::exp(z) * (z - y + T(1)) * a)
+EMU_OVER_TARGET(KlDivTargetBackward, 3, kSingle, log, x *(f - y + 1.0f) * a)
+EMU_OVER_TARGET(KlDivTargetBackwardOfLogarithms, 3, kSingle, exp, x * f * (z - y + 1.0f) * a)
 EMU_OPERATOR(KlDivTargetBackward,
              (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
               int64_t reduction, bool logTarget, aclTensor *gradTarget)) {

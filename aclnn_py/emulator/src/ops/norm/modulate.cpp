@@ -2,6 +2,7 @@
 // build flags: -O3
 // A scale and a shift for each sample: out = self * (1 + scale) + shift, and its gradients.
 #include "aclnnop/vfusion.h"
+#include "ops/block_kernels.h"
 #include "ops/norm/gradient.h"
 
 namespace emu {
@@ -52,22 +53,36 @@ EMU_OPERATOR(Modulate, (const aclTensor *self, const aclTensor *scaleOptional,
         const auto safe = [&](bool given, size_t index) {
           return operands.safe(view_of(c.tensor(given ? index : input)), {result});
         };
-        const RowSource<float> from(safe(true, input)), factors(safe(scaled, factor)),
-            shifts(safe(shifted, added));
-        const RowTarget<float> target(result);
-        for_each_row<float>(rows, width, 2, [&](int64_t row, float *values) {
-          float *other = values + width;
-          from.read(row * width, width, values);
-          if (scaled) {
-            factors.read(row / steps * width, width, other);
-            for (int64_t i = 0; i < width; ++i) values[i] *= 1.0f + other[i];
-          }
-          if (shifted) {
-            shifts.read(row / steps * width, width, other);
-            for (int64_t i = 0; i < width; ++i) values[i] += other[i];
-          }
-          target.write(row * width, width, values);
-        });
+        const RowSource<float> factors(safe(scaled, factor)), shifts(safe(shifted, added));
+        const Reader lines(safe(true, input), ACL_FLOAT);
+        const Writer writer(result, Compute::F32, ACL_DT_UNDEFINED);
+        // Pieces of a line, in pieces of lines that share their factors.
+        parallel_for(
+            rows, std::max<int64_t>(1, 8 * kBlock / std::max<int64_t>(1, width)),
+            [&](int64_t begin, int64_t end) {
+              alignas(64) float read[kBlock], made[kBlock], by[kBlock], plus[kBlock];
+              std::fill_n(by, kBlock, 1.0f);
+              std::fill_n(plus, kBlock, -0.0f);  // changes not even a zero
+              for (int64_t first = begin; first < end;) {
+                const int64_t sample = first / steps, last = std::min(end, (sample + 1) * steps);
+                for (int64_t at = 0; at < width; at += kBlock) {
+                  const int64_t n = std::min(kBlock, width - at);
+                  if (scaled) {
+                    factors.read(sample * width + at, n, by);
+                    for (int64_t i = 0; i < n; ++i) by[i] += 1.0f;
+                  }
+                  if (shifted) shifts.read(sample * width + at, n, plus);
+                  for (int64_t row = first; row < last; ++row) {
+                    const int64_t start = row * width + at;
+                    auto *to = static_cast<float *>(writer.target(start, made));
+                    block_kernels().scale_shift(
+                        static_cast<const float *>(lines.read(start, n, read)), by, plus, n, to);
+                    writer.write(start, n, to);
+                  }
+                }
+                first = last;
+              }
+            });
         return Status{0};
       },
       workspaceSize, executor);

@@ -6,6 +6,7 @@
 
 #include "aclnnop/foreach.h"
 #include "aclnnop/math.h"
+#include "ops/block_kernels.h"
 #include "ops/optim/update.h"
 
 namespace emu {
@@ -64,16 +65,7 @@ EMU_OPERATOR(ForeachNonFiniteCheckAndUnscale,
         for (size_t i = 0; i < count; ++i) {
           const UpdatedTensor tensors[] = {updated(c, grads + i, true)};
           update_elements(tensors, c.tensor(grads + i).numel(), [&](float **x, int64_t n) {
-            // The difference of a finite number to itself has no bit set, any other is NaN.
-            uint32_t bits = 0;
-            for (int64_t k = 0; k < n; ++k) {
-              const float difference = x[0][k] - x[0][k];
-              uint32_t word = 0;
-              std::memcpy(&word, &difference, sizeof word);
-              bits |= word;
-            }
-            for (int64_t k = 0; k < n; ++k) x[0][k] *= factor;
-            if (bits != 0) odd = true;
+            if (!block_kernels().scale_finite(x[0], n, factor)) odd = true;
           });
         }
         const float one = 1;

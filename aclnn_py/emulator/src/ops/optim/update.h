@@ -17,7 +17,7 @@ struct UpdatedTensor {
   bool written = false;
 };
 
-// Calls body(values, count) for each block of elements; values[i] are those of tensor i, null where
+// Calls body(values, count) for blocks of elements; values[i] are those of tensor i, null where
 // it is absent. What body leaves in tensors that are written is stored.
 template <size_t kTensors, class F>
 void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements, F &&body) {
@@ -35,7 +35,15 @@ void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements,
     sources.emplace_back(view);
     targets.emplace_back(view);
   }
+  // A single tensor that lies ready is changed where it is: no other operand sees it change.
+  const View &only = tensors[0].view;
+  const bool ready = kTensors == 1 && present[0] && tensors[0].written && only.dtype == ACL_FLOAT &&
+                     only.layout.is_dense();
   parallel_for((elements + kBlock - 1) / kBlock, 8, [&](int64_t begin, int64_t end) {
+    if (ready) {
+      float *values[kTensors] = {reinterpret_cast<float *>(only.data) + begin * kBlock};
+      return body(values, std::min(elements, end * kBlock) - begin * kBlock);
+    }
     alignas(64) float memory[kTensors][kBlock];
     float *values[kTensors];
     for (int64_t block = begin; block < end; ++block) {

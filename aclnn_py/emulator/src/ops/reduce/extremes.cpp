@@ -7,6 +7,11 @@
 namespace emu {
 EMU_FOLD(Max, lowest<T>(), maximum(a, x), maximum(a, b), a)
 EMU_FOLD(Min, highest<T>(), minimum(a, x), minimum(a, b), a)
+template <>
+inline constexpr FloatFold float_fold<MaxFold>{&BlockKernels::raise, &BlockKernels::raise_all};
+template <>
+inline constexpr FloatFold float_fold<MinFold>{&BlockKernels::lower, &BlockKernels::lower_all};
+
 EMU_FOLD(Any, T{}, truth(a) || truth(x) ? T{1} : T{}, truth(a) || truth(b) ? T{1} : T{}, truth(a))
 EMU_FOLD(All, T{1}, truth(a) && truth(x) ? T{1} : T{}, truth(a) && truth(b) ? T{1} : T{}, truth(a))
 

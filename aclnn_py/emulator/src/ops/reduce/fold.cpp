@@ -44,11 +44,14 @@ struct Scratch {
 // Folds elements [begin, end) into lanes and those into the first lane.
 void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end,
                 Scratch &s) {
-  const int64_t width = std::min(kBlock, end - begin);
+  const bool all = task.fns.all != nullptr && end - begin >= 4 * kExtremes;
+  const int64_t width = all ? kExtremes : std::min(kBlock, end - begin);
   task.fns.start(s.lanes, std::max<int64_t>(width, 1));
   for (int64_t start = begin; start < end; start += kBlock) {
     const int64_t count = std::min(kBlock, end - start);
-    task.fns.step(s.lanes, source.read(start, count, s.block, s.wide), count, task.parameter);
+    const void *block = source.read(start, count, s.block, s.wide);
+    if (all) task.fns.all(s.lanes, block, count);
+    else task.fns.step(s.lanes, block, count, task.parameter);
   }
   task.fns.merge(s.lanes, std::max<int64_t>(width, 1));
 }

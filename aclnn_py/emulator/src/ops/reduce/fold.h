@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "ops/block_kernels.h"
 #include "ops/elementwise/engine.h"
 #include "ops/reduce/axes.h"
 
@@ -20,6 +21,8 @@ namespace emu {
 struct FoldFns {
   void (*start)(void *lanes, int64_t count) = nullptr;
   void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
+  // A block of a long row into the first kExtremes lanes; null where only steps are known.
+  void (*all)(void *lanes, const void *block, int64_t count) = nullptr;
   void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
   void (*join)(void *lane, const void *other) = nullptr;  // two accumulators
   void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter,
@@ -31,7 +34,20 @@ struct FoldTable {
   FoldFns fns[kComputeCount];
 };
 
+// The kernel that takes elements of float32 into the lanes of a fold, where there is one.
+struct FloatFold {
+  void (*BlockKernels::*step)(float *lanes, const float *x, int64_t count) = nullptr;
+  // The same for a long row into kExtremes lanes, as often as they are filled.
+  void (*BlockKernels::*all)(float *lanes, const float *x, int64_t count) = nullptr;
+};
+template <class Fold>
+inline constexpr FloatFold float_fold{};
+
 namespace fold_detail {
+
+// Such a kernel needs no parameter, and merges lanes as it takes elements.
+template <class Fold, class T>
+inline constexpr bool has_float_fold = std::is_same_v<T, float> && float_fold<Fold>.step != nullptr;
 
 template <class Fold, class T>
 constexpr FoldFns make() {
@@ -42,15 +58,29 @@ constexpr FoldFns make() {
   fns.step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
     auto *a = static_cast<T *>(lanes);
     const auto *x = static_cast<const T *>(block);
-    const T p = *static_cast<const T *>(parameter);
-    for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], x[i], p);
+    if constexpr (has_float_fold<Fold, T>) {
+      (block_kernels().*float_fold<Fold>.step)(a, x, count);
+    } else {
+      const T p = *static_cast<const T *>(parameter);
+      for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], x[i], p);
+    }
   };
+  if constexpr (has_float_fold<Fold, T>) {
+    fns.all = [](void *lanes, const void *block, int64_t count) {
+      (block_kernels().*float_fold<Fold>.all)(static_cast<float *>(lanes),
+                                              static_cast<const float *>(block), count);
+    };
+  }
   fns.merge = [](void *lanes, int64_t count) {
     // Pairwise, which also keeps the rounding error of long sums small.
     auto *a = static_cast<T *>(lanes);
     while (count > 1) {
       const int64_t half = (count + 1) / 2;
-      for (int64_t i = 0; i + half < count; ++i) a[i] = Fold::merge(a[i], a[i + half]);
+      if constexpr (has_float_fold<Fold, T>) {
+        (block_kernels().*float_fold<Fold>.step)(a, a + half, count - half);
+      } else {
+        for (int64_t i = 0; i + half < count; ++i) a[i] = Fold::merge(a[i], a[i + half]);
+      }
       count = half;
     }
   };

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over dense blocks that NumPy has for each instruction set too: compiled once per
+// instruction set, because the base of the architecture has vectors of 16 bytes only.
+#pragma once
+
+#include <cstdint>
+
+namespace emu {
+
+// The modes of rounding that a number chooses; any other number is that to the nearest, half to
+// even.
+enum RoundMode { kDown = 2, kUp = 3, kHalfAway = 4, kToZero = 5, kToOdd = 6 };
+
+constexpr int64_t kExtremes = 64;
+
+struct BlockKernels {
+  // Each extreme so far, and NaN where there was one.
+  void (*raise)(float *extremes, const float *x, int64_t count);
+  void (*lower)(float *extremes, const float *x, int64_t count);
+  // The same for elements that lie one behind the other: element i meets extreme i % kExtremes.
+  void (*raise_all)(float *extremes, const float *x, int64_t count);
+  void (*lower_all)(float *extremes, const float *x, int64_t count);
+  bool (*same_floats)(const float *x, const float *y, int64_t count);
+  // to[i] = x[i] rounded by the mode that the first scalar is; `to` may be `x`.
+  void (*round_by)(const float *x, int64_t count, const float *scalars, float *to);
+  // x[i] *= factor; false when one was not finite before.
+  bool (*scale_finite)(float *x, int64_t count, float factor);
+  // to[i] = x[i] * factors[i] + shifts[i]
+  void (*scale_shift)(const float *x, const float *factors, const float *shifts, int64_t count,
+                      float *to);
+};
+
+const BlockKernels &block_kernels();
+
+}  // namespace emu

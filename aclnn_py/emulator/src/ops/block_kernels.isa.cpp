@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
+#include "ops/block_kernels.h"
+
+#include <cstring>
+#include <limits>
+
+#include "core/isa.h"
+#include "ops/float_bits.h"
+
+namespace emu {
+namespace EMU_ISA_NS {
+namespace {
+
+// A NaN that is there stays, and a new one is taken: neither compares.
+void raise(float *extremes, const float *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float now = extremes[i], next = x[i];
+    const bool keep = static_cast<int>(now >= next) | static_cast<int>(now != now);
+    extremes[i] = keep ? now : next;
+  }
+}
+
+void lower(float *extremes, const float *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float now = extremes[i], next = x[i];
+    const bool keep = static_cast<int>(now <= next) | static_cast<int>(now != now);
+    extremes[i] = keep ? now : next;
+  }
+}
+
+// Sixteen elements at a time; the compiler has them in as many registers as it needs.
+constexpr int64_t kWide = 16, kTogether = kExtremes / kWide;
+using Floats = float __attribute__((vector_size(kWide * sizeof(float))));
+using Truths = int32_t __attribute__((vector_size(kWide * sizeof(int32_t))));
+
+template <bool kGreatest>
+void extremes_of(float *extremes, const float *x, int64_t count) {
+  Floats found[kTogether];
+  std::memcpy(found, extremes, sizeof found);
+  Truths odd[kTogether];
+  for (int64_t k = 0; k < kTogether; ++k) odd[k] = found[k] != found[k];
+  int64_t i = 0;
+  for (; i + kExtremes <= count; i += kExtremes) {
+    for (int64_t k = 0; k < kTogether; ++k) {
+      Floats next;
+      std::memcpy(&next, x + i + k * kWide, sizeof next);
+      const Truths better = kGreatest ? next > found[k] : next < found[k];
+      found[k] = better ? next : found[k];
+      odd[k] |= next != next;
+    }
+  }
+  for (int64_t k = 0; k < kTogether; ++k)
+    found[k] = odd[k] ? Floats{} + std::numeric_limits<float>::quiet_NaN() : found[k];
+  std::memcpy(extremes, found, sizeof found);
+  (kGreatest ? raise : lower)(extremes, x + i, count - i);
+}
+
+bool same_floats(const float *x, const float *y, int64_t count) {
+  int32_t apart = 0;
+  for (int64_t i = 0; i < count; ++i) apart |= x[i] == y[i] ? 0 : 1;
+  return apart == 0;
+}
+
+// Without a branch, so that the compiler makes vectors: numbers beyond the last fraction,
+// infinities and NaN stay as they are.
+template <int kMode>
+void round_all(const float *x, int64_t count, float *to) {
+  constexpr float kWhole = 8388608.0f;
+  for (int64_t i = 0; i < count; ++i) {
+#if defined(__SSE4_1__)
+    if constexpr (kMode == 0) {  // has an instruction, which GCC does not see in what follows
+      to[i] = __builtin_nearbyintf(x[i]);
+      continue;
+    }
+#endif
+    const float size = float_of(bits_of(x[i]) & 0x7fffffffu), nearest = (size + kWhole) - kWhole;
+    const float below = nearest > size ? nearest - 1.0f : nearest;  // that is towards zero
+    const float above = below < size ? below + 1.0f : below;        // away from zero
+    float chosen = nearest;
+    if constexpr (kMode == kToZero) chosen = below;
+    if constexpr (kMode == kDown) chosen = x[i] < 0 ? above : below;
+    if constexpr (kMode == kUp) chosen = x[i] < 0 ? below : above;
+    if constexpr (kMode == kHalfAway) chosen = size - below < 0.5f ? below : above;
+    if constexpr (kMode == kToOdd) {
+      const float half = below * 0.5f, pairs = (half + kWhole) - kWhole;
+      const bool odd = static_cast<int>(pairs == half) & static_cast<int>(below < size);
+      chosen = odd ? above : below;
+    }
+    const float rounded = float_of(bits_of(chosen) | (bits_of(x[i]) & 0x80000000u));
+    to[i] = size < kWhole ? rounded : x[i];
+  }
+}
+
+void round_by(const float *x, int64_t count, const float *scalars, float *to) {
+  const float mode = scalars[0];
+  if (mode == kDown) round_all<kDown>(x, count, to);
+  else if (mode == kUp) round_all<kUp>(x, count, to);
+  else if (mode == kHalfAway) round_all<kHalfAway>(x, count, to);
+  else if (mode == kToZero) round_all<kToZero>(x, count, to);
+  else if (mode == kToOdd) round_all<kToOdd>(x, count, to);
+  else round_all<0>(x, count, to);
+}
+
+bool scale_finite(float *x, int64_t count, float factor) {
+  int32_t odd = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    odd |= (bits_of(x[i]) & 0x7f800000u) == 0x7f800000u ? 1 : 0;
+    x[i] *= factor;
+  }
+  return odd == 0;
+}
+
+void scale_shift(const float *x, const float *factors, const float *shifts, int64_t count,
+                 float *to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factors[i] + shifts[i];
+}
+
+}  // namespace
+
+extern const BlockKernels block_kernel_table;
+constexpr BlockKernels block_kernel_table = {
+    raise,       lower,    extremes_of<true>, extremes_of<false>,
+    same_floats, round_by, scale_finite,      scale_shift};
+
+}  // namespace EMU_ISA_NS
+}  // namespace emu
