@@ -63,7 +63,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Gradients of sparse attention are sums of float32 that are rounded once. A row whose keys"
         " a mask hides altogether is their average, so only their values have a gradient by it; a"
         " block that meets nothing has the gradient 0.",
-        "QuantFlashAttentionScore takes tokens of any number, and keys with fewer heads. The chances"
+        "QuantFlashAttentionScore takes any number of tokens, and keys with fewer heads. Chances"
         " are not rounded, so pScale, which scales them, changes no number.",
         "LightningIndexerGrad takes the gradient of sparseValuesOut as dy, in the shape of"
         " sparseIndices, which its formula needs; the document gives it that of query. A key may"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.in_place import *  # noqa: F403
     from aclnn_py.functional.indexing import *  # noqa: F403
     from aclnn_py.functional.latent_attention import *  # noqa: F403
+    from aclnn_py.functional.latent_gradients import *  # noqa: F403
     from aclnn_py.functional.loss import *  # noqa: F403
     from aclnn_py.functional.matrices import *  # noqa: F403
     from aclnn_py.functional.mx import *  # noqa: F403
@@ -233,6 +234,12 @@ _FUNCTIONS = {
         "mla_prolog_v3",
         "quant_lightning_indexer",
         "sparse_flash_attention",
+    ),
+    "latent_gradients": (
+        "dense_lightning_indexer_kl_loss",
+        "lightning_indexer_backward",
+        "sparse_flash_attention_backward",
+        "sparse_lightning_indexer_kl_loss",
     ),
     "loss": (
         "binary_cross_entropy",

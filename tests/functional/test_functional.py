@@ -131,9 +131,9 @@ _ELSEWHERE = {
 def test_every_function_of_the_table_is_tested() -> None:
     # These have a test file of their name.
     own = (
-        "activation_backward", "classification", "experts", "latent_attention", "quantisation",
-        "rotary", "routing", "serving", "sparse_attention", "training",
-        "window_gradients",
+        "activation_backward", "classification", "experts", "latent_attention",
+        "latent_gradients", "quantisation", "rotary", "routing", "serving", "sparse_attention",
+        "training", "window_gradients",
     )  # fmt: skip
     tested = {*CALLS, "weight_quant_batchmatmul", *_ELSEWHERE}
     tested |= {row.name for name in own for row in FAMILIES[name].ROWS}
