@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aclnn_py.late import lead as _lead
 
 if TYPE_CHECKING:
-    from aclnn_py import distributed, errors, functional, ops, tools
+    from aclnn_py import distributed, errors, functional, ops, tools, xp
     from aclnn_py._ffi import library_info, use
     from aclnn_py.checking import check
     from aclnn_py.graphs.graph import Graph
@@ -37,7 +37,18 @@ if TYPE_CHECKING:
     from aclnn_py.runtime.device import Device, MemoryInfo, device_count, soc_name
     from aclnn_py.runtime.event import Event
     from aclnn_py.runtime.stream import Stream, current_stream, synchronize
-    from aclnn_py.tensor.creation import empty, empty_like, from_numpy, full, zeros, zeros_like
+    from aclnn_py.tensor.creation import (
+        arange,
+        asarray,
+        empty,
+        empty_like,
+        eye,
+        from_numpy,
+        full,
+        linspace,
+        zeros,
+        zeros_like,
+    )
     from aclnn_py.tensor.dlpack import from_dlpack
     from aclnn_py.tensor.formats import Format
     from aclnn_py.tensor.tensor import Tensor
@@ -81,6 +92,10 @@ _HOMES = {
     "check": "checking",
     "strict": "operators.launch.strictness",
     "Format": "tensor.formats",
+    "arange": "tensor.creation",
+    "asarray": "tensor.creation",
+    "eye": "tensor.creation",
+    "linspace": "tensor.creation",
     "empty": "tensor.creation",
     "empty_like": "tensor.creation",
     "from_numpy": "tensor.creation",
@@ -103,9 +118,10 @@ _lead(
         "functional": "aclnn_py.functional",
         "stream": "aclnn_py.runtime.stream",
         "workspace": "aclnn_py.memory.workspace",
+        "xp": "aclnn_py.xp.info",
     }
 )
-_MODULES = ("distributed", "errors", "functional", "ops", "tools")
+_MODULES = ("distributed", "errors", "functional", "ops", "tools", "xp")
 
 __all__ = [
     "Buffer",
@@ -124,6 +140,8 @@ __all__ = [
     "SizeClass",
     "Stream",
     "Tensor",
+    "arange",
+    "asarray",
     "blocking",
     "check",
     "current_stream",
@@ -133,11 +151,13 @@ __all__ = [
     "empty",
     "empty_like",
     "errors",
+    "eye",
     "from_dlpack",
     "from_numpy",
     "full",
     "functional",
     "library_info",
+    "linspace",
     "manual_seed",
     "memory_info",
     "memory_stats",
@@ -152,6 +172,7 @@ __all__ = [
     "tools",
     "trim_memory",
     "use",
+    "xp",
     "zeros",
     "zeros_like",
 ]

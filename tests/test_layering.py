@@ -32,6 +32,7 @@ LAYERS = (
     "checking",
     "functional",
     "array",
+    "xp",
     "distributed",
     "tools",
 )
@@ -50,6 +51,7 @@ BY_TEXT = {
     "aclnn_py.array.names": "loads a family of NumPy's functions when one of them is called",
     "aclnn_py.late": "leads upwards",
     "aclnn_py.operators.launch.generate": "compiles the launch functions of `ops`",
+    "aclnn_py.xp.info": "answers with the namespace that stands above it",
 }
 # Names that begin with an underscore and are read outside the module that defines them.
 STEPS = "a sequence is made of plans, and users of a plan have no use for the name"
@@ -76,6 +78,7 @@ NUMPY = (
     "memory.buffer",
     "operators",
     "tensor",
+    "xp",
     "distributed.collectives",
     "tools.doctor.trial",
     "tools.records.difference",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aclnn_py.array.arithmetic import apply
     from aclnn_py.array.creating import full_like
     from aclnn_py.array.dispatch import array_function, array_ufunc
-    from aclnn_py.array.hosting import pickled
+    from aclnn_py.array.hosting import pickled, to_device
     from aclnn_py.array.indexing import assign
     from aclnn_py.array.indexing import take as index
     from aclnn_py.array.linear import dot
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 # Function -> the module that defines it, and its name there where that is another.
 _HOMES = {
+    "to_device": "hosting",
     "pickled": "hosting",
     "full_like": "creating",
     "stored": "operands",
@@ -118,6 +119,7 @@ __all__ = [
     "stored",
     "take",
     "text_of",
+    "to_device",
     "trace",
     "variance",
 ]

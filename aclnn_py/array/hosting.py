@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aclnn_py.runtime.device import resolve
 from aclnn_py.tensor.creation import from_numpy
 from aclnn_py.tensor.tensor import Tensor
 
@@ -35,6 +36,15 @@ def pickled(tensor: Tensor) -> tuple[Any, ...]:
 def restored(array: Any, dtype: str, format: str) -> Tensor:
     """A tensor from its pickle, on the current device of this thread."""
     return from_numpy(array, dtype=dtype, format=format)
+
+
+def to_device(tensor: Tensor, device: Any) -> Tensor:
+    """The tensor itself, or a copy on another device, which passes the host."""
+    target = resolve(device)
+    if target is tensor.device:
+        return tensor
+    values, kind = tensor.numpy(), tensor.dtype_name
+    return from_numpy(values, dtype=kind, format=tensor.format, device=target)
 
 
 array2string, array_repr, array_str = (

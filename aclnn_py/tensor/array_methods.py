@@ -418,6 +418,29 @@ class ArrayMethods:
         _call("imag", self)[...] = value
 
     @property
+    def mT(self) -> Tensor:
+        """View with the last two dimensions exchanged."""
+        return _tensor(self).swapaxes(-1, -2)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """Return the tensor itself, or a copy on another device, which passes the host.
+
+        Parameters
+        ----------
+        device : Device or int
+            Where the elements are wanted.
+        stream : None
+            The copy is complete when the call returns; a stream is not taken.
+        """
+        if stream is not None:
+            raise ValueError("stream: the copy is complete at return; leave it out")
+        result: Tensor = late.array.to_device(self, device)
+        return result
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return late.xp.namespace(api_version)
+
+    @property
     def flat(self) -> Flat:
         """The elements in row-major order: iterated, indexed and assigned."""
         return Flat(_tensor(self))

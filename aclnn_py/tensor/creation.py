@@ -18,7 +18,18 @@ from aclnn_py.tensor.tensor import Tensor, fresh
 from aclnn_py.tensor.transfer import fill
 from aclnn_py.tensor.views import shape_of
 
-__all__ = ["empty", "empty_like", "from_numpy", "full", "zeros", "zeros_like"]
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_numpy",
+    "full",
+    "linspace",
+    "zeros",
+    "zeros_like",
+]
 
 
 def from_numpy(
@@ -157,3 +168,136 @@ def zeros_like(tensor: Tensor, *, dtype: Any = None) -> Tensor:
     """Return a tensor of ``zeros`` of the shape, dtype, format and device of another."""
     kind = tensor.layout.dtype if dtype is None else dtype_of(dtype)
     return zeros(tensor.shape, kind, format=tensor.format, device=tensor.device)
+
+
+def asarray(
+    value: Any, dtype: npt.DTypeLike | None = None, *, device: Device | int | None = None
+) -> Tensor:
+    """Return a tensor of a tensor, an array, nested lists or a number, as ``numpy.asarray`` does.
+
+    Parameters
+    ----------
+    value : Tensor, array_like
+        A tensor is returned as it is, if it has the dtype.
+    dtype : dtype-like, optional
+        Default: NumPy's choice, float64 for Python floats.
+    device : Device or int, optional
+        Default: that of the tensor, else the current device of this thread.
+
+    Returns
+    -------
+    Tensor
+        Row-major, unless ``value`` is a tensor.
+
+    Raises
+    ------
+    TypeError
+        CANN has no such element type.
+    ValueError
+        Nested lists have different lengths.
+    """
+    if isinstance(value, Tensor):
+        moved = value if device is None else value.to_device(device)
+        return moved if dtype is None or moved.dtype == np.dtype(dtype) else moved.astype(dtype)
+    return from_numpy(np.asarray(value, dtype), device=device)
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: Device | int | None = None,
+) -> Tensor:
+    """Return numbers at one distance, as ``numpy.arange`` does.
+
+    Parameters
+    ----------
+    start : number
+        The first, or with nothing else the end, and the first is 0.
+    stop : number, optional
+        Where they end; it is not among them.
+    step : number, default 1
+        The distance.
+    dtype : dtype-like, optional
+        Default: that of the numbers, int64 or float64.
+    device : Device or int, optional
+        Default: the current device of this thread.
+
+    Returns
+    -------
+    Tensor
+        Of one dimension.
+    """
+    first, end = (0, start) if stop is None else (start, stop)
+    make: Any = np.arange  # NumPy's overloads know no dtype that may be None
+    values = make(first, end, step, dtype)
+    return from_numpy(values, device=device)
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    device: Device | int | None = None,
+) -> Tensor:
+    """Return numbers at one distance between two ends, as ``numpy.linspace`` does.
+
+    Parameters
+    ----------
+    start, stop : number
+        The ends.
+    num : int, default 50
+        How many.
+    endpoint : bool, default True
+        Whether ``stop`` is the last.
+    dtype : dtype-like, optional
+        Default: float64.
+    device : Device or int, optional
+        Default: the current device of this thread.
+
+    Returns
+    -------
+    Tensor
+        Of shape ``(num,)``.
+
+    Raises
+    ------
+    ValueError
+        ``num`` is negative.
+    """
+    return from_numpy(np.linspace(start, stop, num, endpoint, dtype=dtype), device=device)
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: Device | int | None = None,
+) -> Tensor:
+    """Return ones on a diagonal and zeros elsewhere, as ``numpy.eye`` does.
+
+    Parameters
+    ----------
+    N, M : int
+        Rows and columns; ``M`` is ``N`` by default.
+    k : int, default 0
+        Which diagonal; above 0 to the right.
+    dtype : dtype-like, optional
+        Default: float64.
+    device : Device or int, optional
+        Default: the current device of this thread.
+
+    Returns
+    -------
+    Tensor
+        Of shape ``(N, M)``.
+    """
+    kind = np.dtype(np.float64) if dtype is None else np.dtype(dtype)
+    return from_numpy(np.eye(N, M, k, kind), device=device)

@@ -395,3 +395,28 @@ def test_numpy_does_not_take_strides_in_elements_for_strides_in_bytes(device):
         with pytest.raises(TypeError):
             call()
     assert np.asarray(tensor).strides == np.array(tensor, copy=True).strides == (16, 4)
+
+
+def test_tensors_are_made_as_numpy_makes_arrays(device):
+    for name, arguments in (
+        ("asarray", ([[1, 2], [3, 4]],)),
+        ("asarray", (1.5, np.float16)),
+        ("asarray", (np.arange(6)[::2],)),
+        ("arange", (5,)),
+        ("arange", (1, 7, 2)),
+        ("arange", (0.0, 1.0, 0.25, np.float32)),
+        ("linspace", (0, 1, 5)),
+        ("linspace", (0, 1, 4, False)),
+        ("eye", (3,)),
+        ("eye", (2, 4, 1, np.int8)),
+    ):
+        result, wanted = (getattr(side, name)(*arguments) for side in (ap, np))
+        assert isinstance(result, ap.Tensor) and result.dtype == wanted.dtype
+        np.testing.assert_array_equal(result.numpy(), wanted)
+    tensor = ap.arange(3)
+    assert ap.asarray(tensor) is tensor and ap.asarray(tensor, np.int64) is tensor
+    assert ap.asarray(tensor, "float32").dtype_name == "float32"
+    with pytest.raises(ValueError):
+        ap.asarray([[1], [1, 2]])
+    with pytest.raises(ValueError):
+        ap.linspace(0, 1, -1)
