@@ -260,10 +260,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "image": (
         "Gradients of resizing use the maps of the functions, transposed: which elements a place"
-        " takes and with which shares is decided in one place. UpsampleNearest and its gradient"
-        " take each scale on its own, also where another one is not positive."
-        " UpsampleLinear1dBackward ignores a scale that does not belong to the sizes, as its"
-        " document says.",
+        " takes and with which shares is decided in one place. UpsampleLinear1dBackward ignores a"
+        " scale that does not belong to the sizes, as its document says.",
         "Antialiasing measures distances in steps between places where the result is smaller, so"
         " that the filter has the width that its document names, and divides by the sum of the"
         " weights. alignCorners changes the ratio and not where the first place lies. An image"

@@ -59,6 +59,9 @@ def resized(
     kind: str, x: Array, counts: Sequence[int], align: bool, scales: Sequence[float]
 ) -> Array:
     """An image (n, channels, sizes) in other sizes; without scales those of the sizes."""
+    # The nearest elements take all scales or none; UpsampleNearestExact2d takes each.
+    if kind == "below" or (kind == "middle" and len(counts) == 3):
+        scales = scales if all(scale > 0 for scale in scales) else []
     for d, count in enumerate(counts):
         axis = x.ndim - len(counts) + d
         scale = scales[d] if scales else 0.0

@@ -129,6 +129,8 @@ TestTable = suite(
         picked("2d", "no-samples", (0, 3, 4, 4), [2, 2]),
         picked("2d", "channels-last", (2, 4, 5, 3), [7, 10], form="NHWC"),
         picked("3d", "scales", (1, 2, 3, 4, 5), [5, 6, 7], 1.7, 0.0, 1.4),
+        picked("3d", "all-scales", (1, 2, 3, 4, 5), [5, 6, 7], 1.7, 1.6, 1.5),
+        picked("2dV2", "all-scales", (2, 3, 4, 5), [6, 9], 1.6, 1.9),
         picked("1dV2", "scale", (2, 3, 5), [8], 1.6),
         picked("2dV2", "scales", (2, 3, 4, 5), [6, 9], 0.0, 2.5),
         picked("Exact1d", "larger", (2, 3, 5), [13], 0.0),

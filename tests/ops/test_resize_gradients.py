@@ -129,6 +129,7 @@ CASES = [
     resizing(f"{NEAREST}1dBackward", "larger", (2, 2, 5), [8], 0.0),
     resizing(f"{NEAREST}2dBackward", "both", (2, 2, 3, 5), [7, 4], 0.0, 0.0),
     resizing(f"{NEAREST}2dBackward", "last", (1, 2, 3, 4), [6, 5], 2.0, 1.3, form="NHWC"),
+    resizing(f"{NEAREST}2dBackward", "one-scale", (1, 2, 3, 4), [6, 5], 0.0, 1.4),
     resizing(f"{NEAREST}3dBackward", "both", (1, 2, 2, 3, 4), [3, 6, 2], 0.0, 0.0, 0.0),
     resizing(f"{EXACT}1dBackward", "scale", (2, 2, 5), [8], 1.7, form="ND"),
     resizing(f"{EXACT}2dBackward", "both", (2, 2, 3, 5), [7, 4], 0.0, 0.0),

@@ -165,11 +165,21 @@ int64_t Blend::most() const {
   return found;
 }
 
-std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count, double scale) {
+double Resampling::scale_of(int axis) const {
+  const auto own = [this](int d) { return scales[static_cast<size_t>(d)]; };
+  const bool together = filter == Filter::kBelow || (filter == Filter::kMiddle && spatial == kAxes);
+  for (int d = 0; together && d < spatial; ++d) {
+    if (!(own(d) > 0)) return 0;
+  }
+  return own(axis - (kAxes - spatial));
+}
+
+std::vector<int64_t> nearest_places(const Resampling &how, int axis, int64_t extent,
+                                    int64_t count) {
   // In float32 like the device: where the exact product is an integer, the rounded one may lie
   // below it.
-  const auto ratio = static_cast<float>(ratio_of(extent, count, scale));
-  const float shift = filter == Filter::kMiddle ? 0.5f : 0.0f;
+  const auto ratio = static_cast<float>(ratio_of(extent, count, how.scale_of(axis)));
+  const float shift = how.filter == Filter::kMiddle ? 0.5f : 0.0f;
   std::vector<int64_t> found(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const float place = (static_cast<float>(i) + shift) * ratio;
@@ -181,19 +191,17 @@ std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count
 }
 
 Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count) {
-  const int d = axis - (kAxes - how.spatial);
-  if (d < 0) return unchanged(count);
+  if (axis < kAxes - how.spatial) return unchanged(count);
   Blend blend;
-  const double scale = how.scales[static_cast<size_t>(d)];
   if (how.filter == Filter::kBelow || how.filter == Filter::kMiddle) {
-    for (const int64_t place : nearest_places(how.filter, extent, count, scale)) {
+    for (const int64_t place : nearest_places(how, axis, extent, count)) {
       blend.take(place, 1);
       blend.finish_place();
     }
     return blend;
   }
   const double ratio =
-      how.align_corners ? aligned(1, extent, count) : ratio_of(extent, count, scale);
+      how.align_corners ? aligned(1, extent, count) : ratio_of(extent, count, how.scale_of(axis));
   for (int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<double>(i);
     const double place = how.align_corners ? aligned(at, extent, count) : (at + 0.5) * ratio - 0.5;

@@ -27,6 +27,9 @@ struct Resampling {
   bool align_corners;
   Scales scales;  // of the last dimensions; not positive: that of the sizes
 
+  // Of an axis; 0 where the sizes decide. The nearest elements take scales only where all are
+  // positive, but UpsampleNearestExact2d takes each on its own.
+  double scale_of(int axis) const;
   bool smooth() const { return filter == Filter::kSmoothLinear || filter == Filter::kSmoothCubic; }
 };
 
@@ -47,7 +50,7 @@ struct Blend {
 };
 
 // For each of `count` places along an axis the one element it takes, of the first two filters.
-std::vector<int64_t> nearest_places(Filter filter, int64_t extent, int64_t count, double scale);
+std::vector<int64_t> nearest_places(const Resampling &how, int axis, int64_t extent, int64_t count);
 
 // Of axis 0 to kAxes - 1; axes in front of the spatial ones stay as they are.
 Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count);

@@ -46,9 +46,7 @@ Status check_resize(const ResizeCall &r) {
 void resize_nearest(const Image &from, const Image &to, const Resampling &how) {
   Picks picks;
   for (int axis = kAxes - how.spatial; axis < kAxes; ++axis) {
-    picks.axes[axis] =
-        nearest_places(how.filter, from.extent[axis], to.extent[axis],
-                       how.scales[static_cast<size_t>(axis - (kAxes - how.spatial))]);
+    picks.axes[axis] = nearest_places(how, axis, from.extent[axis], to.extent[axis]);
   }
   pick(from, to, picks);
 }
