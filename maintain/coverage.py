@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,8 +13,10 @@ from aclnn_py._ffi import C
 from maintain.written_file import write_or_check
 
 __all__ = [
+    "ABSENT",
     "DECIDED",
     "TOLERANCE_TEXT",
+    "absent",
     "coverage_path",
     "coverage_table",
     "implemented",
@@ -676,11 +679,29 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " null.",
     ),
 }
+# Why operators are absent of which the notes of no family tell it.
+ABSENT: dict[str, str] = {
+    "aclnnAllGatherAdd": "an example of how an operator is written, not part of the library",
+    **dict.fromkeys(
+        (
+            "aclnnBandwidthTest",
+            "aclnnFlashAttn",
+            "aclnnFlashAttnMetadata",
+            "aclnnInnerFlashAttn",
+            "aclnnMegaMoe",
+            "aclnnMoeDistributeCombineV5",
+            "aclnnMoeDistributeDispatchV5",
+        ),
+        "no document describes it",
+    ),
+}
+
 _HEAD = """\
 # Operators of the emulator
 
 Made by `python -m maintain.coverage`; a test compares it with the library. {count} operators
-of {total} are implemented; any other is absent from the library, as on an older CANN.
+of {total} are implemented; the last section names those that are absent from the library, as on
+an older CANN.
 
 Dtypes are those the emulator takes for the first tensor, or the documented ones where its facts
 name none. A tolerance "by dtype" bounds the distance from NumPy in float64, relative to the
@@ -734,7 +755,20 @@ def coverage_table() -> str:
         if family in DECIDED:
             parts.append("\nWhat the documents leave open is decided thus:\n\n")
             parts.extend(f"- {decision}\n" for decision in DECIDED[family])
+    parts.append("\n## Absent\n\n| operator | reason |\n|---|---|\n")
+    parts.extend(f"| {name} | {_reason(name)} |\n" for name in absent())
     return "".join(parts)
+
+
+def absent() -> list[str]:
+    """Return the operators of the headers that the library does not export.
+
+    Returns
+    -------
+    list of str
+        Such as ``"aclnnMegaMoe"``.
+    """
+    return sorted(set(facts.operators()) - set(implemented()))
 
 
 def coverage_path() -> Path:
@@ -745,6 +779,17 @@ def coverage_path() -> Path:
     Path
     """
     return Path(__file__).resolve().parent.parent / "aclnn_py" / "emulator" / "COVERAGE.md"
+
+
+def _reason(name: str) -> str:
+    fact = facts.operators()[name]
+    if name in ABSENT:
+        return ABSENT[name]
+    if fact.get("experimental"):
+        return "of a contributed package, not part of CANN's library"
+    told = re.compile(rf"\b{name.removeprefix('aclnn')}\b[^.]* (is|are) absent")
+    families = [family for family, notes in DECIDED.items() if told.search(" ".join(notes))]
+    return f"the notes of {families[0]} tell it" if families else "not implemented yet"
 
 
 def _tolerance(name: str) -> str:
