@@ -148,6 +148,7 @@ class Builder:
             norms,
             by_head,
             self._angles,
+            self._mask,
             (self._pages(1, latent.kept), self._pages(1, latent.rotated)),
         )
 

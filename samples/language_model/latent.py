@@ -7,6 +7,7 @@ matrix instead, so that keys are never computed; values are treated in the same 
 
 from __future__ import annotations
 
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from linear import Array, Linear
 
 import aclnn_py as ap
 from aclnn_py import functional as F
+
+MOST_TOKENS = 16
+"""New tokens of a sequence that the operator takes beside latent keys."""
 
 
 class LatentAttention:
@@ -29,12 +33,13 @@ class LatentAttention:
         norms: dict[str, Norm],
         by_head: tuple[ap.Tensor, ap.Tensor],
         angles: ap.Tensor,
+        mask: ap.Tensor,
         pages: tuple[ap.Tensor, ap.Tensor],
     ) -> None:
         self._config, self._latent = config, latent
         self._products, self._norms = products, norms
         self._to_latent, self._to_value = by_head
-        self._angles = angles
+        self._angles, self._mask = angles, mask
         self._kept, self._rotated = pages
 
     def __call__(self, x: ap.Tensor, step: Step, *, last: bool = False) -> ap.Tensor:
@@ -68,28 +73,31 @@ class LatentAttention:
         return self._products["output"](F.permute_copy(values, (1, 0, 2)).reshape(tokens, -1))
 
     def _attend(self, query: ap.Tensor, turned: ap.Tensor, step: Step) -> ap.Tensor:
-        """Attention of (tokens, heads, kept); every token is a sequence of its own."""
+        """Attention of (tokens, heads, kept); a chunk is several sequences of a few tokens."""
         tokens, heads, width = query.shape
         each = tokens // step.rows
+        few = gcd(each, MOST_TOKENS)
         table, lengths = step.table, step.lengths
-        if each > 1:
-            # The tokens of a chunk see one key more each.
-            table = F.repeat_interleave(table, each, dim=0)
-            lengths = [length - each + 1 + n for length in step.lengths for n in range(each)]
+        if each > few:
+            # Each sequence sees the tokens of those before it too.
+            table = F.repeat_interleave(table, each // few, dim=0)
+            lengths = [length - n for length in step.lengths for n in range(each - few, -1, -few)]
         pages, page_size = self._kept.shape[:2]
         kept = self._kept.reshape(pages, page_size, width)
         out, _ = F.fused_infer_attention_score(
-            query.reshape(tokens, 1, heads, width),
+            query.reshape(tokens // few, few, heads, width),
             kept,
             kept,
-            query_rope=turned.reshape(tokens, 1, heads, -1),
+            query_rope=turned.reshape(tokens // few, few, heads, -1),
             key_rope=self._rotated.reshape(pages, page_size, -1),
+            atten_mask=self._mask if few > 1 else None,
             actual_seq_lengths_kv=lengths,
             block_table=table,
             num_heads=heads,
             num_key_value_heads=1,
             scale=self._config.scale,
             input_layout="BSND",
+            sparse_mode=3 if few > 1 else 0,
             block_size=page_size,
         )
         return out.reshape(tokens, heads, width)

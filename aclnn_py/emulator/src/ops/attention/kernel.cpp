@@ -187,11 +187,6 @@ class Worker {
     }
   }
 
-  static void copy_head(const Heads &heads, int64_t at, int64_t width, uint16_t *to) {
-    const auto *from = reinterpret_cast<const uint16_t *>(heads.data) + at;
-    for (int64_t i = 0; i < width; ++i) to[i] = from[heads.axis().at(i)];
-  }
-
   void copy_query(int64_t batch, const Row &row, uint16_t *to) const {
     copy_head(o_.query, at(o_.query, batch, row), a_.width, to);
     if (a_.rope_width != 0)

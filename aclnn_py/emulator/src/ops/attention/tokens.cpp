@@ -105,6 +105,15 @@ void load_head(const Heads &heads, int64_t at, int64_t width, float *to) {
   }
 }
 
+void copy_head(const Heads &heads, int64_t at, int64_t width, uint16_t *to) {
+  const auto *from = reinterpret_cast<const uint16_t *>(heads.data) + at;
+  if (heads.item == 1 && heads.block == 0) {
+    std::copy_n(from, width, to);
+    return;
+  }
+  for (int64_t i = 0; i < width; ++i) to[i] = from[heads.axis().at(i)];
+}
+
 FactorTable::FactorTable(const Attention &a, const Factors &factors, PlanContext &context)
     : form_(factors.form),
       heads_(a.kv_heads),
@@ -183,8 +192,8 @@ Matrix Tokens::in_place(const Heads &from, int64_t at, int64_t count) const {
 }
 
 Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, char *room) const {
-  if (!plain())  // the room was made for float32
-    return loaded(batch, head, first, count, static_cast<float *>(static_cast<void *>(room)));
+  if (joined_brains()) return loaded<uint16_t>(batch, head, first, count, room);
+  if (!plain()) return loaded<float>(batch, head, first, count, room);  // the room was made for it
   if (block_size_ != 0) return gathered(batch, head, first, count, room);
   const Heads &from = listed_ ? parts_.heads[static_cast<size_t>(batch)] : parts_.heads[0];
   const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
@@ -228,16 +237,21 @@ Matrix Tokens::gathered(int64_t batch, int64_t head, int64_t first, int64_t coun
   return {room, from.dtype, count, width, {width}, {1}};
 }
 
-Matrix Tokens::loaded(int64_t batch, int64_t head, int64_t first, int64_t count,
-                      float *room) const {
+template <class T>
+Matrix Tokens::loaded(int64_t batch, int64_t head, int64_t first, int64_t count, void *room) const {
+  constexpr bool floats = std::is_same_v<T, float>;
   const int64_t width = parts_.width, full = full_width();
+  const auto load = [](const Heads &heads, int64_t at, int64_t elements, T *to) {
+    if constexpr (floats) load_head(heads, at, elements, to);
+    else copy_head(heads, at, elements, to);
+  };
   const Heads &own = listed_ ? parts_.heads[static_cast<size_t>(batch)] : parts_.heads[0];
   for (int64_t i = 0; i < count; ++i) {
-    float *to = room + i * full;
+    T *to = static_cast<T *>(room) + i * full;
     const int64_t logical = first + i;
     if (logical < prefix_) {
-      load_head(*parts_.prefix, parts_.prefix->at(0, head, logical), width, to);
-      factors_.apply(0, head, logical, 0, 0, width, to);
+      load(*parts_.prefix, parts_.prefix->at(0, head, logical), width, to);
+      if constexpr (floats) factors_.apply(0, head, logical, 0, 0, width, to);
       continue;
     }
     const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
@@ -248,12 +262,11 @@ Matrix Tokens::loaded(int64_t batch, int64_t head, int64_t first, int64_t count,
     } else if (!packed_) {
       token = place;
     }
-    load_head(own, own.at(row, head, place), width, to);
-    factors_.apply(batch, head, token, row, place, width, to);
-    if (parts_.rope)
-      load_head(*parts_.rope, parts_.rope->at(row, head, place), rope_width_, to + width);
+    load(own, own.at(row, head, place), width, to);
+    if constexpr (floats) factors_.apply(batch, head, token, row, place, width, to);
+    if (parts_.rope) load(*parts_.rope, parts_.rope->at(row, head, place), rope_width_, to + width);
   }
-  return {room, ACL_FLOAT, count, full, {full}, {1}};
+  return {room, floats ? ACL_FLOAT : ACL_BF16, count, full, {full}, {1}};
 }
 
 }  // namespace emu

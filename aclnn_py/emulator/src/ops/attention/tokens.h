@@ -33,6 +33,8 @@ Heads heads_of(const View &view, Arrangement form, int64_t width);
 Heads heads_of(const aclTensor &tensor, const View &view, Arrangement form, int64_t width);
 // The elements of the head that begins at `at`.
 void load_head(const Heads &heads, int64_t at, int64_t width, float *to);
+// The same for elements of 2 bytes, as they are.
+void copy_head(const Heads &heads, int64_t at, int64_t width, uint16_t *to);
 
 // The factors of keys or of values.
 class FactorTable {
@@ -82,10 +84,16 @@ class Tokens {
   bool plain() const {
     return !parts_.rope && !parts_.prefix && !factors_ && gemm_is_float(parts_.heads[0].dtype);
   }
+  // Whether rows are elements of bfloat16 as they are, of which a part lies elsewhere.
+  bool joined_brains() const {
+    return parts_.rope && !parts_.prefix && !factors_ && parts_.heads[0].dtype == ACL_BF16 &&
+           parts_.rope->dtype == ACL_BF16;
+  }
   int64_t full_width() const { return parts_.width + (parts_.rope ? rope_width_ : 0); }
   Matrix in_place(const Heads &from, int64_t at, int64_t count) const;
   Matrix gathered(int64_t batch, int64_t head, int64_t first, int64_t count, char *room) const;
-  Matrix loaded(int64_t batch, int64_t head, int64_t first, int64_t count, float *room) const;
+  template <class T>  // float, or uint16_t for elements as they are
+  Matrix loaded(int64_t batch, int64_t head, int64_t first, int64_t count, void *room) const;
   int64_t page(int64_t batch, int64_t token) const {
     return pages_.pages[static_cast<size_t>(batch * pages_.width + token / block_size_)];
   }
