@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aclnn_py.functional.activation_backward import *  # noqa: F403
     from aclnn_py.functional.arithmetic import *  # noqa: F403
     from aclnn_py.functional.attention import *  # noqa: F403
+    from aclnn_py.functional.boxes import *  # noqa: F403
     from aclnn_py.functional.caches import *  # noqa: F403
     from aclnn_py.functional.classification import *  # noqa: F403
     from aclnn_py.functional.comparison import *  # noqa: F403
@@ -124,6 +125,15 @@ _FUNCTIONS = {
         "incre_flash_attention",
         "prompt_flash_attention",
         "scaled_dot_product_attention",
+    ),
+    "boxes": (
+        "box_iou",
+        "complete_box_iou",
+        "multi_scale_deformable_attention",
+        "multi_scale_deformable_attention_backward",
+        "non_max_suppression",
+        "roi_align",
+        "roi_align_backward",
     ),
     "caches": ("scatter_pa_kv_cache",),
     "classification": (

@@ -131,7 +131,7 @@ _ELSEWHERE = {
 def test_every_function_of_the_table_is_tested() -> None:
     # These have a test file of their name.
     own = (
-        "activation_backward", "classification", "experts", "latent_attention",
+        "activation_backward", "boxes", "classification", "experts", "latent_attention",
         "latent_gradients", "quantisation", "rotary", "routing", "serving", "sparse_attention",
         "training", "window_gradients",
     )  # fmt: skip

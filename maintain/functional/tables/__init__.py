@@ -11,6 +11,7 @@ from maintain.functional.tables import (
     activation_backward,
     arithmetic,
     attention,
+    boxes,
     classification,
     comparison,
     conversion,
@@ -69,6 +70,7 @@ FAMILIES: dict[str, ModuleType] = {
         creation,
         windows,
         window_gradients,
+        boxes,
         training,
     )
 }
