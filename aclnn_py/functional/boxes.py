@@ -136,7 +136,7 @@ def roi_align_backward(
     aclnnRoiAlignV2Backward (``include/aclnnop/objdetect.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(grad_output=grad_output, boxes=boxes)
-    out = empty(input_shape, grad_output.dtype_name, device=grad_output.device)
+    out = empty(tuple(input_shape), grad_output.dtype_name, device=grad_output.device)
     ops.roi_align_v2_backward(
         channels_first(grad_output),
         boxes,
