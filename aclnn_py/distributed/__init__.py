@@ -34,11 +34,25 @@ if TYPE_CHECKING:
         weight_quant_matmul_all_reduce,
     )
     from aclnn_py.distributed.fused.all_to_all import all_to_all_matmul, matmul_all_to_all
+    from aclnn_py.distributed.fused.barriers import distribute_barrier
     from aclnn_py.distributed.fused.exchanges import (
         all_to_allv_grouped_matmul,
         grouped_matmul_all_to_allv,
         quant_all_reduce,
         quant_reduce_scatter,
+    )
+    from aclnn_py.distributed.fused.expert_halves import (
+        CombineSetup,
+        DispatchedRows,
+        DispatchSetup,
+        moe_distribute_combine_setup,
+        moe_distribute_combine_teardown,
+        moe_distribute_dispatch_setup,
+        moe_distribute_dispatch_teardown,
+    )
+    from aclnn_py.distributed.fused.expert_norm import (
+        CombinedNorm,
+        moe_distribute_combine_add_rms_norm,
     )
     from aclnn_py.distributed.fused.experts import (
         Dispatched,
@@ -78,10 +92,15 @@ _HOMES = {
     "recv": "distributed.point_to_point",
     "send": "distributed.point_to_point",
     # Communication and computation in one operator
+    "CombineSetup": "distributed.fused.expert_halves",
+    "CombinedNorm": "distributed.fused.expert_norm",
+    "DispatchSetup": "distributed.fused.expert_halves",
     "Dispatched": "distributed.fused.experts",
+    "DispatchedRows": "distributed.fused.expert_halves",
     "all_gather_matmul": "distributed.fused.all_gather",
     "all_to_all_matmul": "distributed.fused.all_to_all",
     "all_to_allv_grouped_matmul": "distributed.fused.exchanges",
+    "distribute_barrier": "distributed.fused.barriers",
     "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
     "grouped_matmul_all_to_allv": "distributed.fused.exchanges",
     "matmul_all_reduce": "distributed.fused.all_reduce",
@@ -89,7 +108,12 @@ _HOMES = {
     "matmul_all_to_all": "distributed.fused.all_to_all",
     "matmul_reduce_scatter": "distributed.fused.reduce_scatter",
     "moe_distribute_combine": "distributed.fused.experts",
+    "moe_distribute_combine_add_rms_norm": "distributed.fused.expert_norm",
+    "moe_distribute_combine_setup": "distributed.fused.expert_halves",
+    "moe_distribute_combine_teardown": "distributed.fused.expert_halves",
     "moe_distribute_dispatch": "distributed.fused.experts",
+    "moe_distribute_dispatch_setup": "distributed.fused.expert_halves",
+    "moe_distribute_dispatch_teardown": "distributed.fused.expert_halves",
     "quant_all_reduce": "distributed.fused.exchanges",
     "quant_matmul_all_reduce": "distributed.fused.all_reduce",
     "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
@@ -105,9 +129,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "CombineSetup",
+    "CombinedNorm",
     "Communicator",
     "CommunicatorConfig",
+    "DispatchSetup",
     "Dispatched",
+    "DispatchedRows",
     "RankEnvironment",
     "RankEnvironmentError",
     "RankLostError",
@@ -125,6 +153,7 @@ __all__ = [
     "batch_send_recv",
     "broadcast",
     "detect_environment",
+    "distribute_barrier",
     "grouped_mat_mul_all_reduce",
     "grouped_matmul_all_to_allv",
     "matmul_all_reduce",
@@ -132,7 +161,12 @@ __all__ = [
     "matmul_all_to_all",
     "matmul_reduce_scatter",
     "moe_distribute_combine",
+    "moe_distribute_combine_add_rms_norm",
+    "moe_distribute_combine_setup",
+    "moe_distribute_combine_teardown",
     "moe_distribute_dispatch",
+    "moe_distribute_dispatch_setup",
+    "moe_distribute_dispatch_teardown",
     "quant_all_reduce",
     "quant_matmul_all_reduce",
     "quant_matmul_all_reduce_add_rms_norm",

@@ -17,6 +17,7 @@ from aclnn_py.functional.latent import (
     with_width,
 )
 from aclnn_py.operators.describe.argument_errors import expect_flags, expect_tensors, expect_whole
+from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
@@ -27,6 +28,8 @@ __all__ = [
     "mla_prolog_v3",
     "quant_lightning_indexer",
     "sparse_flash_attention",
+    "sparse_flash_mla",
+    "sparse_flash_mla_metadata",
 ]
 
 
@@ -843,3 +846,296 @@ def sparse_flash_attention(
             stream=stream,
         )
     return attention_out, softmax_max, softmax_sum
+
+
+def sparse_flash_mla_metadata(
+    num_heads_q: int,
+    *,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_ori_kv: Tensor | None = None,
+    cu_seqlens_cmp_kv: Tensor | None = None,
+    seqused_ori_kv: Tensor | None = None,
+    seqused_cmp_kv: Tensor | None = None,
+    cmp_residual_kv: Tensor | None = None,
+    batch_size: int = 0,
+    max_seqlen_q: int = 0,
+    max_seqlen_ori_kv: int = 0,
+    max_seqlen_cmp_kv: int = 0,
+    cmp_topk: int = 0,
+    cmp_ratio: int = 1,
+    ori_mask_mode: int = 4,
+    cmp_mask_mode: int = 3,
+    ori_win_left: int = 127,
+    ori_win_right: int = 0,
+    layout_q: str = "BSND",
+    layout_kv: str = "BSND",
+    has_cmp_kv: bool = False,
+    device: Device | None = None,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Share out the work of `sparse_flash_mla` to the cores.
+
+    Parameters
+    ----------
+    num_heads_q : int
+        Number of heads of the queries.
+    cu_seqlens_q : Tensor, optional
+        Where each query begins, and the end, int32; for 'TND'. 1 dimension; dtype int32.
+    cu_seqlens_ori_kv : Tensor, optional
+        The same of the keys. 1 dimension; dtype int32.
+    cu_seqlens_cmp_kv : Tensor, optional
+        The same of the compressed keys. 1 dimension; dtype int32.
+    seqused_ori_kv : Tensor, optional
+        Number of keys of each sequence, int32. 1 dimension; dtype int32.
+    seqused_cmp_kv : Tensor, optional
+        Number of compressed keys of each sequence, int32. 1 dimension; dtype int32.
+    cmp_residual_kv : Tensor, optional
+        Tokens behind the last compressed key of each sequence, int32. 1 dimension; dtype int32.
+    batch_size : int, default 0
+        Number of sequences, where no list says it.
+    max_seqlen_q : int, default 0
+        Length of the queries, where no list says it.
+    max_seqlen_ori_kv : int, default 0
+        Length of the keys, where no list says it.
+    max_seqlen_cmp_kv : int, default 0
+        Number of compressed keys, where no list says it.
+    cmp_topk : int, default 0
+        Number of compressed keys that are chosen; 0 for all of them.
+    cmp_ratio : int, default 1
+        Tokens that make a compressed key.
+    ori_mask_mode : int, default 4
+        4: a window. On a 950 also 0: no mask, and 3: no later keys.
+    cmp_mask_mode : int, default 3
+        3: no later keys. On a 950 also 0: no mask.
+    ori_win_left : int, default 127
+        Tokens of the window in front; on a 950 any number, and -1 for all.
+    ori_win_right : int, default 0
+        Tokens of the window behind.
+    layout_q : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_kv : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BBND' (pages).
+    has_cmp_kv : bool, default False
+        Whether there are compressed keys.
+    device : Device | None, default None
+        Device of the result; default is the current one of this thread.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        int32, shape ``(1024,)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSparseFlashMlaMetadata (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_optional(
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_ori_kv=cu_seqlens_ori_kv,
+        cu_seqlens_cmp_kv=cu_seqlens_cmp_kv,
+        seqused_ori_kv=seqused_ori_kv,
+        seqused_cmp_kv=seqused_cmp_kv,
+        cmp_residual_kv=cmp_residual_kv,
+    )
+    out = empty((1024,), "int32", device=device)
+    ops.sparse_flash_mla_metadata(
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_ori_kv=cu_seqlens_ori_kv,
+        cu_seqlens_cmp_kv=cu_seqlens_cmp_kv,
+        seqused_q=None,
+        seqused_ori_kv=seqused_ori_kv,
+        seqused_cmp_kv=seqused_cmp_kv,
+        cmp_residual_kv=cmp_residual_kv,
+        ori_topk_length=None,
+        cmp_topk_length=None,
+        num_heads_q=num_heads_q,
+        num_heads_kv=1,
+        head_dim=512,
+        batch_size=batch_size,
+        max_seqlen_q=max_seqlen_q,
+        max_seqlen_ori_kv=max_seqlen_ori_kv,
+        max_seqlen_cmp_kv=max_seqlen_cmp_kv,
+        ori_topk=0,
+        cmp_topk=cmp_topk,
+        cmp_ratio=cmp_ratio,
+        ori_mask_mode=ori_mask_mode,
+        cmp_mask_mode=cmp_mask_mode,
+        ori_win_left=ori_win_left,
+        ori_win_right=ori_win_right,
+        layout_q=layout_q,
+        layout_kv=layout_kv,
+        has_ori_kv=True,
+        has_cmp_kv=has_cmp_kv,
+        meta_data=out,
+        stream=stream,
+    )
+    return out
+
+
+def sparse_flash_mla(
+    query: Tensor,
+    ori_kv: Tensor,
+    sinks: Tensor,
+    metadata: Tensor,
+    *,
+    cmp_kv: Tensor | None = None,
+    cmp_sparse_indices: Tensor | None = None,
+    ori_block_table: Tensor | None = None,
+    cmp_block_table: Tensor | None = None,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_ori_kv: Tensor | None = None,
+    cu_seqlens_cmp_kv: Tensor | None = None,
+    seqused_ori_kv: Tensor | None = None,
+    seqused_cmp_kv: Tensor | None = None,
+    cmp_residual_kv: Tensor | None = None,
+    softmax_scale: float = 1.0,
+    cmp_ratio: int = 1,
+    ori_mask_mode: int = 4,
+    cmp_mask_mode: int = 3,
+    ori_win_left: int = 127,
+    ori_win_right: int = 0,
+    layout_q: str = "BSND",
+    layout_kv: str = "BSND",
+    return_softmax_lse: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Attend over a window of keys and over compressed keys, all of them or chosen ones.
+
+    Parameters
+    ----------
+    query : Tensor
+        Shape as ``layout_q`` says, 512 elements to a head, the last 64 of them rotary. Dtype
+        bfloat16 | float16.
+    ori_kv : Tensor
+        Keys, which are also the values; shape as ``layout_kv`` says, one head. Dtype bfloat16 |
+        float16.
+    sinks : Tensor
+        A score of each head that takes part in the softmax without a value, float32. 1 dimension;
+        dtype float32.
+    metadata : Tensor
+        What `sparse_flash_mla_metadata` gave for the same lengths. 1 dimension; dtype int32.
+    cmp_kv : Tensor, optional
+        Compressed keys, with a layout as that of ``ori_kv``. Dtype bfloat16 | float16.
+    cmp_sparse_indices : Tensor, optional
+        The compressed keys that each token chooses, int32. Dtype int32.
+    ori_block_table : Tensor, optional
+        Pages of ``ori_kv`` of each sequence, int32. Dtype int32.
+    cmp_block_table : Tensor, optional
+        Pages of ``cmp_kv`` of each sequence, int32. Dtype int32.
+    cu_seqlens_q : Tensor, optional
+        Where each query begins, and the end, int32; for 'TND'. 1 dimension; dtype int32.
+    cu_seqlens_ori_kv : Tensor, optional
+        The same of the keys. 1 dimension; dtype int32.
+    cu_seqlens_cmp_kv : Tensor, optional
+        The same of the compressed keys. 1 dimension; dtype int32.
+    seqused_ori_kv : Tensor, optional
+        Number of keys of each sequence, int32. 1 dimension; dtype int32.
+    seqused_cmp_kv : Tensor, optional
+        Number of compressed keys of each sequence, int32. 1 dimension; dtype int32.
+    cmp_residual_kv : Tensor, optional
+        Tokens behind the last compressed key of each sequence, int32. 1 dimension; dtype int32.
+    softmax_scale : float, default 1.0
+        Factor of the products.
+    cmp_ratio : int, default 1
+        Tokens that make a compressed key.
+    ori_mask_mode : int, default 4
+        4: a window. On a 950 also 0: no mask, and 3: no later keys.
+    cmp_mask_mode : int, default 3
+        3: no later keys. On a 950 also 0: no mask.
+    ori_win_left : int, default 127
+        Tokens of the window in front; on a 950 any number, and -1 for all.
+    ori_win_right : int, default 0
+        Tokens of the window behind.
+    layout_q : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_kv : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BBND' (pages).
+    return_softmax_lse : bool, default False
+        Whether to give the logarithm too.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    attention_out : Tensor
+        Shape and dtype of ``query``.
+    softmax_lse : Tensor
+        Logarithm of the sum of exponentials, float32; shape ``(batch, 1, tokens, heads)``, or ``(1,
+        tokens, heads)`` with 'TND'. Without elements unless ``return_softmax_lse`` is set.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnSparseFlashMla (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, ori_kv=ori_kv, sinks=sinks, metadata=metadata)
+    expect_optional(
+        cmp_kv=cmp_kv,
+        cmp_sparse_indices=cmp_sparse_indices,
+        ori_block_table=ori_block_table,
+        cmp_block_table=cmp_block_table,
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_ori_kv=cu_seqlens_ori_kv,
+        cu_seqlens_cmp_kv=cu_seqlens_cmp_kv,
+        seqused_ori_kv=seqused_ori_kv,
+        seqused_cmp_kv=seqused_cmp_kv,
+        cmp_residual_kv=cmp_residual_kv,
+    )
+    expect_flags(return_softmax_lse=return_softmax_lse)
+    attention_out = empty(query.shape, query.dtype_name, device=query.device)
+    softmax_lse = empty(
+        if_asked(return_softmax_lse, *query.shape[:-3], 1, *query.shape[-3:-1]),
+        "float32",
+        device=query.device,
+    )
+    ops.sparse_flash_mla(
+        q=query,
+        ori_kv=ori_kv,
+        cmp_kv=cmp_kv,
+        ori_sparse_indices=None,
+        cmp_sparse_indices=cmp_sparse_indices,
+        ori_block_table=ori_block_table,
+        cmp_block_table=cmp_block_table,
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_ori_kv=cu_seqlens_ori_kv,
+        cu_seqlens_cmp_kv=cu_seqlens_cmp_kv,
+        seqused_q=None,
+        seqused_ori_kv=seqused_ori_kv,
+        seqused_cmp_kv=seqused_cmp_kv,
+        cmp_residual_kv=cmp_residual_kv,
+        ori_topk_length=None,
+        cmp_topk_length=None,
+        sinks=sinks,
+        metadata=metadata,
+        softmax_scale=softmax_scale,
+        cmp_ratio=cmp_ratio,
+        ori_mask_mode=ori_mask_mode,
+        cmp_mask_mode=cmp_mask_mode,
+        ori_win_left=ori_win_left,
+        ori_win_right=ori_win_right,
+        layout_q=layout_q,
+        layout_kv=layout_kv,
+        topk_value_mode=1,
+        return_softmax_lse=return_softmax_lse,
+        attn_out_out=attention_out,
+        softmax_lse_out=softmax_lse if return_softmax_lse else None,
+        stream=stream,
+    )
+    return attention_out, softmax_lse

@@ -6,7 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aclnn_py.errors import InvalidArgumentError
-from aclnn_py.operators.describe.argument_errors import expect_whole, whole_numbers
+from aclnn_py.operators.describe.argument_errors import (
+    expect_flags,
+    expect_tensors,
+    expect_whole,
+    whole_numbers,
+)
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -14,6 +19,7 @@ __all__ = [
     "counts_shape",
     "expanded_shape",
     "finalized_rows",
+    "mapped_rows",
     "permuted_rows",
 ]
 
@@ -83,3 +89,16 @@ def _not_negative(name: str, value: int) -> int:
     if value < 0:
         raise InvalidArgumentError(f"{name}: {value} is negative; give 0 or more")
     return value
+
+
+def mapped_rows(routing_map: Tensor, num_out_tokens: int, drop_and_pad: bool) -> int:
+    """Rows of tokens that a map sends to experts: as many for each token, or for each expert."""
+    expect_tensors(routing_map=routing_map)
+    expect_whole(num_out_tokens=num_out_tokens)
+    expect_flags(drop_and_pad=drop_and_pad)
+    if routing_map.ndim != 2:
+        raise InvalidArgumentError(
+            f"routing_map: expected shape (tokens, experts), got {routing_map.shape}"
+        )
+    parts = max(1, routing_map.shape[1 if drop_and_pad else 0])
+    return num_out_tokens // parts * parts

@@ -9,7 +9,13 @@ from math import prod
 
 from aclnn_py import ops
 from aclnn_py.functional.arguments import expect_optional
-from aclnn_py.functional.routed import counts_shape, expanded_shape, finalized_rows, permuted_rows
+from aclnn_py.functional.routed import (
+    counts_shape,
+    expanded_shape,
+    finalized_rows,
+    mapped_rows,
+    permuted_rows,
+)
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -22,7 +28,10 @@ __all__ = [
     "moe_gating_top_k_softmax",
     "moe_init_routing",
     "moe_token_permute",
+    "moe_token_permute_with_routing_map",
     "moe_token_unpermute",
+    "moe_token_unpermute_with_routing_map",
+    "moe_update_expert",
 ]
 
 
@@ -500,3 +509,238 @@ def moe_compute_expert_tokens(
     out = empty((num_experts,), "int32", device=sorted_experts.device)
     ops.moe_compute_expert_tokens(sorted_experts, num_experts, out, stream=stream)
     return out
+
+
+def moe_token_permute_with_routing_map(
+    tokens: Tensor,
+    routing_map: Tensor,
+    num_out_tokens: int,
+    *,
+    probs: Tensor | None = None,
+    drop_and_pad: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Copy tokens to the experts that a map of zeros and ones names.
+
+    Parameters
+    ----------
+    tokens : Tensor
+        Shape ``(tokens, width)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+    routing_map : Tensor
+        Whether a token goes to an expert, bool or int8, shape ``(tokens, experts)``. 2 dimensions;
+        dtype int8 | bool.
+    num_out_tokens : int
+        Number of rows.
+    probs : Tensor, optional
+        Probabilities, shape ``(tokens, experts)``. 2 dimensions; dtype bfloat16 | float16 |
+        float32.
+    drop_and_pad : bool, default False
+        Whether every expert gets the same number of rows.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    permuted_tokens : Tensor
+        Rows of tokens in the order of their experts; shape ``(rows, width)``, dtype of ``tokens``;
+        ``rows`` is the multiple below ``num_out_tokens`` of the tokens, or, with ``drop_and_pad``,
+        of the experts.
+    permuted_probs : Tensor
+        Probability of each row, shape ``(rows,)``, dtype of ``probs``; without elements when there
+        are none.
+    sorted_indices : Tensor
+        Where the copies of each token lie, or, with ``drop_and_pad``, the token of each row; int32,
+        shape ``(rows,)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMoeTokenPermuteWithRoutingMap (``include/aclnnop/moe.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(tokens=tokens, routing_map=routing_map)
+    expect_optional(probs=probs)
+    rows = mapped_rows(routing_map, num_out_tokens, drop_and_pad)
+    permuted_tokens = empty((rows, *tokens.shape[1:]), tokens.dtype_name, device=tokens.device)
+    permuted_probs = empty(
+        (rows,) if probs is not None else (0,),
+        probs.dtype_name if probs is not None else "float32",
+        device=tokens.device,
+    )
+    sorted_indices = empty((rows,), "int32", device=tokens.device)
+    ops.moe_token_permute_with_routing_map(
+        tokens,
+        routing_map,
+        probs,
+        num_out_tokens,
+        drop_and_pad,
+        permuted_tokens,
+        permuted_probs if probs is not None else None,
+        sorted_indices,
+        stream=stream,
+    )
+    return permuted_tokens, permuted_probs, sorted_indices
+
+
+def moe_token_unpermute_with_routing_map(
+    permuted_tokens: Tensor,
+    sorted_indices: Tensor,
+    num_tokens: int,
+    *,
+    routing_map: Tensor | None = None,
+    probs: Tensor | None = None,
+    padded_mode: bool = False,
+    stream: Stream | None = None,
+) -> Tensor:
+    """Add up the copies of each token that `moe_token_permute_with_routing_map` made.
+
+    Parameters
+    ----------
+    permuted_tokens : Tensor
+        Rows of tokens in the order of their experts; shape ``(rows, width)``.
+    sorted_indices : Tensor
+        What `moe_token_permute_with_routing_map` gave, int32, shape ``(rows,)``.
+    num_tokens : int
+        Number of tokens.
+    routing_map : Tensor, optional
+        What the permutation got; needed with ``probs``.
+    probs : Tensor, optional
+        Weights of the copies, shape ``(tokens, experts)``.
+    padded_mode : bool, default False
+        ``drop_and_pad`` of the permutation.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(num_tokens, width)``, dtype of ``permuted_tokens``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMoeTokenUnpermuteWithRoutingMap (``include/aclnnop/moe.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(permuted_tokens=permuted_tokens, sorted_indices=sorted_indices)
+    expect_optional(routing_map=routing_map, probs=probs)
+    expect_whole(num_tokens=num_tokens)
+    out = empty(
+        (num_tokens, permuted_tokens.shape[-1]),
+        permuted_tokens.dtype_name,
+        device=permuted_tokens.device,
+    )
+    rows = empty((permuted_tokens.shape[0],), "int32", device=permuted_tokens.device)
+    owners = empty((permuted_tokens.shape[0],), "int32", device=permuted_tokens.device)
+    factors = empty(
+        (permuted_tokens.shape[0],),
+        probs.dtype_name if probs is not None else "float32",
+        device=permuted_tokens.device,
+    )
+    ops.moe_token_unpermute_with_routing_map(
+        permuted_tokens=permuted_tokens,
+        sorted_indices=sorted_indices,
+        routing_map=routing_map,
+        probs=probs,
+        padded_mode=padded_mode,
+        restore_shape=(num_tokens, permuted_tokens.shape[-1]) if padded_mode else None,
+        unpermuted_tokens=out,
+        out_index=rows,
+        permute_token_id=owners,
+        permute_probs=factors,
+        stream=stream,
+    )
+    return out
+
+
+def moe_update_expert(
+    expert_ids: Tensor,
+    eplb_table: Tensor,
+    local_rank_id: int,
+    world_size: int,
+    *,
+    balance_mode: int = 0,
+    expert_scales: Tensor | None = None,
+    pruning_threshold: Tensor | None = None,
+    active_mask: Tensor | None = None,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Choose a copy of each expert, and leave out experts of little weight.
+
+    Parameters
+    ----------
+    expert_ids : Tensor
+        Experts of each token, int32 or int64, shape ``(tokens, k)``. 2 dimensions; dtype int32 |
+        int64.
+    eplb_table : Tensor
+        Number of copies of each expert and then the copies, int32, shape ``(experts, width)``. 2
+        dimensions; dtype int32.
+    local_rank_id : int
+        Number of this rank.
+    world_size : int
+        Number of ranks.
+    balance_mode : int, default 0
+        0: a rank takes the copy that its number names. 1: a token does.
+    expert_scales : Tensor, optional
+        Weights of the choices, shape of ``expert_ids``. 2 dimensions; dtype float16 | bfloat16 |
+        float32.
+    pruning_threshold : Tensor, optional
+        A choice is left out whose weight is below the sum of the token's weights times this,
+        float32, shape ``(k,)`` or ``(1, k)``. 1 to 2 dimensions; dtype float32.
+    active_mask : Tensor, optional
+        Which tokens take part, bool, shape ``(tokens,)``. 1 dimension; dtype bool.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    balanced_expert_ids : Tensor
+        The copies; shape and dtype of ``expert_ids``.
+    balanced_active_mask : Tensor
+        Which choices are kept, bool, shape of ``expert_ids``; undefined without
+        ``pruning_threshold``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMoeUpdateExpert (``include/aclnnop/mc2.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(expert_ids=expert_ids, eplb_table=eplb_table)
+    expect_optional(
+        expert_scales=expert_scales, pruning_threshold=pruning_threshold, active_mask=active_mask
+    )
+    balanced_expert_ids = empty(expert_ids.shape, expert_ids.dtype_name, device=expert_ids.device)
+    balanced_active_mask = empty(expert_ids.shape, "bool", device=expert_ids.device)
+    ops.moe_update_expert(
+        expert_ids=expert_ids,
+        eplb_table=eplb_table,
+        expert_scales=expert_scales,
+        pruning_threshold=pruning_threshold,
+        active_mask=active_mask,
+        local_rank_id=local_rank_id,
+        world_size=world_size,
+        balance_mode=balance_mode,
+        balanced_expert_ids=balanced_expert_ids,
+        balanced_active_mask=balanced_active_mask,
+        stream=stream,
+    )
+    return balanced_expert_ids, balanced_active_mask

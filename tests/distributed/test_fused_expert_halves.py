@@ -135,6 +135,26 @@ def check(layer: Layer, comm: Communicator) -> None:
     same(out, combined(layer, rank, result, dtype=dtype, shared_x=shared))
 
 
+def check_functions(comm: Communicator) -> None:
+    """`distributed` gives what the whole operators give."""
+    layer, rank = layer_of([8] * comm.world_size), comm.rank
+    x, ids = ap.from_numpy(layer.x[rank]), ap.from_numpy(layer.ids[rank])
+    weights = ap.from_numpy(layer.weights[rank])
+    way = {"group_ep": comm, "moe_expert_num": EXPERTS}
+    d = ap.distributed
+    sent = d.moe_distribute_dispatch_setup(x, ids, **way)
+    got = d.moe_distribute_dispatch_teardown(x, ids, sent, **way)
+    whole = dispatch(layer, comm, 2)
+    rows, _, counts = expanded(layer, rank)
+    same(got.expand_x[: len(rows)], rows)
+    np.testing.assert_array_equal(got.expert_token_nums.numpy(), counts)
+    setup = d.moe_distribute_combine_setup(got.expand_x, ids, got, **way)
+    out = d.moe_distribute_combine_teardown(got.expand_x, ids, sent, setup, weights, **way)
+    same(out, combine(layer, comm, whole, got.expand_x, 2).numpy())
+    with pytest.raises(TypeError, match="setup: expected the result of"):
+        d.moe_distribute_dispatch_teardown(x, ids, got, **way)
+
+
 def check_rows_on_their_way(comm: Communicator) -> None:
     """What setup gives: rows sorted by expert, and the place of each among those of its expert."""
     layer = layer_of([8, 8])
@@ -227,7 +247,7 @@ def other_layers(comm: Communicator) -> None:
 
 def _threads(rank: int, ranks: int) -> None:
     for count, cases in (
-        (2, [every_layer, check_rows_on_their_way, check_strided, refusals]),
+        (2, [every_layer, check_functions, check_rows_on_their_way, check_strided, refusals]),
         (2, [check_foreign_commands]),
         (2, [check_foreign_rows]),
         (8, [other_layers]),

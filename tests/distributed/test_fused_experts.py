@@ -156,6 +156,28 @@ def check_norm(comm: Communicator) -> None:
             )
 
 
+def check_function_with_norm(comm: Communicator) -> None:
+    """`distributed` gives what its parts give."""
+    layer, rank = even(comm.world_size, dtype=BF16), comm.rank
+    x, ids = ap.from_numpy(layer.x[rank]), ap.from_numpy(layer.ids[rank])
+    weights = ap.from_numpy(layer.weights[rank])
+    sent = ap.distributed.moe_distribute_dispatch(x, ids, comm, moe_expert_num=layer.experts)
+    way = {"moe_expert_num": layer.experts}
+    plain = ap.distributed.moe_distribute_combine(sent.expand_x, ids, sent, weights, comm, **way)
+    residual = ap.from_numpy(tokens(40 + rank, 5, BF16).reshape(5, 1, WIDTH))
+    gamma = ap.from_numpy(tokens(50, 1, BF16)[0])
+    got = ap.distributed.moe_distribute_combine_add_rms_norm(
+        sent.expand_x, ids, sent, weights, residual, gamma, comm, norm_eps=1e-5, **way
+    )
+    wanted = [ap.empty((5, 1, WIDTH), "bfloat16"), ap.empty((5, 1, 1), "float32")]
+    wanted.append(ap.empty((5, 1, WIDTH), "bfloat16"))
+    ap.ops.add_rms_norm(plain.reshape(5, 1, WIDTH), residual, gamma, 1e-5, *wanted)
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(
+            one.numpy().astype(np.float32), other.numpy().astype(np.float32)
+        )
+
+
 def check_barriers(comm: Communicator) -> None:
     """They change nothing; that they wait is tested below."""
     ranks = comm.world_size
@@ -182,6 +204,7 @@ def everything(comm: Communicator) -> None:
     for version in (3, 4):
         check_round_trip(even(ranks, each=4, zero=2, copy=3), comm, version, special=True)
     check_norm(comm)
+    check_function_with_norm(comm)
     check_barriers(comm)
 
 
@@ -402,7 +425,7 @@ def test_a_barrier_holds_until_all_ranks_have_come(run_threads: Any) -> None:
             if comm.rank == 1:
                 time.sleep(0.3)
             times.append(time.monotonic())
-            ap.ops.distribute_barrier(ap.zeros((2,), np.float32), comm.name, 2)
+            ap.distributed.distribute_barrier(ap.zeros((2,), np.float32), comm)
             comm.device.synchronize()
             times.append(time.monotonic())
         return times
@@ -429,10 +452,8 @@ def test_a_barrier_names_who_did_not_come_in_time(run_threads: Any) -> None:
         if comm.rank == 1:
             time.sleep(1.5)
         x = ap.zeros((1,), np.float32)
-        limit = ap.from_numpy(np.array([300_000], np.int32))
-        whole = ap.from_numpy(np.zeros(8, np.int32))
         with pytest.raises(ap.errors.AclnnPyError) as caught:
-            ap.ops.distribute_barrier_v2(x, limit, whole, comm.name, 2)
+            ap.distributed.distribute_barrier(x, comm, time_out=300_000)
             comm.device.synchronize()
         return str(caught.value)
 

@@ -201,3 +201,53 @@ def test_wrong_shapes_are_named() -> None:
         f.sparse_flash_attention(x, x, x, x, layout_query="TND", return_softmax_lse=True)
     with pytest.raises(InvalidArgumentError, match=r"weight_uk: shape \(2, 4\); expected"):
         f.mla_prolog(*[x] * 12)
+
+
+@pytest.mark.parametrize("layout", ["BSND", "TND"])
+def test_attention_over_a_window_and_compressed_keys(layout: str) -> None:
+    lengths, keys = ((3, 3), (180, 180)) if layout == "BSND" else ((3, 1), (180, 33))
+    s = Sequences(layout, layout, BF16, width=512, lengths=lengths, keys=keys)
+    groups = [n // 128 for n in keys]
+    c = Sequences(layout, layout, BF16, width=512, keys=(max(groups),) * 2, seed=4)
+    sinks = s.rng.standard_normal(s.heads).astype(np.float32)
+    packed: dict[str, Any] = {}
+    counts = [max(groups)] * 2
+    if layout == "TND":
+        packed = {
+            f"cu_seqlens_{name}": place(np.cumsum([0, *found]).astype(np.int32))
+            for name, found in (("q", lengths), ("ori_kv", keys), ("cmp_kv", counts))
+        }
+
+    def tensor(of: Sequences) -> ap.Tensor:
+        if layout == "TND":
+            return place(of.key_tensor(of.k))
+        return place(np.stack([keys[:, None] for keys in of.k]))
+
+    shared = {
+        "layout_q": layout, "layout_kv": layout, "cmp_ratio": 128,
+        "cmp_residual_kv": place(np.array([n % 128 for n in keys], np.int32)), **packed,
+    }  # fmt: skip
+    tasks = f.sparse_flash_mla_metadata(
+        s.heads, batch_size=2, max_seqlen_q=3, max_seqlen_ori_kv=180, max_seqlen_cmp_kv=1,
+        has_cmp_kv=True, **shared,
+    )  # fmt: skip
+    assert tasks.shape == (1024,)
+    assert tasks.numpy()[0] == 1
+    out, lse = f.sparse_flash_mla(
+        place(np.concatenate(s.q) if layout == "TND" else np.stack(s.q)),
+        tensor(s), place(sinks), tasks, cmp_kv=tensor(c), softmax_scale=0.05, return_softmax_lse=True, **shared,
+    )  # fmt: skip
+    for b, n in enumerate(lengths):
+        own, far = s.k[b].astype(np.float64), c.k[b].astype(np.float64)
+        whole = counts[b] * 128 + keys[b] % 128
+        for t in range(n):
+            end = keys[b] - n + t + 1
+            seen = max(0, min(counts[b], (whole - n + t + 1) // 128))
+            met = np.concatenate([own[max(end - 128, 0) : end], far[:seen]])
+            score = 0.05 * s.q[b][t].astype(np.float64) @ met.T
+            most = np.maximum(score.max(-1), sinks)
+            powers = np.exp(score - most[:, None])
+            total = powers.sum(-1) + np.exp(sinks - most)
+            assert_close(s.rows(out.numpy(), b)[t], powers @ met / total[:, None], scale=2.0)
+            at = (0, sum(lengths[:b]) + t) if layout == "TND" else (b, 0, t)
+            assert_close(lse.numpy()[at], most + np.log(total), scale=9.0)

@@ -110,6 +110,49 @@ def test_permutation_and_back(x: Array) -> None:
     assert_same(kept.numpy(), x[ORDER[:4] // K])
 
 
+def test_a_map_names_the_experts(x: Array) -> None:
+    routes = np.zeros((TOKENS, EXPERTS), np.bool_)
+    np.put_along_axis(routes, CHOSEN, True, axis=1)
+    chosen = int(routes.sum(axis=1)[0])
+    probs = np.random.default_rng(4).uniform(0, 1, routes.shape).astype(np.float32)
+    given = {"probs": place(probs)}
+    count = TOKENS * chosen
+    rows, factors, places = functional.moe_token_permute_with_routing_map(
+        place(x), place(routes), count, **given
+    )
+    owners = np.broadcast_to(np.arange(TOKENS), (EXPERTS, TOKENS))[routes.T]
+    assert_same(rows.numpy(), x[owners])
+    assert_same(factors.numpy(), probs.T[routes.T])
+    back = functional.moe_token_unpermute_with_routing_map(
+        rows, places, TOKENS, routing_map=place(routes), **given
+    )
+    exact = wide(x) * (wide(probs) * routes).sum(axis=1, keepdims=True)
+    assert_close(back.numpy(), exact, scale=2)
+    rows, factors, places = functional.moe_token_permute_with_routing_map(
+        place(x), place(np.ones((TOKENS, EXPERTS), np.bool_)), 2 * EXPERTS, drop_and_pad=True
+    )
+    assert rows.shape == (2 * EXPERTS, WIDTH)
+    assert factors.shape == (0,)
+    assert_same(places.numpy(), np.tile(np.array([0, 1], np.int32), EXPERTS))
+    with pytest.raises(ValueError, match="routing_map: expected shape"):
+        functional.moe_token_permute_with_routing_map(place(x), place(np.ones(3, np.int8)), 3)
+
+
+def test_copies_of_experts() -> None:
+    table = np.array([[1, 4, -1], [2, 0, 5], [2, 1, 3]], np.int32)
+    ids = np.array([[0, 1], [2, 1], [1, 0]], np.int32)
+    scales = np.array([[0.9, 0.1], [0.5, 0.5], [0.3, 0.7]], np.float32)
+    copies, _ = functional.moe_update_expert(place(ids), place(table), 0, 2, balance_mode=1)
+    wanted = [[table[e, 1 + t % table[e, 0]] for e in row] for t, row in enumerate(ids)]
+    assert_same(copies.numpy(), np.array(wanted, np.int32))
+    threshold = np.array([0.2, 0.2], np.float32)
+    _, kept = functional.moe_update_expert(
+        place(ids), place(table), 0, 2, balance_mode=1, expert_scales=place(scales),
+        pruning_threshold=place(threshold), active_mask=place(np.ones(3, np.bool_)),
+    )  # fmt: skip
+    assert_same(kept.numpy(), scales >= scales.sum(axis=1, keepdims=True) * threshold)
+
+
 def test_expert_tokens() -> None:
     owners = place(np.repeat(np.arange(EXPERTS), COUNTS).astype(np.int32))
     ends = functional.moe_compute_expert_tokens(owners, EXPERTS)

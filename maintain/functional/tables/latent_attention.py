@@ -126,6 +126,22 @@ def _sparse(version: str, sinks: str) -> str:
     )
 
 
+_MLA = {
+    "cu_seqlens_q": "Where each query begins, and the end, int32; for 'TND'.",
+    "cu_seqlens_ori_kv": "The same of the keys.",
+    "cu_seqlens_cmp_kv": "The same of the compressed keys.",
+    "seqused_ori_kv": "Number of keys of each sequence, int32.",
+    "seqused_cmp_kv": "Number of compressed keys of each sequence, int32.",
+    "cmp_residual_kv": "Tokens behind the last compressed key of each sequence, int32.",
+    "cmp_ratio": "Tokens that make a compressed key.",
+    "ori_mask_mode": "4: a window. On a 950 also 0: no mask, and 3: no later keys.",
+    "cmp_mask_mode": "3: no later keys. On a 950 also 0: no mask.",
+    "ori_win_left": "Tokens of the window in front; on a 950 any number, and -1 for all.",
+    "ori_win_right": "Tokens of the window behind.",
+    "layout_q": "'BSND' or 'TND' (packed sequences).",
+    "layout_kv": "'BSND', 'TND' or 'PA_BBND' (pages).",
+}
+
 ROWS = (
     Row(
         "mla_prolog",
@@ -279,5 +295,82 @@ ROWS = (
             "next_tokens": "How many keys after its own a token sees; the operator takes all only.",
             "return_softmax_lse": "Whether to give the maxima and sums; not with pages.",
         },
+    ),
+    Row(
+        "sparse_flash_mla_metadata",
+        "num_heads_q: int, *, cu_seqlens_q: Tensor | None = None, "
+        "cu_seqlens_ori_kv: Tensor | None = None, cu_seqlens_cmp_kv: Tensor | None = None, "
+        "seqused_ori_kv: Tensor | None = None, seqused_cmp_kv: Tensor | None = None, "
+        "cmp_residual_kv: Tensor | None = None, batch_size: int = 0, max_seqlen_q: int = 0, "
+        "max_seqlen_ori_kv: int = 0, max_seqlen_cmp_kv: int = 0, cmp_topk: int = 0, "
+        "cmp_ratio: int = 1, ori_mask_mode: int = 4, cmp_mask_mode: int = 3, "
+        "ori_win_left: int = 127, ori_win_right: int = 0, layout_q: str = 'BSND', "
+        "layout_kv: str = 'BSND', has_cmp_kv: bool = False, device: Device | None = None",
+        "Share out the work of `sparse_flash_mla` to the cores.",
+        (Output("int32, shape ``(1024,)``.", "(1024,)", "'int32'"),),
+        (
+            "sparse_flash_mla_metadata(cu_seqlens_q, cu_seqlens_ori_kv, cu_seqlens_cmp_kv, None, "
+            "seqused_ori_kv, seqused_cmp_kv, cmp_residual_kv, None, None, num_heads_q, 1, 512, "
+            "batch_size, max_seqlen_q, max_seqlen_ori_kv, max_seqlen_cmp_kv, 0, cmp_topk, "
+            "cmp_ratio, ori_mask_mode, cmp_mask_mode, ori_win_left, ori_win_right, layout_q, "
+            "layout_kv, True, has_cmp_kv, out)",
+        ),
+        {
+            **_MLA,
+            "num_heads_q": "Number of heads of the queries.",
+            "batch_size": "Number of sequences, where no list says it.",
+            "max_seqlen_q": "Length of the queries, where no list says it.",
+            "max_seqlen_ori_kv": "Length of the keys, where no list says it.",
+            "max_seqlen_cmp_kv": "Number of compressed keys, where no list says it.",
+            "cmp_topk": "Number of compressed keys that are chosen; 0 for all of them.",
+            "has_cmp_kv": "Whether there are compressed keys.",
+        },
+        device="device",
+    ),
+    Row(
+        "sparse_flash_mla",
+        "query: Tensor, ori_kv: Tensor, sinks: Tensor, metadata: Tensor, *, "
+        "cmp_kv: Tensor | None = None, cmp_sparse_indices: Tensor | None = None, "
+        "ori_block_table: Tensor | None = None, cmp_block_table: Tensor | None = None, "
+        "cu_seqlens_q: Tensor | None = None, cu_seqlens_ori_kv: Tensor | None = None, "
+        "cu_seqlens_cmp_kv: Tensor | None = None, seqused_ori_kv: Tensor | None = None, "
+        "seqused_cmp_kv: Tensor | None = None, cmp_residual_kv: Tensor | None = None, "
+        "softmax_scale: float = 1.0, cmp_ratio: int = 1, ori_mask_mode: int = 4, "
+        "cmp_mask_mode: int = 3, ori_win_left: int = 127, ori_win_right: int = 0, "
+        "layout_q: str = 'BSND', layout_kv: str = 'BSND', return_softmax_lse: bool = False",
+        "Attend over a window of keys and over compressed keys, all of them or chosen ones.",
+        (
+            Output("Shape and dtype of ``query``.", "query.shape", "query.dtype_name",
+                   "attention_out"),
+            Output("Logarithm of the sum of exponentials, float32; shape ``(batch, 1, tokens, "
+                   "heads)``, or ``(1, tokens, heads)`` with 'TND'. Without elements unless "
+                   "``return_softmax_lse`` is set.",
+                   "if_asked(return_softmax_lse, *query.shape[:-3], 1, *query.shape[-3:-1])",
+                   "'float32'", "softmax_lse"),
+        ),
+        (
+            "sparse_flash_mla(query, ori_kv, cmp_kv, None, cmp_sparse_indices, ori_block_table, "
+            "cmp_block_table, cu_seqlens_q, cu_seqlens_ori_kv, cu_seqlens_cmp_kv, None, "
+            "seqused_ori_kv, seqused_cmp_kv, cmp_residual_kv, None, None, sinks, metadata, "
+            "softmax_scale, cmp_ratio, ori_mask_mode, cmp_mask_mode, ori_win_left, ori_win_right, "
+            "layout_q, layout_kv, 1, return_softmax_lse, attention_out, "
+            "softmax_lse if return_softmax_lse else None)",
+        ),
+        {
+            **_MLA,
+            "query": "Shape as ``layout_q`` says, 512 elements to a head, the last 64 of them "
+            "rotary.",
+            "ori_kv": "Keys, which are also the values; shape as ``layout_kv`` says, one head.",
+            "sinks": "A score of each head that takes part in the softmax without a value, "
+            "float32.",
+            "metadata": "What `sparse_flash_mla_metadata` gave for the same lengths.",
+            "cmp_kv": "Compressed keys, with a layout as that of ``ori_kv``.",
+            "cmp_sparse_indices": "The compressed keys that each token chooses, int32.",
+            "ori_block_table": "Pages of ``ori_kv`` of each sequence, int32.",
+            "cmp_block_table": "Pages of ``cmp_kv`` of each sequence, int32.",
+            "softmax_scale": "Factor of the products.",
+            "return_softmax_lse": "Whether to give the logarithm too.",
+        },
+        steps=("expect_flags(return_softmax_lse=return_softmax_lse)",),
     ),
 )  # fmt: skip

@@ -196,4 +196,95 @@ ROWS = (
         },
         steps=("expect_whole(num_experts=num_experts)",),
     ),
+    Row(
+        "moe_token_permute_with_routing_map",
+        "tokens: Tensor, routing_map: Tensor, num_out_tokens: int, *, "
+        "probs: Tensor | None = None, drop_and_pad: bool = False",
+        "Copy tokens to the experts that a map of zeros and ones names.",
+        (
+            Output(_SORTED + "shape ``(rows, width)``, dtype of ``tokens``; ``rows`` is the "
+                   "multiple below ``num_out_tokens`` of the tokens, or, with ``drop_and_pad``, of "
+                   "the experts.", "(rows, *tokens.shape[1:])", "tokens.dtype_name",
+                   "permuted_tokens"),
+            Output("Probability of each row, shape ``(rows,)``, dtype of ``probs``; without "
+                   "elements when there are none.", "(rows,) if probs is not None else (0,)",
+                   "probs.dtype_name if probs is not None else 'float32'", "permuted_probs"),
+            Output("Where the copies of each token lie, or, with ``drop_and_pad``, the token of "
+                   "each row; int32, shape ``(rows,)``.", "(rows,)", "'int32'", "sorted_indices"),
+        ),
+        (
+            "moe_token_permute_with_routing_map(tokens, routing_map, probs, num_out_tokens, "
+            "drop_and_pad, permuted_tokens, permuted_probs if probs is not None else None, "
+            "sorted_indices)",
+        ),
+        {
+            "tokens": "Shape ``(tokens, width)``.",
+            "routing_map": "Whether a token goes to an expert, bool or int8, shape ``(tokens, "
+            "experts)``.",
+            "num_out_tokens": "Number of rows.",
+            "probs": "Probabilities, shape ``(tokens, experts)``.",
+            "drop_and_pad": "Whether every expert gets the same number of rows.",
+        },
+        steps=("rows = mapped_rows(routing_map, num_out_tokens, drop_and_pad)",),
+    ),
+    Row(
+        "moe_token_unpermute_with_routing_map",
+        "permuted_tokens: Tensor, sorted_indices: Tensor, num_tokens: int, *, "
+        "routing_map: Tensor | None = None, probs: Tensor | None = None, padded_mode: bool = False",
+        "Add up the copies of each token that `moe_token_permute_with_routing_map` made.",
+        (
+            Output("Shape ``(num_tokens, width)``, dtype of ``permuted_tokens``.",
+                   "(num_tokens, permuted_tokens.shape[-1])", "permuted_tokens.dtype_name"),
+            Output("", "(permuted_tokens.shape[0],)", "'int32'", "rows"),
+            Output("", "(permuted_tokens.shape[0],)", "'int32'", "owners"),
+            Output("", "(permuted_tokens.shape[0],)",
+                   "probs.dtype_name if probs is not None else 'float32'", "factors"),
+        ),
+        (
+            "moe_token_unpermute_with_routing_map(permuted_tokens, sorted_indices, routing_map, "
+            "probs, padded_mode, (num_tokens, permuted_tokens.shape[-1]) if padded_mode else None, "
+            "out, rows, owners, factors)",
+        ),
+        {
+            "permuted_tokens": _SORTED + "shape ``(rows, width)``.",
+            "sorted_indices": "What `moe_token_permute_with_routing_map` gave, int32, shape "
+            "``(rows,)``.",
+            "num_tokens": "Number of tokens.",
+            "routing_map": "What the permutation got; needed with ``probs``.",
+            "probs": "Weights of the copies, shape ``(tokens, experts)``.",
+            "padded_mode": "``drop_and_pad`` of the permutation.",
+        },
+        returns="out",
+        steps=("expect_whole(num_tokens=num_tokens)",),
+    ),
+    Row(
+        "moe_update_expert",
+        "expert_ids: Tensor, eplb_table: Tensor, local_rank_id: int, world_size: int, *, "
+        "balance_mode: int = 0, expert_scales: Tensor | None = None, "
+        "pruning_threshold: Tensor | None = None, active_mask: Tensor | None = None",
+        "Choose a copy of each expert, and leave out experts of little weight.",
+        (
+            Output("The copies; shape and dtype of ``expert_ids``.", "expert_ids.shape",
+                   "expert_ids.dtype_name", "balanced_expert_ids"),
+            Output("Which choices are kept, bool, shape of ``expert_ids``; undefined without "
+                   "``pruning_threshold``.", "expert_ids.shape", "'bool'", "balanced_active_mask"),
+        ),
+        (
+            "moe_update_expert(expert_ids, eplb_table, expert_scales, pruning_threshold, "
+            "active_mask, local_rank_id, world_size, balance_mode, balanced_expert_ids, "
+            "balanced_active_mask)",
+        ),
+        {
+            "expert_ids": "Experts of each token, int32 or int64, shape ``(tokens, k)``.",
+            "eplb_table": "Number of copies of each expert and then the copies, int32, shape "
+            "``(experts, width)``.",
+            "local_rank_id": "Number of this rank.",
+            "world_size": "Number of ranks.",
+            "balance_mode": "0: a rank takes the copy that its number names. 1: a token does.",
+            "expert_scales": "Weights of the choices, shape of ``expert_ids``.",
+            "pruning_threshold": "A choice is left out whose weight is below the sum of the "
+            "token's weights times this, float32, shape ``(k,)`` or ``(1, k)``.",
+            "active_mask": "Which tokens take part, bool, shape ``(tokens,)``.",
+        },
+    ),
 )  # fmt: skip
