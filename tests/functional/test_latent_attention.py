@@ -235,7 +235,8 @@ def test_attention_over_a_window_and_compressed_keys(layout: str) -> None:
     assert tasks.numpy()[0] == 1
     out, lse = f.sparse_flash_mla(
         place(np.concatenate(s.q) if layout == "TND" else np.stack(s.q)),
-        tensor(s), place(sinks), tasks, cmp_kv=tensor(c), softmax_scale=0.05, return_softmax_lse=True, **shared,
+        tensor(s), place(sinks), tasks, cmp_kv=tensor(c), softmax_scale=0.05,
+        return_softmax_lse=True, **shared,
     )  # fmt: skip
     for b, n in enumerate(lengths):
         own, far = s.k[b].astype(np.float64), c.k[b].astype(np.float64)
