@@ -64,7 +64,11 @@ constexpr unsigned kStrict = kExact | kOneDtype | kOneShape;
 
 EMU_BINARY(SigmoidBackward, kKeep, types::kFloat | types::kComplex, x *(T(1) - y) * y)
 EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x *(T(1) - y * y))
-EMU_BINARY(SiluBackward, kExact, types::kFloat, x *silu_slope(y))
+EMU_FORMULA_XY(SiluBackward, x *silu_slope(y))
+template <>
+inline constexpr BlockTable block_table<SiluBackwardFormula, types::kFloat, 2, 0> =
+    with_floats(make_blocks<SiluBackwardFormula, types::kFloat, 2, 0>(), silu_gradient_block);
+EMU_BINARY_OF(SiluBackward, SiluBackward, kExact, types::kFloat)
 EMU_BINARY(GeluBackward, kKeep, types::kFloat, x *gelu_slope(y))
 EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x *fast_gelu_slope(y))
 EMU_BINARY(MishBackward, kKeep, types::kFloat, x *mish_slope(y))
@@ -101,7 +105,7 @@ EMU_FORMULA_XYA(SwishBackward, x *swish_slope(y, a))
 EMU_OPERATOR(SwishBackward, (const aclTensor *gradOutput, const aclTensor *self,
                              const aclScalar *betaOptional, aclTensor *gradInput)) {
   static constexpr BlockTable blocks =
-      with_float_loop(block_table<SwishBackwardFormula, types::kFloat, 2, 1>, swish_gradient_block);
+      with_floats(block_table<SwishBackwardFormula, types::kFloat, 2, 1>, swish_gradient_block);
   static constexpr ElementwiseRow row = {"aclnnSwishBackward", &blocks, kStrict};
   return elementwise(row, {gradOutput, self, attribute_or(betaOptional, 1.0)}, gradInput,
                      workspaceSize, executor);

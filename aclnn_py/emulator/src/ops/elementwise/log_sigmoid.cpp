@@ -38,7 +38,7 @@ EMU_FORMULA_XY(LogSigmoidBackward, x *sigmoid(-y))
 EMU_OPERATOR(LogSigmoidBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                   const aclTensor *buffer, aclTensor *gradInput)) {
   static constexpr BlockTable blocks =
-      with_float_loop(block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>,
+      with_floats(block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>,
                       log_sigmoid_gradient_block);
   static constexpr ElementwiseRow row = {"aclnnLogSigmoidBackward", &blocks, kExact};
   Check check(row.op);

@@ -48,7 +48,7 @@ constexpr unsigned kOneKind = kExact | kOneDtype | kOneShape;
 EMU_FORMULA_XA(Logit, logit(x, a))
 EMU_OPERATOR(Logit, (const aclTensor *input, double eps, aclTensor *out)) {
   static constexpr BlockTable blocks =
-      with_float_loop(block_table<LogitFormula, types::kFloat, 1, 1>, logit_block);
+      with_floats(block_table<LogitFormula, types::kFloat, 1, 1>, logit_block);
   static constexpr ElementwiseRow row = {"aclnnLogit", &blocks, kOneKind};
   return elementwise(row, {input, number(eps)}, out, workspaceSize, executor);
 }

@@ -10,12 +10,6 @@
 
 namespace emu {
 
-// The table of a formula with another loop for float32.
-constexpr BlockTable with_float_loop(BlockTable table, BlockFn loop) {
-  table.fn[static_cast<int>(Compute::F32)] = loop;
-  return table;
-}
-
 // out = x * f(y, sigmoid(factor(y))) for the incoming gradient x and the argument y.
 template <class Factor, class Slope>
 void sigmoid_slope_block(void *out, const void *const *in, int64_t count, Factor factor,
@@ -31,6 +25,12 @@ void sigmoid_slope_block(void *out, const void *const *in, int64_t count, Factor
 inline void log_sigmoid_gradient_block(void *out, const void *const *in, int64_t count,
                                        const void *) {
   sigmoid_slope_block(out, in, count, [](float y) { return -y; }, [](float, float s) { return s; });
+}
+
+inline void silu_gradient_block(void *out, const void *const *in, int64_t count, const void *) {
+  sigmoid_slope_block(
+      out, in, count, [](float y) { return y; },
+      [](float y, float s) { return s * (1 + y * (1 - s)); });
 }
 
 inline void swish_gradient_block(void *out, const void *const *in, int64_t count,

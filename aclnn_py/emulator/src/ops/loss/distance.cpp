@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Losses of the distance between two tensors, their sum or mean, and their gradients: absolute,
 // squared, and squared near zero but absolute elsewhere.
 #include "aclnnop/loss.h"
@@ -97,7 +98,7 @@ EMU_OPERATOR(MseLossOut,
 }
 EMU_CATCH
 
-EMU_FORMULA_XYZA(MseLossBackward, x *(y - z) * T(2) / a)
+EMU_FORMULA_XYZA(MseLossBackward, x *(y - z) * (T(2) / a))
 EMU_OPERATOR(MseLossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                const aclTensor *target, int64_t reduction, aclTensor *out)) {
   static constexpr ElementwiseRow row = {

@@ -54,24 +54,38 @@ void soften_rows(const View &from, const View &to, bool logarithm) {
   });
 }
 
-// gradient = x * (g - sum(g * x)), or g - exp(x) * sum(g) for the logarithm x.
+// Partial sums side by side: the compiler may not reorder a floating-point sum by itself.
 template <class T>
+double sum_of_products(const T *a, const T *b, int64_t count) {
+  constexpr int64_t kLanes = 8;
+  double lanes[kLanes] = {}, total = 0;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+  }
+  for (; i < count; ++i) total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  for (const double lane : lanes) total += lane;
+  return total;
+}
+
+// gradient = x * (g - sum(g * x)), or g - exp(x) * sum(g) for the logarithm x.
 void slope_rows(const View &incoming, const View &output, const View &to, bool logarithm) {
-  const RowSource<T> gradients(incoming), results(output);
-  const RowTarget<T> target(to);
+  const RowSource<float> gradients(incoming), results(output);
+  const RowTarget<float> target(to);
   const int64_t width = output.layout.rank == 0 ? 1 : output.layout.shape[output.layout.rank - 1];
   if (width == 0) return;
-  for_each_row<T>(output.count() / width, width, 2, [&](int64_t row, T *g) {
-    T *x = g + width;
+  for_each_row<float>(output.count() / width, width, 2, [&](int64_t row, float *g) {
+    float *x = g + width;
     gradients.read(row * width, width, g);
     results.read(row * width, width, x);
-    double total = 0;
-    for (int64_t i = 0; i < width; ++i) {
-      total += static_cast<double>(g[i]) * (logarithm ? 1.0 : static_cast<double>(x[i]));
-    }
-    const T sum = static_cast<T>(total);
-    for (int64_t i = 0; i < width; ++i) {
-      g[i] = logarithm ? g[i] - std::exp(x[i]) * sum : x[i] * (g[i] - sum);
+    const auto sum =
+        static_cast<float>(logarithm ? sum_of(g, width) : sum_of_products(g, x, width));
+    if (logarithm) {
+      float_kernel_fn(FloatKernel::exp)(x, width, nullptr, x);
+      for (int64_t i = 0; i < width; ++i) g[i] -= x[i] * sum;
+    } else {
+      for (int64_t i = 0; i < width; ++i) g[i] = x[i] * (g[i] - sum);
     }
     target.write(row * width, width, g);
   });
@@ -103,8 +117,7 @@ Status plan_softmax_gradient(const char *op, const aclTensor *gradOutput, const 
         const View target = view_of(c.tensor(to));
         const View g = operands.safe(view_of(c.tensor(incoming)), {target});
         const View x = operands.safe(view_of(c.tensor(result)), {target});
-        slope_rows<float>(rows_along(g, axis), rows_along(x, axis), rows_along(target, axis),
-                          logarithm);
+        slope_rows(rows_along(g, axis), rows_along(x, axis), rows_along(target, axis), logarithm);
         return Status{0};
       },
       workspace_size, executor);
