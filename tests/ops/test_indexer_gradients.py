@@ -315,6 +315,9 @@ def test_all_keys_of_many_tokens_are_the_chosen_ones() -> None:
     for one, other in zip(found, expected, strict=True):
         a, b = wide(one.numpy()), wide(other.numpy())
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.sqrt(np.mean(b**2)))
+    products = np.maximum(np.einsum("btnd,bkd->btnk", wide(q), wide(k)[:, :, 0]), 0)
+    wanted = divergence(given[0, :, 0, :keys], np.einsum("btn,btnk->btk", w, products)[0], shown)
+    np.testing.assert_allclose(loss.numpy(), [wanted], rtol=1e-4)
 
 
 def test_a_key_outside_its_sequence_is_a_fault() -> None:
@@ -361,7 +364,7 @@ REFUSED = [
     (KL_LOSS, {"key": np.zeros((1, 4, 1, 512), F16)}, 561002, "keyIndex and key"),
     (KL_LOSS, {"weights": np.zeros((1, 2, 8), BF16)}, 161002, "weights"),
     (KL_LOSS, {"actual_seq_lengths_key": [1]}, 561002, "sequence 0 has 2 queries and 1"),
-    (KL_LOSS, {"query_rope": np.zeros((1, 2, 32, 64), F16)}, 561002, "queryRope is given"),
+    (KL_LOSS, {"query_rope": np.zeros((1, 2, 32, 64), F16)}, 561002, "queryRopeOptional is given"),
 ]  # fmt: skip
 
 

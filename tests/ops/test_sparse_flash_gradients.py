@@ -340,7 +340,7 @@ def test_a_chosen_block_outside_its_sequence_is_a_fault() -> None:
 
 
 WRONG_SPARSE = [
-    ({"d_value_out": np.zeros((61, 1, 512), F16)}, 561002, "dValueOut is given"),
+    ({"d_value_out": np.zeros((61, 1, 512), F16)}, 561002, "dValueOutOptional is given"),
     ({"sparse_indices": np.zeros((6, 1, 1000), np.int32)}, 561002, "1000 places"),
     ({"sparse_block_size": 2}, 561002, "sparseBlockSize is 2"),
     ({"sparse_mode": 4}, 561002, "sparseMode is 4; allowed: 0, 3"),

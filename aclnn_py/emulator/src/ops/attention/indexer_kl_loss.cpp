@@ -58,14 +58,15 @@ class KlLossRules {
     const Parameter of_form[] = {{"sparseIndices", c_.indices},
                                  {"softmaxMaxIndex", c_.index_highest},
                                  {"softmaxSumIndex", c_.index_sum}};
-    const Parameter options[] = {{"queryRope", c_.query_rope}, {"keyRope", c_.key_rope}};
+    const Parameter options[] = {{"queryRopeOptional", c_.query_rope},
+                                 {"keyRopeOptional", c_.key_rope}};
     for (const auto &[name, tensor] : floats) check_.required(name, tensor);
     for (const auto &[name, tensor] : others) check_.required(name, tensor);
     for (size_t i = c_.dense ? 1 : 0; i < (c_.dense ? 3u : 1u); ++i)
       check_.required(of_form[i].first, of_form[i].second);
     for (const auto &[name, tensor] : options) check_.optional(name, tensor);
-    check_.optional("actualSeqLengthsQuery", c_.query_list)
-        .optional("actualSeqLengthsKey", c_.key_list)
+    check_.optional("actualSeqLengthsQueryOptional", c_.query_list)
+        .optional("actualSeqLengthsKeyOptional", c_.key_list)
         .required_text("layout", c_.layout);
     for (const auto &[name, tensor] : floats) check_.dtype(name, tensor);
     for (const auto &[name, tensor] : others) check_.dtype(name, tensor);
@@ -92,7 +93,7 @@ class KlLossRules {
     x_.query = form("queryIndex", c_.query_index);
     x_.key = form("keyIndex", c_.key_index);
     check_.that((c_.query_rope == nullptr) == (c_.key_rope == nullptr),
-                "queryRope is %s and keyRope is %s; give both or none",
+                "queryRopeOptional is %s and keyRopeOptional is %s; give both or none",
                 c_.query_rope ? "given" : "null", c_.key_rope ? "given" : "null");
   }
 
@@ -129,7 +130,8 @@ class KlLossRules {
   void sequences() {
     if (x_.query.packed) {
       check_.that(c_.query_list && c_.key_list,
-                  "actualSeqLengthsQuery or actualSeqLengthsKey is null; with layout TND both are "
+                  "actualSeqLengthsQueryOptional or actualSeqLengthsKeyOptional is null; with "
+                  "layout TND both are "
                   "needed");
       if (!check_.ok()) return;
       x_.query.batch = x_.key.batch = static_cast<int64_t>(c_.query_list->values.size());
@@ -139,8 +141,8 @@ class KlLossRules {
     check_.that(x_.key.batch == x_.query.batch,
                 "key has %" PRId64 " sequences and query %" PRId64 "; the numbers must be equal",
                 x_.key.batch, x_.query.batch);
-    counts_or_ends(check_, "actualSeqLengthsQuery", c_.query_list, x_.query, &x_.queries);
-    counts_or_ends(check_, "actualSeqLengthsKey", c_.key_list, x_.key, &x_.keys);
+    counts_or_ends(check_, "actualSeqLengthsQueryOptional", c_.query_list, x_.query, &x_.queries);
+    counts_or_ends(check_, "actualSeqLengthsKeyOptional", c_.key_list, x_.key, &x_.keys);
     x_.main_query.batch = x_.main_key.batch = x_.query.batch;
     for (size_t b = 0; check_.ok() && !c_.dense && b < x_.queries.lengths.size(); ++b)
       check_.that(x_.queries.lengths[b] <= x_.keys.lengths[b],
@@ -181,8 +183,8 @@ class KlLossRules {
                 "dWeights has shape %s; it must have the %" PRId64 " elements of weights",
                 shape_text(layout_of(*c_.dweights)).c_str(), c_.weights->numel());
     if (c_.query_rope)
-      check_.shape("queryRope", c_.query_rope, with_last(*c_.query, kLossRope))
-          .shape("keyRope", c_.key_rope, with_last(*c_.key, kLossRope));
+      check_.shape("queryRopeOptional", c_.query_rope, with_last(*c_.query, kLossRope))
+          .shape("keyRopeOptional", c_.key_rope, with_last(*c_.key, kLossRope));
     if (c_.dense) {
       check_.shape("softmaxMaxIndex", c_.index_highest, statistics(1, 0))
           .shape("softmaxSumIndex", c_.index_sum, statistics(1, 0));
@@ -254,9 +256,10 @@ Status plan_kl_loss(const KlLossCall &c, uint64_t *workspace_size, aclOpExecutor
 EMU_OPERATOR(SparseLightningIndexerGradKLLoss,
              (const aclTensor *query, const aclTensor *key, const aclTensor *queryIndex,
               const aclTensor *keyIndex, const aclTensor *weights, const aclTensor *sparseIndices,
-              const aclTensor *softmaxMax, const aclTensor *softmaxSum, const aclTensor *queryRope,
-              const aclTensor *keyRope, const aclIntArray *actualSeqLengthsQuery,
-              const aclIntArray *actualSeqLengthsKey, double scaleValue, const char *layout,
+              const aclTensor *softmaxMax, const aclTensor *softmaxSum,
+              const aclTensor *queryRopeOptional, const aclTensor *keyRopeOptional,
+              const aclIntArray *actualSeqLengthsQueryOptional,
+              const aclIntArray *actualSeqLengthsKeyOptional, double scaleValue, const char *layout,
               int64_t sparseMode, int64_t pre_tokens, int64_t next_tokens, bool deterministic,
               aclTensor *dQueryIndex, aclTensor *dKeyIndex, aclTensor *dWeights, aclTensor *loss)) {
   // Bands are not among the modes, and results never depend on the order of threads.
@@ -275,10 +278,10 @@ EMU_OPERATOR(SparseLightningIndexerGradKLLoss,
                             softmaxSum,
                             nullptr,
                             nullptr,
-                            queryRope,
-                            keyRope,
-                            actualSeqLengthsQuery,
-                            actualSeqLengthsKey,
+                            queryRopeOptional,
+                            keyRopeOptional,
+                            actualSeqLengthsQueryOptional,
+                            actualSeqLengthsKeyOptional,
                             scaleValue,
                             layout,
                             sparseMode,
@@ -294,9 +297,9 @@ EMU_OPERATOR(DenseLightningIndexerGradKLLoss,
              (const aclTensor *query, const aclTensor *key, const aclTensor *queryIndex,
               const aclTensor *keyIndex, const aclTensor *weights, const aclTensor *softmaxMax,
               const aclTensor *softmaxSum, const aclTensor *softmaxMaxIndex,
-              const aclTensor *softmaxSumIndex, const aclTensor *queryRope,
-              const aclTensor *keyRope, const aclIntArray *actualSeqLengthsQuery,
-              const aclIntArray *actualSeqLengthsKey, double scaleValue, const char *layout,
+              const aclTensor *softmaxSumIndex, const aclTensor *queryRopeOptional,
+              const aclTensor *keyRopeOptional, const aclIntArray *actualSeqLengthsQueryOptional,
+              const aclIntArray *actualSeqLengthsKeyOptional, double scaleValue, const char *layout,
               int64_t sparseMode, int64_t preTokens, int64_t nextTokens, aclTensor *dQueryIndex,
               aclTensor *dKeyIndex, aclTensor *dWeights, aclTensor *loss)) {
   static_cast<void>(preTokens);
@@ -313,10 +316,10 @@ EMU_OPERATOR(DenseLightningIndexerGradKLLoss,
                             softmaxSum,
                             softmaxMaxIndex,
                             softmaxSumIndex,
-                            queryRope,
-                            keyRope,
-                            actualSeqLengthsQuery,
-                            actualSeqLengthsKey,
+                            queryRopeOptional,
+                            keyRopeOptional,
+                            actualSeqLengthsQueryOptional,
+                            actualSeqLengthsKeyOptional,
                             scaleValue,
                             layout,
                             sparseMode,

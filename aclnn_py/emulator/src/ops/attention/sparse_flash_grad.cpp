@@ -29,7 +29,7 @@ void check_tensors(const SparseGradCall &c, Check &check) {
       {"out", c.out},     {"dQueryOut", c.dq}, {"dKeyOut", c.dk}};
   const std::pair<const char *, const aclTensor *> options[] = {
       {"valueOptional", c.value},
-      {"dValueOut", c.dv},
+      {"dValueOutOptional", c.dv},
       {"queryRopeOptional", c.query_rope},
       {"keyRopeOptional", c.key_rope},
       {"dQueryRopeOutOptional", c.query_rope_gradient},
@@ -41,7 +41,7 @@ void check_tensors(const SparseGradCall &c, Check &check) {
       .optional("actualSeqLengthsQueryOptional", c.query_lengths)
       .optional("actualSeqLengthsKvOptional", c.key_lengths);
   for (const auto &[name, tensor] : options) check.optional(name, tensor);
-  if (c.value) check.required("dValueOut", c.dv);
+  if (c.value) check.required("dValueOutOptional", c.dv);
   if (c.query_rope) check.required("dQueryRopeOutOptional", c.query_rope_gradient);
   if (c.key_rope) check.required("dKeyRopeOutOptional", c.key_rope_gradient);
   for (const auto &[name, tensor] : floats) check.dtype(name, tensor);
@@ -89,7 +89,8 @@ void check_forms(const SparseGradCall &c, Check &check, Sparse *x) {
              "queryRopeOptional is %s and keyRopeOptional is %s; give both or none",
              c.query_rope ? "given" : "null", c.key_rope ? "given" : "null");
   check.that(c.value || !c.dv,
-             "dValueOut is given without valueOptional; then the gradient of the values is part of "
+             "dValueOutOptional is given without valueOptional; then the gradient of the values is "
+             "part of "
              "dKeyOut: pass null");
 }
 
@@ -130,7 +131,7 @@ void check_sizes(const SparseGradCall &c, Check &check, Sparse *x) {
       .shape("softmaxSum", c.sum, sums)
       .shape("dQueryOut", c.dq, query)
       .shape("dKeyOut", c.dk, key);
-  if (c.value) check.shape("valueOptional", c.value, key).shape("dValueOut", c.dv, key);
+  if (c.value) check.shape("valueOptional", c.value, key).shape("dValueOutOptional", c.dv, key);
   if (!c.query_rope) return;
   check.shape("queryRopeOptional", c.query_rope, with_width(query, kSparseRotary))
       .shape("keyRopeOptional", c.key_rope, with_width(key, kSparseRotary))
@@ -307,8 +308,9 @@ EMU_OPERATOR(SparseFlashAttentionGrad,
               const aclTensor *actualSeqLengthsKvOptional, const aclTensor *queryRopeOptional,
               const aclTensor *keyRopeOptional, double scaleValue, int64_t sparseBlockSize,
               const char *layoutOptional, int64_t sparseMode, int64_t preTokens, int64_t nextTokens,
-              bool deterministic, aclTensor *dQueryOut, aclTensor *dKeyOut, aclTensor *dValueOut,
-              aclTensor *dQueryRopeOutOptional, aclTensor *dKeyRopeOutOptional)) {
+              bool deterministic, aclTensor *dQueryOut, aclTensor *dKeyOut,
+              aclTensor *dValueOutOptional, aclTensor *dQueryRopeOutOptional,
+              aclTensor *dKeyRopeOutOptional)) {
   // Bands are not among the modes, and results never depend on the order of threads.
   static_cast<void>(preTokens);
   static_cast<void>(nextTokens);
@@ -331,7 +333,7 @@ EMU_OPERATOR(SparseFlashAttentionGrad,
                                 sparseMode,
                                 dQueryOut,
                                 dKeyOut,
-                                dValueOut,
+                                dValueOutOptional,
                                 dQueryRopeOutOptional,
                                 dKeyRopeOutOptional},
                                workspaceSize, executor);
