@@ -28,6 +28,7 @@ struct BlockKernels {
   // to[i] = x[i] * factors[i] + shifts[i]
   void (*scale_shift)(const float *x, const float *factors, const float *shifts, int64_t count,
                       float *to);
+  double (*sum_of_products)(const float *x, const float *y, int64_t count);
 };
 
 const BlockKernels &block_kernels();

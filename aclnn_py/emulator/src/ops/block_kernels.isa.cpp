@@ -116,12 +116,26 @@ void scale_shift(const float *x, const float *factors, const float *shifts, int6
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factors[i] + shifts[i];
 }
 
+// Partial sums side by side: the compiler may not reorder a floating-point sum by itself.
+double sum_of_products(const float *x, const float *y, int64_t count) {
+  constexpr int64_t kLanes = 32;
+  double lanes[kLanes] = {}, total = 0;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] += static_cast<double>(x[i + lane]) * static_cast<double>(y[i + lane]);
+  }
+  for (; i < count; ++i) total += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  for (const double lane : lanes) total += lane;
+  return total;
+}
+
 }  // namespace
 
 extern const BlockKernels block_kernel_table;
 constexpr BlockKernels block_kernel_table = {
-    raise,       lower,    extremes_of<true>, extremes_of<false>,
-    same_floats, round_by, scale_finite,      scale_shift};
+    raise,    lower,        extremes_of<true>, extremes_of<false>, same_floats,
+    round_by, scale_finite, scale_shift,       sum_of_products};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -2,6 +2,7 @@
 // build flags: -O3
 // Softmax and LogSoftmax along any dimension, float32 inside, float64 for float64; their gradients.
 #include "aclnnop/activation.h"
+#include "ops/block_kernels.h"
 #include "ops/float_kernels.h"
 #include "ops/norm/rows.h"
 
@@ -54,21 +55,6 @@ void soften_rows(const View &from, const View &to, bool logarithm) {
   });
 }
 
-// Partial sums side by side: the compiler may not reorder a floating-point sum by itself.
-template <class T>
-double sum_of_products(const T *a, const T *b, int64_t count) {
-  constexpr int64_t kLanes = 8;
-  double lanes[kLanes] = {}, total = 0;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
-  }
-  for (; i < count; ++i) total += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  for (const double lane : lanes) total += lane;
-  return total;
-}
-
 // gradient = x * (g - sum(g * x)), or g - exp(x) * sum(g) for the logarithm x.
 void slope_rows(const View &incoming, const View &output, const View &to, bool logarithm) {
   const RowSource<float> gradients(incoming), results(output);
@@ -79,8 +65,8 @@ void slope_rows(const View &incoming, const View &output, const View &to, bool l
     float *x = g + width;
     gradients.read(row * width, width, g);
     results.read(row * width, width, x);
-    const auto sum =
-        static_cast<float>(logarithm ? sum_of(g, width) : sum_of_products(g, x, width));
+    const auto sum = static_cast<float>(logarithm ? sum_of(g, width)
+                                                  : block_kernels().sum_of_products(g, x, width));
     if (logarithm) {
       float_kernel_fn(FloatKernel::exp)(x, width, nullptr, x);
       for (int64_t i = 0; i < width; ++i) g[i] -= x[i] * sum;

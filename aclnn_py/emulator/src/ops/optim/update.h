@@ -17,7 +17,23 @@ struct UpdatedTensor {
   bool written = false;
 };
 
-// Calls body(values, count) for blocks of elements; values[i] are those of tensor i, null where
+// Whether another tensor has bytes of the dense float32 tensor `which`.
+template <size_t kTensors>
+bool shared(const UpdatedTensor (&tensors)[kTensors], size_t which, int64_t elements) {
+  const char *data = tensors[which].view.data;
+  for (size_t i = 0; i < kTensors; ++i) {
+    const View &other = tensors[i].view;
+    if (i == which || other.dtype == ACL_DT_UNDEFINED || other.count() == 0) continue;
+    const Extent reach = extent_of(other.layout);
+    const int64_t size = item_size(other.dtype);
+    if (other.data + reach.lowest * size < data + elements * static_cast<int64_t>(sizeof(float)) &&
+        data < other.data + (reach.highest + 1) * size)
+      return true;
+  }
+  return false;
+}
+
+// Calls body(values, count) for each block of elements; values[i] are those of tensor i, null where
 // it is absent. What body leaves in tensors that are written is stored.
 template <size_t kTensors, class F>
 void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements, F &&body) {
@@ -35,26 +51,27 @@ void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements,
     sources.emplace_back(view);
     targets.emplace_back(view);
   }
-  // A single tensor that lies ready is changed where it is: no other operand sees it change.
-  const View &only = tensors[0].view;
-  const bool ready = kTensors == 1 && present[0] && tensors[0].written && only.dtype == ACL_FLOAT &&
-                     only.layout.is_dense();
+  // Written tensors that lie ready, in memory of their own, are changed where they are.
+  bool ready[kTensors];
+  for (size_t i = 0; i < kTensors; ++i) {
+    const View &view = tensors[i].view;
+    ready[i] = present[i] && tensors[i].written && view.dtype == ACL_FLOAT &&
+               view.layout.is_dense() && !shared(tensors, i, elements);
+  }
   parallel_for((elements + kBlock - 1) / kBlock, 8, [&](int64_t begin, int64_t end) {
-    if (ready) {
-      float *values[kTensors] = {reinterpret_cast<float *>(only.data) + begin * kBlock};
-      return body(values, std::min(elements, end * kBlock) - begin * kBlock);
-    }
     alignas(64) float memory[kTensors][kBlock];
-    float *values[kTensors];
+    float *values[kTensors] = {};
     for (int64_t block = begin; block < end; ++block) {
       const int64_t start = block * kBlock, count = std::min(kBlock, elements - start);
       for (size_t i = 0; i < kTensors; ++i) {
-        values[i] = present[i] ? memory[i] : nullptr;
-        if (present[i]) sources[i].read(start, count, memory[i]);
+        if (!present[i]) continue;
+        values[i] = ready[i] ? reinterpret_cast<float *>(tensors[i].view.data) + start : memory[i];
+        if (!ready[i]) sources[i].read(start, count, memory[i]);
       }
       body(values, count);
       for (size_t i = 0; i < kTensors; ++i) {
-        if (present[i] && tensors[i].written) targets[i].write(start, count, memory[i]);
+        if (present[i] && tensors[i].written && !ready[i])
+          targets[i].write(start, count, memory[i]);
       }
     }
   });
