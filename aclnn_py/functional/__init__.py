@@ -358,6 +358,7 @@ _FUNCTIONS = {
     "quantisation": (
         "anti_quant",
         "convert_weight_to_int4_pack",
+        "dynamic_block_quant",
         "dynamic_quant",
         "dynamic_quant_asymmetric",
         "group_quant",

@@ -69,10 +69,11 @@ def matmul(
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., m, k)`` or ``(k,)``. 1 to 6 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(..., m, k)`` or ``(k,)``. 2 dimensions; dtype bfloat16 | float16 | float32.
     other : Tensor
-        Shape ``(..., k, n)`` or ``(k,)``; batch dimensions are broadcast. 1 to 6 dimensions; dtype
-        bfloat16 | float16 | float32.
+        Shape ``(..., k, n)`` or ``(k,)``; batch dimensions are broadcast. Also ``(k, n)`` in
+        FRACTAL_NZ, beside an ``input`` of two dimensions. 4 dimensions; dtype bfloat16 | float16 |
+        float32.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -95,11 +96,15 @@ def matmul(
 
     Source
     ------
-    aclnnMatmul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    aclnnMatmulWeightNz (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1; aclnnMatmul
+    (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input, other=other)
     out = empty(matmul_shape(input.shape, other.shape), promote(input, other), device=input.device)
-    ops.matmul(input, other, out, cube_math_type, stream=stream)
+    if other.format == Format.FRACTAL_NZ:
+        ops.matmul_weight_nz(input, other, out, cube_math_type, stream=stream)
+    else:
+        ops.matmul(input, other, out, cube_math_type, stream=stream)
     return out
 
 
@@ -188,9 +193,9 @@ def bmm(
     Parameters
     ----------
     input : Tensor
-        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16.
     mat2 : Tensor
-        Shape ``(b, k, n)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(b, k, n)``, also in FRACTAL_NZ. 5 dimensions; dtype bfloat16 | float16.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -212,11 +217,15 @@ def bmm(
 
     Source
     ------
+    aclnnBatchMatMulWeightNz (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1;
     aclnnBatchMatMul (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input, mat2=mat2)
     out = empty(matrix_shape(input.shape, mat2.shape, 3), promote(input, mat2), device=input.device)
-    ops.batch_mat_mul(input, mat2, out, cube_math_type, stream=stream)
+    if mat2.format == Format.FRACTAL_NZ:
+        ops.batch_mat_mul_weight_nz(input, mat2, out, cube_math_type, stream=stream)
+    else:
+        ops.batch_mat_mul(input, mat2, out, cube_math_type, stream=stream)
     return out
 
 
@@ -314,9 +323,9 @@ def addmm(
     input : Tensor
         Broadcast to ``(m, n)``. 1 to 2 dimensions; dtype bfloat16 | float16 | float32.
     mat1 : Tensor
-        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16.
     mat2 : Tensor
-        Shape ``(k, n)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(k, n)``, also in FRACTAL_NZ. 4 dimensions; dtype bfloat16 | float16.
     beta : number, default 1
         Factor of ``input``.
     alpha : number, default 1
@@ -342,13 +351,17 @@ def addmm(
 
     Source
     ------
-    aclnnAddmm (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
+    aclnnAddmmWeightNz (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1; aclnnAddmm
+    (``include/aclnnop/matmul.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input, mat1=mat1, mat2=mat2)
     out = empty(
         matrix_shape(mat1.shape, mat2.shape, 2), promote(input, mat1, mat2), device=input.device
     )
-    ops.addmm(input, mat1, mat2, beta, alpha, out, cube_math_type, stream=stream)
+    if mat2.format == Format.FRACTAL_NZ:
+        ops.addmm_weight_nz(input, mat1, mat2, beta, alpha, out, cube_math_type, stream=stream)
+    else:
+        ops.addmm(input, mat1, mat2, beta, alpha, out, cube_math_type, stream=stream)
     return out
 
 
@@ -644,9 +657,10 @@ def transpose_batch_matmul(
     Parameters
     ----------
     x1 : Tensor
-        Shape ``(batch, m, k)`` after ``perm_x1``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(batch, m, k)`` after ``perm_x1``. 3 dimensions; dtype bfloat16 | float16.
     x2 : Tensor
-        Shape ``(batch, k, n)`` after ``perm_x2``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(batch, k, n)`` after ``perm_x2``, also in FRACTAL_NZ. 5 dimensions; dtype bfloat16
+        | float16.
     perm_x1 : sequence of int, default (0, 1, 2)
         Order of the dimensions of ``x1``: (0, 1, 2) or (1, 0, 2).
     perm_x2 : sequence of int, default (0, 1, 2)
@@ -671,6 +685,7 @@ def transpose_batch_matmul(
 
     Source
     ------
+    aclnnTransposeBatchMatMulWeightNz (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1;
     aclnnTransposeBatchMatMul (``include/aclnnop/matmul.h``), CANN: a release after 8.1.RC1.
     """
     expect_tensors(x1=x1, x2=x2)
@@ -686,19 +701,34 @@ def transpose_batch_matmul(
         x1.dtype_name,
         device=x1.device,
     )
-    ops.transpose_batch_mat_mul(
-        x1=x1,
-        x2=x2,
-        bias=None,
-        scale=None,
-        perm_x1=perm_x1,
-        perm_x2=perm_x2,
-        perm_y=perm_y,
-        cube_math_type=0,
-        batch_split_factor=1,
-        out=out,
-        stream=stream,
-    )
+    if x2.format == Format.FRACTAL_NZ:
+        ops.transpose_batch_mat_mul_weight_nz(
+            x1=x1,
+            x2=x2,
+            bias=None,
+            scale=None,
+            perm_x1=perm_x1,
+            perm_x2=perm_x2,
+            perm_y=perm_y,
+            cube_math_type=0,
+            batch_split_factor=1,
+            out=out,
+            stream=stream,
+        )
+    else:
+        ops.transpose_batch_mat_mul(
+            x1=x1,
+            x2=x2,
+            bias=None,
+            scale=None,
+            perm_x1=perm_x1,
+            perm_x2=perm_x2,
+            perm_y=perm_y,
+            cube_math_type=0,
+            batch_split_factor=1,
+            out=out,
+            stream=stream,
+        )
     return out
 
 

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aclnn_py import ops
 from aclnn_py.functional.arguments import element_code, expect_optional
 from aclnn_py.functional.promotion import DTypeLike
+from aclnn_py.functional.shapes import block_counts
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -15,6 +18,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "anti_quant",
     "convert_weight_to_int4_pack",
+    "dynamic_block_quant",
     "dynamic_quant",
     "dynamic_quant_asymmetric",
     "group_quant",
@@ -156,6 +160,72 @@ def dynamic_quant_asymmetric(
         stream=stream,
     )
     return out, scale, offset
+
+
+def dynamic_block_quant(
+    input: Tensor,
+    *,
+    block_size: Sequence[int] = (1, 128),
+    dtype: DTypeLike = "int8",
+    min_scale: float = 0.0,
+    round_mode: str = "rint",
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Quantise blocks of rows by columns, each by its largest absolute value.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., rows, columns)``.
+    block_size : sequence of int, default (1, 128)
+        Rows and columns of a block; a 910B has (1, 128).
+    dtype : dtype-like, default 'int8'
+        int8, on a 950 also float8_e4m3fn, float8_e5m2 or hifloat8.
+    min_scale : float, default 0.0
+        With a positive one no factor is above its reciprocal.
+    round_mode : str, default 'rint'
+        'rint' (to even), for hifloat8 'round'.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    out : Tensor
+        Shape of ``input``; dtype ``dtype``.
+    scale : Tensor
+        One factor for each block, float32; the last two dimensions count blocks.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    Every code times the factor of its block is close to ``input``.
+
+    Source
+    ------
+    aclnnDynamicBlockQuant (``include/aclnnop/quant.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    out = empty(input.shape, dtype, device=input.device)
+    scale = empty(block_counts(input.shape, block_size), "float32", device=input.device)
+    ops.dynamic_block_quant(
+        input,
+        min_scale,
+        round_mode,
+        element_code("dtype", dtype),
+        block_size[0],
+        block_size[1],
+        out,
+        scale,
+        stream=stream,
+    )
+    return out, scale
 
 
 def group_quant(

@@ -21,6 +21,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "arange_length",
     "axis",
+    "block_counts",
     "broadcast",
     "conv_shape",
     "einsum_shape",
@@ -91,6 +92,16 @@ def whole_repeats(shape: tuple[int, ...], dims: Sequence[int]) -> tuple[int, ...
 def statistics_shape(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     """The shape with length 1 in the last ``count`` dimensions."""
     return (*shape[:-count], *(1,) * count)
+
+
+def block_counts(shape: tuple[int, ...], block_size: Sequence[int]) -> tuple[int, ...]:
+    """The shape with the last two dimensions counted in blocks, begun ones included."""
+    sizes = whole_numbers("block_size", block_size)
+    if len(sizes) != 2 or min(sizes) < 1:
+        raise InvalidArgumentError(f"block_size: {sizes}; expected 2 positive numbers")
+    if len(shape) < 2:
+        raise InvalidArgumentError(f"input: {len(shape)} dimensions; expected at least 2")
+    return (*shape[:-2], -(-shape[-2] // sizes[0]), -(-shape[-1] // sizes[1]))
 
 
 def broadcast(*operands: Any) -> tuple[int, ...]:

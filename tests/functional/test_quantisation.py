@@ -57,6 +57,36 @@ def test_dynamic_quant_asymmetric() -> None:
     assert np.abs(back - wide(x)).max() <= spread.max() / 255
 
 
+def test_dynamic_block_quant() -> None:
+    x = normal(1, 2, 3, 300)
+    codes, scale = functional.dynamic_block_quant(place(x))
+    wide_x = np.pad(wide(x), ((0, 0), (0, 0), (0, 84))).reshape(2, 3, 3, 128)
+    assert_close(scale.numpy(), np.abs(wide_x).max(axis=3) / 127, scale=8)
+    within_half_a_step(codes.numpy(), wide(x) / wide(scale.numpy()).repeat(128, 2)[..., :300])
+    _, limited = functional.dynamic_block_quant(place(x), min_scale=1000.0)
+    assert_close(limited.numpy(), np.full((2, 3, 3), 1e-3, np.float32))
+    for size in ((128,), (0, 128), (1, 2, 3)):
+        with pytest.raises(ap.errors.InvalidArgumentError, match="expected 2 positive"):
+            functional.dynamic_block_quant(place(x), block_size=size)
+    with pytest.raises(ap.errors.InvalidArgumentError, match="expected at least 2"):
+        functional.dynamic_block_quant(place(x[0, 0]))
+
+
+def test_products_with_weights_in_blocks() -> None:
+    x, weight, base = normal(1, 5, 48), normal(2, 48, 32), normal(3, 32)
+    held = ap.from_numpy(weight, format=ap.Format.FRACTAL_NZ)
+    exact = wide(x) @ wide(weight)
+    assert_close(functional.matmul(place(x), held).numpy(), exact, scale=20)
+    out = functional.addmm(place(base), place(x), held, beta=2, alpha=0.5)
+    assert_close(out.numpy(), 2 * wide(base) + 0.5 * exact, scale=20)
+    stack, weights = normal(4, 3, 5, 48), normal(5, 3, 48, 32)
+    held = ap.from_numpy(weights, format=ap.Format.FRACTAL_NZ)
+    exact = wide(stack) @ wide(weights)
+    assert_close(functional.bmm(place(stack), held).numpy(), exact, scale=20)
+    out = functional.transpose_batch_matmul(place(stack), held)
+    assert_close(out.numpy(), exact.transpose(1, 0, 2), scale=20)
+
+
 def test_group_quant() -> None:
     x = normal(2, 5, 16)
     scale, ends = np.stack([np.full(16, 8.0), np.arange(16.0)]).astype(np.float16), [2, 5]

@@ -39,6 +39,20 @@ ROWS = (
         {"smooth_scales": _SMOOTH, "group_index": _GROUPS, "dtype": _KIND},
         notes="``(out - offset[..., None]) * scale[..., None]`` is close to ``input * "
         "smooth_scales``."),
+    Row("dynamic_block_quant", "input: Tensor, *, block_size: Sequence[int] = (1, 128), "
+        "dtype: DTypeLike = 'int8', min_scale: float = 0.0, round_mode: str = 'rint'",
+        "Quantise blocks of rows by columns, each by its largest absolute value.",
+        (Output(_CODES, dtype="dtype"),
+         Output("One factor for each block, float32; the last two dimensions count blocks.",
+                "block_counts(input.shape, block_size)", "'float32'", "scale")),
+        ("dynamic_block_quant(input, min_scale, round_mode, element_code('dtype', dtype), "
+         "block_size[0], block_size[1], out, scale)",),
+        {"input": "Shape ``(..., rows, columns)``.",
+         "block_size": "Rows and columns of a block; a 910B has (1, 128).",
+         "dtype": "int8, on a 950 also float8_e4m3fn, float8_e5m2 or hifloat8.",
+         "min_scale": "With a positive one no factor is above its reciprocal.",
+         "round_mode": "'rint' (to even), for hifloat8 'round'."},
+        notes="Every code times the factor of its block is close to ``input``."),
     Row("group_quant", "input: Tensor, scale: Tensor, group_index: Tensor, "
         "offset: Tensor | None = None, *, dtype: DTypeLike = 'int8'",
         "Multiply the rows of each group by factors of their own and round.",
