@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// MoeGatingTopK and its V2: experts chosen by their scores within the best groups, or (V2) read
-// from a table by token. float32 inside. The bias takes part in the choice only: the weights are
-// the scores without it. They are divided by the sum of the chosen scores.
+// MoeGatingTopK and its V2, MoeFusedTopk: experts chosen by their scores within the best groups, or
+// (V2) read from a table by token. float32 inside. The bias takes part in the choice only: the
+// weights are the scores without it. They are divided by the sum of the chosen scores.
 #include <atomic>
 #include <numeric>
 
@@ -17,7 +17,7 @@ enum class Norm : int64_t { kSoftmax = 0, kSigmoid = 1, kRootOfSoftplus = 2 };
 
 struct GroupGate {
   int64_t k, best_groups, groups;
-  bool sum_of_two;  // a group counts with its two highest scores, not with the highest alone
+  int64_t summed;  // a group counts with the sum of so many highest scores
   bool divides;
   Norm norm;
   float factor, epsilon;
@@ -30,14 +30,19 @@ struct GroupGateArguments {
   bool keeps_scores;
   double factor, epsilon;
   const aclTensor *values, *experts, *scores;
-  bool second_version;
+  bool second_version, divides;
+  bool names_scores = true;  // there is a parameter for them
+  bool reads_table = true;
+  int64_t summed;
 
-  bool by_table() const { return ids != nullptr && table != nullptr; }
+  bool by_table() const { return reads_table && ids != nullptr && table != nullptr; }
 };
 
 using Number = long long;
 
 constexpr int64_t kMostExperts = 2048, kMostFromTable = 64;
+constexpr int64_t kMostFusedExperts = 1024;
+constexpr uint32_t kMostFusedGroups = 256;
 
 void check_groups(Check &check, const GroupGateArguments &a, int64_t experts) {
   check.that(a.groups > 0 && experts % a.groups == 0,
@@ -122,13 +127,14 @@ void score(Norm norm, float *x, int64_t experts) {
   }
 }
 
-// What a group counts with. A group of two counts has at least two experts.
-float group_score(const float *scores, int64_t each, bool sum_of_two) {
+// What a group counts with; it has at least so many experts as are added up.
+float group_score(const float *scores, int64_t each, int64_t summed) {
   std::vector<int64_t> order(static_cast<size_t>(each));
   std::iota(order.begin(), order.end(), int64_t{0});
-  highest_first(scores, sum_of_two ? 2 : 1, order);
-  const float first = scores[order[0]];
-  return sum_of_two ? first + scores[order[1]] : first;
+  highest_first(scores, summed, order);
+  float total = scores[order[0]];
+  for (size_t i = 1; i < static_cast<size_t>(summed); ++i) total += scores[order[i]];
+  return total;
 }
 
 // The experts that may be chosen, in ascending order: those of the best groups.
@@ -137,7 +143,7 @@ void candidates(const GroupGate &gate, const float *scores, int64_t experts,
   const int64_t each = experts / gate.groups;
   std::vector<float> totals;
   for (int64_t g = 0; g < gate.groups && gate.best_groups < gate.groups; ++g) {
-    totals.push_back(group_score(scores + g * each, each, gate.sum_of_two));
+    totals.push_back(group_score(scores + g * each, each, gate.summed));
   }
   std::vector<int64_t> groups(static_cast<size_t>(gate.groups));
   std::iota(groups.begin(), groups.end(), int64_t{0});
@@ -223,13 +229,15 @@ Status plan_gate(const GroupGateArguments &a, uint64_t *workspace_size, aclOpExe
   const size_t ids = by_table ? plan.input(a.ids) : a.second_version ? plan.unused(a.ids) : 0;
   const size_t table = by_table ? plan.input(a.table) : a.second_version ? plan.unused(a.table) : 0;
   const size_t values = plan.output(a.values), experts = plan.output(a.experts);
-  const size_t scores = a.keeps_scores ? plan.output(a.scores) : plan.unused(a.scores);
+  const size_t scores = a.keeps_scores   ? plan.output(a.scores)
+                        : a.names_scores ? plan.unused(a.scores)
+                                         : plan.output_if(nullptr);
   const Norm norm = static_cast<Norm>(a.norm);
   const GroupGate gate{a.k,
                        a.best_groups,
                        a.groups,
-                       a.select == 1,
-                       norm != Norm::kSoftmax || a.renorm == 1,
+                       a.summed,
+                       a.divides,
                        norm,
                        static_cast<float>(a.factor),
                        static_cast<float>(a.epsilon)};
@@ -270,6 +278,8 @@ EMU_OPERATOR(MoeGatingTopK,
   a.factor = routedScalingFactor, a.epsilon = eps;
   a.values = yOut, a.experts = expertIdxOut, a.scores = outOut;
   if (!check_gate(check, a).ok()) return check.status();
+  a.summed = groupSelectMode + 1;
+  a.divides = static_cast<Norm>(normType) != Norm::kSoftmax || renorm == 1;
   return plan_gate(a, workspaceSize, executor);
 }
 EMU_CATCH
@@ -290,6 +300,55 @@ EMU_OPERATOR(MoeGatingTopKV2,
   a.factor = routedScalingFactor, a.epsilon = eps;
   a.values = yOut, a.experts = expertIdxOut, a.scores = outOut;
   if (!check_gate(check, a).ok()) return check.status();
+  a.summed = groupSelectMode + 1;
+  a.divides = static_cast<Norm>(normType) != Norm::kSoftmax || renorm == 1;
+  return plan_gate(a, workspaceSize, executor);
+}
+EMU_CATCH
+
+EMU_OPERATOR(MoeFusedTopk,
+             (const aclTensor *x, const aclTensor *addNum, const aclTensor *mappingNum,
+              const aclTensor *mappingTable, uint32_t groupNum, uint32_t groupTopk, uint32_t topN,
+              uint32_t topK, uint32_t activateType, bool isNorm, float scale,
+              bool enableExpertMapping, aclTensor *y, aclTensor *indices)) {
+  using namespace emu;
+  Check check("aclnnMoeFusedTopk");
+  check.required("x", x).required("addNum", addNum).optional("mappingNum", mappingNum);
+  check.optional("mappingTable", mappingTable).required("y", y).required("indices", indices);
+  check.dtype("x", x).dtype("addNum", addNum).dtype("mappingNum", mappingNum);
+  check.dtype("mappingTable", mappingTable).dtype("y", y).dtype("indices", indices);
+  if (!check.ok()) return check.status();
+  // Which of its logical experts stands for a physical one is random in an undocumented way.
+  check.that(!enableExpertMapping, "enableExpertMapping is true; this device takes false only");
+  check.that(activateType == 0, "activateType is %u; allowed: 0", activateType);
+  check.same_dtype("addNum", addNum->dtype, "x", x->dtype).rank("x", x, 2, 2);
+  if (!check.ok()) return check.status();
+  const int64_t tokens = x->shape[0], experts = x->shape[1],
+                each = groupNum == 0 ? 0 : experts / groupNum;
+  check.that(experts >= 1 && experts <= kMostFusedExperts, "x has %lld experts; allowed: 1 to 1024",
+             Number{experts});
+  check.shape("addNum", addNum, dense_layout(&experts, 1));
+  check.that(groupNum >= 1 && groupNum <= kMostFusedGroups && experts % groupNum == 0,
+             "groupNum is %u; it must divide the %lld experts, and be at most 256", groupNum,
+             Number{experts});
+  check.that(groupTopk >= 1 && groupTopk <= groupNum, "groupTopk is %u; allowed: 1 to %u",
+             groupTopk, groupNum);
+  check.that(topN >= 1 && topN <= each, "topN is %u; allowed: 1 to %lld, the experts of a group",
+             topN, Number{each});
+  check.that(topK >= 1 && topK <= each * groupTopk,
+             "topK is %u; allowed: 1 to %lld, the experts of groupTopk groups", topK,
+             Number{each * groupTopk});
+  if (!check.ok()) return check.status();
+  const int64_t chosen[] = {tokens, topK};
+  check.shape("y", y, dense_layout(chosen, 2)).shape("indices", indices, dense_layout(chosen, 2));
+  if (!check.ok()) return check.status();
+  GroupGateArguments a{};
+  a.op = check.op(), a.x = x, a.bias = addNum;
+  a.second_version = true, a.reads_table = false, a.ids = mappingNum, a.table = mappingTable;
+  a.k = topK, a.best_groups = groupTopk, a.groups = groupNum, a.summed = topN;
+  a.norm = static_cast<int64_t>(Norm::kSigmoid), a.divides = isNorm;
+  a.factor = isNorm ? static_cast<double>(scale) : 1.0;
+  a.values = y, a.experts = indices, a.names_scores = false;
   return plan_gate(a, workspaceSize, executor);
 }
 EMU_CATCH
