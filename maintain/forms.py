@@ -45,7 +45,7 @@ _NO_NUMBERS = ("_kinds", "_refusals", "_codes", "_limits", "_facts", "_sizes")  
 _WORD, _NUMBER = "?", -77
 _MODE = re.compile(r"layout|mode|type|format|alg$|flag|activation|order", re.IGNORECASE)
 _REFUSAL = re.compile(
-    rf'aclnn\w+: (\w+) is (?:"\{_WORD}"|{_NUMBER}); (.*?)(?: \[(?:rank|device) .*)?$'
+    rf'aclnn\w+: (\w+) is (?:"\{_WORD}"|-?{abs(_NUMBER)}); (.*?)(?: \[(?:rank|device) .*)?$'
 )
 _HEAD = """\
 # Forms of inference
@@ -106,7 +106,8 @@ def _allowed(call: Any, groups: dict[int, str]) -> dict[str, str]:
             continue
         if not isinstance(value, (str, int)):
             continue
-        wrong = _WORD if isinstance(value, str) else _NUMBER
+        number = abs(_NUMBER) if parameter.kind == "u" else _NUMBER
+        wrong = _WORD if isinstance(value, str) else number
         try:  # phase one only: nothing runs, and nobody waits for other ranks
             ap.plan(call.op, *given[:position], wrong, *given[position + 1 :]).close()
         except StatusError as error:
