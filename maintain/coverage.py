@@ -472,6 +472,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " bidirection for the weights of the way back; what they do not ask for is not read.",
     ),
     "moe": (
+        "MoeFusedTopk takes enableExpertMapping false alone: which logical expert stands for a"
+        " physical one is random in a way that is not documented. topK is at most the number of"
+        " experts in groupTopk groups.",
         "The gradients of routing by a map are those of the forward operators: without padding the"
         " gradients of probabilities go to the places of the map in the order of the experts."
         " MoeTokenUnpermuteWithEpGrad takes and gives the rows of the range, as the forward form"
@@ -682,9 +685,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
 # Why operators are absent of which the notes of no family tell it.
 ABSENT: dict[str, str] = {
     "aclnnAllGatherAdd": "an example of how an operator is written, not part of the library",
+    "aclnnBandwidthTest": "its document does not say how the tokens of a rank lie in y, nor what y"
+    " holds in mode 1",
     **dict.fromkeys(
         (
-            "aclnnBandwidthTest",
             "aclnnFlashAttn",
             "aclnnFlashAttnMetadata",
             "aclnnInnerFlashAttn",
@@ -692,7 +696,7 @@ ABSENT: dict[str, str] = {
             "aclnnMoeDistributeCombineV5",
             "aclnnMoeDistributeDispatchV5",
         ),
-        "no document describes it",
+        "the vendor's documents describe a function for PyTorch, not the operator",
     ),
 }
 

@@ -9,8 +9,7 @@ __all__ = ["ROWS"]
 
 _FAR = "2147483647, 2147483647"
 _LISTS = (
-    "actual_seq_lengths_query: Tensor | None = None, "
-    "actual_seq_lengths_{}: Tensor | None = None"
+    "actual_seq_lengths_query: Tensor | None = None, actual_seq_lengths_{}: Tensor | None = None"
 )
 _NUMBERS = (
     "query_rope: Tensor | None = None, key_rope: Tensor | None = None, "
