@@ -35,13 +35,13 @@ def distribute_barrier(
         bfloat16 | float16 | float32 | bool | int8 | int16 | int32 | int64 | uint8 | uint16 |
         uint32 | uint64; format ND.
     group : Communicator or str, optional
-        Ranks that wait for each other; default is the first one made on the current device.
+        A communicator or its name; default is the first one made on the current device.
     world_size : int, optional
-        Number of ranks; default is that of the communicator, and any other number is an error.
+        Number of ranks R; default is that of the communicator, and any other number is an error.
     time_out : int, optional
         Microseconds after which the wait is a fault; default is the limit of the library.
     stream : Stream, optional
-        Stream to queue on; default is the current one. Returns before the ranks have met.
+        Stream to queue on; default is the current one. Returns before the device finishes.
 
     Returns
     -------

@@ -65,7 +65,7 @@ def moe_distribute_combine_add_rms_norm(
     residual_x : Tensor
         Shape ``(BS, 1, H)``; dtype bfloat16.
     gamma : Tensor
-        Factors of the norm. Shape ``(H,)``; dtype bfloat16.
+        Factors of the norm. Shape ``(n,)``; dtype of ``residual``.
     group_ep : Communicator or str, optional
         Ranks that share the experts; default is the first one made on the current device.
     ep_world_size : int, optional

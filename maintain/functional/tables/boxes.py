@@ -55,7 +55,8 @@ ROWS = (
         "grad_output: Tensor, boxes: Tensor, input_shape: Sequence[int], "
         "spatial_scale: float = 1.0, sampling_ratio: int = 0, aligned: bool = False",
         "Compute the gradient of `roi_align` with respect to its input.",
-        (Output("Shape ``input_shape``; float32.", "tuple(input_shape)", "grad_output.dtype_name"),),
+        (Output("Shape ``input_shape``; float32.", "tuple(input_shape)",
+                "grad_output.dtype_name"),),
         ("roi_align_v2_backward(channels_first(grad_output), boxes, input_shape, "
          "grad_output.shape[2], grad_output.shape[3], spatial_scale, sampling_ratio, aligned, "
          "channels_first(out))",),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Signs of numbers as bits, eight to a byte with the first in the lowest bit: 1 for a number that
 // is not negative.
 #include "aclnnop/math.h"
@@ -32,7 +33,18 @@ void pack_signs(const View &self, const View &out) {
   });
 }
 
+// The numbers of each byte.
+struct SignTable {
+  float of[256][kBits];
+  SignTable() {
+    for (int byte = 0; byte < 256; ++byte) {
+      for (int i = 0; i < kBits; ++i) of[byte][i] = (byte >> i & 1) != 0 ? 1.0f : -1.0f;
+    }
+  }
+};
+
 void unpack_signs(const View &self, const View &out) {
+  static const SignTable table;
   const RowSource<int32_t> source(self);
   const RowTarget<float> target(out);
   parallel_for(self.count(), 32 * kBytesAtOnce, [&](int64_t begin, int64_t end) {
@@ -41,8 +53,8 @@ void unpack_signs(const View &self, const View &out) {
     for (int64_t first = begin; first < end; first += kBytesAtOnce) {
       const int64_t count = std::min(kBytesAtOnce, end - first);
       source.read(first, count, bytes);
-      for (int64_t i = 0; i < count * kBits; ++i)
-        values[i] = (bytes[i / kBits] >> (i % kBits) & 1) != 0 ? 1.0f : -1.0f;
+      for (int64_t b = 0; b < count; ++b)
+        std::memcpy(values + b * kBits, table.of[bytes[b]], sizeof(table.of[0]));
       target.write(first * kBits, count * kBits, values);
     }
   });
