@@ -18,6 +18,7 @@ from aclnn_py import functional, ops
 from aclnn_py.array.promotion import (
     cast,
     expect_operands,
+    float_type,
     number_of,
     result_type,
     same_kind,
@@ -91,6 +92,7 @@ def _no_bool(name: str, kind: DType) -> Types:
             "subtract": "use ^ or logical_xor",
             "negative": "use ~ or logical_not",
             "sign": "use astype(np.int8)",
+            "positive": "use copy()",
         }
         raise TypeError(f"{name}: not for booleans; {words[name]} instead")
     return kind, kind
@@ -174,6 +176,33 @@ def _conjugate(a: Tensor, out: Tensor) -> None:
         ops.neg(part(a, 1), part(out, 1))
 
 
+def _of_parts(test: str, joined: str) -> Callable[[Tensor, Tensor], None]:
+    """A test of a float; of both parts of a complex number."""
+
+    def queue(a: Tensor, out: Tensor) -> None:
+        if a.dtype.kind != "c":
+            getattr(ops, test)(a, out)
+            return
+        real, imaginary = (empty(a.shape, "bool", device=a.device) for _ in range(2))
+        if a.count:
+            getattr(ops, test)(functional.contiguous(part(a, 0)), real)
+            getattr(ops, test)(functional.contiguous(part(a, 1)), imaginary)
+        getattr(ops, joined)(real, imaginary, out)
+
+    return queue
+
+
+def _truncate(a: Tensor, out: Tensor) -> None:
+    """aclnnTrunc takes no float64; rounding down and up do."""
+    if a.dtype_name != "float64":
+        ops.trunc(a, out)
+        return
+    up, down = (empty(a.shape, "float64", device=a.device) for _ in range(2))
+    ops.ceil(a, up)
+    ops.floor(a, down)
+    ops.s_where(a < 0, up, down, out)
+
+
 def _compare(name: str, swapped: str) -> Row:
     return Row(_truth, f"{name}_tensor", f"{name}_scalar", swapped)
 
@@ -223,10 +252,10 @@ UNARY: dict[str, Row] = {
     # aclnnNeg lacks some integers that the difference from 0 has.
     "negative": Row(_no_bool, lambda a, out: ops.rsubs(a, 0, 1, out)
                     if a.dtype_name in ("int16", "uint8") else ops.neg(a, out)),
-    "positive": Row(_same, lambda a, out: ops.inplace_copy(out, a)),
-    "conjugate": Row(_same, _conjugate),
+    "positive": Row(_no_bool, lambda a, out: ops.inplace_copy(out, a)),
+    "conjugate": Row(_number, _conjugate),
     "absolute": Row(_magnitude, "abs"),
-    "sign": Row(_no_bool, "sign"),
+    "sign": Row(_no_bool, "sign", wider=_SMALL),
     "square": Row(_number, lambda a, out: ops.mul(a, a, out)),
     "sqrt": Row(_real, "sqrt"),
     "reciprocal": Row(_inverse, "reciprocal"),
@@ -251,13 +280,14 @@ UNARY: dict[str, Row] = {
     "arctanh": Row(_real, "atanh"),
     "floor": Row(_rounds, "floor", wider=_NARROW_FLOATS),
     "ceil": Row(_rounds, "ceil"),
-    "trunc": Row(_rounds, "trunc"),
+    "trunc": Row(_rounds, _truncate),
     "rint": Row(_real, "round"),
     "isnan": Row(_truth, lambda a, out: ops.ne_tensor(a, a, out)),
-    "isinf": Row(_float_truth, "is_inf"),
-    "isfinite": Row(_float_truth, "is_finite"),
+    "isinf": Row(_float_truth, _of_parts("is_inf", "logical_or")),
+    "isfinite": Row(_float_truth, _of_parts("is_finite", "logical_and")),
     "signbit": Row(_truth, "signbit"),
-    "logical_not": Row(_truth, "logical_not"),
+    "logical_not": Row(_truth, lambda a, out: ops.eq_scalar(a, 0, out)
+                       if a.dtype.kind == "c" else ops.logical_not(a, out)),
     "invert": Row(_bits, "bitwise_not"),
 }  # fmt: skip
 # Rounding leaves integers as they are; CANN's operators take floats.
@@ -303,7 +333,7 @@ def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
     row = UNARY[name]
     given = operand.layout.dtype
     if name in _EXACT_INTEGERS and given.numpy.kind in "biu":
-        row = UNARY["positive"]
+        row = Row(_same, UNARY["positive"].tensors)
     compute, kind = row.types(name, given)
     compute = dtype_of(row.wider.get(compute.name, compute))
     place = _place(out, operand.shape, kind, name, device, compute)
@@ -318,7 +348,8 @@ def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     row = BINARY[name]
     if row.types is _truth:
         a, b = _bounded(a, b), _bounded(b, a)
-    compute, kind = row.types(name, result_type(a, b))
+    common = float_type(a, b) if row.types is _real_only else result_type(a, b)
+    compute, kind = row.types(name, common)
     if compute.name in row.wider:
         for number in (a, b):
             if type(number) is int:

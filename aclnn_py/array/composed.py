@@ -11,7 +11,13 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply, choose
-from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
+from aclnn_py.array.promotion import (
+    cast,
+    expect_operands,
+    float_type,
+    result_type,
+    tensor_of,
+)
 from aclnn_py.functional.shapes import broadcast
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import DType, dtype_of
@@ -30,12 +36,9 @@ _FORMATS = {
 
 def _float_kind(name: str, *operands: Any) -> DType:
     """The float that holds the operands, as NumPy's ufuncs of floats choose it."""
-    kind = result_type(*operands)
+    kind = float_type(*operands)
     if kind.numpy.kind == "c":
         raise TypeError(f"{name}: not for complex numbers, and an operand is {kind}")
-    if kind.numpy.kind in "biu":
-        size = kind.numpy.itemsize
-        return dtype_of("float16" if size == 1 else "float32" if size == 2 else "float64")
     return kind
 
 
@@ -49,6 +52,8 @@ def _integers(name: str, *operands: Any) -> list[Tensor]:
     device = expect_operands(name, *operands)
     kind = result_type(*operands)
     if kind.name == "bool":
+        if name in ("gcd", "lcm"):
+            raise TypeError(f"{name}: not for booleans; use astype(np.int8)")
         kind = dtype_of("int8")
     if kind.numpy.kind not in "iu":
         raise TypeError(f"{name}: only for integers and booleans, not {kind}")
@@ -84,7 +89,8 @@ def copysign(a: Any, b: Any) -> Tensor:
     shape = broadcast(a, b)
     magnitude, sign = (_bits(functional.contiguous(x.broadcast_to(shape)))[0] for x in (a, b))
     limits = np.iinfo(magnitude.dtype)
-    return ((magnitude & limits.max) | (sign & limits.min)).view(a.dtype_name)
+    bits: Tensor = (magnitude & limits.max) | (sign & limits.min)
+    return bits.view(a.dtype_name)
 
 
 def nextafter(a: Any, b: Any) -> Tensor:
@@ -111,6 +117,9 @@ def _number(like: Tensor, bits: int) -> Tensor:
 def spacing(x: Any) -> Tensor:
     """Distance to the neighbour farther from zero, with the sign of the number."""
     (x,) = _floats("spacing", x)
+    if x.dtype_name == "float16":
+        upwards: Tensor = nextafter(x, float("inf")) - x  # as NumPy's half precision
+        return upwards
     bits, fraction, _ = _bits(x)
     infinite = apply("absolute", x) == float("inf")
     # The fraction's last place: the exponent less the bits of the fraction, or the least number.
@@ -144,8 +153,8 @@ def frexp(x: Any) -> tuple[Tensor, Tensor]:
 
 def ldexp(x: Any, exponent: Any) -> Tensor:
     """The number times a power of 2, exact where the result is a normal number."""
-    if isinstance(exponent, Tensor) and exponent.dtype.kind not in "biu":
-        raise TypeError(f"ldexp: the exponent must be an integer, not {exponent.dtype_name}")
+    if np.result_type(getattr(exponent, "dtype", type(exponent))).kind not in "biu":
+        raise TypeError(f"ldexp: the exponent must be an integer, not {exponent!r:.60}")
     (x,) = _floats("ldexp", x) if isinstance(x, Tensor) else _floats("ldexp", exponent * 0.0 + x)
     _, fraction, bias = _FORMATS[x.dtype_name]
     wide = dtype_of("int64")
@@ -188,15 +197,15 @@ def bitwise_count(x: Any) -> Tensor:
 def _shift(name: str, operator: Callable[..., None]) -> Callable[..., Tensor]:
     def shift(a: Any, b: Any) -> Tensor:
         a, b = _integers(name, a, b)
+        kind, device = a.layout.dtype, a.device
         width = 8 * a.dtype.itemsize
-        result = _into(
-            operator, a, functional.minimum(b, tensor_of(width - 1, b.layout.dtype, b.device))
-        )
-        if name == "left_shift":
-            return choose(b >= width, tensor_of(0, a.layout.dtype, a.device), result)
-        if a.dtype.kind == "u":
-            return choose(b >= width, tensor_of(0, a.layout.dtype, a.device), result)
-        return result
+        # Past the width, and by a negative number, nothing is left but the sign.
+        outside = (b < 0) | (b >= width)
+        zero = tensor_of(0, kind, device)
+        rest = zero
+        if name == "right_shift" and kind.numpy.kind == "i":
+            rest = choose(a < 0, tensor_of(-1, kind, device), zero)
+        return choose(outside, rest, _into(operator, a, choose(outside, zero, b)))
 
     return shift
 

@@ -45,7 +45,8 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
     if _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
-        return functional.masked_select(tensor, key)
+        chosen = functional.masked_select(_movable(tensor), key)
+        return chosen.view(tensor.dtype_name) if tensor.dtype.kind == "c" else chosen
     view, flipped, indices = _select(tensor, key)
     if flipped:
         view = functional.flip(view, flipped)
@@ -53,8 +54,13 @@ def take(tensor: Tensor, key: Any) -> Tensor:
         return view
     out = empty(_indexed_shape(view, indices), view.dtype_name, device=view.device)
     if out.count:
-        ops.index(view, list(indices), out)
+        ops.index(_movable(view), list(indices), _movable(out))
     return out
+
+
+def _movable(tensor: Tensor) -> Tensor:
+    """Complex numbers as the integers of their bits: aclnnIndex takes none."""
+    return tensor.view("int64") if tensor.dtype_name == "complex64" else tensor
 
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
@@ -82,7 +88,7 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
         return
     if shares_memory(source, view):
         source = functional.contiguous(source)
-    ops.index_put_impl(view, list(indices), source.contiguous(), False, False)
+    ops.index_put_impl(_movable(view), list(indices), _movable(source.contiguous()), False, False)
 
 
 def add(tensor: Tensor, key: Any, value: Tensor) -> None:

@@ -58,6 +58,10 @@ def _smaller(a: int, b: int) -> int:
 
 
 def round_(a: Tensor, decimals: int = 0) -> Tensor:
+    if a.dtype_name == "bool":
+        if decimals:
+            raise TypeError("np.round: booleans have no decimals; use astype(np.int8)")
+        return apply("rint", a)
     if a.dtype.kind in "biu":
         return functional.contiguous(a)
     if a.dtype.kind == "c":
@@ -78,6 +82,10 @@ def fix(x: Tensor) -> Tensor:
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     left, right = promoted("isclose", a, b)
+    if left.dtype.kind == "c":
+        near = apply("absolute", left - right) <= apply("absolute", right) * rtol + atol
+        near = near | (left == right)
+        return near | ((left != left) & (right != right)) if equal_nan else near
     return functional.isclose(left, right, rtol, atol, equal_nan)
 
 
@@ -123,8 +131,7 @@ def real_if_close(a: Tensor, tol: float = 100) -> Tensor:
 
 
 def angle(z: Tensor, deg: bool = False) -> Tensor:
-    x, y = (z.real, z.imag) if z.dtype.kind == "c" else (floating(z), zeros_like(floating(z)))
-    result = apply("arctan2", y, x)
+    result = apply("arctan2", z.imag, z.real) if z.dtype.kind == "c" else apply("arctan2", 0, z)
     return result * (180 / pi) if deg else result
 
 
@@ -214,6 +221,8 @@ def ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
 def gradient(f: Tensor, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     axes = axes_of(axis, f.ndim)
+    if f.dtype_name == "bool":
+        raise TypeError("np.gradient: not for booleans; use astype(np.int8)")
     values = floating(f)
     if edge_order not in (1, 2):
         raise ValueError("'edge_order' greater than 2 not supported")
@@ -297,7 +306,7 @@ def _slope(f: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
 
 def trapezoid(y: Tensor, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Tensor:
     (at,) = axes_of(axis, y.ndim)
-    pairs = floating(y)[along(at, slice(1, None))] + floating(y)[along(at, slice(None, -1))]
+    pairs = floating(y[along(at, slice(1, None))] + y[along(at, slice(None, -1))])
     if x is None:
         width: Any = dx
     else:
@@ -314,6 +323,9 @@ def interp(
 ) -> Tensor:
     device = expect_operands("interp", *(item for item in (x, xp, fp) if isinstance(item, Tensor)))
     wide = dtype_of("float64")
+    for item in (x, xp, fp):
+        if isinstance(item, Tensor) and item.dtype.kind == "c":
+            raise TypeError("np.interp: not for complex numbers; interpolate the parts")
     points, places, values = (cast(placed(item, device), wide) for item in (x, xp, fp))
     if places.shape != values.shape or places.ndim != 1:
         raise ValueError("fp and xp are not of the same length.")
@@ -348,7 +360,7 @@ def unwrap(p: Tensor, discont: Any = None, axis: int = -1, *, period: float = 2 
     values = real_floating("unwrap", p)
     (at,) = axes_of(axis, p.ndim)
     half = period / 2
-    steps = diff(values, axis=at)
+    steps = cast(diff(p, axis=at), values.layout.dtype)
     turned = apply("remainder", steps + half, period) - half
     turned = functional.where(
         (turned == -half) & (steps > 0), tensor_of(half, values.layout.dtype, p.device), turned
@@ -375,13 +387,19 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
 def _correlated(a: Any, v: Any, mode: str, flipped: bool) -> Tensor:
     """A sum over the shorter operand; with ``flipped`` a convolution."""
     name = "convolve" if flipped else "correlate"
+    if flipped:
+        a, v = (
+            item.reshape(1) if isinstance(item, Tensor) and not item.ndim else item
+            for item in (a, v)
+        )
     first, second = promoted(name, _vector(a, v), _vector(v, a))
     if first.ndim != 1 or second.ndim != 1 or not first.count or not second.count:
         raise ValueError(f"np.{name}: both operands must be vectors with an element at least")
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     if not flipped:
-        second = apply("conjugate", functional.flip(second, (0,)))
+        second = functional.flip(second, (0,))
+        second = apply("conjugate", second) if second.dtype.kind == "c" else second
     swapped = second.count > first.count
     longer, shorter = (second, first) if swapped else (first, second)
     n, m = longer.count, shorter.count
@@ -405,7 +423,7 @@ def _correlated(a: Any, v: Any, mode: str, flipped: bool) -> Tensor:
 
 def _vector(value: Any, other: Any) -> Any:
     if isinstance(value, Tensor):
-        return value.reshape(1) if not value.ndim else value
+        return value
     return from_numpy(np.atleast_1d(np.asarray(value)), device=other.device)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "along",
+    "as_bits",
     "common",
     "device_of",
     "flat",
@@ -122,6 +123,13 @@ def indices_on(device: Device, indices: Any) -> Tensor:
     if array.dtype.kind not in "iu" and array.size:
         raise _IndexTypeError("arrays used as indices must be of integer type")
     return from_numpy(array.astype(np.int64), device=device)
+
+
+def as_bits(tensor: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
+    """What moves elements, for complex64 and float64 too: as integers of their width."""
+    if tensor.dtype_name not in ("complex64", "float64"):
+        return move(tensor)
+    return move(tensor.view("int64")).view(tensor.dtype_name)
 
 
 def host_integers(values: Any) -> list[int]:

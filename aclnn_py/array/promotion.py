@@ -22,7 +22,15 @@ from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["cast", "expect_operands", "is_operand", "number_of", "result_type", "tensor_of"]
+__all__ = [
+    "cast",
+    "expect_operands",
+    "float_type",
+    "is_operand",
+    "number_of",
+    "result_type",
+    "tensor_of",
+]
 
 _PYTHON_NUMBERS = (bool, int, float, complex)
 _KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
@@ -80,6 +88,21 @@ def result_type(*operands: Any) -> DType:
     for number in weak:
         result = _with_number(result, number)
     return dtype_of(result, "result")
+
+
+def float_type(*operands: Any) -> DType:
+    """The float of an expression: each integer counts as the smallest float that holds it."""
+    strong = [item.dtype for item in operands if isinstance(item, (Tensor, np.generic))]
+    common = result_type(*operands)
+    if strong and common.numpy != result_type(*(dtype.type(0) for dtype in strong)).numpy:
+        # A Python number raised the kind; it counts as int64 or float64.
+        return dtype_of("float64") if common.numpy.kind in "biu" else common
+    exact = {1: np.float16, 2: np.float32}
+    floats = (
+        np.dtype(exact.get(dtype.itemsize, np.float64)) if dtype.kind in "biu" else dtype
+        for dtype in strong
+    )
+    return result_type(*(dtype.type(0) for dtype in floats)) if strong else common
 
 
 def _with_number(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:

@@ -104,6 +104,8 @@ def reduce(
     ``where`` is a mask of the elements that count, ``initial`` an element that counts besides.
     """
     run, type_rule, has_identity = REDUCTIONS[name]
+    if name in ("any", "all") and x.dtype.kind == "c":
+        x = x != 0
     if where is not True:
         return _reduce_some(name, x, axis, dtype, keepdims, initial, where)
     if not x.ndim and axis in (0, -1) and name != "mean":
@@ -126,7 +128,10 @@ def reduce(
         out = empty(reduced_shape(x.shape, axes, keepdims), compute, device=x.device)
         run(x, axes, keepdims, compute, out)
         out = cast(out, kind)
-    return out if initial is None else cast(apply(_COMBINED[name], out, initial), kind)
+    if initial is None:
+        return out
+    first = tensor_of(initial, kind, x.device) if kind.name == "bool" else initial
+    return cast(apply(_COMBINED[name], out, first), kind)
 
 
 # How a further element joins the result, and what an element that does not count becomes.
@@ -178,7 +183,7 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
 
 def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Evaluate cumsum, cumprod, cummax or cummin; without an axis the tensor counts as one row."""
-    if axis is None:
+    if axis is None or (not x.ndim and axis in (0, -1)):
         x, axis = x.reshape(-1), 0
     (at,) = axes_of(axis, x.ndim)
     if name in ("cummax", "cummin"):

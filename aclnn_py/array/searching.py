@@ -72,13 +72,14 @@ def _sorted(a: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
 
 
 def _keys(a: Tensor) -> Tensor:
-    """Integers in the order of float64 numbers, which aclnnSort does not take."""
-    # Both zeros are equal, and NaN of either sign is the last.
-    plain = functional.where(a == 0, tensor_of(0.0, a.layout.dtype, a.device), a)
-    plain = functional.where(a != a, tensor_of(float("nan"), a.layout.dtype, a.device), plain)
-    bits = functional.contiguous(plain).view("int64")
-    negative = bits < 0
-    return functional.where(negative, bits ^ np.iinfo(np.int64).max, bits)
+    """Integers in NumPy's order of floats: both zeros are equal, NaN of either sign is the last."""
+    if a.dtype.itemsize < 4:
+        a = cast(a, dtype_of("float32"))
+    kind, device = a.layout.dtype, a.device
+    plain = functional.where(a == 0, tensor_of(0.0, kind, device), a)
+    plain = functional.where(a != a, tensor_of(float("nan"), kind, device), plain)
+    bits = functional.contiguous(plain).view("int64" if kind.name == "float64" else "int32")
+    return functional.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
 def _moved(a: Tensor, places: Tensor, axis: int) -> Tensor:
@@ -192,6 +193,8 @@ def where(condition: Any, *choices: Any) -> Any:
 def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     if not a.ndim:
         raise ValueError("nonzero: not for a tensor without dimensions; reshape it to (1,) first")
+    if a.dtype.kind == "c":
+        a = a != 0
     places = functional.nonzero(a)
     return tuple(functional.contiguous(places[:, i]) for i in range(a.ndim))
 
@@ -203,12 +206,12 @@ def flatnonzero(a: Tensor) -> Tensor:
 def argwhere(a: Tensor) -> Tensor:
     if not a.ndim:
         return empty((int(bool(a)), 0), "int64", device=a.device)
-    return functional.nonzero(a)
+    return functional.nonzero(a != 0 if a.dtype.kind == "c" else a)
 
 
 def count_nonzero(a: Tensor, axis: Any = None, *, keepdims: bool = False) -> Any:
     if axis is None and not keepdims:
-        return functional.count_nonzero(a)
+        return functional.count_nonzero(a != 0 if a.dtype.kind == "c" else a)
     return reduce("sum", cast(a, dtype_of("bool")), axis, keepdims=keepdims)
 
 
@@ -343,34 +346,18 @@ def searchsorted(a: Tensor, v: Any, side: str = "left", sorter: Any = None) -> T
     if not edges.count:
         ops.inplace_zero(out)
         return out
-    row = functional.contiguous(values).reshape(-1)
-    edges = functional.contiguous(edges)
-    if edges.dtype_name == "float64":
-        ops.inplace_copy(out.reshape(-1), _halved(edges, row, side == "right"))
-        return out
+    row = functional.contiguous(_searchable(values)).reshape(-1)
+    edges = functional.contiguous(_searchable(edges))
     unsorted: Any = None  # a null sorter: the edges are sorted
-    found = (_searchable(edges), _searchable(row), False, side == "right", unsorted)
-    ops.search_sorted(*found, out.reshape(-1))
+    ops.search_sorted(edges, row, False, side == "right", unsorted, out.reshape(-1))
     return out
 
 
-def _halved(edges: Tensor, values: Tensor, right: bool) -> Tensor:
-    """A binary search of all values at once, for float64, which aclnnSearchSorted lacks."""
-    low = zeros(values.shape, "int64", device=values.device)
-    high = low + edges.count
-    for _ in range(edges.count.bit_length()):
-        middle = (low + high) >> 1
-        edge = functional.gather(edges, 0, middle.clip(0, edges.count - 1))
-        further = (edge <= values) if right else (edge < values)
-        further = (further | (values != values)) & (low < high)
-        low = functional.where(further, middle + 1, low)
-        high = functional.where(further, high, middle)
-    return low
-
-
 def _searchable(tensor: Tensor) -> Tensor:
-    """aclnnSearchSorted lacks booleans."""
-    return cast(tensor, dtype_of("uint8")) if tensor.dtype_name == "bool" else tensor
+    """aclnnSearchSorted lacks booleans and float64, and takes NaN for smaller than any number."""
+    if tensor.dtype_name == "bool":
+        return cast(tensor, dtype_of("uint8"))
+    return _keys(tensor) if tensor.dtype.kind in "fV" else tensor
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:

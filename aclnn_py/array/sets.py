@@ -170,9 +170,10 @@ def intersect1d(
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
-    first, second = _both("setdiff1d", ar1, ar2)
+    device = (ar1 if isinstance(ar1, Tensor) else ar2).device
+    first = placed(ar1, device)
     values = first.reshape(-1) if assume_unique else unique(first)
-    result: Tensor = values[isin(values, second, invert=True)]
+    result: Tensor = values[isin(values, ar2, invert=True)]
     return result
 
 

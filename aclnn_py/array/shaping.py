@@ -12,6 +12,7 @@ import numpy as np
 from aclnn_py import functional
 from aclnn_py.array.operands import (
     along,
+    as_bits,
     device_of,
     host_integers,
     placed,
@@ -174,7 +175,8 @@ def rot90(m: Tensor, k: int = 1, axes: Any = (0, 1)) -> Tensor:
 
 def roll(a: Tensor, shift: Any, axis: Any = None) -> Tensor:
     if axis is None:
-        row = functional.roll(a.reshape(-1), (sum(host_integers(shift)),), (0,))
+        by = (sum(host_integers(shift)),)
+        row = as_bits(a.reshape(-1), lambda x: functional.roll(x, by, (0,)))
         return row.reshape(a.shape)
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = host_integers(shift)
@@ -185,7 +187,7 @@ def roll(a: Tensor, shift: Any, axis: Any = None) -> Tensor:
     moved = [i for i in range(a.ndim) if total[i] and a.shape[i]]
     if not moved:
         return functional.contiguous(a)
-    return functional.roll(a, [total[i] for i in moved], moved)
+    return as_bits(a, lambda x: functional.roll(x, [total[i] for i in moved], moved))
 
 
 def diagonal(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -239,11 +241,11 @@ def diagflat(v: Tensor, k: int = 0) -> Tensor:
 
 
 def tril(m: Tensor, k: int = 0) -> Tensor:
-    return functional.tril(_matrix(m), k)
+    return as_bits(_matrix(m), lambda x: functional.tril(x, k))
 
 
 def triu(m: Tensor, k: int = 0) -> Tensor:
-    return functional.triu(_matrix(m), k)
+    return as_bits(_matrix(m), lambda x: functional.triu(x, k))
 
 
 def _matrix(m: Tensor) -> Tensor:
@@ -268,7 +270,8 @@ def repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
         a, axis = a.reshape(-1), 0
     (at,) = axes_of(axis, a.ndim)
     if isinstance(repeats, (int, np.integer)):
-        return functional.repeat_interleave(a, operator.index(repeats), at)
+        times = operator.index(repeats)
+        return as_bits(a, lambda x: functional.repeat_interleave(x, times, at))
     counts = host_integers(repeats)
     if len(counts) == 1:
         return functional.repeat_interleave(a, counts[0], at)

@@ -139,7 +139,9 @@ def average(
 ) -> Any:  # fmt: skip
     if weights is None:
         result = reduce("mean", a, axis, keepdims=keepdims)
-        count = float(prod(a.shape[i] for i in axes_of(axis, a.ndim)))
+        if not result.count:
+            raise ZeroDivisionError("np.average: there are no elements to average")
+        count = a.count / result.count
         total = tensor_of(count, result.layout.dtype, a.device).broadcast_to(result.shape)
         return (result, functional.contiguous(total)) if returned else result
     weights = placed(weights, a.device)
@@ -195,13 +197,15 @@ def quantile(
         raise ValueError("q must be a scalar or 1d")
     if not ((wanted >= 0) & (wanted <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
+    if a.dtype_name == "bool":
+        raise TypeError("np.quantile: not for booleans; use astype(np.int8)")
+    if not a.count:
+        raise IndexError("np.quantile: there are no elements")
     values = real_floating("quantile", a)
     if wanted.ndim and not isinstance(q, Tensor):
         values = cast(values, dtype_of("float64"))  # probabilities in a list are float64
     rows, shape = _rows(values, axis, keepdims)
     length = rows.shape[-1]
-    if not length:
-        return _of_nothing(rows, wanted.shape + shape)
     places = np.clip(_METHODS[method](wanted, length), 0, length - 1)
     low = np.floor(places).astype(np.int64)
     high = np.minimum(low + 1, length - 1)
@@ -250,7 +254,17 @@ def percentile(
 
 
 def median(a: Tensor, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
-    return quantile(a, 0.5, axis, keepdims=keepdims)
+    values = real_floating("median", a)
+    rows, shape = _rows(values, axis, keepdims)
+    length = rows.shape[-1]
+    if not length:
+        return _of_nothing(rows, shape)
+    ordered = sorted_along(rows)
+    middle = ordered[..., (length - 1) // 2 : length // 2 + 1]
+    wide = middle if middle.dtype.itemsize > 2 else middle.astype("float32")
+    result = cast(reduce("mean", wide, -1), rows.layout.dtype)
+    last = ordered[..., -1]
+    return functional.where(last != last, last, result).reshape(shape)
 
 
 # Covariance.
@@ -263,6 +277,8 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     kind = dtype_of("float64" if dtype is None else dtype)
+    if m.dtype.kind == "c":
+        raise TypeError("np.cov: not for complex numbers, whose result is complex128")
     rows = _variables(m, rowvar, kind)
     if y is not None:
         rows = functional.cat([rows, _variables(placed(y, m.device), rowvar, kind)], 0)
@@ -360,7 +376,7 @@ def histogram_bin_edges(
         raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    kind = np.result_type(a.dtype, np.float32) if a.dtype.kind == "f" else np.float64
+    kind = a.dtype if a.dtype.kind == "f" else np.dtype(np.float64)
     return from_numpy(np.linspace(low, high, count + 1).astype(kind), device=a.device)
 
 

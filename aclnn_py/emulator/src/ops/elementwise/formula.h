@@ -244,7 +244,8 @@ bool truth(T x) {
 
 template <class T>
 T log2_of(T x) {
-  if constexpr (is_complex_v<T>) return std::log(x) / T(std::log(2.0));
+  // By a real number: a quotient of complex ones would make NaN of an infinite part.
+  if constexpr (is_complex_v<T>) return std::log(x) / std::log(typename T::value_type(2));
   else return std::log2(x);
 }
 
