@@ -34,6 +34,10 @@ if TYPE_CHECKING:
         weight_quant_matmul_all_reduce,
     )
     from aclnn_py.distributed.fused.all_to_all import all_to_all_matmul, matmul_all_to_all
+    from aclnn_py.distributed.fused.all_to_all_quant import (
+        all_to_all_quant_matmul,
+        quant_matmul_all_to_all,
+    )
     from aclnn_py.distributed.fused.barriers import distribute_barrier
     from aclnn_py.distributed.fused.exchanges import (
         all_to_allv_grouped_matmul,
@@ -99,6 +103,7 @@ _HOMES = {
     "DispatchedRows": "distributed.fused.expert_halves",
     "all_gather_matmul": "distributed.fused.all_gather",
     "all_to_all_matmul": "distributed.fused.all_to_all",
+    "all_to_all_quant_matmul": "distributed.fused.all_to_all_quant",
     "all_to_allv_grouped_matmul": "distributed.fused.exchanges",
     "distribute_barrier": "distributed.fused.barriers",
     "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
@@ -117,6 +122,7 @@ _HOMES = {
     "quant_all_reduce": "distributed.fused.exchanges",
     "quant_matmul_all_reduce": "distributed.fused.all_reduce",
     "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
+    "quant_matmul_all_to_all": "distributed.fused.all_to_all_quant",
     "quant_reduce_scatter": "distributed.fused.exchanges",
     "weight_quant_matmul_all_reduce": "distributed.fused.all_reduce",
     "weight_quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
@@ -147,6 +153,7 @@ __all__ = [
     "all_gather_matmul",
     "all_reduce",
     "all_to_all_matmul",
+    "all_to_all_quant_matmul",
     "all_to_all_single",
     "all_to_allv_grouped_matmul",
     "barrier",
@@ -170,6 +177,7 @@ __all__ = [
     "quant_all_reduce",
     "quant_matmul_all_reduce",
     "quant_matmul_all_reduce_add_rms_norm",
+    "quant_matmul_all_to_all",
     "quant_reduce_scatter",
     "recv",
     "reduce",

@@ -494,6 +494,44 @@ def functions(comm: Communicator) -> None:
     share = total[2 * rank : 2 * rank + 2].astype(F16)
     same(dist.quant_reduce_scatter(*given, comm), share)
 
+    quantised_functions(comm)
+
+
+def quantised_functions(comm: Communicator) -> None:
+    ranks, rank = comm.world_size, comm.rank
+    x1 = [whole(r, 2 * ranks, 16, most=7) for r in range(ranks)]
+    x2 = whole(30 + rank, 16 * ranks, 6, dtype=np.int8, most=100)
+    column, bias = scales(32, 6), whole(31, 6, dtype=F16)
+    mine = rows_of_rank(x1, rank)
+    left, token = quantised_rows(mine, None, 127)
+    expected = finished(product(left, x2), F16, column, token, bias)
+    for turned in (False, True):
+        held = ap.from_numpy(np.ascontiguousarray(x2.T) if turned else x2)
+        out, rows = dist.all_to_all_quant_matmul(
+            ap.from_numpy(x1[rank]), held, ap.from_numpy(column), comm, bias=ap.from_numpy(bias),
+            trans_x2=turned, all_to_all_output=turned,
+        )  # fmt: skip
+        same(out, expected)
+        assert (rows is not None) == turned
+        if rows is not None:
+            same(rows, mine)
+    codes = [whole(r, 3, 9, dtype=np.int8, most=100) for r in range(ranks)]
+    weights = [whole(30 + r, 9, 2 * ranks, dtype=np.int8, most=100) for r in range(ranks)]
+    row = [scales(40 + r, 3) for r in range(ranks)]
+    columns = [scales(50 + r, 2 * ranks) for r in range(ranks)]
+    sums = whole(31, 2 * ranks, dtype=BF16)
+    parts = [
+        finished(product(a, b), BF16, c, r, sums)
+        for a, b, c, r in zip(codes, weights, columns, row, strict=True)
+    ]
+    held = ap.from_numpy(np.ascontiguousarray(weights[rank].T))
+    out = dist.quant_matmul_all_to_all(
+        ap.from_numpy(codes[rank]), held, ap.from_numpy(row[rank]),
+        ap.from_numpy(columns[rank]), comm, bias=ap.from_numpy(sums), trans_x2=True,
+        output_dtype="bfloat16",
+    )  # fmt: skip
+    same(out, np.concatenate([part[:, 2 * rank : 2 * rank + 2] for part in parts]))
+
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_functions_on_threads(run_threads: Any, ranks: int) -> None:
