@@ -15,7 +15,12 @@ from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
-from aclnn_py.distributed import Communicator, all_reduce, reduce_scatter_tensor
+from aclnn_py.distributed import (
+    Communicator,
+    all_reduce,
+    quant_matmul_all_to_all,
+    reduce_scatter_tensor,
+)
 from aclnn_py.errors import AclnnError
 
 pytestmark = pytest.mark.emulator_only(reason="the emulator can be any chip")
@@ -53,7 +58,10 @@ class Operands:
     def weight(self) -> ap.Tensor:
         if not self.turned:
             return ap.from_numpy(self.w, dtype=self.dtype)
-        return ap.from_numpy(np.ascontiguousarray(self.w.T), dtype=self.dtype).permute(1, 0)
+        return self.turned_weight().permute(1, 0)
+
+    def turned_weight(self) -> ap.Tensor:
+        return ap.from_numpy(np.ascontiguousarray(self.w.T), dtype=self.dtype)
 
     def put(self, array: np.ndarray) -> ap.Tensor:
         return ap.from_numpy(array, dtype="float8_e8m0fnu" if self.turned else "float32")
@@ -117,6 +125,26 @@ def reduce(comm: Communicator, form: str, dtype: str, out: Any, rows: int, more:
     total = ap.from_numpy(part)
     all_reduce(total, "sum", comm)
     np.testing.assert_array_equal(y.numpy().astype(np.float32), total.numpy().astype(np.float32))
+
+
+def exchanged(comm: Communicator, form: str, dtype: str) -> None:
+    """The functions of products between exchanges are the parts."""
+    ranks, rank, rows = comm.world_size, comm.rank, 4
+    everyone = [Operands(r, rows, form, dtype) for r in range(ranks)]
+    for r, part in enumerate(everyone):
+        if form == "whole":
+            rng = np.random.default_rng(50 + r)
+            part.left, part.right = (rng.uniform(0.5, 2, n).astype(np.float32) for n in (rows, N))
+    mine = everyone[rank]
+    y = quant_matmul_all_to_all(
+        *(ap.from_numpy(mine.x, dtype=dtype), mine.turned_weight(), mine.put(mine.left)),
+        *(mine.put(mine.right), comm),
+        bias=mine.optional_bias(), trans_x2=True, output_dtype="bfloat16",
+    )  # fmt: skip
+    share = slice(N // ranks * rank, N // ranks * (rank + 1))
+    out = np.dtype(ml_dtypes.bfloat16)
+    expected = np.concatenate([part.alone(part, out)[:, share] for part in everyone])
+    np.testing.assert_array_equal(y.numpy().astype(np.float32), expected.astype(np.float32))
 
 
 def rows_and_columns(comm: Communicator) -> None:
@@ -186,6 +214,9 @@ def everything(comm: Communicator) -> None:
     reduce(comm, "blocks", DTYPES[2], np.dtype(np.float16), 130, False)
     reduce(comm, "mx", DTYPES[0], np.dtype(ml_dtypes.bfloat16), 4, True)
     rows_and_columns(comm)
+    if N % comm.world_size == 0:
+        exchanged(comm, "whole", DTYPES[0])
+        exchanged(comm, "mx", DTYPES[1])
     if comm.world_size == 2:
         refused(comm)
 
