@@ -437,3 +437,16 @@ def test_forms_of_a_950_are_refused(newer: Chip950) -> None:
     y, number = hollow((3,), np.float32), place(np.ones(1, np.float32))
     assert refusal("aclnnApplyAdam", y, y, y, *[number] * 6, y, False, False) == 161002
     assert refusal("aclnnApplyAdamW", y, y, y, *[number] * 7, y, None, False, False) == 161002
+
+
+def test_tensors_that_share_memory_are_read_before_they_change() -> None:
+    rng = np.random.default_rng(12)
+    memory = rng.standard_normal(3001).astype(np.float32)
+    step, moments = np.ones(1, np.float32), np.zeros(3000, np.float32)
+    results = []
+    for apart in (True, False):
+        whole = place(memory)
+        var, grad = whole[1:], place(memory[:-1]) if apart else whole[:-1]
+        ap.functional.adamw_(var, place(moments), place(moments), grad, place(step))
+        results.append(var.numpy())
+    assert_same(*results)

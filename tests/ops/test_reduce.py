@@ -406,3 +406,20 @@ def test_a_scalar_of_eight_bits_has_its_value(name: str) -> None:
     x, out = place(np.array([3.0, -4.0], np.float32)), hollow((), np.float32)
     ap.ops.norm(x, Scalar(1.0, name), [0], False, out)
     assert out.numpy() == 7
+
+
+@pytest.mark.parametrize("place_of_nan", [None, 0, 63, 700, 1024, 2999])
+def test_extremes_of_long_rows(place_of_nan: int | None) -> None:
+    rng = np.random.default_rng(8)
+    rows = rng.standard_normal((3, 3000)).astype(np.float32)
+    rows[2] = -np.inf
+    if place_of_nan is not None:
+        rows[1, place_of_nan] = np.nan
+    low, high = hollow((3,), np.float32), hollow((3,), np.float32)
+    op("aclnnAmax")(place(rows), [1], False, high)
+    op("aclnnAmin")(place(rows), [1], False, low)
+    assert_same(high.numpy(), rows.max(1))
+    assert_same(low.numpy(), rows.min(1))
+    both = hollow((), np.float32)
+    op("aclnnMax")(place(rows), both)
+    assert_same(both.numpy(), rows.max())
