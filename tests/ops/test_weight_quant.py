@@ -189,16 +189,34 @@ def test_a_few_rows_are_those_of_many(
     scale = rng.uniform(1e-3, 0.1, (-(-k // group) if group else 1, n)).astype(dtype)
     scale[:, 200] = 1e-6  # its weights are below the normal range of float16
     shift = rng.uniform(-3, 3, scale.shape).astype(dtype) if offset else None
-    x = rng.standard_normal((40, k)).astype(dtype)
+    x = rng.standard_normal((64, k)).astype(dtype)
     weight = stored(numbers, kind)
-    many = hollow((40, n), dtype)
+    many = hollow((64, n), dtype)
     given = {"offset": None if shift is None else place(shift), "group": group}
     third(place(x), weight, place(scale), many, **given)
     oracle = wide(x) @ rounded_weight(numbers, scale, shift, group)
     assert_close(many.numpy(), oracle, scale=8)
-    for m in (1, 3, 4, 7, 8, 9, 20):
+    for m in (1, 3, 4, 7, 8, 9, 20, 48):
         out = hollow((m, n), dtype)
         third(place(x[:m]), weight, place(scale), out, **given)
+        assert (out.numpy() == many.numpy()[:m]).all(), m
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMS if kind != "int32-rows"])
+@pytest.mark.parametrize("k", [6, 38, 302])
+@pytest.mark.parametrize("n", [8, 72, 136])
+def test_depths_and_columns_that_fill_no_vector(kind: str, k: int, n: int) -> None:
+    rng = np.random.default_rng(37)
+    numbers = rng.integers(-8, 8, (k, n))
+    scale = rng.uniform(1e-3, 0.1, n).astype(np.float16)
+    x = rng.standard_normal((64, k)).astype(np.float16)
+    weight, many = stored(numbers, kind), hollow((64, n), np.float16)
+    third(place(x), weight, place(scale), many)
+    oracle = wide(x) @ rounded_weight(numbers, scale[None], None, 0)
+    assert_close(many.numpy(), oracle, scale=8)
+    for m in (1, 2, 5, 8, 13):
+        out = hollow((m, n), np.float16)
+        third(place(x[:m]), weight, place(scale), out)
         assert (out.numpy() == many.numpy()[:m]).all(), m
 
 

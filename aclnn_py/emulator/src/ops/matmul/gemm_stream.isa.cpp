@@ -177,6 +177,9 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
   using Sum = typename Vec<Total<K>, 32>::type;
   const auto *a = static_cast<const float *>(s.a);
   const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
+  // Short columns are asked for before their turn: the processor does not foresee so many pieces.
+  constexpr int64_t per_line = 64 / sizeof(S);
+  const bool awaits = steps == 1;
   const S *b[groups];
   for (int g = 0; g < groups; ++g) b[g] = static_cast<const S *>(s.b) + first[g] * s.step;
   Sum totals[groups][rows];
@@ -192,8 +195,14 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
     }
     for (int64_t p = 0; p < common; p += lines)
 #pragma GCC unroll 2
-      for (int g = 0; g < groups; ++g)
+      for (int g = 0; g < groups; ++g) {
+        if (awaits && p % per_line == 0) {
+#pragma GCC unroll 8
+          for (int i = 0; i < lines; ++i)
+            __builtin_prefetch(b[g] + begin[g] + p + i * step + groups * width * s.step);
+        }
         add_turned<K>(b[g] + begin[g] + p, step, a + (begin[g] + p) * rows, sum[g]);
+      }
 #pragma GCC unroll 2
     for (int g = 0; g < groups; ++g) {
       int64_t p = begin[g] + common;

@@ -23,12 +23,15 @@ namespace {
 constexpr int64_t piece = 256;  // columns that are finished at a time
 // Columns of one task; those whose sums of all depth steps are kept at a time.
 constexpr int64_t widest_block = 4096, broad = 4 * widest_block;
-// Columns that are put in order at a time, where their rows do not lie in one piece.
-constexpr int64_t staged_columns = 128;
-// More rows than the kernels take at once are taken in turns, on so many columns at most that their
-// numbers and sums stay in the second-level cache. With yet more rows it is quicker to make the
-// weight first.
-constexpr int64_t narrow_block = 512, most_rows = 48;
+// Columns that are put in order at a time, where their rows do not lie in one piece. For a few rows
+// half of them: the processor foresees more of fewer pieces.
+constexpr int64_t most_staged_columns = 128, few_staged_columns = 64;
+// More rows than the kernels take at once are taken in turns, so many depths at a time that the
+// numbers stay in the first-level cache. Their sums stay in the second: rows times columns are
+// limited, but rows of memory are read in long pieces, since each may lie in another page. With yet
+// more rows it is quicker to make the weight first.
+constexpr int64_t depths_of_a_turn = 8, sums_of_a_block = int64_t(1) << 16, most_rows = 48;
+constexpr int64_t most_depths_of_a_word = 8;
 
 // Where the numbers of a weight lie: positions are counted in numbers.
 struct Places {
@@ -56,7 +59,8 @@ int64_t run_of(const GemmAxis &axis, int64_t index, int64_t most) {
   return axis.block ? std::min(axis.block - index % axis.block, most) : most;
 }
 
-// False where neither columns nor depths are neighbours, or where a run begins inside a byte.
+// False where neither columns nor depths are neighbours, where a run begins inside a byte, or where
+// a word of depths would belong to two groups.
 bool find_places(const QuantisedWeight &w, Places *places) {
   const Matrix m = matrix_stack(*w.tensor).first;
   *places = {static_cast<const uint8_t *>(m.data), WeightStorage::bytes, m.row, m.col};
@@ -69,6 +73,7 @@ bool find_places(const QuantisedWeight &w, Places *places) {
   const GemmAxis &near = across ? places->col : places->row,
                  &far = across ? places->row : places->col;
   if (near.stride != 1 || far.block) return false;
+  if (!across && w.group_size % most_depths_of_a_word != 0) return false;
   if (places->storage == WeightStorage::bytes) return true;
   if (m.dtype == ACL_INT4) places->data += w.tensor->offset / 2;
   const bool one = (across ? w.rows : w.cols) == 1;
@@ -87,11 +92,18 @@ class StreamedWeight {
         rows_(a.rows),
         turned_(b.col.stride != 1),
         staged_(turned_ || b.col.block),
-        storage_(turned_ ? WeightStorage::bytes : b.storage),
+        per_row_(!turned_                            ? 1
+                 : b.storage == WeightStorage::bytes ? 4
+                                                     : 8),
+        staged_columns_(rows_ > any_streamed_rows ? most_staged_columns : few_staged_columns),
+        tile_step_(turned_ ? 4 * staged_columns_ : staged_columns_),
+        storage_(!turned_                            ? b.storage
+                 : b.storage == WeightStorage::bytes ? WeightStorage::words_of_bytes
+                                                     : WeightStorage::words_of_halves),
         parallel_(a.rows * w.rows * w.cols > 2 * worth_a_thread) {}
 
   void run() const {
-    if (rows_ > weight_streams().rows) {
+    if (rows_ > any_streamed_rows) {
       many_rows();
     } else {
       for (int64_t j = 0; j < w_.cols; j += broad) columns(j, std::min(broad, w_.cols - j));
@@ -103,7 +115,7 @@ class StreamedWeight {
   void columns(int64_t origin, int64_t cols) const {
     const int64_t steps = ceil_div(w_.rows, gemm_depth_step);
     const int64_t fair = ceil_div(steps * cols, 2 * parallel_width() * piece) * piece;
-    const int64_t block = staged_ ? staged_columns : std::min(fair, widest_block),
+    const int64_t block = staged_ ? staged_columns_ : std::min(fair, widest_block),
                   blocks = ceil_div(cols, block);
     constexpr int64_t line = 16;
     const int64_t room = ceil_div(rows_ * w_.rows, line) * line;
@@ -128,8 +140,9 @@ class StreamedWeight {
   // Each task takes its columns through all depths: the sums of all steps would be larger than the
   // weight.
   void many_rows() const {
-    const int64_t fair = ceil_div(ceil_div(w_.cols, 2 * parallel_width()), staged_columns),
-                  block = staged_ ? staged_columns : std::min(fair * staged_columns, narrow_block);
+    const int64_t most = std::min(sums_of_a_block / rows_ / piece * piece, widest_block),
+                  fair = ceil_div(w_.cols, 2 * parallel_width() * piece) * piece,
+                  block = staged_ ? staged_columns_ : std::min(fair, most);
     auto *panel =
         static_cast<float *>(scratch().take(static_cast<size_t>(rows_ * w_.rows) * sizeof(float)));
     pack(panel);
@@ -161,15 +174,17 @@ class StreamedWeight {
   // A panel for each turn of rows, one behind the other.
   void pack(float *panel) const {
     const auto pack = gemm_kernels().pack_wide[static_cast<int>(storage_of(a_.dtype))];
-    for (int64_t i = 0; i < rows_; i += weight_streams().rows) {
-      const int rows = turn(i);
-      pack({a_.data, a_.row, a_.col, i, rows, 0, a_.cols, rows}, panel + i * w_.rows);
+    for (int64_t i = 0, rows; i < rows_; i += rows) {
+      rows = turn(i);
+      pack({a_.data, a_.row, a_.col, i, rows, 0, a_.cols, static_cast<int>(rows)},
+           panel + i * w_.rows);
     }
   }
 
   // How many rows are taken at once from row `i` on.
-  int turn(int64_t i) const {
-    return static_cast<int>(std::min<int64_t>(weight_streams().rows, rows_ - i));
+  int64_t turn(int64_t i) const {
+    const int64_t left = rows_ - i, most = weight_streams().rows[static_cast<int>(storage_)];
+    return left >= most ? most : std::min<int64_t>(left, any_streamed_rows);
   }
 
   // One step of the depth for columns from `col` on, group by group.
@@ -183,7 +198,7 @@ class StreamedWeight {
     const bool shifted = !w_.offset.zero(), same_kind = w_.scale.dtype() == w_.dtype;
     const int64_t begin = index * gemm_depth_step, end = std::min(begin + gemm_depth_step, w_.rows);
     alignas(64) float scale[widest_block], shift[widest_block];
-    alignas(64) uint8_t tile[gemm_depth_step * staged_columns];
+    alignas(64) uint8_t tile[gemm_depth_step * most_staged_columns];
     if (staged_) stage(col, count, begin, end, tile);
     for (int64_t p = begin, next; p < end; p = next) {
       const int64_t group = w_.group_size > 0 ? p / w_.group_size : 0;
@@ -193,11 +208,22 @@ class StreamedWeight {
       const WeightRange range =
           streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
       w_.scale.await(group + 1, col, count);
-      for (int64_t i = 0; i < rows_; i += streams.rows)
-        across[turn(i) - 1]({panel + i * w_.rows + p * turn(i),
-                             staged_ ? tile + (p - begin) * staged_columns : b_.at(p, col),
-                             staged_ ? staged_columns : b_.bytes(b_.row), count, next - p, scale,
-                             shift, range, sums + i * sums_stride, sums_stride, p > begin});
+      const int64_t together = staged_ || turn(0) == rows_ ? next - p : depths_of_a_turn;
+      for (int64_t q = p; q < next; q += together) {
+        const WeightBlock block{
+            staged_ ? tile + (q - begin) / per_row_ * tile_step_ : b_.at(q, col),
+            staged_ ? tile_step_ : b_.bytes(b_.row),
+            count,
+            std::min(together, next - q),
+            scale,
+            shift,
+            range};
+        for (int64_t i = 0, rows; i < rows_; i += rows) {
+          rows = turn(i);
+          across[rows - 1]({block, panel + i * w_.rows + q * rows, sums + i * sums_stride,
+                            sums_stride, q > begin});
+        }
+      }
     }
   }
 
@@ -207,8 +233,8 @@ class StreamedWeight {
       for (int64_t p = begin, run; p < end; p += run) {
         run = run_of(b_.row, p, end - p);
         weight_streams().turn[static_cast<int>(b_.storage)](
-            b_.at(p, col), b_.bytes(b_.col), count, run, tile + (p - begin) * staged_columns,
-            staged_columns);
+            b_.at(p, col), b_.bytes(b_.col), count, run, tile + (p - begin) / per_row_ * tile_step_,
+            tile_step_, gemm_depth_step / (b_.storage == WeightStorage::bytes ? 1 : 2));
       }
       return;
     }
@@ -218,7 +244,7 @@ class StreamedWeight {
       const int64_t bytes = b_.storage == WeightStorage::bytes ? run : ceil_div(run, 2);
       const uint8_t *from = b_.at(begin, col + j);
       uint8_t *to = tile + (b_.storage == WeightStorage::bytes ? j : j / 2);
-      for (int64_t p = begin; p < end; ++p, from += step, to += staged_columns) {
+      for (int64_t p = begin; p < end; ++p, from += step, to += tile_step_) {
         __builtin_prefetch(from + gemm_depth_step * step);  // what the next depth step reads
         copy_run(from, bytes, to);
       }
@@ -252,7 +278,7 @@ class StreamedWeight {
   // The sums of a piece with its columns as they stand in the weight.
   const float *in_order(const float *sums, int64_t col, int64_t count, int64_t cols,
                         float *ordered) const {
-    if (storage_ == WeightStorage::bytes) return sums;
+    if (storage_ != WeightStorage::halves) return sums;
     const int64_t block = weight_streams().block,
                   full = std::min(count, cols / block * block - col);
     for (int64_t j = 0; j < count; ++j) {
@@ -267,8 +293,11 @@ class StreamedWeight {
   const Places b_;
   const RowSink<float> &sink_;
   const int64_t rows_;
-  const bool turned_;            // depths are neighbours
-  const bool staged_;            // rows are not read where they lie
+  const bool turned_;      // depths are neighbours
+  const bool staged_;      // rows are not read where they lie
+  const int64_t per_row_;  // depths of a row of the tile
+  const int64_t staged_columns_;
+  const int64_t tile_step_;      // bytes of a row of the tile
   const WeightStorage storage_;  // of what is multiplied
   const bool parallel_;
 };

@@ -7,11 +7,15 @@
 
 namespace emu {
 
-// How the numbers of a weight lie: a byte each, or two to a byte, the lower half first.
-enum class WeightStorage : int { bytes, halves, count };
+// How the numbers of a weight lie: a byte each, or two to a byte, the lower half first. Where
+// depths are neighbours, `turn` makes rows of words: a word of a column has its next four or eight
+// depths.
+enum class WeightStorage : int { bytes, halves, words_of_bytes, words_of_halves, count };
+constexpr int stored_forms = 2;  // those without words
 enum class WeightRounding : int { float16, bfloat16, count };
 
-constexpr int most_streamed_rows = 8;
+// Kernels take any number of rows up to the first, or just as many as `WeightStreams::rows`.
+constexpr int any_streamed_rows = 4, most_streamed_rows = 8;
 
 // What is known of weights that share their scales, which chooses how they are rounded.
 enum class WeightRange {
@@ -20,16 +24,21 @@ enum class WeightRange {
   any
 };
 
-// A few rows times the weights round(number * scale + shift), for depths that share their scales.
-// Columns are in the order of `scale`.
-struct WeightStream {
-  const float *a;    // (depth, rows)
+// The weights round(number * scale + shift) of depths that share their scales. Columns are in the
+// order of `scale`.
+struct WeightBlock {
   const uint8_t *b;  // depth 0 of the first column
-  int64_t step;      // bytes from one depth to the next
+  int64_t step;      // bytes from one row to the next
   int64_t columns, depth;
-  const float *scale, *shift;  // of each column; shifts are read where the range is not `exact`
+  const float *scale, *shift;  // as `prepare` left them
   WeightRange range;           // as `prepare` says
-  float *sums;                 // (rows, columns)
+};
+
+// A few rows times these weights.
+struct WeightStream {
+  WeightBlock weight;
+  const float *a;  // (depth, rows)
+  float *sums;     // (rows, columns)
   int64_t sums_stride;
   bool add;  // to what the sums are
 };
@@ -39,21 +48,21 @@ struct WeightStreams {
   // In storage `halves` the columns of each full block of this many stand in the order of their
   // halves: those of the lower ones, then those of the upper ones.
   int64_t block;
-  int rows;  // how many the kernels take at once
+  int rows[static_cast<int>(WeightStorage::count)];
   // by rows - 1
   WeightStreamFn across[static_cast<int>(WeightStorage::count)]
                        [static_cast<int>(WeightRounding::count)][most_streamed_rows];
   // Scales, and offsets that become what is added to number * scale, are put in the order of the
-  // storage. Without `shifted` the offsets are not read. `same_kind`: the scales are values of the
-  // kind that weights are rounded to.
+  // storage; where the range is `exact`, both become factors of the number. Without `shifted` the
+  // offsets are not read. `same_kind`: the scales are values of the kind that weights are rounded
+  // to.
   WeightRange (
       *prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(WeightRounding::count)])(
       float *scale, float *shift, int64_t count, bool shifted, bool same_kind);
-  // Numbers whose depths are neighbours become rows of bytes: `columns` of them, `step` bytes
-  // apart, to rows that are `row_step` bytes apart. Two numbers to a byte in storage `halves`.
-  void (*turn[static_cast<int>(WeightStorage::count)])(const uint8_t *from, int64_t step,
-                                                       int64_t columns, int64_t depth, uint8_t *to,
-                                                       int64_t row_step);
+  // Depths of `columns`, which lie `step` bytes apart, become rows of words that are `row_step`
+  // bytes apart. What lies `ahead` bytes further in each column is asked for.
+  void (*turn[stored_forms])(const uint8_t *from, int64_t step, int64_t columns, int64_t depth,
+                             uint8_t *to, int64_t row_step, int64_t ahead);
   // `count` weights of bytes, rounded: out gets the bits of the 16-bit kind.
   void (*dequantise[static_cast<int>(WeightRounding::count)])(const int8_t *numbers, int64_t count,
                                                               const float *scale,
