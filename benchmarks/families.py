@@ -126,7 +126,54 @@ def columns(rng: np.random.Generator) -> Case:
     return Case("columns added up", "4 x 16 x 64 x 64, windows of 3 x 3", call, theirs, 1e-5)
 
 
-FAMILIES: Families = (resizing, sampling, average, cells, margins, columns)
+def recurrent(rng: np.random.Generator) -> Case:
+    times, batch, size = 64, 64, 256
+    x = rng.standard_normal((times, batch, size)).astype(F32)
+    weights = [rng.uniform(-0.1, 0.1, (4 * size, size)).astype(F32) for _ in range(2)]
+    biases = [rng.uniform(-0.1, 0.1, 4 * size).astype(F32) for _ in range(2)]
+    params, states = device(*weights, *biases), device(*np.zeros((2, 1, batch, size), F32))
+    (input,), y = device(x), ap.empty(x.shape, F32)
+    ends, unkept = [ap.empty((1, batch, size), F32) for _ in range(2)], [[] for _ in range(7)]
+
+    def theirs() -> Any:
+        products = x @ weights[0].T + biases[0]
+        h = c = np.zeros((batch, size), F32)
+        rows = []
+        for product in products:
+            gates = product + h @ weights[1].T + biases[1]
+            new = np.tanh(gates[:, 2 * size : 3 * size])
+            i, f, _, o = np.split(1 / (1 + np.exp(-gates)), 4, axis=1)
+            c = f * c + i * new
+            h = o * np.tanh(c)
+            rows.append(h)
+        return (np.stack(rows),)
+
+    flags = (None, True, 1, 0.0, False, False, False)
+    call = runs(lambda: ap.ops.lstm(input, params, states, *flags, y, *ends, *unkept), y)
+    return Case("recurrent network", "LSTM, 64 times of 64 x 256", call, theirs, 1e-4)
+
+
+def repeated(rng: np.random.Generator) -> Case:
+    x = np.repeat(rng.integers(0, 1000, 250_000), 4).astype(np.int32)
+    (given,), kept = device(x), ap.zeros(x.shape, "int32")
+    inverse, counts = (ap.zeros((len(x),), "int64") for _ in range(2))
+
+    def theirs() -> Any:
+        starts = np.flatnonzero(np.concatenate([[True], x[1:] != x[:-1]]))
+        values, lengths = np.zeros(len(x), np.int32), np.zeros(len(x), np.int64)
+        values[: len(starts)] = x[starts]
+        lengths[: len(starts)] = np.diff(starts, append=len(x))
+        return values, lengths
+
+    arrays = (False, True, 1000, kept, inverse, counts)
+    call = runs(lambda: ap.ops.unique_consecutive(given, *arrays), kept, counts)
+    return Case("runs of equal elements", "1M integers", call, theirs, 0)
+
+
+FAMILIES: Families = (
+    *(resizing, sampling, average, cells, margins, columns),
+    *(recurrent, repeated),
+)
 
 
 def rows(quick: bool) -> list[dict[str, object]]:

@@ -83,7 +83,12 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
   const TimeSteps &steps = *call.steps;
   const LayerWeights &w = *call.weights;
   const int64_t size = w.hidden, width = cell.gates * size;
-  planes->assign(at(cell.planes), Floats(at(steps.rows * size)));
+  // A plane that nobody keeps has room for one time.
+  bool whole[kMostPlanes];
+  for (int p = 0; p < cell.planes; ++p) {
+    whole[p] = call.keeps || std::count(cell.state_plane, cell.state_plane + cell.states, p) > 0;
+    planes->emplace_back(at((whole[p] ? steps.rows : steps.batch) * size));
+  }
   last->assign(call.initial, call.initial + cell.states * steps.batch * size);
   if (steps.times() == 0) return;
   Floats input(at(steps.rows * width)), hidden(at(steps.batch * width)),
@@ -102,7 +107,9 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
         const float *states[kMostStates];
         float *row[kMostPlanes];
         for (int s = 0; s < cell.states; ++s) states[s] = before.state(s, time, b);
-        for (int p = 0; p < cell.planes; ++p) row[p] = (*planes)[at(p)].data() + (first + b) * size;
+        for (int p = 0; p < cell.planes; ++p) {
+          row[p] = (*planes)[at(p)].data() + (whole[p] ? first + b : b) * size;
+        }
         cell.forward(
             {size, input.data() + (first + b) * width, hidden.data() + b * width, states, row});
       }

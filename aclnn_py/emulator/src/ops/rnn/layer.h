@@ -34,10 +34,12 @@ struct LayerCall {
   const LayerWeights *weights;
   const float *x;        // (rows, in)
   const float *initial;  // (states, batch, hidden)
+  bool keeps = true;     // all planes, not only those of the states
 };
 
-// Takes weights transposed: (in, width) and (hidden, width). Fills the planes, each (rows, hidden),
-// with 0 in rows without a time, and the last state of each sequence, (states, batch, hidden).
+// Takes weights transposed: (in, width) and (hidden, width). Fills the planes that it keeps, each
+// (rows, hidden), with 0 in rows without a time, and the last state of each sequence, (states,
+// batch, hidden).
 void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last);
 
 // Takes weights as the tensors are, (width, in) and (width, hidden). `states` holds the gradients

@@ -196,8 +196,9 @@ Status run_network(PlanContext &c, const ForwardPlan &plan,
       std::vector<Floats> planes;
       Floats states;
       const Floats begin = states_of(shape, initial, run + d);
-      run_layer({shape.cell, &steps, d == 1, &weights[at(run + d)], x.data(), begin.data()},
-                &planes, &states);
+      run_layer(
+          {shape.cell, &steps, d == 1, &weights[at(run + d)], x.data(), begin.data(), plan.keeps},
+          &planes, &states);
       keep_states(shape, states, run + d, &last);
       place_columns(shape, planes[at(shape.cell->state_plane[0])], d, &output);
       if (plan.keeps) kept[at(run + d)] = std::move(planes);

@@ -87,24 +87,32 @@ struct Found {
   std::vector<int64_t> chosen, inverse, counts;  // the first slice of each kind
 };
 
+// Counts a slice to the last kind, or to a new one.
 template <class T>
-Found find_kinds(const Slices<T> &slices, bool sort) {
+void count_slice(const Slices<T> &slices, int64_t slice, Found *found) {
+  if (found->chosen.empty() || !slices.equal(found->chosen.back(), slice)) {
+    found->chosen.push_back(slice);
+    found->counts.push_back(0);
+  }
+  ++found->counts.back();
+  if (!found->inverse.empty()) {
+    found->inverse[static_cast<size_t>(slice)] = static_cast<int64_t>(found->chosen.size()) - 1;
+  }
+}
+
+template <class T>
+Found find_kinds(const Slices<T> &slices, bool sort, bool inverse) {
+  Found found;
+  if (inverse) found.inverse.resize(static_cast<size_t>(slices.count));
+  if (!sort) {
+    for (int64_t slice = 0; slice < slices.count; ++slice) count_slice(slices, slice, &found);
+    return found;
+  }
   std::vector<int64_t> order(static_cast<size_t>(slices.count));
   std::iota(order.begin(), order.end(), int64_t{0});
-  if (sort) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return slices.before(a, b); });
-  }
-  Found found;
-  found.inverse.resize(order.size());
-  for (const int64_t slice : order) {
-    if (found.chosen.empty() || !slices.equal(found.chosen.back(), slice)) {
-      found.chosen.push_back(slice);
-      found.counts.push_back(0);
-    }
-    ++found.counts.back();
-    found.inverse[static_cast<size_t>(slice)] = static_cast<int64_t>(found.chosen.size()) - 1;
-  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return slices.before(a, b); });
+  for (const int64_t slice : order) count_slice(slices, slice, &found);
   return found;
 }
 
@@ -140,12 +148,13 @@ Status keep_one_of_each(PlanContext &c, const UniqueTask &task, const GrowingRes
   const Layout line = dense_layout(&total, 1);
   const Layout shape = task.flat ? line : self.layout;
   const Slices<T> slices(task.flat ? self : leading(self, task.dim), shape.shape[task.dim]);
-  const Found found = find_kinds(slices, task.sort);
+  const Found found = find_kinds(slices, task.sort, task.inverse);
   const auto kinds = static_cast<int64_t>(found.chosen.size());
-  std::vector<T> kept;
-  kept.reserve(static_cast<size_t>(kinds * slices.width));
-  for (const int64_t slice : found.chosen) {
-    kept.insert(kept.end(), slices.at(slice), slices.at(slice) + slices.width);
+  std::vector<T> kept(static_cast<size_t>(kinds * slices.width));
+  for (int64_t k = 0; k < kinds; ++k) {
+    const T *from = slices.at(found.chosen[static_cast<size_t>(k)]);
+    if (slices.width == 1) kept[static_cast<size_t>(k)] = *from;
+    else std::copy_n(from, slices.width, kept.data() + k * slices.width);
   }
   Status status = settle(task.op, "valueOut", c.tensor(task.values), values_result,
                          with_extent(shape, task.dim, kinds), task.dim, kept);
