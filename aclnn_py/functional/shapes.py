@@ -219,6 +219,7 @@ def replaced(shape: tuple[int, ...], dim: int, *lengths: int) -> tuple[int, ...]
 
 def rows_shape(size: int, total: int) -> tuple[int, int]:
     """Shape of so many elements in ``size`` rows."""
+    expect_whole(size=size)
     if size < 1 or total % size:
         raise InvalidArgumentError(
             f"size: {size} rows cannot hold {total} elements; expected a divisor of {total}"
