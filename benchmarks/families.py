@@ -170,9 +170,46 @@ def repeated(rng: np.random.Generator) -> Case:
     return Case("runs of equal elements", "1M integers", call, theirs, 0)
 
 
+def chosen_attention(rng: np.random.Generator) -> Case:
+    q, dy = (rng.standard_normal((1, 128, 16, 512)).astype(np.float16) for _ in range(2))
+    k, scale, far = rng.standard_normal((1, 1024, 1, 512)).astype(np.float16), 0.05, 2**31 - 1
+    places = np.full((1, 128, 1, 1024), -1, np.int32)
+    places[0, :, 0, :512] = np.argsort(rng.random((128, 1024)))[:, :512]
+    query, key, slopes, chosen = device(q, k, dy, places)
+    out, dq, dk = (ap.empty(shape, "float16") for shape in (q.shape, q.shape, k.shape))
+    highest, total = (ap.empty((1, 1, 128, 16), F32) for _ in range(2))
+    ap.ops.sparse_flash_attention(
+        query, key, key, chosen, None, None, None, None, None, scale, 1, "BSND", "BSND", 0, far,
+        far, 2, True, out, highest, total,
+    )  # fmt: skip
+
+    def theirs() -> Any:
+        wide, keys, g = (x.astype(F32) for x in (q[0], k[0, :, 0], dy[0]))
+        by_query, by_key = np.empty_like(wide), np.zeros_like(keys)
+        for t in range(128):
+            met = places[0, t, 0, :512]
+            scores = scale * wide[t] @ keys[met].T
+            p = np.exp(scores - scores.max(-1, keepdims=True))
+            p /= p.sum(-1, keepdims=True)
+            along = (g[t] * (p @ keys[met])).sum(-1, keepdims=True)
+            slope = scale * p * (g[t] @ keys[met].T - along)
+            by_query[t] = slope @ keys[met]
+            by_key[met] += slope.T @ wide[t] + p.T @ g[t]
+        return by_query[None], by_key[None, :, None]
+
+    def call() -> None:
+        ap.ops.sparse_flash_attention_grad(
+            query, key, None, chosen, slopes, out, highest, total, None, None, None, None, scale, 1,
+            "BSND", 0, far, far, False, dq, dk, None, None, None,
+        )  # fmt: skip
+
+    name = "attention over chosen keys, back"
+    return Case(name, "128 x 16 x 512, 512 of 1,024 keys", runs(call, dq, dk), theirs, 2e-2)
+
+
 FAMILIES: Families = (
     *(resizing, sampling, average, cells, margins, columns),
-    *(recurrent, repeated),
+    *(recurrent, repeated, chosen_attention),
 )
 
 

@@ -270,7 +270,7 @@ EMU_OPERATOR(SparseLightningIndexerKLLossGradMetadata,
              "batchSize is %" PRId64 "; with BSND it must be positive", batchSize);
   check.optional("cuSeqlensQOptional", cuSeqlensQOptional);
   check.that(!check.ok() || !packed || batchSize <= 0 || !cuSeqlensQOptional ||
-                 cuSeqlensQOptional->numel() == batchSize + 1,
+                 cuSeqlensQOptional->numel() - 1 == batchSize,
              "batchSize is %" PRId64 "; it must be the sequences of cuSeqlensQOptional, or 0",
              batchSize);
   c.residuals_needed = false;
