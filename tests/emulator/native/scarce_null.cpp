@@ -3,10 +3,18 @@
 // its allocations is refused in turn. It refuses, or does nothing; the process goes on.
 #include "scarce.h"
 
+// No function has more parameters; what is not passed would be whatever lies on the stack.
+#define NULLS_8 nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr
+#define NULLS_96                                                                            \
+  NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, NULLS_8, \
+      NULLS_8, NULLS_8
+
 namespace {
 
-using Function = uint64_t (*)(void *, void *, void *, void *, void *, void *, void *, void *,
-                              void *, void *, void *, void *);
+template <class... Nulls>
+void call(void *function, Nulls... nulls) {
+  reinterpret_cast<uint64_t (*)(Nulls...)>(function)(nulls...);
+}
 
 }  // namespace
 
@@ -15,7 +23,7 @@ int main(int count, char **names) {
   EXPECT_OK(aclInit(nullptr));
   EXPECT_OK(aclrtSetDevice(0));
   for (int i = 1; i < count; ++i) {
-    const auto function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, names[i]));
+    void *const function = dlsym(RTLD_DEFAULT, names[i]);
     if (function == nullptr) {
       std::fprintf(stderr, "%s is not there\n", names[i]);
       return 1;
@@ -25,8 +33,7 @@ int main(int count, char **names) {
     long n = 0;
     do {
       scarce::arm(n++);
-      function(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-               nullptr, nullptr, nullptr);
+      call(function, NULLS_96);
     } while (scarce::disarm() || n == 1);
     while (aclGetRecentErrMsg() != nullptr) {
     }
