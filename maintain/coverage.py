@@ -605,8 +605,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " Products are rounded, summed in rank order, and given the bias after the sum.",
         "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
         " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
-        " The scales of rows go with the rows. They have not got HIFLOAT8, FLOAT4_E2M1 and one scale"
-        " for a tensor, nor have MoeDistributeDispatchV2, V3 and V4 tokens of 4 bits.",
+        " The scales of rows go with the rows. They have not got HIFLOAT8, FLOAT4_E2M1 and one"
+        " scale for a tensor, nor have MoeDistributeDispatchV2, V3 and V4 tokens of 4 bits.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),
