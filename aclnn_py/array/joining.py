@@ -115,8 +115,9 @@ def insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Tenso
     length = arr.shape[at]
     single = not isinstance(obj, slice) and np.ndim(obj) == 0
     places = _places(obj, length, one_more=True)
-    new = placed(values, arr.device)
-    new = cast(new, arr.layout.dtype)
+    kind = arr.layout.dtype
+    number = isinstance(values, (bool, int, float, complex))  # refused where it does not fit
+    new = tensor_of(values, kind, arr.device) if number else cast(placed(values, arr.device), kind)
     if single and new.ndim:
         # One place takes values along the dimension, as many as there are.
         new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)

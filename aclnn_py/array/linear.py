@@ -14,7 +14,7 @@ from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.operands import device_of, promoted
 from aclnn_py.array.products import matmul, vecdot
-from aclnn_py.array.promotion import cast, expect_operands, result_type
+from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, matrix_transpose, moveaxis
 from aclnn_py.tensor.creation import empty
@@ -224,7 +224,8 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Tensor:
         raise ValueError("x must be a one-dimensional array or sequence.")
     values = cast(x, result_type(x, np.int64(0)))
     columns = x.count if N is None else int(N)
-    power = values * 0 + 1
+    power = tensor_of(1, values.layout.dtype, x.device).broadcast_to(x.shape)
+    power = functional.contiguous(power)
     powers = []
     for _ in range(columns):
         powers.append(power)

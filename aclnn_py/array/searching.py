@@ -365,6 +365,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     edges = placed(bins, tensor.device)
     if edges.ndim != 1:
         raise ValueError("object of too small depth for desired array")
+    if isinstance(x, Tensor) and x.dtype.kind == "c":
+        raise TypeError("np.digitize: not for complex numbers")
     steps = edges[1:] - edges[:-1]
     rising, falling = bool((steps >= 0).all()), bool((steps <= 0).all())
     if not rising and not falling:

@@ -213,9 +213,8 @@ def quantile(
     below, above = (_picked(ordered, index) for index in (low, high))
     weight = from_numpy((places - low).astype(rows.dtype), device=a.device)
     weight = weight.reshape((*wanted.shape, *(1,) * (rows.ndim - 1)))
-    between = below + (above - below) * weight
-    # Equal neighbours are the result, infinite ones too; a NaN among the elements is last.
-    result = functional.where(below == above, below, between)
+    result = below + (above - below) * weight
+    # A NaN among the elements is last, and the result.
     last = ordered[..., -1]
     result = functional.where(last != last, last, result)
     return functional.contiguous(result).reshape(wanted.shape + shape)
@@ -383,6 +382,8 @@ def histogram_bin_edges(
 def histogram(
     a: Tensor, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Tensor, Tensor]:
+    if a.dtype.kind == "c":
+        raise TypeError("np.histogram: not for complex numbers")
     edges = histogram_bin_edges(a, bins, range)
     values = a.reshape(-1)
     count = edges.count - 1

@@ -134,7 +134,6 @@ def nanquantile(
             for index in (low, apply("ceil", place))
         )
         between = lower + (upper - lower) * cast(place - low, kind)
-        between = functional.where(lower == upper, lower, between)
         found.append(between.reshape(shape))
     if not wanted.ndim:
         return found[0]

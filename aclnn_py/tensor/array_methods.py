@@ -89,6 +89,8 @@ class ArrayMethods:
         return _inplace("remainder", self, other)
 
     def __pow__(self, other: Any) -> Tensor:
+        if type(other) is int and other == 2 and _tensor(self).dtype.kind == "b":
+            return _unary("square", self)  # as NumPy does, which makes int8 of booleans
         return _binary("power", self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
