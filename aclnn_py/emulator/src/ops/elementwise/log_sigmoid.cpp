@@ -39,7 +39,7 @@ EMU_OPERATOR(LogSigmoidBackward, (const aclTensor *gradOutput, const aclTensor *
                                   const aclTensor *buffer, aclTensor *gradInput)) {
   static constexpr BlockTable blocks =
       with_floats(block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>,
-                      log_sigmoid_gradient_block);
+                  log_sigmoid_gradient_block);
   static constexpr ElementwiseRow row = {"aclnnLogSigmoidBackward", &blocks, kExact};
   Check check(row.op);
   check.required("gradOutput", gradOutput).required("self", self).required("buffer", buffer);
