@@ -156,7 +156,7 @@ SHAPES = [
     "np.roll(f4, 1, axis=1)",
     "np.sort(f4)", "np.sort(i4, axis=0)", "np.tril(f4)", "np.triu(f4, 1)",
     "np.take(f4, [0], axis=1)", "np.repeat(i4, 2, axis=0)",
-    "np.isclose(f4, f4s)", "np.allclose(f4, f4)", "np.array_equal(f4, f4s)",
+    "np.isclose(f4, abs(f4))", "np.allclose(f4, f4)", "np.array_equal(f4, f4s)",
     "np.array_equal(i4, i4)", "np.zeros_like(f4)",
     "np.ones_like(i4)", "np.full_like(f4, 2)", "np.argwhere(m)", "np.shape(f4)", "np.ndim(c)",
     "np.size(f4)", "np.dot(f4, f4.T)",

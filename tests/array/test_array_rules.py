@@ -92,6 +92,8 @@ def test_tensors_on_two_devices_are_a_typed_error(device, call):
 def test_tensors_are_equal_by_element_and_hashed_by_identity(device):
     a, b = ones("float32"), ones("float32")
     assert (a == b).all() and not (a != b).any()
+    other = ap.from_numpy(np.arange(16, dtype=np.float32) % 3)
+    assert (other == 1).tolist() == [index % 3 == 1 for index in range(16)]
     assert {a: "a", b: "b"}[a] == "a"
     assert len({a, b, a}) == 2
 
