@@ -76,11 +76,13 @@ Sequences sequences_of(const aclIntArray &list, bool ends, int64_t tokens, Check
   Sequences s;
   int64_t last = 0;
   for (size_t b = 0; check.ok() && b < list.values.size(); ++b) {
-    const int64_t value = list.values[b], length = ends ? value - last : value;
-    check.that(length >= 0 && last + length <= tokens,
+    const int64_t value = list.values[b], least = ends ? last : 0;
+    check.that(value >= least && value - least <= tokens - last,
                "actSeqLenOptional[%zu] is %" PRId64 "; the sequences must lie within %" PRId64
                " tokens",
                b, value, tokens);
+    if (!check.ok()) break;
+    const int64_t length = value - least;
     s.starts.push_back(last);
     s.lengths.push_back(length);
     last += length;

@@ -65,6 +65,7 @@ int64_t AttentionRules::unpack(const Named<aclIntArray> &ends, const char *name,
                 "%s[%zu] is %" PRId64 "; allowed: %" PRId64 " to %" PRId64
                 ", from the end before it to the tokens of %s",
                 ends.name, i, end, last, tokens, name);
+    if (!ok()) break;  // the difference of any two numbers need not be one
     starts->push_back(last);
     lengths->push_back(end - last);
     longest = std::max(longest, end - last);
