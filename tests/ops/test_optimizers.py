@@ -449,4 +449,5 @@ def test_tensors_that_share_memory_are_read_before_they_change() -> None:
         var, grad = whole[1:], place(memory[:-1]) if apart else whole[:-1]
         ap.functional.adamw_(var, place(moments), place(moments), grad, place(step))
         results.append(var.numpy())
+    assert (results[0] != memory[1:]).all()
     assert_same(*results)

@@ -415,7 +415,8 @@ def test_tensors_are_made_as_numpy_makes_arrays(device):
         np.testing.assert_array_equal(result.numpy(), wanted)
     tensor = ap.arange(3)
     assert ap.asarray(tensor) is tensor and ap.asarray(tensor, np.int64) is tensor
-    assert ap.asarray(tensor, "float32").dtype_name == "float32"
+    converted = ap.asarray(tensor, "float32").numpy()
+    assert converted.dtype == np.float32 and converted.tolist() == [0, 1, 2]
     with pytest.raises(ValueError):
         ap.asarray([[1], [1, 2]])
     with pytest.raises(ValueError):
