@@ -28,6 +28,12 @@ struct BlockKernels {
   // to[i] = x[i] * factors[i] + shifts[i]
   void (*scale_shift)(const float *x, const float *factors, const float *shifts, int64_t count,
                       float *to);
+  // x[i] *= factor where bit i % 8 of bytes[i / 8] is 1, and 0 elsewhere.
+  void (*keep_marked)(float *x, int64_t count, const int32_t *bytes, float factor);
+  // Bit i of to[k] is 1 where x[8 * k + i] is not negative, NaN among them.
+  void (*mark_positive)(const float *x, int64_t bytes, int32_t *to);
+  // As same_floats, where NaN is the same as NaN.
+  bool (*alike_floats)(const float *x, const float *y, int64_t count);
   double (*sum_of_products)(const float *x, const float *y, int64_t count);
 };
 

@@ -8,6 +8,10 @@
 #include "core/isa.h"
 #include "ops/float_bits.h"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 namespace emu {
 namespace EMU_ISA_NS {
 namespace {
@@ -29,8 +33,16 @@ void lower(float *extremes, const float *x, int64_t count) {
   }
 }
 
-// Sixteen elements at a time; the compiler has them in as many registers as it needs.
-constexpr int64_t kWide = 16, kTogether = kExtremes / kWide;
+// The elements of one register: of wider vectors the compiler makes single elements where they
+// are chosen by a comparison.
+#if defined(__AVX512F__)
+constexpr int64_t kWide = 16;
+#elif defined(__AVX__)
+constexpr int64_t kWide = 8;
+#else
+constexpr int64_t kWide = 4;
+#endif
+constexpr int64_t kTogether = kExtremes / kWide;
 using Floats = float __attribute__((vector_size(kWide * sizeof(float))));
 using Truths = int32_t __attribute__((vector_size(kWide * sizeof(int32_t))));
 
@@ -60,6 +72,46 @@ bool same_floats(const float *x, const float *y, int64_t count) {
   int32_t apart = 0;
   for (int64_t i = 0; i < count; ++i) apart |= x[i] == y[i] ? 0 : 1;
   return apart == 0;
+}
+
+bool alike_floats(const float *x, const float *y, int64_t count) {
+  int32_t apart = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float a = x[i], b = y[i];
+    const int both_odd = static_cast<int>(a != a) & static_cast<int>(b != b);
+    apart |= (static_cast<int>(a == b) | both_odd) ^ 1;
+  }
+  return apart == 0;
+}
+
+void keep_marked(float *x, int64_t count, const int32_t *bytes, float factor) {
+  Truths bit{};
+  for (int i = 0; i < kWide; ++i) bit[i] = 1 << i;
+  int64_t i = 0;
+  for (; i + kWide <= count; i += kWide) {
+    const int32_t *from = bytes + i / 8;
+    const Truths marks = Truths{} + (kWide > 8 ? from[0] | from[1] << 8 : from[0] >> i % 8);
+    Floats part;
+    std::memcpy(&part, x + i, sizeof part);
+    part = (marks & bit) == bit ? part * factor : Floats{};
+    std::memcpy(x + i, &part, sizeof part);
+  }
+  for (; i < count; ++i) x[i] = (bytes[i / 8] >> i % 8 & 1) != 0 ? x[i] * factor : 0.0f;
+}
+
+void mark_positive(const float *x, int64_t bytes, int32_t *to) {
+  for (int64_t k = 0; k < bytes; ++k, x += 8) {
+#if defined(__AVX__)
+    to[k] = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_setzero_ps(), _CMP_NLT_UQ));
+#elif defined(__SSE2__)
+    const __m128 low = _mm_cmpnlt_ps(_mm_loadu_ps(x), _mm_setzero_ps());
+    const __m128 high = _mm_cmpnlt_ps(_mm_loadu_ps(x + 4), _mm_setzero_ps());
+    to[k] = _mm_movemask_ps(low) | _mm_movemask_ps(high) << 4;
+#else
+    to[k] = 0;
+    for (int i = 0; i < 8; ++i) to[k] |= int32_t{!(x[i] < 0)} << i;
+#endif
+  }
 }
 
 // Without a branch, so that the compiler makes vectors: numbers beyond the last fraction,
@@ -134,8 +186,9 @@ double sum_of_products(const float *x, const float *y, int64_t count) {
 
 extern const BlockKernels block_kernel_table;
 constexpr BlockKernels block_kernel_table = {
-    raise,    lower,        extremes_of<true>, extremes_of<false>, same_floats,
-    round_by, scale_finite, scale_shift,       sum_of_products};
+    raise,       lower,         extremes_of<true>, extremes_of<false>,
+    same_floats, round_by,      scale_finite,      scale_shift,
+    keep_marked, mark_positive, alike_floats,      sum_of_products};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 #include "ops/index/addresses.h"
 #include "core/pool.h"
 #include "core/statuses.h"
@@ -115,14 +116,48 @@ T combined(T a, T b, Combine how) {
   }
 }
 
+// How one block of elements meets another, or the first one of it where `step` is 0.
 template <class T>
-void combine_one(char *target, const char *source, const LoadFn load, const StoreFn store,
+void combine_block(T *a, const T *b, int64_t step, int64_t count, Combine how) {
+  if (how == Combine::kAdd && step == 1) {
+    for (int64_t i = 0; i < count; ++i) a[i] = combined(a[i], b[i], Combine::kAdd);
+  } else if (how == Combine::kMultiply && step == 0) {
+    for (int64_t i = 0; i < count; ++i) a[i] = combined(a[i], b[0], Combine::kMultiply);
+  } else {
+    for (int64_t i = 0; i < count; ++i) a[i] = combined(a[i], b[i * step], how);
+  }
+}
+
+// `count` dense elements of a dtype at `target` and those at `source`, `step` elements apart.
+template <class T>
+void combine_run(char *target, const char *source, int64_t step, int64_t count, aclDataType dtype,
                  Combine how) {
-  T a, b;
-  load(target, 0, 1, &a);
-  load(source, 0, 1, &b);
-  a = combined(a, b, how);
-  store(target, 0, 1, &a);
+  const ConvertTable &table = convert_table();
+  const LoadFn load = table.load[dtype];
+  const StoreFn store = table.store[dtype];
+  const int64_t unit = item_size(dtype);
+  alignas(64) T a[kBlock], b[kBlock];
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t n = std::min(kBlock, count - start);
+    load(target + start * unit, unit, n, a);
+    load(source + start * step * unit, unit, step == 0 ? 1 : n, b);
+    combine_block(a, b, step, n, how);
+    store(target + start * unit, unit, n, a);
+  }
+}
+
+using CombineFn = void (*)(char *, const char *, int64_t, int64_t, aclDataType, Combine);
+
+CombineFn combine_in(aclDataType dtype) {
+  switch (compute_for(dtype)) {
+    case Compute::F64: return combine_run<double>;
+    case Compute::I32: return combine_run<int32_t>;
+    case Compute::I64: return combine_run<int64_t>;
+    case Compute::U64: return combine_run<uint64_t>;
+    case Compute::C64: return combine_run<Complex64>;
+    case Compute::C128: return combine_run<Complex128>;
+    default: return combine_run<float>;
+  }
 }
 
 }  // namespace
@@ -156,29 +191,25 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
   }
 }
 
-void combine_addressed(const Addresses &from, const Addresses &to, Combine how, IndexFault &fault) {
-  const int64_t total = from.count();
-  const ConvertTable &table = convert_table();
+void combine_addressed(Addresses from, Addresses to, Combine how, IndexFault &fault) {
   const aclDataType dtype = to.dtype();
-  const LoadFn load = table.load[dtype];
-  const StoreFn store = table.store[dtype];
-  const auto one = [&]() -> void (*)(char *, const char *, LoadFn, StoreFn, Combine) {
-    switch (compute_for(dtype)) {
-      case Compute::F64: return combine_one<double>;
-      case Compute::I32: return combine_one<int32_t>;
-      case Compute::I64: return combine_one<int64_t>;
-      case Compute::U64: return combine_one<uint64_t>;
-      case Compute::C64: return combine_one<Complex64>;
-      case Compute::C128: return combine_one<Complex128>;
-      default: return combine_one<float>;
-    }
-  }();
+  const CombineFn combine = combine_in(dtype);
+  if (to.count() == 0) return;
+  const int64_t run = Addresses::fold(from, to) / item_size(dtype), total = to.count();
   char *sources[kBlock], *targets[kBlock];
   for (int64_t start = 0; start < total; start += kBlock) {
     const int64_t n = std::min(kBlock, total - start);
     if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
-    for (int64_t i = 0; i < n; ++i) one(targets[i], sources[i], load, store, how);
+    for (int64_t i = 0; i < n; ++i) combine(targets[i], sources[i], 1, run, dtype, how);
   }
+}
+
+void combine_with(const View &dense, const char *element, Combine how) {
+  const CombineFn combine = combine_in(dense.dtype);
+  const int64_t unit = item_size(dense.dtype);
+  parallel_for(dense.count(), 32 * kBlock, [&](int64_t begin, int64_t end) {
+    combine(dense.data + begin * unit, element, 0, end - begin, dense.dtype, how);
+  });
 }
 
 Layout still(const Layout &shape) {

@@ -70,7 +70,9 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
 // dtype. A quotient of whole numbers is cut towards zero, and the divisor must not be 0; NaN is
 // both the greatest and the least. Complex numbers are added and multiplied only.
 enum class Combine : uint8_t { kAdd, kMultiply, kDivide, kMaximum, kMinimum };
-void combine_addressed(const Addresses &from, const Addresses &to, Combine how, IndexFault &fault);
+void combine_addressed(Addresses from, Addresses to, Combine how, IndexFault &fault);
+// Every element of a dense view, in any order, with one element of its dtype.
+void combine_with(const View &dense, const char *element, Combine how);
 
 // A layout with the extents of `shape` and strides of 0, for bases that an index fills in.
 Layout still(const Layout &shape);

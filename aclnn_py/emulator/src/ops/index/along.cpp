@@ -130,8 +130,7 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
         } else {
           const Filling alpha(value, target.dtype, base.layout);
           const Snapshot scaled(with);
-          combine_addressed(Addresses(alpha.view), Addresses(scaled.view()), Combine::kMultiply,
-                            fault);
+          combine_with(scaled.view(), alpha.element, Combine::kMultiply);
           combine_addressed(Addresses(scaled.view()), into, Combine::kAdd, fault);
         }
         return fault.status(op, "index");

@@ -3,6 +3,7 @@
 // Signs of numbers as bits, eight to a byte with the first in the lowest bit: 1 for a number that
 // is not negative.
 #include "aclnnop/math.h"
+#include "ops/block_kernels.h"
 #include "ops/norm/rows.h"
 
 namespace emu {
@@ -13,21 +14,21 @@ constexpr int64_t kBits = 8, kBytesAtOnce = kBlock / kBits;
 // Bits behind the last number are 0, as of a negative one.
 void pack_signs(const View &self, const View &out) {
   const int64_t total = self.count();
-  const RowSource<float> source(self);
+  const Reader source(self, ACL_FLOAT);
   const RowTarget<int32_t> target(out);
   parallel_for(out.count(), 32 * kBytesAtOnce, [&](int64_t begin, int64_t end) {
-    float values[kBlock];
+    alignas(64) float scratch[kBlock], padded[kBlock];
     int32_t bytes[kBytesAtOnce];
     for (int64_t first = begin; first < end; first += kBytesAtOnce) {
       const int64_t count = std::min(kBytesAtOnce, end - first);
       const int64_t given = std::min(count * kBits, total - first * kBits);
-      std::fill(values + given, values + count * kBits, -1.0f);
-      source.read(first * kBits, given, values);
-      for (int64_t b = 0; b < count; ++b) {
-        bytes[b] = 0;
-        // NaN is not negative either.
-        for (int64_t i = 0; i < kBits; ++i) bytes[b] |= int32_t{!(values[b * kBits + i] < 0)} << i;
+      const auto *values = static_cast<const float *>(source.read(first * kBits, given, scratch));
+      if (given < count * kBits) {
+        std::copy(values, values + given, padded);
+        std::fill(padded + given, padded + count * kBits, -1.0f);
+        values = padded;
       }
+      block_kernels().mark_positive(values, count, bytes);
       target.write(first, count, bytes);
     }
   });

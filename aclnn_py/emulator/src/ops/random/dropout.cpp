@@ -7,14 +7,13 @@
 
 #include "aclnnop/math.h"
 #include "aclnnop/random.h"
+#include "ops/block_kernels.h"
 #include "ops/norm/rows.h"
 #include "ops/quant/mx_check.h"
 #include "ops/random/draw.h"
 
 namespace emu {
 namespace {
-
-using Words = std::array<uint64_t, 2>;
 
 constexpr int64_t kMaskUnit = 128;          // a mask is a multiple of so many bits
 constexpr int64_t kMaskBlock = kBlock / 8;  // bytes
@@ -44,14 +43,21 @@ void check_probability(Check &check, const char *name, double prob) {
 // The bytes of elements [start, start + count), the rest of `bytes` 0.
 void draw_mask(const RandomPlace &place, double prob, int64_t start, int64_t count,
                int32_t *bytes) {
-  alignas(64) int32_t kept[kBlock] = {};
-  draw_block(place, start, count, kept, [prob](const Words &words) {
-    return std::array<int32_t, 2>{unit_of(words[0]) >= prob, unit_of(words[1]) >= prob};
-  });
-  for (int64_t at = 0; at < kMaskBlock; ++at) {
-    int32_t byte = 0;
-    for (int bit = 0; bit < 8; ++bit) byte |= kept[8 * at + bit] << bit;
-    bytes[at] = byte;
+  constexpr int64_t kWord = 64;
+  const uint64_t position = place.offset + static_cast<uint64_t>(start);
+  const uint64_t side = position % 2;  // the first bit belongs to no element
+  // unit_of(word) >= prob, in whole numbers.
+  const auto least = static_cast<uint64_t>(std::ceil(prob * 0x1p53));
+  uint64_t bits[kBlock / kWord + 1] = {};
+  const int64_t pairs = (count + static_cast<int64_t>(side) + 1) / 2;
+  word_kernels().compare(place.seed, position / 2, pairs, least, bits);
+  for (int64_t first = 0; first < kBlock; first += kWord) {
+    const uint64_t *word = bits + first / kWord;
+    uint64_t kept = side == 0 ? word[0] : word[0] >> 1 | word[1] << 63;
+    const int64_t rest = count - first;
+    if (rest < kWord) kept &= rest <= 0 ? 0 : (uint64_t{1} << rest) - 1;
+    for (int64_t at = 0; at < kWord / 8; ++at)
+      bytes[first / 8 + at] = static_cast<int32_t>(kept >> 8 * at & 0xff);
   }
 }
 
@@ -116,15 +122,12 @@ enum class Masking {
 };
 
 void mask_block(float *x, int64_t count, const int32_t *bytes, Masking how, float scale) {
+  if (how != Masking::kMultiply) return block_kernels().keep_marked(x, count, bytes, scale);
   alignas(64) float bits[kBlock];
   for (int64_t at = 0; at < (count + 7) / 8; ++at) {
     for (int bit = 0; bit < 8; ++bit) bits[8 * at + bit] = static_cast<float>(bytes[at] >> bit & 1);
   }
-  if (how == Masking::kMultiply) {
-    for (int64_t i = 0; i < count; ++i) x[i] = x[i] * bits[i] * scale;
-  } else {
-    for (int64_t i = 0; i < count; ++i) x[i] = bits[i] != 0.0f ? x[i] * scale : 0.0f;
-  }
+  for (int64_t i = 0; i < count; ++i) x[i] = x[i] * bits[i] * scale;
 }
 
 // Masking::kCopy and kZero.

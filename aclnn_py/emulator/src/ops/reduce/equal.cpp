@@ -28,11 +28,9 @@ bool same_values(const void *a, const void *b, int64_t count) {
 }
 
 // NaN is the same as NaN.
-bool same_floats(const void *a, const void *b, int64_t count) {
-  const auto *x = static_cast<const float *>(a), *y = static_cast<const float *>(b);
-  bool same = true;
-  for (int64_t i = 0; i < count; ++i) same &= x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]);
-  return same;
+bool alike_floats(const void *a, const void *b, int64_t count) {
+  return block_kernels().alike_floats(static_cast<const float *>(a), static_cast<const float *>(b),
+                                      count);
 }
 
 using Compare = bool (*)(const void *, const void *, int64_t);
@@ -111,7 +109,8 @@ EMU_OPERATOR(PrecisionCompare,
   return plan.finish(
       [=](emu::PlanContext &c) {
         const emu::View a = emu::view_of(c.tensor(left)), b = emu::view_of(c.tensor(right));
-        const uint32_t code = emu::all_equal(a, b, a.dtype, emu::same_floats) ? kAlike : kDifferent;
+        const uint32_t code =
+            emu::all_equal(a, b, a.dtype, emu::alike_floats) ? kAlike : kDifferent;
         emu::fill_view(emu::view_of(c.tensor(to)), &code);
         return emu::Status{0};
       },
