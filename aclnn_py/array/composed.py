@@ -128,7 +128,7 @@ def spacing(x: Any) -> Tensor:
     result = ldexp(
         tensor_of(1.0, x.layout.dtype, x.device), exponent - (_FORMATS[x.dtype_name][2] + fraction)
     )
-    signed = copysign(result, x)
+    signed = copysign(result, x + 0.0)  # of both zeros above
     return choose(infinite | (x != x), x * 0 - x * 0, signed)
 
 

@@ -243,7 +243,7 @@ EMU_OPERATOR(DequantSwigluQuantV2,
   const bool newer = emu::chip_is_950();
   check.rank("x", x, 2, newer ? 8 : 2);
   if (!check.ok()) return check.status();
-  check.that(activateDim == -1 || (newer && activateDim + 1 == static_cast<int64_t>(x->rank())),
+  check.that(activateDim == -1 || (newer && activateDim == static_cast<int64_t>(x->rank()) - 1),
              "activateDim is %lld; allowed: -1, the last dimension",
              static_cast<long long>(activateDim));
   check.that(!newer || swigluMode == 0, "swigluMode is %lld; this chip takes 0",
