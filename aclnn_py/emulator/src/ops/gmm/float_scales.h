@@ -14,7 +14,8 @@ constexpr DtypeSet kLowFloats = dt::kFloat8 | kHifloat8 | kFloat4E2m1;
 
 // What is multiplied by a floats' dtype: its own kind.
 constexpr DtypeSet low_floats_beside(aclDataType dtype) {
-  return contains(dt::kFloat8, dtype) ? dt::kFloat8 : dtype_set(dtype);
+  if (contains(dt::kFloat8, dtype)) return dt::kFloat8;
+  return contains(~DtypeSet{0}, dtype) ? dtype_set(dtype) : DtypeSet{0};
 }
 
 enum class FloatMode : uint8_t {
