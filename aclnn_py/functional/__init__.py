@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from aclnn_py.functional.classification import *  # noqa: F403
     from aclnn_py.functional.comparison import *  # noqa: F403
     from aclnn_py.functional.conversion import *  # noqa: F403
+    from aclnn_py.functional.convolution_gradients import *  # noqa: F403
     from aclnn_py.functional.creation import *  # noqa: F403
+    from aclnn_py.functional.decompositions import *  # noqa: F403
+    from aclnn_py.functional.distances import *  # noqa: F403
     from aclnn_py.functional.experts import *  # noqa: F403
     from aclnn_py.functional.grouped import *  # noqa: F403
     from aclnn_py.functional.in_place import *  # noqa: F403
@@ -31,10 +34,12 @@ if TYPE_CHECKING:
     from aclnn_py.functional.latent_attention import *  # noqa: F403
     from aclnn_py.functional.latent_gradients import *  # noqa: F403
     from aclnn_py.functional.loss import *  # noqa: F403
+    from aclnn_py.functional.margins import *  # noqa: F403
     from aclnn_py.functional.matrices import *  # noqa: F403
     from aclnn_py.functional.mx import *  # noqa: F403
     from aclnn_py.functional.normalization import *  # noqa: F403
     from aclnn_py.functional.pointwise import *  # noqa: F403
+    from aclnn_py.functional.pool_gradients import *  # noqa: F403
     from aclnn_py.functional.quant import *  # noqa: F403
     from aclnn_py.functional.quantisation import *  # noqa: F403
     from aclnn_py.functional.rearrangement import *  # noqa: F403
@@ -51,7 +56,6 @@ if TYPE_CHECKING:
     from aclnn_py.functional.sparse_attention import *  # noqa: F403
     from aclnn_py.functional.training import *  # noqa: F403
     from aclnn_py.functional.training_attention import *  # noqa: F403
-    from aclnn_py.functional.window_gradients import *  # noqa: F403
     from aclnn_py.functional.windows import *  # noqa: F403
 
 # Module -> the functions it defines.
@@ -169,6 +173,14 @@ _FUNCTIONS = {
         "signbit",
     ),
     "conversion": ("cast", "complex", "contiguous", "sign_bits_pack", "sign_bits_unpack"),
+    "convolution_gradients": (
+        "conv1d_backward",
+        "conv2d_backward",
+        "conv3d_backward",
+        "conv_transpose1d_backward",
+        "conv_transpose2d_backward",
+        "conv_transpose3d_backward",
+    ),
     "creation": (
         "arange",
         "bernoulli",
@@ -182,6 +194,8 @@ _FUNCTIONS = {
         "uniform",
         "zeros_like",
     ),
+    "decompositions": ("cholesky", "inverse", "logdet", "qr", "slogdet", "svd", "triangular_solve"),
+    "distances": ("cdist", "cdist_backward", "pdist", "sinkhorn"),
     "experts": (
         "dequant_swiglu_quant",
         "ffn",
@@ -269,31 +283,31 @@ _FUNCTIONS = {
         "soft_margin_loss_backward",
         "softmax_backward",
     ),
+    "margins": (
+        "circular_pad2d",
+        "circular_pad2d_backward",
+        "circular_pad3d",
+        "circular_pad3d_backward",
+        "fold",
+        "reflection_pad1d_backward",
+        "reflection_pad2d_backward",
+        "reflection_pad3d_backward",
+        "replication_pad1d_backward",
+        "replication_pad2d_backward",
+        "replication_pad3d_backward",
+    ),
     "matrices": (
         "addmm",
         "baddbmm",
         "bmm",
-        "cdist",
-        "cdist_backward",
-        "cholesky",
         "dot",
         "einsum",
-        "exp_segsum",
-        "exp_segsum_backward",
-        "inverse",
         "linear",
-        "logdet",
         "matmul",
         "mm",
         "mv",
-        "pdist",
-        "qr",
         "quant_matmul",
-        "sinkhorn",
-        "slogdet",
-        "svd",
         "transpose_batch_matmul",
-        "triangular_solve",
         "weight_quant_batchmatmul",
     ),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
@@ -348,6 +362,20 @@ _FUNCTIONS = {
         "tanh",
         "trunc",
     ),
+    "pool_gradients": (
+        "adaptive_avg_pool2d_backward",
+        "adaptive_avg_pool3d_backward",
+        "adaptive_max_pool2d",
+        "adaptive_max_pool2d_backward",
+        "adaptive_max_pool3d",
+        "adaptive_max_pool3d_backward",
+        "avg_pool2d_backward",
+        "avg_pool3d_backward",
+        "max_pool2d_with_indices_backward",
+        "max_pool3d_with_indices_backward",
+        "max_unpool2d",
+        "max_unpool3d",
+    ),
     "quant": (
         "pack_scale",
         "trans_convolution_weight",
@@ -396,6 +424,8 @@ _FUNCTIONS = {
         "argmin",
         "cumprod",
         "cumsum",
+        "exp_segsum",
+        "exp_segsum_backward",
         "logsumexp",
         "mean",
         "norm",
@@ -461,37 +491,6 @@ _FUNCTIONS = {
         "update_loss_scale",
     ),
     "training_attention": ("flash_attention", "flash_attention_backward"),
-    "window_gradients": (
-        "adaptive_avg_pool2d_backward",
-        "adaptive_avg_pool3d_backward",
-        "adaptive_max_pool2d",
-        "adaptive_max_pool2d_backward",
-        "adaptive_max_pool3d",
-        "adaptive_max_pool3d_backward",
-        "avg_pool2d_backward",
-        "avg_pool3d_backward",
-        "circular_pad2d",
-        "circular_pad2d_backward",
-        "circular_pad3d",
-        "circular_pad3d_backward",
-        "conv1d_backward",
-        "conv2d_backward",
-        "conv3d_backward",
-        "conv_transpose1d_backward",
-        "conv_transpose2d_backward",
-        "conv_transpose3d_backward",
-        "fold",
-        "max_pool2d_with_indices_backward",
-        "max_pool3d_with_indices_backward",
-        "max_unpool2d",
-        "max_unpool3d",
-        "reflection_pad1d_backward",
-        "reflection_pad2d_backward",
-        "reflection_pad3d_backward",
-        "replication_pad1d_backward",
-        "replication_pad2d_backward",
-        "replication_pad3d_backward",
-    ),
     "windows": (
         "adaptive_avg_pool2d",
         "adaptive_avg_pool3d",

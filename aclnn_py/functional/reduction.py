@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from aclnn_py import ops
+from aclnn_py.functional.arguments import check_matrix
 from aclnn_py.functional.promotion import DTypeLike, floating, promote, sum_type
 from aclnn_py.functional.shapes import given_dims, reduced_dims, reduced_shape
 from aclnn_py.operators.describe.argument_errors import expect_flags, expect_tensors
@@ -22,6 +23,8 @@ __all__ = [
     "argmin",
     "cumprod",
     "cumsum",
+    "exp_segsum",
+    "exp_segsum_backward",
     "logsumexp",
     "mean",
     "norm",
@@ -760,4 +763,75 @@ def norm(
     dims = reduced_dims(input, dim)
     out = empty(reduced_shape(input.shape, dims, keepdim), input.dtype_name, device=input.device)
     ops.norm(input, p, dims, keepdim, out, stream=stream)
+    return out
+
+
+def exp_segsum(input: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the powers of the sums of all runs of each row.
+
+    Parameters
+    ----------
+    input : Tensor
+        Shape ``(..., n)`` of 3 or 4 dimensions. 3 to 4 dimensions; dtype float16 | float32 |
+        bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., n, n)``: at ``i, j`` the power of the sum of the elements behind ``j`` up to
+        ``i``, and 0 above the diagonal.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnExpSegsum (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(input=input)
+    check_matrix(input)
+    out = empty((*input.shape, input.shape[-1]), input.dtype_name, device=input.device)
+    ops.exp_segsum(input, out, stream=stream)
+    return out
+
+
+def exp_segsum_backward(grad: Tensor, output: Tensor, *, stream: Stream | None = None) -> Tensor:
+    """Compute the gradient of `exp_segsum`.
+
+    Parameters
+    ----------
+    grad : Tensor
+        Shape ``(..., n, n)``. 4 to 5 dimensions; dtype float32 | float16 | bfloat16.
+    output : Tensor
+        The result of `exp_segsum`. 4 to 5 dimensions; dtype float32 | float16 | bfloat16.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Shape ``(..., n)``.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnExpSegsumBackward (``include/aclnnop/math.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(grad=grad, output=output)
+    out = empty(grad.shape[:-1], grad.dtype_name, device=grad.device)
+    ops.exp_segsum_backward(grad, output, out, stream=stream)
     return out

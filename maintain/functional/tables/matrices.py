@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products, solutions and decompositions of matrices."""
+"""Products of matrices."""
 
 from __future__ import annotations
 
 from maintain.functional.row import Call, Output, Row
-from maintain.functional.tables.forms import SAME
 
 __all__ = ["ROWS"]
 
@@ -13,7 +12,6 @@ _FACTORS = "*, beta: Number = 1, alpha: Number = 1, cube_math_type: int = 0"
 _SCALED = {"beta": "Factor of ``input``.", "alpha": "Factor of the product."}
 _MATRIX = "Shape ``(m, n)``; the promoted dtype."
 _BATCH_OF_MATRICES = "Shape ``(b, m, n)``; the promoted dtype."
-_SQUARE = {"input": "Shape ``(..., n, n)``."}
 
 ROWS = (
     Row("matmul", f"input: Tensor, other: Tensor{_CUBE}",
@@ -133,102 +131,4 @@ ROWS = (
          "perm_x1": "Order of the dimensions of ``x1``: (0, 1, 2) or (1, 0, 2).",
          "perm_x2": "Order of the dimensions of ``x2``: (0, 1, 2) or (0, 2, 1).",
          "perm_y": "Order of the dimensions of the result: (1, 0, 2)."}),
-    Row("triangular_solve", "input: Tensor, A: Tensor, upper: bool = True, "
-        "transpose: bool = False, unitriangular: bool = False",
-        "Solve ``A x = input`` for a triangular matrix ``A``.",
-        (Output("The solution, shape ``(..., n, k)``; batch dimensions are broadcast.",
-                "matmul_shape(A.shape, input.shape)", name="x"),
-         Output("A copy of ``A``, broadcast to the batch dimensions of ``x``.",
-                "(*matmul_shape(A.shape, input.shape)[:-1], A.shape[-1])", "A.dtype_name", "m")),
-        ("triangular_solve(input, A, upper, transpose, unitriangular, x, m)",),
-        {"input": "Shape ``(..., n, k)``.", "A": "Shape ``(..., n, n)``.",
-         "upper": "Whether to read the upper or the lower triangle.",
-         "transpose": "Whether to transpose ``A``.",
-         "unitriangular": "Whether to take the diagonal as ones."}),
-    Row("qr", "input: Tensor, mode: str = 'reduced'",
-        "Factor a matrix into an orthogonal and an upper triangular matrix.",
-        (Output("Orthogonal matrix; without elements in mode 'r'.", "q_shape", name="q"),
-         Output("Upper triangular matrix.", "r_shape", name="r")),
-        ("linalg_qr(input, qr_mode(mode), q, r)",),
-        {"input": "Shape ``(..., m, n)``.",
-         "mode": "'reduced', 'complete' with a square ``q``, or 'r' for ``r`` alone."},
-        steps=("check_matrix(input)", "q_shape, r_shape = qr_shapes(input.shape, mode)")),
-    Row("svd", "input: Tensor, full_matrices: bool = True",
-        "Compute the singular value decomposition ``u @ diag(sigma) @ v.T``.",
-        (Output("Left singular vectors, in columns.",
-                "(*batch, m, m if full_matrices else min(m, n))", name="u"),
-         Output("Singular values, in descending order.", "(*batch, min(m, n))", name="sigma"),
-         Output("Right singular vectors, in columns.",
-                "(*batch, n, n if full_matrices else min(m, n))", name="v")),
-        ("svd(input, full_matrices, True, sigma, u, v)",),
-        {"input": "Shape ``(..., m, n)``.",
-         "full_matrices": "Whether ``u`` and ``v`` are square."},
-        steps=("check_matrix(input)", "*batch, m, n = input.shape"),
-        notes="The signs of the vectors are not specified. On the emulator a matrix with NaN or "
-        "infinity gives NaN everywhere."),
-    Row("slogdet", "input: Tensor",
-        "Compute the sign and the logarithm of the absolute value of a determinant.",
-        (Output("1 or -1, or 0 for a singular matrix.", "input.shape[:-2]", name="sign"),
-         Output("Logarithm of the absolute value.", "input.shape[:-2]", name="logabsdet")),
-        # CANN does not write the results of matrices without elements.
-        (Call("0 not in input.shape", ("slogdet(input, sign, logabsdet)",)),
-         "inplace_one(sign)", "inplace_zero(logabsdet)"),
-        _SQUARE, steps=("check_matrix(input)",)),
-    Row("inverse", "input: Tensor", "Invert square matrices.", (SAME,), ("inverse(input, out)",),
-        _SQUARE, notes="On the emulator the inverse of a singular matrix is NaN."),
-    Row("cdist", "x1: Tensor, x2: Tensor, p: float = 2.0",
-        "Compute the distance between each row of one matrix and each row of another.",
-        (Output("Shape ``(..., m, n)``; the promoted dtype.",
-                "matmul_shape(x1.shape, x2.transpose(-2, -1).shape)", "promote(x1, x2)"),),
-        ("cdist(x1, x2, p, 0, out)",),
-        {"x1": "Shape ``(..., m, k)``.", "x2": "Shape ``(..., n, k)``.",
-         "p": "Order of the norm."}),
-    Row("cdist_backward",
-        "grad: Tensor, x1: Tensor, x2: Tensor, cdist: Tensor, p: float = 2.0",
-        "Compute the gradient of `cdist` for ``x1``.",
-        (Output("Shape and dtype of ``x1``.", "x1.shape", "x1.dtype_name"),),
-        ("cdist_backward(grad, x1, x2, cdist, p, out)",),
-        {"grad": "Gradient of the distances, shape ``(..., m, n)``.",
-         "x1": "Shape ``(..., m, k)``, with the batch of ``grad``.",
-         "x2": "Shape ``(..., n, k)``; its batch is broadcast to that of ``grad``.",
-         "cdist": "The distances.", "p": "Order of the norm."},
-        notes="A distance of 0 has no gradient."),
-    Row("pdist", "input: Tensor, p: float = 2.0",
-        "Compute the distances between the rows of a matrix, each pair once.",
-        (Output("Shape ``(n * (n - 1) / 2,)``: the distances of row 0 to those behind it, then "
-                "those of row 1.", "(len(input) * (len(input) - 1) // 2,)"),),
-        ("pdist(input, p, out)",),
-        {"input": "Shape ``(n, k)``.", "p": "Order of the norm."},
-        steps=("check_matrix(input)",)),
-    Row("cholesky", "input: Tensor, upper: bool = False",
-        "Factor symmetric positive definite matrices into a triangular one and its transpose.",
-        (SAME,), ("linalg_cholesky(input, upper, out)",),
-        {**_SQUARE, "upper": "Whether the result is the upper factor; the triangle it names is "
-         "the one that is read."},
-        notes="On the emulator a matrix that is not positive definite gives NaN."),
-    Row("logdet", "input: Tensor", "Compute the logarithm of a determinant.",
-        (Output("NaN for a negative determinant, -inf for a singular matrix.",
-                "input.shape[:-2]"),),
-        # CANN does not write the results of matrices without elements.
-        (Call("0 not in input.shape", ("logdet(input, out)",)), "inplace_zero(out)"),
-        _SQUARE, steps=("check_matrix(input)",)),
-    Row("sinkhorn", "cost: Tensor, tol: Number = 0.0001",
-        "Scale the powers of a matrix until its rows, and its columns, have equal sums.",
-        (Output("Shape and dtype of ``cost``; the sum of all elements is 1.", "cost.shape",
-                "cost.dtype_name"),),
-        ("sinkhorn(cost, tol, out)",),
-        {"cost": "Shape ``(rows, columns)``, with values in 0 to 1.",
-         "tol": "Mean change of the scales at which to stop."}),
-    Row("exp_segsum", "input: Tensor",
-        "Compute the powers of the sums of all runs of each row.",
-        (Output("Shape ``(..., n, n)``: at ``i, j`` the power of the sum of the elements behind "
-                "``j`` up to ``i``, and 0 above the diagonal.",
-                "(*input.shape, input.shape[-1])"),),
-        ("exp_segsum(input, out)",), {"input": "Shape ``(..., n)`` of 3 or 4 dimensions."},
-        steps=("check_matrix(input)",)),
-    Row("exp_segsum_backward", "grad: Tensor, output: Tensor",
-        "Compute the gradient of `exp_segsum`.",
-        (Output("Shape ``(..., n)``.", "grad.shape[:-1]", "grad.dtype_name"),),
-        ("exp_segsum_backward(grad, output, out)",),
-        {"grad": "Shape ``(..., n, n)``.", "output": "The result of `exp_segsum`."}),
 )  # fmt: skip

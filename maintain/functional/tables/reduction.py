@@ -89,4 +89,16 @@ ROWS = (
         "keepdim: bool = False", "Compute the p-norm of elements along dimensions.",
         (Output(f"{_TEXT}; the same dtype.", _SHAPE),),
         ("norm(input, p, dims, keepdim, out)",), {**_DIMS, "p": _ORDER}, steps=_ALL),
+    Row("exp_segsum", "input: Tensor",
+        "Compute the powers of the sums of all runs of each row.",
+        (Output("Shape ``(..., n, n)``: at ``i, j`` the power of the sum of the elements behind "
+                "``j`` up to ``i``, and 0 above the diagonal.",
+                "(*input.shape, input.shape[-1])"),),
+        ("exp_segsum(input, out)",), {"input": "Shape ``(..., n)`` of 3 or 4 dimensions."},
+        steps=("check_matrix(input)",)),
+    Row("exp_segsum_backward", "grad: Tensor, output: Tensor",
+        "Compute the gradient of `exp_segsum`.",
+        (Output("Shape ``(..., n)``.", "grad.shape[:-1]", "grad.dtype_name"),),
+        ("exp_segsum_backward(grad, output, out)",),
+        {"grad": "Shape ``(..., n, n)``.", "output": "The result of `exp_segsum`."}),
 )  # fmt: skip

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from maintain.functional.row import Output, Row
+from maintain.functional.tables.window_forms import NUMBERS, SHAPES, each, pooling
 
 __all__ = ["ROWS"]
 
-_PAIR = "int | tuple[int, ...]"
-_SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 _WINDOW = {
     "kernel_size": "Size of the window, one number or one per dimension.",
     "stride": "Step of the window; default is ``kernel_size``.",
@@ -28,21 +27,11 @@ _FILTERS = {
 
 
 def _image(spatial: int) -> str:
-    return f"Shape ``(n, channels, {_SHAPES[spatial]})``."
+    return f"Shape ``(n, channels, {SHAPES[spatial]})``."
 
 
 def _batch_or_not(spatial: int) -> str:
-    return f"Shape ``(n, channels, {_SHAPES[spatial]})`` or ``(channels, {_SHAPES[spatial]})``."
-
-
-def _each(spatial: int, *names: str) -> tuple[str, ...]:
-    return tuple(f"{name} = per_dimension('{name}', {name}, {spatial})" for name in names)
-
-
-def _pooling(spatial: int, *names: str) -> tuple[str, ...]:
-    default = f"stride = per_dimension('stride', kernel_size if stride is None else stride, " \
-        f"{spatial})"  # fmt: skip
-    return (*_each(spatial, "kernel_size"), default, *_each(spatial, *names))
+    return f"Shape ``(n, channels, {SHAPES[spatial]})`` or ``(channels, {SHAPES[spatial]})``."
 
 
 def _pooled(arguments: str) -> str:
@@ -50,12 +39,12 @@ def _pooled(arguments: str) -> str:
 
 
 def _convolution(spatial: int) -> Row:
-    lengths = _SHAPES[spatial]
+    lengths = SHAPES[spatial]
     none = ", ".join("0" * spatial)
     return Row(
         f"conv{spatial}d",
         "input: Tensor, weight: Tensor, bias: Tensor | None = None, "
-        f"stride: {_PAIR} = 1, padding: {_PAIR} = 0, dilation: {_PAIR} = 1, "
+        f"stride: {NUMBERS} = 1, padding: {NUMBERS} = 0, dilation: {NUMBERS} = 1, "
         "groups: int = 1, *, cube_math_type: int = 0",
         f"Convolve in {spatial} dimension{'s'[: spatial > 1]}.",
         (Output(f"Shape ``(n, filters, {lengths})``; the promoted dtype.",
@@ -66,17 +55,17 @@ def _convolution(spatial: int) -> Row:
         {**_FILTERS, "input": _image(spatial),
          "weight": f"Shape ``(filters, channels / groups, {lengths})``."},
         steps=(f"check_filters(input, weight, {spatial})",
-               *_each(spatial, "stride", "padding", "dilation")),
+               *each(spatial, "stride", "padding", "dilation")),
     )  # fmt: skip
 
 
 def _transposed(spatial: int) -> Row:
-    lengths = _SHAPES[spatial]
+    lengths = SHAPES[spatial]
     return Row(
         f"conv_transpose{spatial}d",
         "input: Tensor, weight: Tensor, bias: Tensor | None = None, "
-        f"stride: {_PAIR} = 1, padding: {_PAIR} = 0, output_padding: {_PAIR} = 0, "
-        f"groups: int = 1, dilation: {_PAIR} = 1, *, cube_math_type: int = 0",
+        f"stride: {NUMBERS} = 1, padding: {NUMBERS} = 0, output_padding: {NUMBERS} = 0, "
+        f"groups: int = 1, dilation: {NUMBERS} = 1, *, cube_math_type: int = 0",
         f"Apply a transposed convolution in {spatial} dimension{'s'[: spatial > 1]}.",
         (Output(f"Shape ``(n, filters, {lengths})``; dtype of ``input``.",
                 "transposed_shape(input.shape, weight.shape, stride, padding, output_padding, "
@@ -89,14 +78,14 @@ def _transposed(spatial: int) -> Row:
          "output_padding": "Number of elements added at the end of the result; less than "
          "``stride`` or ``dilation``."},
         steps=(f"check_filters(input, weight, {spatial})",
-               *_each(spatial, "stride", "padding", "output_padding", "dilation")),
+               *each(spatial, "stride", "padding", "output_padding", "dilation")),
     )  # fmt: skip
 
 
 def _adaptive(spatial: int) -> Row:
     return Row(
         f"adaptive_avg_pool{spatial}d",
-        f"input: Tensor, output_size: {_PAIR}",
+        f"input: Tensor, output_size: {NUMBERS}",
         f"Average over cells that divide {spatial} dimensions evenly.",
         (Output("Shape of ``input`` with ``output_size`` as the last dimensions; the same dtype.",
                 f"(*input.shape[:-{spatial}], *output_size)"),),
@@ -104,7 +93,7 @@ def _adaptive(spatial: int) -> Row:
          f"{_named(spatial, 'out')})",),
         {"input": _batch_or_not(spatial),
          "output_size": "Number of cells, one number or one per dimension."},
-        steps=_each(spatial, "output_size"),
+        steps=each(spatial, "output_size"),
     )  # fmt: skip
 
 
@@ -123,14 +112,14 @@ def _average(spatial: int) -> Row:
     )
     return Row(
         f"avg_pool{spatial}d",
-        f"input: Tensor, kernel_size: {_PAIR}, stride: {_PAIR} | None = None, "
-        f"padding: {_PAIR} = 0, ceil_mode: bool = False, count_include_pad: bool = True, "
+        f"input: Tensor, kernel_size: {NUMBERS}, stride: {NUMBERS} | None = None, "
+        f"padding: {NUMBERS} = 0, ceil_mode: bool = False, count_include_pad: bool = True, "
         "divisor_override: int = 0",
         f"Average over a moving window of {spatial} dimensions.",
-        (Output(f"Shape ``(n, channels, {_SHAPES[spatial]})``; dtype of ``input``.",
+        (Output(f"Shape ``(n, channels, {SHAPES[spatial]})``; dtype of ``input``.",
                 _pooled("ceil_mode=ceil_mode")),),
         (call,), {**_WINDOW, "input": _batch_or_not(spatial)},
-        steps=_pooling(spatial, "padding"),
+        steps=pooling(spatial, "padding"),
     )  # fmt: skip
 
 
@@ -138,40 +127,40 @@ def _with_indices(spatial: int) -> Row:
     operator = {2: "max_pool2d_with_indices", 3: "max_pool3d_with_argmax"}[spatial]
     return Row(
         f"max_pool{spatial}d_with_indices",
-        f"input: Tensor, kernel_size: {_PAIR}, stride: {_PAIR} | None = None, "
-        f"padding: {_PAIR} = 0, dilation: {_PAIR} = 1, ceil_mode: bool = False",
+        f"input: Tensor, kernel_size: {NUMBERS}, stride: {NUMBERS} | None = None, "
+        f"padding: {NUMBERS} = 0, dilation: {NUMBERS} = 1, ceil_mode: bool = False",
         f"Find the largest element in a moving window of {spatial} dimensions, and its index.",
         (Output("Largest elements; dtype of ``input``.", "shape"),
-         Output(f"Their row-major index in ``({_SHAPES[spatial]})`` of ``input``; int32.",
+         Output(f"Their row-major index in ``({SHAPES[spatial]})`` of ``input``; int32.",
                 "shape", "'int32'", "indices")),
         (f"{operator}(input, kernel_size, stride, padding, dilation, ceil_mode, out, indices)",),
         {**_WINDOW, "input": _batch_or_not(spatial)},
-        steps=(*_pooling(spatial, "padding", "dilation"),
+        steps=(*pooling(spatial, "padding", "dilation"),
                f"shape = {_pooled('dilation, ceil_mode')}"),
     )  # fmt: skip
 
 
 ROWS = (
-    *map(_convolution, _SHAPES),
-    *map(_transposed, _SHAPES),
+    *map(_convolution, SHAPES),
+    *map(_transposed, SHAPES),
     _average(2),
-    Row("max_pool2d", f"input: Tensor, kernel_size: {_PAIR}, stride: {_PAIR} | None = None, "
-        f"padding: {_PAIR} = 0, dilation: {_PAIR} = 1, ceil_mode: bool = False",
+    Row("max_pool2d", f"input: Tensor, kernel_size: {NUMBERS}, stride: {NUMBERS} | None = None, "
+        f"padding: {NUMBERS} = 0, dilation: {NUMBERS} = 1, ceil_mode: bool = False",
         "Find the largest element in a moving window of 2 dimensions.",
         (Output("Shape ``(n, channels, height, width)``; dtype of ``input``.",
                 _pooled("dilation, ceil_mode")),),
         ("max_pool(input, kernel_size, stride, 0, padding, dilation, int(ceil_mode), out)",),
         {**_WINDOW, "input": _batch_or_not(2)},
-        steps=_pooling(2, "padding", "dilation")),
+        steps=pooling(2, "padding", "dilation")),
     *map(_adaptive, (2, 3)),
     *map(_with_indices, (2, 3)),
     _average(3),
-    Row("unfold", f"input: Tensor, kernel_size: {_PAIR}, dilation: {_PAIR} = 1, "
-        f"padding: {_PAIR} = 0, stride: {_PAIR} = 1",
+    Row("unfold", f"input: Tensor, kernel_size: {NUMBERS}, dilation: {NUMBERS} = 1, "
+        f"padding: {NUMBERS} = 0, stride: {NUMBERS} = 1",
         "Copy each window of an image into a column.",
         (Output("Shape ``(n, channels * window, windows)``; dtype of ``input``.",
                 "unfolded_shape(input.shape, kernel_size, stride, padding, dilation)"),),
         ("im2col(input, kernel_size, dilation, padding, stride, out)",),
         {**_WINDOW, "input": _image(2), "stride": "Step of the window."},
-        steps=_each(2, "kernel_size", "stride", "padding", "dilation")),
+        steps=each(2, "kernel_size", "stride", "padding", "dilation")),
 )  # fmt: skip
