@@ -17,6 +17,7 @@ __all__ = [
     "ParameterFact",
     "RuleRow",
     "StatusFact",
+    "accepted_calls",
     "advice",
     "dtypes",
     "emulated",
@@ -141,6 +142,30 @@ def dtypes(name: str, parameter: str) -> tuple[str, ...]:
     named = next((row.get("dtypes", []) for row in rows if row["name"] == parameter), [])
     taken = emulated().get(name, {}).get("accepts", {}).get(parameter, [])
     return (*named, *(dtype for dtype in taken if dtype not in named))
+
+
+@lru_cache(maxsize=2)
+def accepted_calls(chip: Literal["910B", "950"] = "910B") -> dict[str, list[list[Any]]]:
+    """A few calls of every operator that phase one accepts: by C name, as lists of arguments.
+
+    Arguments stand in C order. Those for "950" are the calls that only a chip of that series takes,
+    of operators that other chips have too. An argument is written as
+
+    - a tensor: ``{"tensor": dtype, "shape": [...]}``, and where they differ from a dense tensor of
+      its own memory ``strides``, ``offset`` (both in elements), ``format``, ``storage_shape``,
+      ``memory`` (its number: tensors with one number share their memory), ``bytes`` (contents of
+      the memory in hexadecimal, for tensors whose contents the operator judges);
+    - a list of tensors: ``{"tensors": [tensor or null, ...]}``;
+    - a scalar: ``{"scalar": dtype, "bytes": hex}``; a list of them: ``{"scalars": [...]}``;
+    - the name of a communicator: ``{"group": number of ranks}``; with ``"second": true`` that of
+      another one of the same devices;
+    - this rank's number in it: ``{"rank": number of ranks}``;
+    - anything else as JSON has it; null is a null pointer.
+    """
+    name = "accepted_calls_950.json" if chip == "950" else "accepted_calls.json"
+    text = files(__name__).joinpath(name).read_text(encoding="utf-8")
+    table: dict[str, list[list[Any]]] = json.loads(text)
+    return table
 
 
 # A row of rules.json: "for" the operators, "rule" its kind, "status" the refusal where it is not

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator
 
 
 def test_every_operator_has_an_accepted_call(device: ap.Device) -> None:
-    advice = "add a call to tests/helpers/accepted_calls.json"
+    advice = "add a call to aclnn_py/facts/accepted_calls.json"
     taken = {name: facts.emulated()[name]["accepts"] for name in implemented()}
     # The others take no tensor on this chip, though they have some.
     here = [name for name, accepts in taken.items() if not accepts or any(accepts.values())]

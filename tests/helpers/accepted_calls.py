@@ -1,20 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that phase one accepts, a few of every operator, as data: what mutation starts from.
+"""Calls that phase one accepts, a few of every operator: what mutation starts from.
 
-`accepted_calls.json` has for each C name a list of calls, each a list of arguments in C order;
-`accepted_calls_950.json` has those that only a chip of the 950 series takes, of operators that
-other chips have too. An argument is written as
-
-- a tensor: ``{"tensor": dtype, "shape": [...]}``, and where they differ from a dense tensor of its
-  own memory ``strides``, ``offset`` (both in elements), ``format``, ``storage_shape``, ``memory``
-  (its number: tensors with one number share their memory), ``bytes`` (contents of the memory in
-  hexadecimal, for tensors whose contents the operator judges; others get `pattern`);
-- a list of tensors: ``{"tensors": [tensor or null, ...]}``;
-- a scalar: ``{"scalar": dtype, "bytes": hex}``; a list of them: ``{"scalars": [...]}``;
-- the name of a communicator: ``{"group": number of ranks}``; with ``"second": true`` that of
-  another one of the same devices;
-- this rank's number in it: ``{"rank": number of ranks}``;
-- anything else as JSON has it; null is a null pointer.
+The package carries them; `aclnn_py.facts.accepted_calls` says how an argument is written. Tensors
+without contents get those of `pattern`.
 """
 
 from __future__ import annotations
@@ -29,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py import ops
+from aclnn_py import facts, ops
 from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.operators.describe.scalar import Scalar as NumberOfDtype
@@ -40,7 +28,7 @@ from aclnn_py.tensor.layout import layout_of
 from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
-PATH = Path(__file__).with_suffix(".json")
+PATH = Path(facts.__file__).with_name("accepted_calls.json")
 PATH_950 = PATH.with_stem("accepted_calls_950")
 
 
