@@ -99,9 +99,24 @@ Sequences ends_of(Check &check, const char *parameter, const aclIntArray *list, 
   return s;
 }
 
+namespace {
+
+// Phase one keeps a start and a length of each sequence.
+constexpr int64_t kMostSequences = int64_t{1} << 20;
+
+bool check_count(Check &check, const char *name, int64_t batch) {
+  check.that(batch >= 0 && batch <= kMostSequences,
+             "%s: there are %" PRId64 " sequences; allowed: at most %" PRId64, name, batch,
+             kMostSequences);
+  return check.ok();
+}
+
+}  // namespace
+
 void read_lengths(Check &check, const char *name, const aclIntArray *list, bool packed,
                   int64_t batch, int64_t tokens, std::vector<int64_t> *starts,
                   std::vector<int64_t> *lengths) {
+  if (!check_count(check, name, batch)) return;
   starts->assign(static_cast<size_t>(batch), 0);
   lengths->assign(static_cast<size_t>(batch), tokens);
   if (list == nullptr) return;
@@ -120,7 +135,7 @@ void read_lengths(Check &check, const char *name, const aclIntArray *list, bool 
 
 void counts_or_ends(Check &check, const char *parameter, const aclIntArray *list,
                     const SequenceForm &form, Sequences *s) {
-  if (!check.ok()) return;
+  if (!check.ok() || !check_count(check, parameter, form.batch)) return;
   s->starts.assign(static_cast<size_t>(form.batch), 0);
   s->lengths.assign(static_cast<size_t>(form.batch), form.tokens);
   if (list == nullptr) return;

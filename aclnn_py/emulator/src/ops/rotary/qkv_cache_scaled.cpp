@@ -63,6 +63,7 @@ void check_heads(Check &check, const ScaledCall &a, ScaledSizes *s) {
       "headNums is [%lld, %lld, %lld]; allowed: up to %lld heads of queries, %lld for each "
       "head of keys, and as many heads of values as of keys",
       wide(heads[0]), wide(heads[1]), wide(heads[2]), wide(kMostQueries), wide(kQueriesPerKey));
+  if (!check.ok()) return;  // any numbers could not be added up
   s->heads_first = heads_first(check, "layoutQkv", a.layout, "TND");
   s->out_heads_first = heads_first(check, "layoutQOut", a.out_layout, "NTD");
   check.that(s->out_heads_first || !s->heads_first,
