@@ -22,8 +22,11 @@ Written by `python -m maintain.numpy_page` from the tables of `aclnn_py/array`.
 With a tensor among its arguments, a function of NumPy runs on the device and gives a tensor, with
 NumPy's shapes, dtypes and errors. What cannot run there is refused with the reason; nothing is
 copied to the host in silence. `out=` is taken everywhere; `order`, `casting` and `subok` where they
-ask for nothing special. An array on the host beside a tensor is refused: copy it with
-`ap.from_numpy`.
+ask for nothing special.
+
+In arithmetic an array on the host beside a tensor is refused: copy it with `ap.from_numpy`. Where a
+function takes a list beside a tensor (indices, bins, weights, choices, values to insert) it takes
+an array on the host too, and copies it to the device. Nothing else is copied.
 
 CANN's operators decide about dtypes. Where an operator lacks float64, uint16 and wider unsigned
 integers, or complex numbers, the call is refused; matrix products and decompositions are of float32

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.array.arithmetic import apply
-    from aclnn_py.array.creating import full_like
+    from aclnn_py.array.creating import full_like, joined
     from aclnn_py.array.dispatch import array_function, array_ufunc
     from aclnn_py.array.hosting import pickled, to_device
     from aclnn_py.array.indexing import assign
@@ -68,6 +68,7 @@ _HOMES = {
     "evaluate": "ufuncs",
     "imag": "mathematics",
     "index": "indexing.take",
+    "joined": "creating",
     "matmul": "products",
     "nonzero": "searching",
     "partition": "searching",
@@ -103,6 +104,7 @@ __all__ = [
     "full_like",
     "imag",
     "index",
+    "joined",
     "matmul",
     "nonzero",
     "partition",

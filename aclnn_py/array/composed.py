@@ -60,9 +60,8 @@ def _integers(name: str, *operands: Any) -> list[Tensor]:
     return [tensor_of(item, kind, device) for item in operands]
 
 
-def _into(operator: Callable[..., None], *operands: Tensor, dtype: Any = None) -> Tensor:
-    kind = operands[0].layout.dtype if dtype is None else dtype_of(dtype)
-    out = empty(broadcast(*operands), kind, device=operands[0].device)
+def _into(operator: Callable[..., None], *operands: Tensor) -> Tensor:
+    out = empty(broadcast(*operands), operands[0].layout.dtype, device=operands[0].device)
     operator(*operands, out)
     return out
 
@@ -140,7 +139,7 @@ def frexp(x: Any) -> tuple[Tensor, Tensor]:
     scale = fraction + 2
     least = 2.0 ** (1 - bias)
     small = (apply("absolute", x) < least) & (x != 0)
-    bits, _, _ = _bits(choose(small, x * 2.0**scale if scale < 64 else x, x))
+    bits, _, _ = _bits(choose(small, x * 2.0**scale, x))
     ones = (1 << (bits.dtype.itemsize * 8 - 1 - fraction)) - 1
     exponent = (bits >> fraction) & ones
     special = (exponent == ones) | (x == 0)

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from aclnn_py import functional
-from aclnn_py.array.operands import (
-    device_of,
-    placed,
-    with_dtype,
-)
+from aclnn_py.array.hosting import to_device
+from aclnn_py.array.operands import device_of, placed, promoted, with_dtype
 from aclnn_py.array.promotion import cast, result_type, tensor_of
 from aclnn_py.array.shaping import broadcast_arrays, expand_dims
 from aclnn_py.runtime.device import Device
@@ -59,7 +57,7 @@ def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0
 ) -> Tensor:
     """A tensor of nested lists, arrays, numbers or tensors."""
-    result = with_dtype(_converted(object), dtype)
+    result = with_dtype(_converted(object, _device_within(object)), dtype)
     if copy and result is object:
         result = functional.contiguous(result)
     return (
@@ -85,18 +83,30 @@ def asfortranarray(a: Any, dtype: Any = None) -> Tensor:
     return functional.contiguous(array(a, dtype, copy=False, ndmin=1).T).T
 
 
-def _converted(value: Any) -> Tensor:
+def joined(values: Sequence[Any], dtype: Any = None, device: Device | int | None = None) -> Tensor:
+    """A tensor of nested lists that hold tensors, which are stacked where they are."""
+    result = with_dtype(_converted(values, _device_within(values)), dtype)
+    return result if device is None else to_device(result, device)
+
+
+def _converted(value: Any, device: Device | None) -> Tensor:
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, (list, tuple)) and any(
-        isinstance(item, (Tensor, list, tuple)) for item in value
-    ):
-        parts = [_converted(item) for item in value]
-        if len({part.shape for part in parts}) > 1:
-            raise ValueError("setting an array element with a sequence: the shapes differ")
-        kind = np.result_type(*(part.dtype for part in parts))
-        return functional.stack([with_dtype(part, kind) for part in parts], 0)
-    return from_numpy(np.asarray(value))
+    if not creation.holds_tensors(value):
+        return from_numpy(np.asarray(value), device=device)
+    parts = [_converted(item, device) for item in value]
+    if len({part.shape for part in parts}) > 1:
+        raise ValueError("setting an array element with a sequence: the shapes differ")
+    return functional.stack(promoted("asarray", *parts), 0)
+
+
+def _device_within(value: Any) -> Device | None:
+    """The device of the first tensor of nested lists."""
+    if isinstance(value, Tensor):
+        return value.device
+    if not isinstance(value, (list, tuple)):
+        return None
+    return next((found for found in map(_device_within, value) if found is not None), None)
 
 
 def _like(prototype: Tensor, dtype: Any, shape: Any) -> tuple[Any, Any, Device]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,10 +55,11 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     if found is None:
         raise TypeError(refusal(name))
     taken = _signature(found)
-    if len(args) > len(taken.positional):
-        names = _numpys_names(function)[len(taken.positional) : len(args)]
-        kwargs = {**dict(zip(names, args[len(taken.positional) :], strict=False)), **kwargs}
-        args = args[: len(taken.positional)]
+    if len(args) > taken.by_position:
+        count = int(taken.by_position)
+        names = _numpys_names(function)[count : len(args)]
+        kwargs = {**dict(zip(names, args[count:], strict=False)), **kwargs}
+        args = args[:count]
     kwargs = {key: value for key, value in kwargs.items() if value is not _NO_VALUE}
     out = kwargs.pop("out", None)
     if not taken.anything:
@@ -67,9 +69,9 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 class Taken(NamedTuple):
-    """The parameters of a function here: those by position, all, whether it takes any keyword."""
+    """What a function here takes: how many by position, which by name, whether any name."""
 
-    positional: tuple[str, ...]
+    by_position: float
     every: frozenset[str]
     anything: bool
 
@@ -78,17 +80,11 @@ class Taken(NamedTuple):
 def _signature(function: Callable[..., Any]) -> Taken:
     parameters = inspect.signature(function).parameters.values()
     kinds = inspect.Parameter
-    if any(item.kind is kinds.VAR_POSITIONAL for item in parameters):
-        endless = tuple(str(i) for i in range(1 << 10))
-    else:
-        endless = ()
+    endless = any(item.kind is kinds.VAR_POSITIONAL for item in parameters)
     anything = any(item.kind is kinds.VAR_KEYWORD for item in parameters)
-    by_position = tuple(
-        item.name
-        for item in parameters
-        if item.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.POSITIONAL_ONLY)
-    )
-    return Taken(by_position + endless, frozenset(item.name for item in parameters), anything)
+    places = (kinds.POSITIONAL_OR_KEYWORD, kinds.POSITIONAL_ONLY)
+    by_position = inf if endless else sum(item.kind in places for item in parameters)
+    return Taken(by_position, frozenset(item.name for item in parameters), anything)
 
 
 def _numpys_names(function: Any) -> list[str]:

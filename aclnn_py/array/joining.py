@@ -146,12 +146,8 @@ def delete(arr: Tensor, obj: Any, axis: int | None = None) -> Tensor:
     arr, axis = flat(arr, axis)
     (at,) = axes_of(axis, arr.ndim)
     length = arr.shape[at]
-    kept = np.delete(np.arange(length), _deletable(obj, length))
+    kept = np.delete(np.arange(length), obj.numpy() if isinstance(obj, Tensor) else obj)
     return arr[along(at, kept)]
-
-
-def _deletable(obj: Any, length: int) -> Any:
-    return obj.numpy() if isinstance(obj, Tensor) else obj
 
 
 def _places(obj: Any, length: int, one_more: bool) -> list[int]:

@@ -237,6 +237,8 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Tensor:
 
 # numpy.linalg.
 
+_NOT_GIVEN: Any = object()
+
 
 def _matrices(name: str, a: Tensor, square: bool = True) -> Tensor:
     """A stack of matrices in float32, the only dtype that CANN decomposes."""
@@ -277,22 +279,11 @@ def linalg_det(a: Tensor) -> Tensor:
 
 
 def linalg_cholesky(a: Tensor, /, *, upper: bool = False) -> Tensor:
-    """Column by column, as the definition says; only one triangle of the matrix is read."""
-    matrix = _matrices("cholesky", a)
-    whole = matrix_transpose(matrix) if upper else matrix
-    n = whole.shape[-1]
-    factor = empty(whole.shape, "float32", device=a.device)
-    ops.inplace_zero(factor)
-    for j in range(n):
-        row = factor[..., j : j + 1, :j]
-        below = whole[..., j:, j : j + 1]
-        if j:
-            below = below - functional.matmul(factor[..., j:, :j], matrix_transpose(row))
-        pivot = below[..., :1, :]
-        if not bool((pivot > 0).all()):
-            raise np.linalg.LinAlgError("Matrix is not positive definite")
-        factor[..., j:, j : j + 1] = below / apply("sqrt", pivot)
-    return functional.contiguous(matrix_transpose(factor)) if upper else factor
+    """Waits for the device, which gives NaN for what is not positive definite."""
+    factor = functional.cholesky(_matrices("cholesky", a), upper)
+    if bool((factor != factor).any()):
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    return factor
 
 
 class QR(NamedTuple):
@@ -346,13 +337,16 @@ def linalg_solve(a: Tensor, b: Tensor) -> Tensor:
 
 
 def linalg_pinv(
-    a: Tensor, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
+    a: Tensor, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN
 ) -> Tensor:
+    """Without a limit NumPy's is 1e-15, whatever the dtype; ``rtol=None`` fits it to the dtype."""
+    if rcond is not None and rtol is not _NOT_GIVEN:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
     u, s, v = functional.svd(_matrices("pinv", a, square=False), False)
-    limit = rcond if rcond is not None else rtol
+    limit = rcond if rcond is not None else 1e-15 if rtol is _NOT_GIVEN else rtol
     if limit is None:
-        limit = 1e-15 if rtol is None else max(a.shape[-2:]) * float(np.finfo(np.float32).eps)
-    kept = s > reduce("max", s, -1, keepdims=True) * float(limit)
+        limit = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
+    kept = s > reduce("max", s, -1, keepdims=True) * _of_each(limit)
     inverse = functional.where(kept, 1 / functional.where(kept, s, s * 0 + 1), s * 0)
     return functional.matmul(v * inverse.unsqueeze(-2), functional.contiguous(matrix_transpose(u)))
 
@@ -388,8 +382,15 @@ def linalg_matrix_rank(
     s = linalg_svdvals(A)
     if tol is None:
         factor = max(A.shape[-2:]) * float(np.finfo(np.float32).eps) if rtol is None else rtol
-        tol = reduce("max", s, -1, keepdims=True) * factor
+        tol = reduce("max", s, -1, keepdims=True) * _of_each(factor)
+    else:
+        tol = _of_each(tol)
     return reduce("sum", s > tol, -1)
+
+
+def _of_each(limit: Any) -> Any:
+    """A number for all matrices of a stack, or a tensor with one for each."""
+    return limit.unsqueeze(-1) if isinstance(limit, Tensor) else float(limit)
 
 
 def linalg_cond(x: Tensor, p: Any = None) -> Tensor:

@@ -13,7 +13,7 @@ from aclnn_py.array.arithmetic import check_out, overlaps
 from aclnn_py.array.promotion import cast, expect_operands, result_type, scalar, tensor_of
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import from_numpy
-from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "floating",
     "host_integers",
     "indices_on",
-    "kind_of",
     "neutral",
     "placed",
     "promoted",
@@ -34,21 +33,17 @@ __all__ = [
     "with_dtype",
 ]
 
-# Values of NumPy's keywords that ask for nothing but what happens anyway.
+# Values of NumPy's keywords that ask for nothing but what happens anyway; None never does.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
-    "order": (None, "C", "K", "A"),
+    "order": ("C", "K", "A"),
     "subok": (True, False),
     "casting": ("same_kind", "unsafe"),
-    "like": (None,),
-    "out": (None,),
     "where": (True,),
-    "copy": (None, False),
+    "copy": (False,),
     "mode": ("raise",),
-    "device": (None, "cpu"),
+    "device": ("cpu",),
     "overwrite_input": (True, False),
     "optimize": (True, False, "greedy", "optimal"),
-    "signature": (None,),
-    "extobj": (None,),
 }
 
 
@@ -69,11 +64,11 @@ def device_of(name: str, *values: Any) -> Device:
     return expect_operands(name, *(scalar(value) for value in values))
 
 
-def promoted(name: str, *values: Any, least: str = "") -> list[Tensor]:
-    """Tensors and numbers as tensors of their common dtype, which is wide enough for ``least``."""
+def promoted(name: str, *values: Any) -> list[Tensor]:
+    """Tensors and numbers as tensors of their common dtype."""
     values = tuple(scalar(value) for value in values)
     device = expect_operands(name, *values)
-    kind = result_type(*values, *([np.dtype(least).type(0)] if least else []))
+    kind = result_type(*values)
     return [tensor_of(value, kind, device) for value in values]
 
 
@@ -159,9 +154,4 @@ def stored(name: str, result: Any, out: Any) -> Any:
 
 def with_dtype(tensor: Tensor, dtype: Any) -> Tensor:
     """The tensor in another dtype, if one is asked for."""
-    return tensor if dtype is None else cast(tensor, kind_of(dtype))
-
-
-def kind_of(dtype: Any) -> DType:
-    """The dtype of a ``dtype`` argument."""
-    return dtype_of(dtype)
+    return tensor if dtype is None else cast(tensor, dtype_of(dtype))

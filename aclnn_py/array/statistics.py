@@ -353,6 +353,8 @@ def bincount(x: Tensor, /, weights: Any = None, minlength: int = 0) -> Tensor:
 def histogram_bin_edges(
     a: Tensor, bins: Any = 10, range: Any = None, weights: Any = None
 ) -> Tensor:
+    if weights is not None and np.shape(weights) != a.shape:
+        raise ValueError("weights should have the same shape as a.")
     if isinstance(bins, str):
         raise TypeError(f"np.histogram: bins={bins!r} is not taken for tensors; give a number")
     if (isinstance(bins, Tensor) and bins.ndim) or isinstance(bins, (list, tuple, np.ndarray)):
@@ -384,17 +386,14 @@ def histogram(
 ) -> tuple[Tensor, Tensor]:
     if a.dtype.kind == "c":
         raise TypeError("np.histogram: not for complex numbers")
-    edges = histogram_bin_edges(a, bins, range)
+    edges = histogram_bin_edges(a, bins, range, weights)
     values = a.reshape(-1)
     count = edges.count - 1
     place = _bins(values, edges)
     inside = place < count
     kept = place[inside]
     if weights is not None:
-        weights = placed(weights, a.device)
-        if weights.shape != a.shape:
-            raise ValueError("weights should have the same shape as a.")
-        weights = weights.reshape(-1)[inside]
+        weights = placed(weights, a.device).reshape(-1)[inside]
     counts = bincount(kept, weights, count)
     if weights is not None and weights.dtype.kind == "f":
         counts = cast(counts, weights.layout.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py import late
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device, resolve
@@ -26,6 +27,7 @@ __all__ = [
     "eye",
     "from_numpy",
     "full",
+    "holds_tensors",
     "linspace",
     "zeros",
     "zeros_like",
@@ -151,10 +153,7 @@ def full(
     device : Device or int, optional
         Default: the current device of this thread.
     """
-    kind = dtype_of(dtype)
-    if not kind.exact:
-        raise TypeError(f"dtype: values cannot be converted to {kind} on the host")
-    values = np.full(shape_of(shape), value, kind.numpy)
+    values = np.full(shape_of(shape), value, _exact(dtype))
     return from_numpy(values, format=format, device=device)
 
 
@@ -175,14 +174,17 @@ def asarray(
 ) -> Tensor:
     """Return a tensor of a tensor, an array, nested lists or a number, as ``numpy.asarray`` does.
 
+    Tensors in nested lists are stacked on the device.
+
     Parameters
     ----------
     value : Tensor, array_like
-        A tensor is returned as it is, if it has the dtype.
+        A tensor is returned as it is, if it has the dtype and is on the device.
     dtype : dtype-like, optional
         Default: NumPy's choice, float64 for Python floats.
     device : Device or int, optional
-        Default: that of the tensor, else the current device of this thread.
+        Default: that of the tensor or of the first tensor in the lists, else the current device of
+        this thread.
 
     Returns
     -------
@@ -198,8 +200,27 @@ def asarray(
     """
     if isinstance(value, Tensor):
         moved = value if device is None else value.to_device(device)
-        return moved if dtype is None or moved.dtype == np.dtype(dtype) else moved.astype(dtype)
-    return from_numpy(np.asarray(value, dtype), device=device)
+        if dtype is None or moved.layout.dtype is dtype_of(dtype):
+            return moved
+        return moved.astype(dtype)
+    if holds_tensors(value):
+        joined: Tensor = late.array.joined(value, dtype, device)
+        return joined
+    return from_numpy(np.asarray(value, None if dtype is None else _exact(dtype)), device=device)
+
+
+def holds_tensors(value: Any) -> bool:
+    """Whether a list or a tuple, or one inside it, has a tensor among its items."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    return any(isinstance(item, Tensor) or holds_tensors(item) for item in value)
+
+
+def _exact(dtype: Any) -> np.dtype[Any]:
+    kind = dtype_of(dtype)
+    if not kind.exact:
+        raise TypeError(f"dtype: values cannot be converted to {kind} on the host")
+    return kind.numpy
 
 
 def arange(

@@ -52,17 +52,11 @@ def asarray(
         raise ValueError("asarray: memory of the host is copied to the device, and copy=False")
     if isinstance(obj, (np.ndarray, np.generic)):
         return with_dtype(from_numpy(np.asarray(obj), device=device), dtype)
-    if _holds_tensors(obj):
-        return with_dtype(creating.array(obj), dtype)
+    if creation.holds_tensors(obj):
+        return creating.joined(obj, dtype, device)
     values = np.asarray(obj)
     kind = default_dtype(values) if dtype is None else np.dtype(dtype)
     return from_numpy(values.astype(kind), device=device)
-
-
-def _holds_tensors(obj: Any) -> bool:
-    if isinstance(obj, (list, tuple)):
-        return any(_holds_tensors(item) for item in obj)
-    return isinstance(obj, Tensor)
 
 
 def from_dlpack(x: Any, /, *, device: Where = None, copy: bool | None = None) -> Tensor:

@@ -148,6 +148,55 @@ def test_decompositions_give_their_matrix_back(device) -> None:
     assert np.linalg.matrix_rank(t) == 3
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         np.linalg.cholesky(ap.from_numpy(-np.eye(2, dtype=np.float32)))
+    lower = np.linalg.cholesky(ap.from_numpy(np.array([[4, 7], [2, 5]], np.float32)))
+    np.testing.assert_allclose(lower.numpy(), [[2, 0], [1, 2]])  # the upper triangle is not read
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        np.linalg.cholesky(ap.from_numpy(np.stack([np.eye(2), np.eye(2) * np.nan]).astype("f4")))
+
+
+def test_the_limit_of_a_pseudo_inverse_is_numpys(device) -> None:
+    rng = np.random.default_rng(11)
+    a = (np.diag([1, 1e-2, 1e-5]) @ np.linalg.qr(rng.standard_normal((3, 3)))[0]).astype("f4")
+    stack = np.stack([a, 2 * a])
+    t = ap.from_numpy(stack)
+    for how in ({}, {"rtol": None}, {"rtol": 0.1}, {"rcond": 0.1}):
+        wanted = np.linalg.pinv(stack, **how)
+        found = np.linalg.pinv(t, **how).numpy()
+        np.testing.assert_allclose(found, wanted, atol=2e-2 * np.abs(wanted).max())
+    limits = np.array([0.1, 0.001], np.float32)
+    found = np.linalg.pinv(t, rtol=ap.from_numpy(limits)).numpy()
+    np.testing.assert_allclose(found, np.linalg.pinv(stack, rtol=limits), atol=1e-3)
+    assert np.linalg.matrix_rank(t, rtol=ap.from_numpy(limits)).tolist() == [1, 2]
+    assert np.linalg.matrix_rank(t, tol=ap.from_numpy(limits)).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="both"):
+        np.linalg.pinv(t, rcond=0.1, rtol=0.1)
+    # Singular to float32: the standard's limit, unlike NumPy's 1e-15, leaves the small value out.
+    singular = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.float32)
+    wanted = np.linalg.pinv(singular.astype(np.float64))
+    standard = ap.xp.linalg.pinv(ap.from_numpy(singular)).numpy()
+    np.testing.assert_allclose(standard, wanted, atol=1e-4)
+
+
+def test_weights_of_a_histogram_have_the_shape_of_the_elements(device) -> None:
+    t = ap.from_numpy(np.arange(4.0, dtype=np.float32))
+    assert np.histogram_bin_edges(t, 2, None, np.ones(4)).tolist() == [0, 1.5, 3]
+    for call in (np.histogram, np.histogram_bin_edges):
+        with pytest.raises(ValueError, match="same shape"):
+            call(t, bins=2, weights=np.ones(3))
+
+
+def test_arrays_of_the_host_are_taken_where_lists_are(device) -> None:
+    t = ap.from_numpy(np.arange(4.0, dtype=np.float32))
+    assert np.digitize(t, np.array([1.0, 2.5])).tolist() == [0, 1, 1, 2]
+    assert np.average(t, weights=np.array([0, 0, 1, 1])).item() == 2.5
+    assert np.insert(t, 1, np.array([7, 8])).tolist() == [0, 7, 8, 1, 2, 3]
+    with pytest.raises(TypeError, match="from_numpy"):
+        np.add(t, np.ones(4))
+
+
+def test_any_number_of_arguments_is_taken_where_numpy_takes_any(device) -> None:
+    t = ap.from_numpy(np.ones(1, np.float32))
+    assert len(np.broadcast_arrays(*[t] * 1100)) == 1100
 
 
 def test_a_tensor_is_copied_pickled_and_saved(device, tmp_path) -> None:

@@ -421,3 +421,33 @@ def test_tensors_are_made_as_numpy_makes_arrays(device):
         ap.asarray([[1], [1, 2]])
     with pytest.raises(ValueError):
         ap.linspace(0, 1, -1)
+
+
+def test_nested_lists_that_hold_tensors_stay_on_the_device(device, monkeypatch):
+    row = ap.from_numpy(np.array([1, 2], np.float16))
+    wide = ap.from_numpy(np.array([3, 4], np.int32))
+    other = ap.Device(1)
+    monkeypatch.setattr(ap.Tensor, "__array__", None)  # a copy to the host would raise
+    found = ap.asarray([row, [5, 6], (wide[0], 7.5)])
+    assert found.shape == (3, 2) and found.dtype == np.float64 and found.device is device
+    assert found.tolist() == [[1, 2], [5, 6], [3, 7.5]]
+    assert ap.asarray([row, row], "bfloat16").dtype_name == "bfloat16"
+    assert ap.asarray((row, row), np.int8).tolist() == [[1, 2], [1, 2]]
+    with pytest.raises(ValueError, match="shapes differ"):
+        ap.asarray([row, [1, 2, 3]])
+    monkeypatch.undo()
+    for make in (ap.asarray, ap.xp.asarray):
+        moved = make([row, [5, 6]], device=other)
+        assert moved.device is other and moved.tolist() == [[1, 2], [5, 6]]
+
+
+def test_asarray_takes_types_that_numpy_lacks(device):
+    tensor = ap.asarray([1, 2.5], "bfloat16")
+    assert tensor.dtype_name == "bfloat16" and tensor.tolist() == [1, 2.5]
+    assert ap.asarray(tensor, "bfloat16") is tensor
+    bits = ap.from_numpy(np.ones(2, np.uint8), dtype="hifloat8")
+    assert ap.asarray(bits, "hifloat8") is bits  # the host type of both is uint8
+    with pytest.raises(ap.errors.InvalidArgumentError, match="aclnnCast"):
+        ap.asarray(bits, np.uint8)
+    with pytest.raises(TypeError, match="hifloat8"):
+        ap.asarray([1], "hifloat8")
