@@ -111,11 +111,15 @@ _HOMES = {
 _lead(
     {
         "array": "aclnn_py.array",
+        "declaring": "aclnn_py.operators.launch.declare",
         "dlpack": "aclnn_py.tensor.dlpack",
+        "documentation": "aclnn_py.operators.describe.documentation",
         "doctor": "aclnn_py.tools.doctor",
         "event": "aclnn_py.runtime.event",
         "explanation": "aclnn_py.errors.explanation",
         "functional": "aclnn_py.functional",
+        "settling": "aclnn_py.operators.launch.settling",
+        "startup": "aclnn_py.operators.launch.startup",
         "stream": "aclnn_py.runtime.stream",
         "workspace": "aclnn_py.memory.workspace",
         "xp": "aclnn_py.xp.info",

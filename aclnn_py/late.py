@@ -3,8 +3,9 @@
 
 Imports go down. The few calls that go the other way are listed here, each as a hook with the names
 it may use; there are no others. ``aclnn_py/__init__.py`` says where each hook leads, and the module
-is imported when the hook is first used. This module imports nothing of the package, so that all
-others may import it.
+is imported when the hook is first used. Hooks also lead to what most programs never call, so that
+their first launch does not wait for it to be loaded. This module imports nothing of the package, so
+that all others may import it.
 """
 
 from __future__ import annotations
@@ -78,10 +79,19 @@ array = Hook(
 functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")
 xp = Hook("xp", "namespace")
+# The help of operators.
+documentation = Hook("documentation", "docstring signature since")
+# A launch that did not go through at once; modes of launches, and operators declared at run time.
+settling = Hook("settling", "settle")
+startup = Hook("startup", "turn_on_modes")
+declaring = Hook("declaring", "declare")
 
 HOOKS = {
     hook.name: hook
-    for hook in (doctor, explanation, stream, event, workspace, array, functional, dlpack, xp)
+    for hook in (
+        *(doctor, explanation, stream, event, workspace, array, functional, dlpack, xp),
+        *(documentation, settling, startup, declaring),
+    )
 }
 
 

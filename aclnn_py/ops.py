@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from aclnn_py import late
 from aclnn_py.operators.describe.scalar import Scalar
-from aclnn_py.operators.launch.declare import declare
 from aclnn_py.operators.launch.op import Op
 from aclnn_py.operators.launch.table import operator_named, operator_names
 
-__all__ = ["Op", "Scalar", "declare"]
+__all__ = ["Op", "Scalar", "declare"]  # noqa: F822 (`__getattr__` has the last)
 
 
 # Operators become globals of this module and some are called like builtins (abs, range, sum), so
 # nothing here may use a builtin that an operator can be named after.
 def __getattr__(name: str) -> Any:
-    op = operator_named(name)
+    op = late.declaring.declare if name == "declare" else operator_named(name)
     globals()[name] = op
     return op
 

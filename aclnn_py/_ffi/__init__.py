@@ -218,8 +218,14 @@ def open_library(path: str) -> _libraries.OpenLibrary:
     return _require().require(os.path.abspath(path))
 
 
-def bind_operator(op: Any, library: _libraries.OpenLibrary | None = None, since: str = "") -> str:
+def bind_operator(
+    op: Any,
+    library: _libraries.OpenLibrary | None = None,
+    since: Callable[[], str] = str,
+) -> str:
     """Fill in both phases of an operator (`ap_op *`); return the path of the library that has them.
+
+    `since` is asked for the first release that has the operator when no library has it.
 
     Raises
     ------

@@ -12,6 +12,7 @@ import os
 import re
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ class Libraries:
             device=self.kind,
         )
 
-    def find_operator(self, c_name: str, since: str = "") -> tuple[int, int, str]:
+    def find_operator(self, c_name: str, since: Callable[[], str] = str) -> tuple[int, int, str]:
         """(phase one, phase two, path) of an operator; both phases come from one library."""
         names = [str(path) for path in self.installation.custom_libraries]
         split = self.installation.split_operator_libraries()
@@ -92,7 +93,7 @@ class Libraries:
             f"{c_name}GetWorkspaceSize",
             libraries=self._asked(names),
             version=self.installation.version,
-            since=since,
+            since=since(),
             device=self.kind,
         )
 

@@ -9,7 +9,6 @@ Operands are cast to one dtype first (``promotion``), so the operator promotes n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,6 @@ Types = tuple[DType, DType]  # of the computation, of the result
 Queue = str | Callable[..., None]
 
 
-@dataclass(frozen=True)
 class Row:
     """One function.
 
@@ -68,11 +66,22 @@ class Row:
         Integer types the operator lacks, and wider ones that give the same values.
     """
 
-    types: Callable[[str, DType], Types]
-    tensors: Queue
-    number: Queue | None = None
-    swapped: str = ""
-    wider: Mapping[str, str] = field(default_factory=dict)
+    # Written out: the first expression of a process waits for the making of a dataclass.
+    __slots__ = ("number", "swapped", "tensors", "types", "wider")
+
+    def __init__(
+        self,
+        types: Callable[[str, DType], Types],
+        tensors: Queue,
+        number: Queue | None = None,
+        swapped: str = "",
+        wider: Mapping[str, str] | None = None,
+    ) -> None:
+        self.types = types
+        self.tensors = tensors
+        self.number = number
+        self.swapped = swapped
+        self.wider = wider or {}
 
 
 _BOOL = dtype_of("bool")

@@ -184,21 +184,21 @@ def test_verify_reports_an_executor_that_does_something_else(device):
     script = """
 import numpy as np, pytest, aclnn_py as ap
 from aclnn_py import errors
-from aclnn_py.operators.launch import kept_executors
+from aclnn_py.operators.launch import verifying
 ap.check(False)  # launches that are looked at keep nothing
 x, out = ap.full(4, 1, np.float32), ap.zeros(4, np.float32)
 ap.ops.muls(x, 2.0, out)
-fresh = kept_executors._fresh
+fresh = verifying._fresh
 def other(op, values, stream):
     nbytes = fresh(op, values, stream)
     stream.synchronize()
     out.copy_from(np.full(4, 7, np.float32))
     return nbytes
-kept_executors._fresh = other
+verifying._fresh = other
 with pytest.raises(errors.DeviceError, match="aclnnMuls.*the results differ.*ACLNN_PY_REUSE=never"):
     ap.ops.muls(x, 2.0, out)
 assert out.numpy().tolist() == [7.0] * 4
-kept_executors._fresh = None
+verifying._fresh = None
 ap.ops.muls(x, 2.0, out)
 assert out.numpy().tolist() == [2.0] * 4
 """

@@ -11,6 +11,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import pytest
+from helpers.processes import run_script
 
 import aclnn_py as ap
 from aclnn_py import errors, ops
@@ -305,3 +306,26 @@ def test_strict_refuses_before_the_library_is_asked(x, out):
     with pytest.raises(errors.AclnnInvalidArgumentError) as caught:
         ops.add(wrong, x, 1.0, out)
     assert "strict()" not in str(caught.value)
+
+
+def test_the_first_expression_loads_nothing_that_only_mistakes_need(device):
+    script = """
+import sys, numpy as np, aclnn_py as ap
+from aclnn_py import facts
+x = ap.full(4, 1, np.float32)
+ap.synchronize()
+z = x + x
+heavy = ("report", "settling", "phases", "verifying", "declare", "strictness", "startup")
+print(sorted(name for name in heavy if f"aclnn_py.operators.launch.{name}" in sys.modules))
+print([name for name in sys.modules if name.startswith("aclnn_py.operators.record")])
+print(facts.operators.cache_info().currsize, z.numpy().tolist())
+"""
+    ended = run_script(script, env={"ACLNN_PY_DEVICE": "emulator", "ACLNN_PY_CHECK": "0"}).check()
+    assert ended.out.splitlines() == ["[]", "[]", "0 [2.0, 2.0, 2.0, 2.0]"]
+
+
+def test_an_operator_declared_late_is_the_one_of_its_module(device):
+    from aclnn_py.operators.launch.declare import declare
+
+    assert ops.declare is declare
+    assert "declare" in dir(ops)

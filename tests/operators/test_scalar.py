@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -80,3 +82,13 @@ def test_refused_values(value, kind, text):
 def test_negative_zero_and_nan_keep_their_bits():
     assert np.signbit(name_and_value(-0.0)[1])
     assert np.isnan(name_and_value(float("nan"))[1])
+
+
+def test_a_scalar_is_a_value_that_does_not_change():
+    one, same, other = Scalar(1, "float16"), Scalar(1, np.float16), Scalar(1, "float32")
+    assert one == same and hash(one) == hash(same)
+    assert one != other and one != Scalar(2, "float16") and one != 1
+    assert repr(one) == "Scalar(value=1, dtype=float16)"
+    assert pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(AttributeError):
+        one.value = 2

@@ -6,18 +6,21 @@ from __future__ import annotations
 import keyword
 import re
 
-_VERSION = re.compile(r"V(\d+)(?=[A-Z]|$)")
-_ACRONYM = re.compile(r"([A-Z]+)([A-Z][a-z])")
-_WORD = re.compile(r"([a-z0-9])([A-Z])")
+# Compiled when the first name needs them: most parameters of most operators are one word.
+_VERSION = r"V(\d+)(?=[A-Z]|$)"
+_ACRONYM = r"([A-Z]+)([A-Z][a-z])"
+_WORD = r"([a-z0-9])([A-Z])"
 # `stream` is a keyword argument of every operator.
 _RESERVED = frozenset({"stream"})
 
 
 def snake_case(name: str) -> str:
     """`FFNV3` -> `ffn_v3`, `Log1p` -> `log1p`, `cubeMathType` -> `cube_math_type`."""
-    name = _VERSION.sub(r"_V\1_", name)
-    name = _ACRONYM.sub(r"\1_\2", name)
-    name = _WORD.sub(r"\1_\2", name).lower()
+    if name.islower() and name.isalnum():
+        return name
+    name = re.sub(_VERSION, r"_V\1_", name)
+    name = re.sub(_ACRONYM, r"\1_\2", name)
+    name = re.sub(_WORD, r"\1_\2", name).lower()
     return re.sub(r"__+", "_", name).strip("_")
 
 

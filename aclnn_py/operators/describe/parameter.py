@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from aclnn_py._ffi import ffi
-from aclnn_py._ffi.contract.kinds import C_TYPES
 from aclnn_py._ffi.contract.naming import parameter_names
 
 __all__ = ["TENSOR", "TENSOR_LIST", "Parameter", "read_parameters"]
@@ -36,7 +34,6 @@ _ANNOTATIONS = {
 _DIRECTIONS = {"i": "in", "o": "out", "r": "in place"}
 
 
-@dataclass(frozen=True)
 class Parameter:
     """One parameter of an operator.
 
@@ -54,24 +51,32 @@ class Parameter:
         Bit N: a scalar may be of aclDataType N. 0 when the documents name none.
     """
 
-    name: str
-    c_name: str
-    kind: str
-    direction: str
-    nullable: bool
-    scalar_dtypes: int = 0
+    # Written out: the first launch of a process waits for the making of a dataclass.
+    __slots__ = ("c_name", "direction", "kind", "name", "nullable", "scalar_dtypes")
+
+    def __init__(
+        self,
+        name: str,
+        c_name: str,
+        kind: str,
+        direction: str,
+        nullable: bool,
+        scalar_dtypes: int = 0,
+    ) -> None:
+        self.name = name
+        self.c_name = c_name
+        self.kind = kind
+        self.direction = direction
+        self.nullable = nullable
+        self.scalar_dtypes = scalar_dtypes
+
+    def __repr__(self) -> str:
+        return f"<Parameter {self.direction} {self.name}: {self.annotation}>"
 
     @property
     def is_tensor(self) -> bool:
         """Whether it is a tensor or a list of tensors."""
         return self.kind in (TENSOR, TENSOR_LIST)
-
-    @property
-    def c_type(self) -> str:
-        """The C type, const included."""
-        bare = C_TYPES[self.kind]
-        written = self.direction != "in"
-        return bare if written or not bare.endswith("*") else f"const {bare}"
 
     @property
     def annotation(self) -> str:

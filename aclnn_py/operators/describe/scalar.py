@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ _CANDIDATES: tuple[tuple[type, tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True)
 class Scalar:
     """A number with a dtype of the caller's choice, for parameters that are scalars.
 
@@ -40,11 +38,36 @@ class Scalar:
         Element type of the aclScalar.
     """
 
-    value: bool | int | float | complex
-    dtype: Any
+    # Written out: the first launch of a process waits for the making of a dataclass.
+    __slots__ = ("_dtype", "_value")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "dtype", dtype_of(self.dtype))
+    def __init__(self, value: bool | int | float | complex, dtype: Any) -> None:
+        self._value = value
+        self._dtype = dtype_of(dtype)
+
+    @property
+    def value(self) -> bool | int | float | complex:
+        """The number."""
+        return self._value
+
+    @property
+    def dtype(self) -> DType:
+        """Element type of the aclScalar."""
+        return self._dtype
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scalar):
+            return NotImplemented
+        return self._value == other._value and self._dtype is other._dtype
+
+    def __hash__(self) -> int:
+        return hash((self._value, self._dtype))
+
+    def __repr__(self) -> str:
+        return f"Scalar(value={self._value!r}, dtype={self._dtype})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self._value, self._dtype)
 
 
 Number = bool | int | float | complex | np.generic | Scalar

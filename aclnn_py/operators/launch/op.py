@@ -4,25 +4,25 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import operator
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from aclnn_py import late
 from aclnn_py._ffi import OpenLibrary, bind_operator, ffi, lib
+from aclnn_py._ffi.settings import enabled
 from aclnn_py.errors import SymbolNotFoundError
-from aclnn_py.operators.describe import documentation
 from aclnn_py.operators.describe.argument_errors import not_a_tensor, type_name
 from aclnn_py.operators.describe.call_arguments import CallBlock, Token, is_immutable, token_of
 from aclnn_py.operators.describe.parameter import Parameter, read_parameters
 from aclnn_py.operators.launch.generate import call_function, order_function, remember
-from aclnn_py.operators.launch.kept_executors import launch_verified, may_be_kept
-from aclnn_py.operators.launch.phases import launch_in_phases, resume
-from aclnn_py.operators.launch.report import launch_error
-from aclnn_py.operators.launch.startup import apply_environment
+from aclnn_py.operators.launch.kept_executors import apply_reuse, may_be_kept
 from aclnn_py.runtime.stream import Stream, order, resolve_stream
 from aclnn_py.tensor.tensor import Tensor
+
+if TYPE_CHECKING:
+    import inspect
 
 __all__ = ["Op"]
 
@@ -95,11 +95,12 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        return documentation.docstring(self)
+        return str(late.documentation.docstring(self))
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return documentation.signature(self)
+        signature: inspect.Signature = late.documentation.signature(self)
+        return signature
 
     def __repr__(self) -> str:
         return (
@@ -114,7 +115,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
     @property
     def since(self) -> str:
         """First release of CANN known to have the operator, or ""."""
-        return documentation.since(self.c_name)
+        return str(late.documentation.since(self.c_name))
 
     def available(self) -> bool:
         """Whether the loaded libraries have the operator."""
@@ -135,7 +136,7 @@ class Op(functools.partial):  # type: ignore[type-arg]
         if not self.library:
             if not may_be_kept(self.parameters):
                 self.keep_no_executor()
-            self.library = bind_operator(self._raw, self._provider, self.since)
+            self.library = bind_operator(self._raw, self._provider, lambda: self.since)
 
     def keep_no_executor(self) -> None:
         """Let every launch from now on go through both phases."""
@@ -220,16 +221,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
             else:
                 order(stream, [desc.use for desc in descs if desc])
             status = lib.ap_launch(stream.context, block.cdata, descs)
-        if status == lib.AP_INTERCEPTED:
-            launch_in_phases(self, values, resolve_stream(stream))
-            return
-        if status == lib.AP_VERIFY:
-            launch_verified(self, values, resolve_stream(stream))
-            return
-        if status == lib.AP_NEED_WORKSPACE:
-            status = resume(resolve_stream(stream))
         if status:
-            raise launch_error(self, values, resolve_stream(stream))
+            late.settling.settle(self, status, values, resolve_stream(stream))
 
 
 def _flatten_list(name: str, value: object, descs: list[Any], tensors: list[object]) -> int | None:
@@ -254,4 +247,6 @@ def _desc(name: str, value: object) -> Any:
     raise not_a_tensor(name, value)
 
 
-apply_environment()
+apply_reuse()
+if any(map(enabled, ("ACLNN_PY_STRICT", "ACLNN_PY_BLOCKING", "ACLNN_PY_LINES"))):
+    late.startup.turn_on_modes()

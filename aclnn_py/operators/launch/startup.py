@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from aclnn_py._ffi.settings import enabled
 from aclnn_py.operators.launch.blocking import blocking
-from aclnn_py.operators.launch.kept_executors import apply_reuse
 from aclnn_py.operators.launch.observers import Observer, add_observer
 from aclnn_py.operators.launch.strictness import strict
 
-__all__ = ["apply_environment"]
+__all__ = ["turn_on_modes"]
 
 
-def apply_environment() -> None:
-    """Turn on what ACLNN_PY_STRICT, ACLNN_PY_BLOCKING, ACLNN_PY_LINES and ACLNN_PY_REUSE say."""
-    apply_reuse()
+def turn_on_modes() -> None:
+    """Turn on what ACLNN_PY_STRICT, ACLNN_PY_BLOCKING and ACLNN_PY_LINES ask for."""
     if enabled("ACLNN_PY_STRICT"):
         strict()
     if enabled("ACLNN_PY_BLOCKING"):

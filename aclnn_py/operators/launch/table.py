@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 
 from aclnn_py._ffi import ffi, lib
@@ -22,6 +21,8 @@ def operator_named(name: str) -> Op:
     """Return the operator of that name; AttributeError names close ones."""
     row = ffi.NULL if name.startswith("_") else lib.ap_op_find(name.encode())
     if row == ffi.NULL:
+        import difflib
+
         close = difflib.get_close_matches(name, operator_names(), 3)
         advice = f"; did you mean {', '.join(close)}?" if close else ""
         raise AttributeError(f"CANN has no operator {name!r}{advice}")

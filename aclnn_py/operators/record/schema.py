@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+from aclnn_py._ffi.contract.kinds import C_TYPES
 from aclnn_py.operators.describe.call_arguments import INTEGER_RANGES
 from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.record.call import Memory, RecordedCall, RecordError, View
@@ -217,11 +218,18 @@ def check_arguments(parameters: tuple[Parameter, ...], call: RecordedCall) -> No
             if parameter.kind not in "TLSRIFBy" and not (
                 parameter.kind == "s" and parameter.nullable
             ):
-                _refuse(where, None, f"a value of type {parameter.c_type}")
+                _refuse(where, None, f"a value of type {_c_type(parameter)}")
         elif parameter.is_tensor:
             _check_tensors(parameter, value, where, len(call.views))
         else:
             _CHECKS[parameter.kind](value, where, parameter.kind)
+
+
+def _c_type(parameter: Parameter) -> str:
+    """The C type of a parameter, const included."""
+    bare = C_TYPES[parameter.kind]
+    written = parameter.direction != "in"
+    return bare if written or not bare.endswith("*") else f"const {bare}"
 
 
 def _check_tensors(parameter: Parameter, value: Any, where: str, count: int) -> None:
