@@ -324,7 +324,7 @@ print(facts.operators.cache_info().currsize, z.numpy().tolist())
     assert ended.out.splitlines() == ["[]", "[]", "0 [2.0, 2.0, 2.0, 2.0]"]
 
 
-def test_an_operator_declared_late_is_the_one_of_its_module(device):
+def test_an_operator_declared_late_is_the_one_of_its_module():
     from aclnn_py.operators.launch.declare import declare
 
     assert ops.declare is declare
