@@ -492,7 +492,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " divides x * scale by its own scale, also in MoeInitRoutingV3; INT4 ends at 7 instead of"
         " 127, and a row of zeros has the scale 0.",
         "MoeInitRoutingV3 names experts by their absolute numbers in pairs and fills the list with"
-        " zeros. Quantisation modes from 2 on, which are for the 950, are refused.",
+        " zeros. On a 950 it also quantises to floats of 8 and 4 bits: powers of two are those of"
+        " DynamicMxQuant with scaleAlg 0, scales of rows and of 128 values the largest value"
+        " divided by that of the dtype, and mode 7 casts x * scale.",
         "Sums over experts are added in float32 in the order shared experts, then the experts of"
         " the token, and rounded once. A token that an expert dropped gets nothing from it, not"
         " even its bias.",
@@ -533,6 +535,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "SwigluMxQuant takes groups only where activateDim and axis are the last dimension: the"
         " documents do not say where their scales lie otherwise. `hybrid` rounding to HiFloat8 is"
         " random in a way that is not documented; it is refused.",
+        "SwigluGroupQuant gives results of 8 bits. Older documents list FLOAT4 for it too, but none"
+        " of its four modes makes it.",
         "A gated unit is quantised in float32, before it is rounded to the dtype of x; so is the"
         " product with smoothScaleOptional of DynamicDualLevelMxQuant.",
         "A 910B refuses operators that only the 950 has with 361001 where their documents name it,"
@@ -562,8 +566,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " commQuantMode 2 of combine quantises each row in the same way.",
         "On a 950 V2 to V4 of dispatch also take quantMode 1 (INT8, HIFLOAT8), 2 and 3 (FLOAT8 by"
         " token or by 128 values, with the largest number of the dtype in place of 127), and rows"
-        " of 8 bits that move with their scales. quantMode 4 (mx) and rows of FLOAT4 are refused:"
-        " the document gives the scales two shapes that contradict each other.",
+        " of 8 and 4 bits that move with their scales. quantMode 4 (mx) is refused: the shape that"
+        " the documents give its scales has one number for 64 values, mx has one for 32.",
         "Combine adds in float32 in the order sharedExpertX, shared experts, the experts of the"
         " token, and rounds once, as MoeFinalizeRouting does. Shared experts have weight 1. A"
         " token that takes no part keeps what needs no other rank. Its form with a norm gives what"
@@ -606,7 +610,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
         " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
         " The scales of rows go with the rows. They have not got HIFLOAT8, FLOAT4_E2M1 and one"
-        " scale for a tensor, nor have MoeDistributeDispatchV2, V3 and V4 tokens of 4 bits.",
+        " scale for a tensor.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),
@@ -662,6 +666,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",
         "A second quantised result that is not asked for may have any shape; it is not written.",
+        "On a 950 RmsNormQuant takes what its third version takes and divides by the scale; what is"
+        " no number becomes 0, as its document says, among floats of 8 bits too.",
         "FastLayerNorm gives the same numbers as LayerNorm. AddRmsNormQuantV2 multiplies by the"
         " scales on a 910B only where betaOptional and rmsNormOut are null, as the document says"
         " of its older form.",

@@ -276,7 +276,7 @@ def moe_init_routing(
         expert_idx=expert_idx,
         scale=scale,
         offset=offset,
-        active_num=active_num,
+        active_num=active_num or expert_idx.count,
         expert_capacity=expert_capacity,
         expert_num=expert_num,
         drop_pad_mode=drop_pad_mode,

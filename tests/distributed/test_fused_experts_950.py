@@ -17,6 +17,7 @@ from helpers.ranks import run_ranks
 import aclnn_py as ap
 from aclnn_py.distributed import Communicator
 from aclnn_py.errors import AclnnError
+from aclnn_py.tensor.dtypes import dtype_of
 
 pytestmark = pytest.mark.emulator_only(reason="the emulator can be any chip")
 
@@ -107,21 +108,28 @@ def cast(layer: Layer, comm: Communicator, form: str) -> None:
     assert (found[len(wanted) :] == 3).all()
 
 
+def coded(numbers: np.ndarray, kind: str) -> ap.Tensor:
+    """A tensor of these codes."""
+    number = dtype_of(kind).numpy if "float4" in kind else np.dtype(np.uint8)
+    return ap.from_numpy(numbers.astype(np.uint8).view(number), dtype=kind)
+
+
 def moved(layer: Layer, comm: Communicator, kind: str, scale: str) -> None:
-    """Rows of 8 bits travel with scales of their own."""
+    """Rows of 8 or 4 bits travel with scales of their own."""
+    most = 16 if "float4" in kind else 64
     numbers = [
-        np.random.default_rng(r).integers(0, 64, (TOKENS, WIDTH)) for r in range(layer.ranks)
+        np.random.default_rng(r).integers(0, most, (TOKENS, WIDTH)) for r in range(layer.ranks)
     ]
     factors = [np.random.default_rng(r).integers(1, 99, (TOKENS, 9)) for r in range(layer.ranks)]
     rows, rank = layer.rows(comm.rank), comm.rank
     store = np.float32 if scale == "float32" else np.uint8
-    y = ap.from_numpy(np.full((rows, WIDTH), 3, np.uint8), dtype=kind)
+    y = coded(np.full((rows, WIDTH), 3), kind)
     scales = ap.from_numpy(np.full((rows, 9), 3, store), dtype=scale)
     dispatch(
         layer,
         comm,
         4,
-        x=ap.from_numpy(numbers[rank].astype(np.uint8), dtype=kind),
+        x=coded(numbers[rank], kind),
         scales=ap.from_numpy(factors[rank].astype(store), dtype=scale),
         expand_x_out=y,
         dynamic_scales_out=scales,
@@ -138,7 +146,8 @@ def refused(layer: Layer, comm: Communicator) -> None:
     rows = layer.rows(comm.rank)
     eight = ap.from_numpy(np.zeros((rows, WIDTH), np.uint8), dtype="float8_e4m3fn")
     x = ap.from_numpy(np.zeros((TOKENS, WIDTH), np.uint8), dtype="float8_e4m3fn")
-    one = ap.full((1,), 1, np.float32)
+    one, wide = ap.full((1,), 1, np.float32), ap.full((TOKENS, 9), 1, np.float32)
+    four, fours = (coded(np.zeros((n, WIDTH)), "float4_e2m1fn") for n in (TOKENS, rows))
     for change, status, text in (
         ({"quant_mode": 4, "expand_x_out": eight}, 561002, "quantMode is 4"),
         ({"quant_mode": 1, "expand_x_out": eight}, 161002, "expandXOut has dtype FLOAT8_E4M3FN"),
@@ -146,6 +155,7 @@ def refused(layer: Layer, comm: Communicator) -> None:
         ({"x": x, "expand_x_out": eight}, 561002, "scalesOptional is null"),
         ({"x": x, "expand_x_out": eight, "scales": one}, 561002, "scalesOptional"),
         ({"x": x}, 161002, "expandXOut has dtype FLOAT16"),
+        ({"x": four, "expand_x_out": fours, "scales": wide}, 561002, "beside x of FLOAT4_E2M1"),
     ):
         with pytest.raises(AclnnError, match=text) as caught:
             dispatch(layer, comm, 2, **change)
@@ -161,6 +171,8 @@ def everything(comm: Communicator) -> None:
         cast(layer, comm, form)
     moved(layer, comm, "hifloat8", "float32")
     moved(layer, comm, "float8_e5m2", "float8_e8m0fnu")
+    moved(layer, comm, "float4_e2m1fn", "float8_e8m0fnu")
+    moved(layer, comm, "float4_e1m2", "float8_e8m0fnu")
     if comm.world_size == 2:
         refused(layer, comm)
 

@@ -93,7 +93,8 @@ ROWS = (
                    "(prod(expanded_x.shape[:-1]),)", "'float32'", "expanded_scale"),
         ),
         (
-            "moe_init_routing_v3(x, expert_idx, scale, offset, active_num, expert_capacity, "
+            "moe_init_routing_v3(x, expert_idx, scale, offset, active_num or expert_idx.count, "
+            "expert_capacity, "
             "expert_num, drop_pad_mode, expert_tokens_num_type, True, quant_mode, "
             "active_expert_range, row_idx_type, expanded_x, expanded_row_idx, expert_tokens, "
             "expanded_scale)",

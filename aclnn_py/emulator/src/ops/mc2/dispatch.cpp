@@ -9,7 +9,7 @@
 
 #include "core/pool.h"
 #include "ops/mc2/halves.h"
-#include "ops/moe/routing.h"
+#include "ops/moe/low_rows.h"
 #include "ops/moe/scores.h"
 
 namespace emu {
@@ -76,7 +76,7 @@ std::vector<int64_t> ends_of(const Experts &e, const RowCounts &counts) {
 }
 
 void write_rows(const Problem &p, PlanContext &c, const Envelope &envelope, const Messages &rows) {
-  const DenseTarget expanded(view_of(c.tensor(p.expanded)));
+  const DenseTarget expanded(byte_view(c.tensor(p.expanded)));
   parallel_for(static_cast<int64_t>(rows.size()), 16, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       std::memcpy(expanded.data() + i * envelope.row_bytes, rows[static_cast<size_t>(i)],

@@ -3,6 +3,7 @@
 
 #include "hccl/arguments.h"
 #include "ops/mc2/dispatch.h"
+#include "ops/quant/low_codes.h"
 
 namespace emu {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using hccl::Chip;
 
 constexpr int64_t kStatic = 1, kByRow = 2, kByGroup = 3;
-constexpr DtypeSet kLow = dt::kFloat8 | dtype_set(ACL_HIFLOAT8);
+constexpr DtypeSet kLow = dt::kFloat8 | dtype_set(ACL_HIFLOAT8) | kFloat4;
 
 // Rows that come with scales of their own, which travel beside them.
 bool scaled_rows(const DispatchCall &a) { return contains(kLow, a.x->dtype); }
@@ -72,6 +73,7 @@ void check_shape(Check &check, const char *name, const aclTensor *tensor,
 
 void check_inputs(Check &check, const DispatchCall &a, Chip chip) {
   check.rank("x", a.x, 2, 2).rank("expertIds", a.ids, 2, 2);
+  check_float4(check, "x", a.x);
   if (!check.ok()) return;
   const int64_t tokens = a.x->shape[0], each = a.ids->shape[1];
   const bool hierarchy = a.attributes.hierarchy();
@@ -108,13 +110,15 @@ void check_modes(Check &check, const DispatchCall &a, Chip chip) {
   check.that(!given || a.quant_mode != 0 || scaled, "%s is given; with quantMode 0 it must be null",
              scales);
   check.that(given || !(scaled || a.quant_mode == kStatic), "%s is null; %s needs it", scales,
-             scaled ? "x of 8 bits" : "quantMode 1");
+             scaled ? "x of 8 or 4 bits" : "quantMode 1");
   check.that(!given || a.quant_mode == 0 || a.scales->dtype == ACL_FLOAT,
              "%s has dtype %s; with quantMode %" PRId64 " it is FLOAT", scales,
              given ? dtype_name(a.scales->dtype) : "", a.quant_mode);
-  check.that(!given || a.x->dtype != ACL_HIFLOAT8 || a.scales->dtype == ACL_FLOAT,
-             "%s has dtype %s; beside x of HIFLOAT8 it is FLOAT", scales,
-             given ? dtype_name(a.scales->dtype) : "");
+  if (given && check.ok() && (a.x->dtype == ACL_HIFLOAT8 || contains(kFloat4, a.x->dtype))) {
+    const aclDataType of_scales = a.x->dtype == ACL_HIFLOAT8 ? ACL_FLOAT : ACL_FLOAT8_E8M0;
+    check.that(a.scales->dtype == of_scales, "%s has dtype %s; beside x of %s it is %s", scales,
+               dtype_name(a.scales->dtype), dtype_name(a.x->dtype), dtype_name(of_scales));
+  }
   if (a.dynamic_scales && check.ok() && (scaled || a.quant_mode >= kByRow))
     check.dtype_in(a.name("dynamicScales", "dynamicScalesOut"), a.dynamic_scales->dtype,
                    dtype_set(scaled ? a.scales->dtype : ACL_FLOAT));
@@ -137,6 +141,7 @@ void check_outputs(Check &check, const DispatchCall &a, const Experts &e, Chip c
   check.that(!e.holds_shared() || rows == most * parts,
              "%s has %" PRId64 " rows; on a rank with a shared expert it must have %" PRId64,
              expanded, rows, most * parts);
+  check_float4(check, expanded, a.expanded);
   if (!check.ok()) return;
   const char *dynamic = a.name("dynamicScales", "dynamicScalesOut");
   if (scaled_rows(a)) {

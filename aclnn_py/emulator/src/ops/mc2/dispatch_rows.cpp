@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/mc2/dispatch.h"
+#include "ops/mc2/operand.h"
 #include "ops/quant/dynamic.h"
 
 namespace emu {
@@ -28,7 +29,7 @@ TokenRows::TokenRows(const aclTensor &x, const aclTensor &expanded, TokenForm fo
       dtype_(expanded.dtype),
       factors_(std::move(factors)),
       scales_(scales) {
-  envelope_.row_bytes = width_ * item_size(expanded.dtype);
+  envelope_.row_bytes = static_cast<int64_t>(operand_bytes(expanded.dtype, width_));
   switch (form) {
     case TokenForm::integers_by_row:
     case TokenForm::floats_by_row: envelope_.scale_bytes = sizeof(float); break;
@@ -43,6 +44,12 @@ TokenRows::TokenRows(const aclTensor &x, const aclTensor &expanded, TokenForm fo
 }
 
 void TokenRows::copy_row(const aclTensor &tensor, int64_t row, char *to) const {
+  if (halves_bytes(tensor.dtype)) {  // dense
+    const auto bytes = static_cast<size_t>(envelope_.row_bytes);
+    std::memcpy(to, static_cast<const char *>(tensor.data) + tensor.offset / 2 + row * bytes,
+                bytes);
+    return;
+  }
   const View all = view_of(tensor);
   View target{to, all.dtype, {}}, from = all;
   from.data += row * all.layout.stride[0] * item_size(all.dtype);

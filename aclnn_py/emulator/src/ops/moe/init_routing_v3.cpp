@@ -3,12 +3,21 @@
 // behind them in expandedXOut, expandedScaleOut and the scatter form of expandedRowIdxOut is not
 // written.
 #include "aclnnop/moe.h"
+#include "core/chip.h"
+#include "ops/moe/low_rows.h"
 #include "ops/moe/placing.h"
+#include "ops/quant/low_codes.h"
 
 namespace emu {
 namespace {
 
 using Number = long long;
+
+constexpr DtypeSet kPowersOfTwo = dtype_set(ACL_FLOAT8_E8M0);
+constexpr DtypeSet kWithPowers = dt::kFloat8 | dtype_set(ACL_FLOAT4_E2M1);
+constexpr DtypeSet kQuantised =
+    dtype_set(ACL_FLOAT, ACL_FLOAT16, ACL_BF16);  // what is quantised on the way
+constexpr DtypeSet kPadded = kQuantised | dtype_set(ACL_INT8, ACL_HIFLOAT8);
 
 enum CountKind : int64_t { kEnds = 0, kCounts = 1, kPairs = 2 };
 
@@ -27,16 +36,36 @@ struct ThirdRouting {
   bool by_row() const { return quant_mode == 1; }
   // Unquantised tokens take the scales they came with along.
   bool moves_scales() const { return quant_mode == -1 && scale != nullptr; }
-  bool has_scales() const { return by_row() || moves_scales(); }
+  std::optional<LowForm> low() const { return low_form(quant_mode); }
+  bool has_scales() const { return by_row() || moves_scales() || (low() && low()->has_scales()); }
 };
+
+// Chips of the 950 series quantise to floats, and have fewer ways to count and to leave out tokens.
+void check_newer_chip(Check &check, const ThirdRouting &a) {
+  const int64_t all = a.experts->numel();
+  check.that((a.quant_mode >= -1 && a.quant_mode <= 1) || a.low(),
+             "quantMode is %lld; allowed: -1, 0, 1, 2, 3, 6, 7, 8, 9, 11 and 12",
+             Number{a.quant_mode});
+  check.that(a.active == all,
+             "activeNum is %lld; this chip takes the number of places in expertIdx alone, %lld",
+             Number{a.active}, Number{all});
+  check.that(a.counted, "expertTokensNumFlag is false; this chip takes true only");
+  check.that(!a.pads() || a.quant_mode == -1,
+             "quantMode is %lld; with dropPadMode 1 this chip takes -1 only", Number{a.quant_mode});
+  check.that(!a.pads() || contains(kPadded, a.x->dtype),
+             "x has dtype %s; with dropPadMode 1 this chip takes %s", dtype_name(a.x->dtype),
+             dtype_list(kPadded).c_str());
+}
 
 void check_attributes(Check &check, const ThirdRouting &a, int64_t tokens) {
   check.that(a.drops == 0 || a.drops == 1, "dropPadMode is %lld; allowed: 0 and 1",
              Number{a.drops});
   check.that(a.count_kind >= kEnds && a.count_kind <= kPairs,
              "expertTokensNumType is %lld; allowed: 0, 1 and 2", Number{a.count_kind});
-  check.that(a.quant_mode >= -1 && a.quant_mode <= 1, "quantMode is %lld; allowed: -1, 0 and 1",
-             Number{a.quant_mode});
+  if (chip_is_950()) check_newer_chip(check, a);
+  else
+    check.that(a.quant_mode >= -1 && a.quant_mode <= 1, "quantMode is %lld; allowed: -1, 0 and 1",
+               Number{a.quant_mode});
   check.that(a.index_kind == 0 || a.index_kind == 1, "rowIdxType is %lld; allowed: 0 and 1",
              Number{a.index_kind});
   check.that(a.active >= 0, "activeNum is %lld; it cannot be negative", Number{a.active});
@@ -59,15 +88,44 @@ void check_attributes(Check &check, const ThirdRouting &a, int64_t tokens) {
              "expertTokensNumType is %lld; with dropPadMode 1 it must be 1", Number{a.count_kind});
 }
 
-void check_quantisation(Check &check, const ThirdRouting &a) {
-  const int64_t tokens[] = {a.x->shape[0]}, own[] = {a.last - a.first, a.x->shape[1]};
-  if (a.quant_mode == -1) {
-    check.same_dtype("expandedXOut", a.out->dtype, "x", a.x->dtype);
-    check.shape("scaleOptional", a.scale, dense_layout(tokens, 1));
-    return;
+// Scales that tokens bring along: one number for each, or powers of two for 32 values.
+void check_moved(Check &check, const ThirdRouting &a) {
+  const int64_t tokens[] = {a.x->shape[0], (a.x->shape[1] + 63) / 64, 2};
+  const bool powers = contains(kWithPowers, a.x->dtype);
+  check.same_dtype("expandedXOut", a.out->dtype, "x", a.x->dtype);
+  check_float4(check, "x", a.x);
+  check_float4(check, "expandedXOut", a.out);
+  if (a.scale == nullptr) return;
+  check.dtype_in("scaleOptional", a.scale->dtype, powers ? kPowersOfTwo : dtype_set(ACL_FLOAT));
+  check.shape("scaleOptional", a.scale, dense_layout(tokens, powers ? 3 : 1));
+}
+
+void check_low(Check &check, const ThirdRouting &a, const LowForm &form) {
+  check.dtype_in("expandedXOut", a.out->dtype, dtype_set(form.dtype));
+  check_float4(check, "expandedXOut", a.out);
+  if (form.scales == LowScales::kTensor) {
+    const int64_t one = 1;
+    check.that(a.scale != nullptr, "scaleOptional is null; quantMode 7 needs it");
+    check.shape("scaleOptional", a.scale, dense_layout(&one, 1));
+    if (check.ok()) check.dtype_in("scaleOptional", a.scale->dtype, dtype_set(ACL_FLOAT));
+  } else {
+    check.that(a.scale == nullptr, "scaleOptional is given; quantMode %lld takes none",
+               Number{a.quant_mode});
   }
-  check.that(a.x->dtype != ACL_INT8, "x is INT8; quantMode must then be -1");
-  check.dtype_in("expandedXOut", a.out->dtype, dtype_set(ACL_INT8));
+}
+
+void check_quantisation(Check &check, const ThirdRouting &a) {
+  if (a.quant_mode == -1) return check_moved(check, a);
+  check.that(contains(kQuantised, a.x->dtype), "x is %s; quantMode must then be -1",
+             dtype_name(a.x->dtype));
+  if (a.low()) return check_low(check, a, *a.low());
+  const bool four_bits = a.out->dtype == ACL_INT4;
+  const bool packs = a.by_row() && a.x->dtype != ACL_FLOAT16 && chip_is_950();
+  check.dtype_in("expandedXOut", a.out->dtype,
+                 dtype_set(ACL_INT8) | (packs ? dtype_set(ACL_INT4) : 0));
+  check_int4(check, "expandedXOut", a.out);
+  if (a.scale && check.ok()) check.dtype_in("scaleOptional", a.scale->dtype, dtype_set(ACL_FLOAT));
+  const int64_t own[] = {four_bits ? 1 : a.last - a.first, a.x->shape[1]};
   if (a.by_row()) check.shape("scaleOptional", a.scale, dense_layout(own, 2));
   else check_tensor_scale(check, a.scale, a.offset);
 }
@@ -86,6 +144,20 @@ void check_results(Check &check, const ThirdRouting &a) {
   if (!a.has_scales() || !check.ok()) return;
   const int64_t rows =
       a.pads() ? check.size("expertNum", Checked(a.expert_count) * a.capacity) : listed[0];
+  const bool powers = a.moves_scales() && contains(kWithPowers, a.x->dtype);
+  check.dtype_in("expandedScaleOut", a.scales->dtype,
+                 powers || (a.low() && a.low()->scales == LowScales::kPowers)
+                     ? kPowersOfTwo
+                     : dtype_set(ACL_FLOAT));
+  if (powers) {
+    const int64_t paired[] = {rows, (width + 63) / 64, 2};
+    check.shape("expandedScaleOut", a.scales, dense_layout(paired, 3));
+    return;
+  }
+  if (a.low()) {
+    check.shape("expandedScaleOut", a.scales, low_scale_layout(*a.low(), rows, width));
+    return;
+  }
   const int64_t column[] = {rows, 1};
   if (!same_shape(layout_of(*a.scales), dense_layout(column, 2))) {
     check.shape("expandedScaleOut", a.scales, dense_layout(column, 1));
@@ -125,6 +197,37 @@ struct ThirdKernel {
   bool pads, scatters, has_scales, counted;
 };
 
+// Tokens go to their rows, with what belongs to each.
+void move_tokens(const ThirdKernel &k, PlanContext &c, const std::vector<RowMove> &moves) {
+  const aclTensor &x = c.tensor(k.x), &out = c.tensor(k.out);
+  if (const auto form = low_form(k.quant_mode)) {
+    const float factor =
+        form->scales == LowScales::kTensor ? read_all<float>(c, k.scale, 1, 1.0f)[0] : 1.0f;
+    return move_low_rows(*form, view_of(x), out, form->has_scales() ? &c.tensor(k.scales) : nullptr,
+                         moves, factor);
+  }
+  Quantisation quantisation;
+  if (k.quant_mode >= 0) {
+    quantisation = read_quantisation(c, k.quant_mode == 1, k.scale, k.offset);
+  }
+  const View from = byte_view(x), to = out.dtype == ACL_INT4 ? packed_view(out) : byte_view(out);
+  const View scales = k.has_scales ? view_of(c.tensor(k.scales)) : View();
+  const bool brings = k.has_scales && k.quant_mode == -1;
+  if (brings && scales.dtype == ACL_FLOAT8_E8M0) {
+    const View given = view_of(c.tensor(k.scale));
+    move_rows(from, to, scales, moves, quantisation, k.pads);
+    return move_rows(given, scales, View(), moves, quantisation, false);
+  }
+  const int64_t tokens = from.layout.shape[0];
+  const auto given = brings ? read_all<float>(c, k.scale, tokens, 0.0f) : std::vector<float>();
+  move_rows(from, to, scales, moves, quantisation, k.pads);
+  if (!brings) return;
+  const RowTarget<float> to_scales(scales);
+  for (const RowMove &move : moves) {
+    to_scales.write(move.to, 1, &given[static_cast<size_t>(move.token)]);
+  }
+}
+
 // Pairs of an expert and its tokens for the experts that have any; the rest is 0.
 void write_pairs(const View &to, const std::vector<int64_t> &experts,
                  const std::vector<int64_t> &order) {
@@ -160,26 +263,11 @@ Status run_routing(const char *op, const ThirdKernel &k, PlanContext &c) {
   for (size_t i = 0; i < order.size(); ++i) {
     inverse[static_cast<size_t>(order[i])] = static_cast<int32_t>(i);
   }
-  const View from = view_of(c.tensor(k.x)), to = view_of(c.tensor(k.out));
-  const int64_t tokens = from.layout.shape[0];
+  const int64_t tokens = c.tensor(k.x).shape[0], rows = c.tensor(k.out).shape[0];
   const int64_t each = tokens == 0 ? 1 : static_cast<int64_t>(list.size()) / tokens;
-  const std::vector<RowMove> moves =
-      k.pads ? moves_to_places(k.places, list, order, each, &inverse)
-             : moves_in_order(list, order, each, to.layout.shape[0], k.first);
-  Quantisation quantisation;
-  if (k.quant_mode >= 0) {
-    quantisation = read_quantisation(c, k.quant_mode == 1, k.scale, k.offset);
-  }
-  const View scales = k.has_scales ? view_of(c.tensor(k.scales)) : View();
-  std::vector<float> given;
-  if (k.has_scales && k.quant_mode == -1) given = read_all<float>(c, k.scale, tokens, 0.0f);
-  move_rows(from, to, scales, moves, quantisation, k.pads);
-  if (!given.empty()) {
-    const RowTarget<float> to_scales(scales);
-    for (const RowMove &move : moves) {
-      to_scales.write(move.to, 1, &given[static_cast<size_t>(move.token)]);
-    }
-  }
+  move_tokens(k, c,
+              k.pads ? moves_to_places(k.places, list, order, each, &inverse)
+                     : moves_in_order(list, order, each, rows, k.first));
   write_index(k, view_of(c.tensor(k.index)), order, inverse);
   if (!k.counted) return 0;
   const View counts = view_of(c.tensor(k.counts));

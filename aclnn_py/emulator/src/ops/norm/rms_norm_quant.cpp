@@ -138,6 +138,93 @@ Status plan_add_rms_norm_quant(const AddQuantArguments &a, uint64_t *workspace_s
       workspace_size, executor);
 }
 
+// One tensor: RmsNormQuant, and its third version for chips of the 950 series.
+struct RmsQuantCall {
+  const char *op;
+  const aclTensor *x, *gamma, *beta, *scale, *offset;
+  double epsilon;
+  bool divide;
+  const aclTensor *y;
+  const aclTensor *rstd = nullptr;
+  bool with_rstd = false;
+  bool nan_is_zero = false;  // also where the result is floats
+};
+
+// What those chips take: scales of FLOAT, one for all or one for each place of a row.
+void check_rms_scales(Check &check, const RmsQuantCall &a) {
+  const aclTensor *x = a.x, *scale = a.scale, *offset = a.offset;
+  check.rank("scale", scale, 1, 1);
+  if (!check.ok()) return;
+  check.that(scale->dtype == x->dtype || scale->dtype == ACL_FLOAT,
+             "scale has dtype %s; it must be FLOAT or that of x, %s", dtype_name(scale->dtype),
+             dtype_name(x->dtype));
+  // Integers as offsets: 8 bits beside a scale of halves, 32 beside one of FLOAT and x of halves.
+  const aclDataType whole_offset = scale->dtype != ACL_FLOAT ? ACL_INT8
+                                   : x->dtype != ACL_FLOAT   ? ACL_INT32
+                                                             : ACL_FLOAT;
+  check.that(offset == nullptr || offset->dtype == scale->dtype || offset->dtype == whole_offset,
+             "offset has dtype %s; beside scale of %s it must be %s or %s",
+             offset ? dtype_name(offset->dtype) : "", dtype_name(scale->dtype),
+             dtype_name(scale->dtype), dtype_name(whole_offset));
+  const int64_t width = x->shape.back(), scales = scale->shape[0];
+  check.that(scales == 1 || scales == width, "scale has %lld values; allowed: 1 or %lld",
+             static_cast<long long>(scales), static_cast<long long>(width));
+  check.shape("offset", offset, dense_layout(&scales, 1));
+}
+
+// A vector for the places of a row, with or without a dimension of 1 in front.
+void check_row(Check &check, const char *name, const aclTensor *tensor, int64_t width) {
+  const int64_t row[] = {1, width};
+  if (tensor == nullptr || !check.ok()) return;
+  check.shape(name, tensor, tensor->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
+}
+
+Status plan_rms_norm_quant(const RmsQuantCall &a, bool third_version, uint64_t *workspace_size,
+                           aclOpExecutor **executor) {
+  PlanBuilder plan(a.op);
+  size_t bias = 0;  // behind scale and offset in the third version
+  const size_t from = plan.input(a.x), weight = plan.input(a.gamma);
+  if (!third_version) bias = plan.input(a.beta);
+  const size_t factor = plan.input(a.scale), shift = plan.input(a.offset);
+  if (third_version) bias = plan.input(a.beta);
+  const size_t to = plan.output(a.y);
+  const bool with_rstd = a.with_rstd, divide = a.divide, nan_is_zero = a.nan_is_zero;
+  size_t root = 0;
+  if (third_version) root = with_rstd ? plan.output(a.rstd) : plan.unused(a.rstd);
+  const int64_t width = a.x->shape.back(), rows = width == 0 ? 0 : outer_count(*a.x, 1);
+  const int64_t scales = a.scale->numel();
+  const double epsilon = a.epsilon;
+  return plan.finish(
+      [=](PlanContext &c) {
+        Operands operands;
+        const aclTensor &result = c.tensor(to);
+        const View root_view = with_rstd ? view_of(c.tensor(root)) : View();
+        const RowSource<float> source(
+            operands.safe(view_of(c.tensor(from)), {shared_view(result), root_view}));
+        const QuantTarget target(result);
+        const auto weights = read_all<float>(c, weight, width, 1.0f),
+                   biases = read_all<float>(c, bias, width, 0.0f);
+        auto by = read_all<float>(c, factor, scales, 1.0f),
+             added = read_all<float>(c, shift, scales, 0.0f);
+        by.resize(static_cast<size_t>(width), by[0]);
+        added.resize(static_cast<size_t>(width), added[0]);
+        for_each_row<float>(rows, width, 1, [&](int64_t r, float *values) {
+          source.read(r * width, width, values);
+          const float found = rms_normalise(values, width, epsilon, weights.data());
+          for (int64_t i = 0; i < width; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const float normed = values[i] + biases[at];
+            values[i] = (divide ? normed / by[at] : normed * by[at]) + added[at];
+            if (nan_is_zero && std::isnan(values[i])) values[i] = 0.0f;
+          }
+          target.write(r * width, width, values);
+          if (with_rstd) RowTarget<float>(root_view).write(r, 1, &found);
+        });
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -202,40 +289,21 @@ EMU_OPERATOR(RmsNormQuant,
   if (!check.ok()) return check.status();
   check.same_dtype("gamma", gamma->dtype, "x", x->dtype);
   check.same_dtype("beta", beta->dtype, "x", x->dtype);
-  check.same_dtype("scale", scale->dtype, "x", x->dtype);
-  const Layout whole = layout_of(*x);
-  const int64_t width = whole.shape[whole.rank - 1], one = 1;
-  const int64_t row[] = {1, width};
-  check.shape("gamma", gamma, gamma->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
-  check.shape("beta", beta, layout_of(*gamma));
-  check.shape("scale", scale, dense_layout(&one, 1)).shape("offset", offset, layout_of(*scale));
-  check_packing(check, "y", y, whole, "x");
+  RmsQuantCall call{op, x, gamma, beta, scale, offset, epsilon, true, y};
+  call.nan_is_zero = true;
+  const int64_t width = x->shape.back(), one = 1;
+  check_row(check, "gamma", gamma, width);
+  if (chip_is_950()) {
+    check_row(check, "beta", beta, width);
+    check_rms_scales(check, call);
+  } else {
+    check.same_dtype("scale", scale->dtype, "x", x->dtype);
+    check.shape("beta", beta, layout_of(*gamma));
+    check.shape("scale", scale, dense_layout(&one, 1)).shape("offset", offset, layout_of(*scale));
+  }
+  check_packing(check, "y", y, layout_of(*x), "x");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t from = plan.input(x), weight = plan.input(gamma), bias = plan.input(beta);
-  const size_t factor = plan.input(scale), shift = plan.input(offset), to = plan.output(y);
-  const int64_t rows = width == 0 ? 0 : outer_count(*x, 1);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const aclTensor &result = c.tensor(to);
-        const RowSource<float> source(
-            operands.safe(view_of(c.tensor(from)), {shared_view(result)}));
-        const QuantTarget target(result);
-        const auto weights = read_all<float>(c, weight, width, 1.0f),
-                   biases = read_all<float>(c, bias, width, 0.0f);
-        const float divisor = read_all<float>(c, factor, 1, 1.0f)[0],
-                    added = read_all<float>(c, shift, 1, 0.0f)[0];
-        for_each_row<float>(rows, width, 1, [&](int64_t r, float *values) {
-          source.read(r * width, width, values);
-          rms_normalise(values, width, epsilon, weights.data());
-          for (int64_t i = 0; i < width; ++i)
-            values[i] = (values[i] + biases[static_cast<size_t>(i)]) / divisor + added;
-          target.write(r * width, width, values);
-        });
-        return Status{0};
-      },
-      workspaceSize, executor);
+  return plan_rms_norm_quant(call, false, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -253,69 +321,22 @@ EMU_OPERATOR(RmsNormQuantV3, (const aclTensor *x, const aclTensor *gamma, const 
   if (const Status s = check_chip(check, kInvalid)) return s;
   check.dtype("x", x).dtype("gamma", gamma).dtype("scale", scale).dtype("offset", offset);
   check.dtype("beta", beta).dtype("y", y).dtype("rstd", rstd);
-  check.rank("x", x, 1, 8).rank("gamma", gamma, 1, 2).rank("scale", scale, 1, 1);
+  check.rank("x", x, 1, 8).rank("gamma", gamma, 1, 2);
   if (!check.ok()) return check.status();
   check.same_dtype("gamma", gamma->dtype, "x", x->dtype);
-  if (beta) check.same_dtype("beta", beta->dtype, "x", x->dtype);
-  check.that(scale->dtype == x->dtype || scale->dtype == ACL_FLOAT,
-             "scale has dtype %s; it must be FLOAT or that of x, %s", dtype_name(scale->dtype),
-             dtype_name(x->dtype));
-  // Integers as offsets: 8 bits beside a scale of halves, 32 beside one of FLOAT and x of halves.
-  const aclDataType whole_offset = scale->dtype != ACL_FLOAT ? ACL_INT8
-                                   : x->dtype != ACL_FLOAT   ? ACL_INT32
-                                                             : ACL_FLOAT;
-  check.that(offset == nullptr || offset->dtype == scale->dtype || offset->dtype == whole_offset,
-             "offset has dtype %s; beside scale of %s it must be %s or %s",
-             offset ? dtype_name(offset->dtype) : "", dtype_name(scale->dtype),
-             dtype_name(scale->dtype), dtype_name(whole_offset));
+  if (beta) check.same_dtype("beta", beta->dtype, "x", x->dtype).rank("beta", beta, 1, 2);
+  const RmsQuantCall call{op, x, gamma, beta, scale, offset, epsilon, divMode, y, rstd, outputRstd};
   const Layout whole = layout_of(*x);
-  const int64_t width = whole.shape[whole.rank - 1], row[] = {1, width};
+  const int64_t width = x->shape.back();
   check.that(whole.count() > 0, "x has shape %s; no dimension may be 0", shape_text(whole).c_str());
-  check.shape("gamma", gamma, gamma->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
-  if (beta) check.rank("beta", beta, 1, 2);
-  if (check.ok() && beta)
-    check.shape("beta", beta, beta->rank() == 1 ? dense_layout(&width, 1) : dense_layout(row, 2));
-  const int64_t scales = scale->shape[0];
-  check.that(scales == 1 || scales == width, "scale has %lld values; allowed: 1 or %lld",
-             static_cast<long long>(scales), static_cast<long long>(width));
-  check.shape("offset", offset, dense_layout(&scales, 1));
+  check_row(check, "gamma", gamma, width);
+  check_row(check, "beta", beta, width);
+  check_rms_scales(check, call);
   check_packing(check, "y", y, whole, "x");
   Layout outer = whole;
   outer.shape[outer.rank - 1] = 1;
   if (outputRstd && !(whole.rank == 1 && rstd->rank() == 0)) check.shape("rstd", rstd, outer);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
-  const size_t from = plan.input(x), weight = plan.input(gamma), factor = plan.input(scale);
-  const size_t shift = plan.input(offset), bias = plan.input(beta), to = plan.output(y);
-  const size_t root = outputRstd ? plan.output(rstd) : plan.unused(rstd);
-  const int64_t rows = outer_count(*x, 1);
-  return plan.finish(
-      [=](PlanContext &c) {
-        Operands operands;
-        const aclTensor &result = c.tensor(to);
-        const View root_view = outputRstd ? view_of(c.tensor(root)) : View();
-        const RowSource<float> source(
-            operands.safe(view_of(c.tensor(from)), {shared_view(result), root_view}));
-        const QuantTarget target(result);
-        const auto weights = read_all<float>(c, weight, width, 1.0f),
-                   biases = read_all<float>(c, bias, width, 0.0f);
-        auto by = read_all<float>(c, factor, scales, 1.0f),
-             added = read_all<float>(c, shift, scales, 0.0f);
-        by.resize(static_cast<size_t>(width), by[0]);
-        added.resize(static_cast<size_t>(width), added[0]);
-        for_each_row<float>(rows, width, 1, [&](int64_t r, float *values) {
-          source.read(r * width, width, values);
-          const float found = rms_normalise(values, width, epsilon, weights.data());
-          for (int64_t i = 0; i < width; ++i) {
-            const auto at = static_cast<size_t>(i);
-            const float normed = values[i] + biases[at];
-            values[i] = (divMode ? normed / by[at] : normed * by[at]) + added[at];
-          }
-          target.write(r * width, width, values);
-          if (outputRstd) RowTarget<float>(root_view).write(r, 1, &found);
-        });
-        return Status{0};
-      },
-      workspaceSize, executor);
+  return plan_rms_norm_quant(call, true, workspaceSize, executor);
 }
 EMU_CATCH
