@@ -13,6 +13,7 @@ from build_parts.forwarders import forwarder_texts
 from build_parts.generation import Step
 from build_parts.op_facts import write_op_facts
 from build_parts.op_tensors import write_op_tensors
+from build_parts.packages import package_texts
 from build_parts.paths import (
     BUILD,
     EMULATOR_SOURCES,
@@ -189,7 +190,7 @@ def build_filters(toolchain: Toolchain, library: Path) -> None:
 
 
 def install_headers() -> None:
-    """Put include/ and the per-operator forwarders into the package, for C and C++ programs."""
+    """Put include/, the per-operator forwarders and what builds look for into the package."""
     step = Step("headers")
     if step.is_done():
         return
@@ -199,5 +200,8 @@ def install_headers() -> None:
         for path in INCLUDE.rglob("*.h")
     }
     written = write_tree(PACKAGE_INCLUDE, texts | forwarder_texts(INCLUDE, facts))
+    for name, text in package_texts().items():
+        write_if_changed(LIB / name, text)
+        written.append(LIB / name)
     step.done(written)
     say(f"installed {len(written)} headers in {PACKAGE_INCLUDE.relative_to(ROOT)}")

@@ -24,6 +24,7 @@ def inputs_digest() -> str:
         (ffi, "*.h"),
         (ffi / "contract", "*.py"),
         (Path(__file__).parent, "*.py"),
+        (Path(__file__).parent, "*.cmake"),
     ):
         for path in sorted(folder.glob(pattern)):
             digest.update(str(path.relative_to(ROOT)).encode())

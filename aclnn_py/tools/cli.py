@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_replay,
         _add_ops,
         _add_config,
+        _add_cann,
         _add_headers,
     ):
         add(commands)
@@ -276,30 +277,60 @@ def _ops(options: argparse.Namespace) -> int:
 
 
 def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from aclnn_py.tools.config import CHOICES
+
     parser = commands.add_parser(
         "config",
         help="print compiler and linker flags",
         description="Print what a C or C++ program needs to build against the installed package:"
         " cc $(aclnn-py config --cflags) program.c $(aclnn-py config --libs)",
     )
-    parser.add_argument("--cflags", action="store_true", help="include directories")
-    parser.add_argument(
-        "--libs", action="store_true", help="library directory, run path, libraries"
-    )
-    parser.add_argument("--include-dir", action="store_true", help="only the include directory")
-    parser.add_argument("--lib-dir", action="store_true", help="only the library directory")
+    for name, (help_, _) in CHOICES.items():
+        parser.add_argument(
+            f"--{name}", action="append_const", dest="wanted", const=name, help=help_
+        )
     parser.set_defaults(command=_config)
 
 
 def _config(options: argparse.Namespace) -> int:
     from aclnn_py.tools import config
 
-    return config.run(
-        cflags=options.cflags,
-        libs=options.libs,
-        include_dir=options.include_dir,
-        lib_dir=options.lib_dir,
+    return config.run(*(options.wanted or ()))
+
+
+def _add_cann(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from aclnn_py.tools.cann.versions import DEFAULT_RELEASE, RELEASES
+
+    parser = commands.add_parser(
+        "cann",
+        help="write a tree in which builds find CANN",
+        description="Write a directory as an installed toolkit has it, with the emulator behind"
+        " CANN's names: after `source DIR/set_env.sh` builds and programs that look for CANN find"
+        " it. A directory written before is brought up to date.",
     )
+    parser.add_argument("directory", nargs="?", metavar="DIR", help="where to write it")
+    parser.add_argument(
+        "--release",
+        choices=[release.short for release in RELEASES],
+        default=DEFAULT_RELEASE,
+        help=f"the release that its version files name (default {DEFAULT_RELEASE})",
+    )
+    parser.add_argument(
+        "--copy", action="store_true", help="copy files instead of linking them, for containers"
+    )
+    parser.add_argument(
+        "--run",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="run a command that sees the tree; without DIR, one in the user's cache",
+    )
+    parser.set_defaults(command=_cann)
+
+
+def _cann(options: argparse.Namespace) -> int:
+    from aclnn_py.tools.cann.command import run
+
+    return run(options.directory, release=options.release, copy=options.copy, command=options.run)
 
 
 def _add_headers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

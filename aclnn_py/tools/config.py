@@ -5,9 +5,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["compiler_flags", "include_directory", "libraries_directory", "linker_flags", "run"]
+__all__ = [
+    "CHOICES",
+    "cmake_directory",
+    "compiler_flags",
+    "include_directory",
+    "libraries_directory",
+    "linker_flags",
+    "pkg_config_directory",
+    "run",
+]
 
 # What programs written for CANN link: runtime, operator meta, operators, communication.
 _LIBRARIES = ("ascendcl", "nnopbase", "opapi", "hccl")
@@ -51,9 +61,35 @@ def compiler_flags() -> list[str]:
     Returns
     -------
     list[str]
-        Words of the command line.
+        Words of the command line: the include path of every spelling that CANN's own directories
+        allow, such as ``aclnnop/aclnn_add.h``, ``aclnn_add.h``, ``opdev/fp16_t.h``.
     """
-    return [f"-I{include_directory()}"]
+    include = include_directory()
+    # Not aclnnop itself: a header of ours there has the name of the C library's math.h.
+    folders = (include, include / "aclnn", include / "aclnnop" / "level2", include / "mstx")
+    return [f"-I{folder}" for folder in folders]
+
+
+def cmake_directory() -> Path:
+    """Return the directory of the CMake package ``CANN``, for ``CANN_DIR``.
+
+    Raises
+    ------
+    FileNotFoundError
+        The package has not been built.
+    """
+    return _built(_package() / "lib" / "cmake" / "CANN", "CANNConfig.cmake")
+
+
+def pkg_config_directory() -> Path:
+    """Return the directory of the pkg-config files, for ``PKG_CONFIG_PATH``.
+
+    Raises
+    ------
+    FileNotFoundError
+        The package has not been built.
+    """
+    return _built(_package() / "lib" / "pkgconfig", "cann.pc")
 
 
 def linker_flags() -> list[str]:
@@ -70,13 +106,27 @@ def linker_flags() -> list[str]:
     return [f"-L{directory}", f"-Wl,-rpath,{directory}", *(f"-l{name}" for name in _LIBRARIES)]
 
 
-def run(*, cflags: bool, libs: bool, include_dir: bool, lib_dir: bool) -> int:
+CHOICES: dict[str, tuple[str, Callable[[], list[str]]]] = {
+    "cflags": ("include directories", compiler_flags),
+    "libs": ("library directory, run path, libraries", linker_flags),
+    "include-dir": ("only the include directory", lambda: [str(include_directory())]),
+    "lib-dir": ("only the library directory", lambda: [str(libraries_directory())]),
+    "cmake-dir": ("the directory for CMake's CANN_DIR", lambda: [str(cmake_directory())]),
+    "pkg-config-dir": (
+        "the directory for PKG_CONFIG_PATH",
+        lambda: [str(pkg_config_directory())],
+    ),
+}
+"""What `aclnn-py config` prints: option -> its help, and the words."""
+
+
+def run(*wanted: str) -> int:
     """Print what was asked for on one line.
 
     Parameters
     ----------
-    cflags, libs, include_dir, lib_dir : bool
-        What to print, in this order.
+    *wanted : str
+        Names of ``CHOICES``; they are printed in its order.
 
     Returns
     -------
@@ -84,20 +134,13 @@ def run(*, cflags: bool, libs: bool, include_dir: bool, lib_dir: bool) -> int:
         0; 1 when the package has not been built; 2 when no flag was given.
     """
     words: list[str] = []
-    if not (cflags or libs or include_dir or lib_dir):
-        print(
-            "aclnn-py config: ask for --cflags, --libs, --include-dir or --lib-dir", file=sys.stderr
-        )
+    if not wanted:
+        print(f"aclnn-py config: ask for {' or '.join(f'--{n}' for n in CHOICES)}", file=sys.stderr)
         return 2
     try:
-        if cflags:
-            words += compiler_flags()
-        if libs:
-            words += linker_flags()
-        if include_dir:
-            words.append(str(include_directory()))
-        if lib_dir:
-            words.append(str(libraries_directory()))
+        for name, (_, answer) in CHOICES.items():
+            if name in wanted:
+                words += answer()
     except FileNotFoundError as error:
         print(f"aclnn-py config: {error}", file=sys.stderr)
         return 1
