@@ -82,6 +82,7 @@ NUMPY = (
     "distributed.collectives",
     "tools.doctor.trial",
     "tools.records.difference",
+    "tools.verify.cases",
 )
 FRAMEWORKS = {"torch", "torch_npu", "mindspore", "tensorflow", "jax", "cupy", "paddle", "oneflow"}
 

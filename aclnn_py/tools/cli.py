@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_explain,
         _add_trace,
         _add_replay,
+        _add_verify,
         _add_ops,
         _add_config,
         _add_cann,
@@ -249,6 +250,57 @@ def _replay(options: argparse.Namespace) -> int:
         call=options.call,
         minimize=options.minimize,
         max_mib=options.max_mib,
+    )
+
+
+def _add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "verify",
+        help="compare the operators of the device with the emulator",
+        description="Run operators with the same inputs on the device and on the emulator, compare"
+        " results, statuses and refusals, and write a report as HTML and as JSON. A fault of the"
+        " device ends one process, and the next goes on. The exit status is 1 when a call differs.",
+    )
+    parser.add_argument(
+        "pattern", nargs="?", default="", help="regular expression for C names (default: all)"
+    )
+    parser.add_argument("--html", default="verify.html", metavar="FILE", help="default verify.html")
+    parser.add_argument(
+        "--json", dest="as_json", default="verify.json", metavar="FILE", help="default verify.json"
+    )
+    parser.add_argument(
+        "--records",
+        metavar="DIR",
+        help="write a record of each call whose results differ, for `aclnn-py replay`",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("npu", "emulator"),
+        default="npu",
+        help="device to compare with the emulator (default npu)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the random contents (default 0)")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=60.0,
+        metavar="S",
+        help="seconds after which a call counts as hung (default 60)",
+    )
+    parser.set_defaults(command=_verify)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from aclnn_py.tools.verify import command
+
+    return command.run(
+        options.pattern,
+        html=options.html,
+        as_json=options.as_json,
+        seed=options.seed,
+        timeout_s=options.timeout,
+        device=options.device,
+        records=options.records,
     )
 
 

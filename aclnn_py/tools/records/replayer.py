@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -23,7 +23,15 @@ from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tools.foreign_text import printable
 from aclnn_py.tools.records.difference import Difference, difference
 
-__all__ = ["Outcome", "Replay", "operator_of", "replay", "replay_call", "run_call"]
+__all__ = [
+    "Outcome",
+    "Replay",
+    "first_difference",
+    "operator_of",
+    "replay",
+    "replay_call",
+    "run_call",
+]
 
 
 @dataclass(frozen=True)
@@ -195,7 +203,10 @@ def replay_call(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
         return Replay(index, call.operator, call.line, call.status, call.status, missing=str(error))
     parted, apart = "", None
     if call.status == outcome.status == 0:
-        parted, apart = _first_difference(reader, call, outcome)
+        try:
+            parted, apart = first_difference(call, _recorded_memory(reader, call), outcome.memory)
+        except RecordError as error:
+            raise RecordError(f"{reader.path}: {error}") from None
     return Replay(
         index,
         call.operator,
@@ -209,9 +220,34 @@ def replay_call(reader: RecordReader, index: int, call: RecordedCall) -> Replay:
     )
 
 
-def _first_difference(
-    reader: RecordReader, call: RecordedCall, outcome: Outcome
+def _recorded_memory(reader: RecordReader, call: RecordedCall) -> list[bytes | None]:
+    return [
+        None if memory.after is None else reader.data(memory.after, memory.nbytes)
+        for memory in call.memories
+    ]
+
+
+def first_difference(
+    call: RecordedCall, expected: Sequence[bytes | None], found: Sequence[bytes]
 ) -> tuple[str, Difference | None]:
+    """Compare what two runs of a call wrote.
+
+    Parameters
+    ----------
+    expected, found : sequence
+        Contents of ``call.memories`` after the call; None where they are not known.
+
+    Returns
+    -------
+    tuple
+        The first argument whose data differ beyond tolerance, and how far; ``("", None)`` when none
+        does.
+
+    Raises
+    ------
+    RecordError
+        Elements of a result share memory.
+    """
     op: Op = operator_of(call)
     for parameter, written in zip(op.parameters, call.arguments, strict=True):
         if not parameter.is_tensor or parameter.direction == "in" or written is None:
@@ -221,17 +257,16 @@ def _first_difference(
             if place is None:
                 continue
             view = call.views[place]
-            memory = call.memories[view.memory]
-            if memory.after is None:
+            known = expected[view.memory]
+            if known is None:
                 continue
             name = parameter.name if parameter.kind == "T" else f"{parameter.name}[{number}]"
-            if dtype_of(view.dtype).nbytes(prod(view.shape)) > memory.nbytes:
+            if dtype_of(view.dtype).nbytes(prod(view.shape)) > len(known):
                 raise RecordError(
-                    f"{reader.path}: {op.c_name}: argument {name}: found a result whose elements "
+                    f"{op.c_name}: argument {name}: found a result whose elements "
                     "share memory; allowed is one place for each"
                 )
-            expected = reader.data(memory.after, memory.nbytes)
-            apart = difference(view, expected, outcome.memory[view.memory])
+            apart = difference(view, known, found[view.memory])
             if apart.beyond:
                 return name, apart
     return "", None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the operators of a device with those of the emulator (``aclnn-py verify``)."""
