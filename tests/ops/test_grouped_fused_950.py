@@ -245,3 +245,67 @@ def test_rows_of_weights_in_blocks_of_memory(newer: Chip950, dtype: str, turned:
     rows = product(values(dtype)[x], values(dtype)[w]) * of_rows(scale[:, 0].astype(np.float64))
     exact = added(rows * token[:, None], zeros, logit, index, zeros[:0])
     assert_close(found, exact, scale=16)
+
+
+def mixed(codes_of_w: Array) -> Given:
+    """A weight (experts, columns, depth) of FLOAT4 in blocks of 32 values of the depth."""
+    return Given(codes_of_w, FOUR, format="FRACTAL_NZ_C0_32")
+
+
+def test_rows_of_8_bits_with_weights_of_4(newer: Chip950) -> None:
+    rng = np.random.default_rng(16)
+    n, k, dtype = 64, 96, "float8_e4m3fn"
+    x, w = codes(rng, dtype, (ROWS, k)), codes(rng, FOUR, (3, n, k))
+    token, scale = powers(rng, ROWS, 2, 2), powers(rng, 3, n, 2, 2)
+    bias, shared = (floats(rng, rows, n).view(np.uint32) & 0xFFFF0000 for rows in (3, 2))
+    logit, index = floats(rng, ROWS), rng.integers(0, 4, ROWS)
+    found = finalize(
+        newer,
+        "grouped_matmul_finalize_routing_weight_nz_v2",
+        x=Given(x, dtype),
+        w=mixed(w),
+        scale=Given(scale, SCALE),
+        bias=Given((bias >> 16).astype(np.uint16), "bfloat16"),
+        token=Given(token, SCALE),
+        shared=Given((shared >> 16).astype(np.uint16), "bfloat16"),
+        logit=Given(logit, "float32"),
+        index=Given(index, "int64"),
+        turned=True,
+        n=n,
+    )
+    left = values(dtype)[x] * mx_factors(token, k, 1)
+    right = values(FOUR)[w] * mx_factors(scale, k, 2)
+    rows = product(left, right.swapaxes(1, 2))
+    exact = added(rows, bias.view(np.float32), logit, index, shared.view(np.float32))
+    assert_close(found, exact, scale=16)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"turned": False}, "transposeX2 is false; with x2 of FLOAT4_E2M1 it must be true"),
+        ({"w": Given(np.zeros((3, 32, 64), np.uint8), FOUR)}, "it is FRACTAL_NZ_C0_32"),
+        ({"w": mixed(np.zeros((3, 48, 64), np.uint8))}, "both must be multiples of 32"),
+        ({"token": None}, "pertokenScaleOptional"),
+        ({"scale": Given(np.zeros((3, 32, 1), np.uint8), SCALE)}, "scale"),
+        ({"index": Given(np.zeros(4, np.int32), "int32")}, "rowIndex has dtype INT32"),
+    ],
+)
+def test_weights_of_4_bits_refuse(newer: Chip950, change: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {
+        "x": Given(np.zeros((4, 64), np.uint8), "float8_e4m3fn"),
+        "w": mixed(np.zeros((3, 32, 64), np.uint8)),
+        "scale": Given(np.zeros((3, 32, 1, 2), np.uint8), SCALE),
+        "token": Given(np.zeros((4, 1, 2), np.uint8), SCALE),
+        "index": Given(np.zeros(4, np.int64), "int64"),
+        "turned": True,
+    }
+    given.update(change)
+    found = newer.operator(
+        "grouped_matmul_finalize_routing_weight_nz_v2",
+        *(given["x"], given["w"], given["scale"], None, None, None, None, given["token"]),
+        *(groups(), None, Given(np.ones(4, np.float32), "float32"), given["index"]),
+        *(0, 0.5, 1, False, given["turned"], 1, None, Made((4, 32), "float32")),
+    )
+    assert isinstance(found, Refused)
+    assert says in found.text

@@ -127,9 +127,13 @@ class FinalizeRun {
     const std::vector<float> scale = of_group(job_.scale, span), bias = of_group(job_.bias, span);
     std::vector<float> memory, x_memory;
     FloatProduct product;
-    product.w = as_float(entry_of(weight_of(c_.tensor(job_.weight), Blocks::kByFormat), span.group),
-                         memory);
-    if (job_.transpose_weight) product.w = product.w.transposed();
+    const aclTensor &weight = c_.tensor(job_.weight);
+    if (job_.sizes.mixed) {
+      product.w = mixed_weight(weight, job_.sizes, static_cast<int64_t>(span.group), memory);
+    } else {
+      product.w = as_float(entry_of(weight_of(weight, Blocks::kByFormat), span.group), memory);
+      if (job_.transpose_weight) product.w = product.w.transposed();
+    }
     product.right = scale.data();
     product.left_map = job_.sizes.left;
     product.right_map = job_.sizes.right;

@@ -75,6 +75,7 @@ struct FinalizeSizes {
   int64_t experts = 0, depth = 0, columns = 0;
   bool floats = false;  // of 8 or 4 bits, with these scales
   FloatMode mode = FloatMode::kWhole;
+  bool mixed = false;  // rows of 8 bits, a weight of 4
   ScaleMap left, right;
 };
 
@@ -86,6 +87,11 @@ void check_finalize_floats(Check &check, const FinalizeCall &call, FinalizeSizes
 // where that was judged.
 void check_finalize_companions(Check &check, const FinalizeCall &call, const FinalizeSizes &sizes,
                                const Layout *scale);
+
+// The weight of one expert in blocks of 32 values of the inner axis, as a matrix that is multiplied
+// from the right.
+Matrix mixed_weight(const aclTensor &weight, const FinalizeSizes &sizes, int64_t expert,
+                    std::vector<float> &memory);
 
 // Every rule of phase one.
 Status check_finalize(const FinalizeCall &call, FinalizeSizes *sizes);
