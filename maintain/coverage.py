@@ -378,7 +378,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " GroupedMatmulFinalizeRoutingV3 and WeightNzV2 also take floats of 8 and 4 bits. Sums,"
         " scales and the bias are float32; scales of groups are multiplied with the sum of their"
         " group. Beside a transposed weight, scales that lie dense have the order of its memory."
-        " Rows of FLOAT8 with a weight of FLOAT4, and weights of floats in INT32, are refused.",
+        " GroupedMatmulFinalizeRoutingWeightNzV2 multiplies rows of FLOAT8_E4M3FN with a weight of"
+        " FLOAT4_E2M1 in the blocks of FRACTAL_NZ_C0_32 too; elsewhere rows of FLOAT8 with a weight"
+        " of FLOAT4, and weights of floats in INT32, are refused.",
         "The versions of GroupedMatmulSwigluQuant take a list of fewer groups than the weight has;"
         " tuningConfig changes no number and is not judged.",
         "GroupedMatmulFinalizeRouting clears its result, adds the rows of the shared input and then"
@@ -607,10 +609,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll, given to other chips,"
         " run on a 910B too. The activation is that of its own operator on the rounded product."
         " Products are rounded, summed in rank order, and given the bias after the sum.",
-        "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv have MX quantisation of floats"
-        " of 8 bits, on a 950: values times their scales are summed in float32 and rounded once."
-        " The scales of rows go with the rows. They have not got HIFLOAT8, FLOAT4_E2M1 and one"
-        " scale for a tensor.",
+        "AlltoAllvQuantGroupedMatMul and QuantGroupedMatMulAlltoAllv run on a 950. Values times"
+        " their powers of two are summed in float32 and rounded once, and the scales of rows go"
+        " with the rows; sums of HIFLOAT8 are multiplied by the scale of the weight and then by"
+        " that of the rows, which is the one of the rank that multiplies.",
         "The timeOut of DistributeBarrierV2 counts microseconds; an elasticInfo that leaves ranks"
         " out is a fault.",
     ),

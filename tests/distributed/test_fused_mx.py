@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products per expert with MX quantisation, and exchanges, on a 950 against NumPy."""
+"""Products per expert with operands of 8 and 4 bits, and exchanges, on a 950 against NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.emulator_only(reason="the emulator can be any chip")
 
 E4M3, E5M2 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 F16, BF16 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
-EXPERTS, DEPTH, COLUMNS = 2, 70, 5  # 70 values have three blocks of 32
+FOUR = np.dtype(ml_dtypes.float4_e2m1fn)
+EXPERTS, DEPTH, COLUMNS = 2, 70, 6  # 70 values have three blocks of 32
 KINDS = ("even", "uneven", "empty")
 
 
@@ -54,6 +55,42 @@ class Operand:
         return ap.from_numpy(values), _scales(self.scales.swapaxes(-3, -2))
 
 
+class Whole(Operand):
+    """Whole numbers of HIFLOAT8, whose values are codes here, with one scale for all."""
+
+    def __init__(self, seed: int, *shape: int) -> None:
+        random = np.random.default_rng(seed)
+        numbers = random.integers(-4, 5, shape)
+        # A sign, an exponent of 0, 1 or 2 behind its prefix, and three bits behind the point.
+        magnitudes = np.array([0x00, 0x08, 0x10, 0x14, 0x20], np.uint8)
+        self.values = magnitudes[np.abs(numbers)] | np.where(numbers < 0, 128, 0).astype(np.uint8)
+        self.numbers = numbers
+        self.scale = 2.0 ** float(random.integers(-3, 4))
+
+    def exact(self) -> np.ndarray:
+        return np.asarray(self.numbers * self.scale)
+
+    def tensors(self) -> tuple[ap.Tensor, ap.Tensor]:
+        return ap.from_numpy(self.values, dtype="hifloat8"), ap.full((1,), self.scale, np.float32)
+
+    def upright(self) -> tuple[ap.Tensor, ap.Tensor]:
+        values = np.ascontiguousarray(self.values.swapaxes(-1, -2))
+        return ap.from_numpy(values, dtype="hifloat8"), self.tensors()[1]
+
+
+def operand(form: str, seed: int, *shape: int, other: bool = False) -> Operand:
+    """Of float8 there are two kinds, which may meet."""
+    if form == "hifloat8":
+        return Whole(seed, *shape)
+    return Operand(seed, *shape, dtype=FOUR if form == "float4" else E5M2 if other else E4M3)
+
+
+def blank(form: str, shape: tuple[int, int]) -> ap.Tensor:
+    if form == "hifloat8":
+        return ap.from_numpy(np.ones(shape, np.uint8), dtype=form)
+    return ap.from_numpy(np.ones(shape, FOUR if form == "float4" else E4M3))
+
+
 def _scales(codes: np.ndarray) -> ap.Tensor:
     return ap.from_numpy(np.ascontiguousarray(codes).view(ml_dtypes.float8_e8m0fnu))
 
@@ -75,9 +112,15 @@ def counts_of(ranks: int, kind: str) -> np.ndarray:
 
 
 def arguments(
-    comm: Communicator, rows: Operand, weight: Operand, shared: bool, turned: bool
+    comm: Communicator,
+    rows: Operand,
+    weight: Operand,
+    shared: bool,
+    turned: bool,
+    form: str = "float8",
 ) -> dict[str, Any]:
-    one, other = Operand(40, 3, 33), Operand(41, 4, 33, dtype=E5M2)
+    depth, mode = 34 if form == "float4" else 33, 1 if form == "hifloat8" else 6
+    one, other = operand(form, 40, 3, depth), operand(form, 41, 4, depth, other=True)
     x, x_scale = rows.tensors()
     w, w_scale = weight.tensors() if turned else weight.upright()
     left = one.tensors() if shared else (None, None)
@@ -86,8 +129,8 @@ def arguments(
         "gmm_x": x, "gmm_weight": w, "gmm_x_scale": x_scale, "gmm_weight_scale": w_scale,
         "send_counts_tensor": None, "recv_counts_tensor": None, "mm_x": left[0],
         "mm_weight": right[0], "mm_x_scale": left[1], "mm_weight_scale": right[1],
-        "comm_quant_scale": None, "gmm_x_quant_mode": 6, "gmm_weight_quant_mode": 6,
-        "mm_x_quant_mode": 6, "mm_weight_quant_mode": 6, "comm_quant_mode": 0,
+        "comm_quant_scale": None, "gmm_x_quant_mode": mode, "gmm_weight_quant_mode": mode,
+        "mm_x_quant_mode": mode, "mm_weight_quant_mode": mode, "comm_quant_mode": 0,
         "comm_quant_dtype": -1, "group_size": 0, "group": comm.name, "comm_mode": "",
         "ep_world_size": comm.world_size, "trans_gmm_weight": turned, "trans_mm_weight": turned,
         "mm_y": ap.full((3, 4), -7, F16) if shared else None, "shared": (one, other),
@@ -101,18 +144,21 @@ def check_shared(values: dict[str, Any]) -> None:
     )
 
 
-def first(comm: Communicator, kind: str, version: int, *, turned: bool) -> None:
+def first(comm: Communicator, kind: str, version: int, form: str, *, turned: bool) -> None:
     ranks, rank = comm.world_size, comm.rank
     counts = counts_of(ranks, kind)
-    x = [Operand(r, int(counts[r].sum()), DEPTH) for r in range(ranks)]
-    weight = Operand(30 + rank, EXPERTS, COLUMNS, DEPTH, dtype=E5M2 if turned else E4M3)
+    x = [operand(form, r, int(counts[r].sum()), DEPTH) for r in range(ranks)]
+    weight = operand(form, 30 + rank, EXPERTS, COLUMNS, DEPTH, other=turned)
     total = int(counts[:, rank].sum())
-    values = arguments(comm, x[rank], weight, True, turned) | {
+    if form == "hifloat8":  # the ranks' rows have one scale
+        for each in x:
+            each.scale = x[0].scale
+    values = arguments(comm, x[rank], weight, True, turned, form) | {
         "send_counts": counts[rank].reshape(-1).tolist(),
         "recv_counts": counts[:, rank].reshape(-1).tolist(),
         "permute_out_flag": not turned,
         "gmm_y": ap.full((total, COLUMNS), -7, F16),
-        "permute_out": None if turned else ap.from_numpy(np.ones((total, DEPTH), E4M3)),
+        "permute_out": None if turned else blank(form, (total, DEPTH)),
     }
     call("allto_allv_quant_grouped_mat_mul" + ("_v2" if version == 2 else ""), values)
     rows, results = [], []
@@ -129,14 +175,15 @@ def first(comm: Communicator, kind: str, version: int, *, turned: bool) -> None:
     check_shared(values)
 
 
-def last(comm: Communicator, kind: str, version: int, *, turned: bool) -> None:
+def last(comm: Communicator, kind: str, version: int, form: str, *, turned: bool) -> None:
     ranks, rank = comm.world_size, comm.rank
     counts = counts_of(ranks, kind)  # of the way there: back they go the other way
-    dtype = E5M2 if turned else E4M3
-    weights = [Operand(30 + r, EXPERTS, COLUMNS, DEPTH) for r in range(ranks)]
-    everyone = [Operand(r, int(counts[:, r].sum()), DEPTH, dtype=dtype) for r in range(ranks)]
+    weights = [operand(form, 30 + r, EXPERTS, COLUMNS, DEPTH) for r in range(ranks)]
+    everyone = [
+        operand(form, r, int(counts[:, r].sum()), DEPTH, other=turned) for r in range(ranks)
+    ]
     total = int(counts[rank].sum())
-    values = arguments(comm, everyone[rank], weights[rank], False, turned) | {
+    values = arguments(comm, everyone[rank], weights[rank], False, turned, form) | {
         "send_counts": counts[:, rank].reshape(-1).tolist(),
         "recv_counts": counts[rank].reshape(-1).tolist(),
         "y": ap.full((total, COLUMNS), -7, BF16),
@@ -160,8 +207,17 @@ def refused(comm: Communicator) -> None:
         "send_counts": [1, 1], "recv_counts": [1, 1], "y": ap.zeros((2, COLUMNS), F16),
     }  # fmt: skip
     short = Operand(1, 2, 64).tensors()[1]
+    one_scale = {"gmm_x_quant_mode": 1, "gmm_weight_quant_mode": 1}
+    left, right = Whole(1, 2, DEPTH).tensors(), Whole(2, 1, COLUMNS, DEPTH).tensors()
+    whole = {"gmm_x": left[0], "gmm_weight": right[0], "gmm_weight_scale": right[1]}
+    four = Operand(1, 2, DEPTH, dtype=FOUR)
     for change, text in (
-        ({"gmm_x_quant_mode": 1}, "gmmXQuantMode"),
+        ({"gmm_x_quant_mode": 3}, "gmmXQuantMode is 3; allowed: 1"),
+        ({"gmm_weight_quant_mode": 1}, "it must be gmmXQuantMode, 6"),
+        (one_scale, "gmmX has dtype FLOAT8_E4M3FN; allowed: HIFLOAT8"),
+        (one_scale | whole | {"gmm_x_scale": short}, "gmmXScale has dtype FLOAT8_E8M0"),
+        (one_scale | whole | {"gmm_x_scale": ap.zeros((2,), np.float32)}, "gmmXScale"),
+        ({"gmm_x": four.tensors()[0]}, "gmmWeight has dtype FLOAT8_E4M3FN; allowed: FLOAT4_E2M1"),
         ({"group_size": 32}, "groupSize"),
         ({"comm_quant_mode": 1}, "commQuantMode"),
         ({"comm_quant_dtype": 1}, "commQuantDtype"),
@@ -177,8 +233,11 @@ def refused(comm: Communicator) -> None:
 def everything(comm: Communicator) -> None:
     for version, turned in ((1, False), (2, True)):
         for kind in KINDS:
-            first(comm, kind, version, turned=turned)
-            last(comm, kind, version, turned=turned)
+            first(comm, kind, version, "float8", turned=turned)
+            last(comm, kind, version, "float8", turned=turned)
+        for form in ("float4", "hifloat8"):
+            first(comm, "uneven", version, form, turned=turned)
+            last(comm, "uneven", version, form, turned=turned)
     if comm.world_size == 2:
         refused(comm)
 

@@ -5,13 +5,12 @@
 #include "ops/mc2/grouped_exchange.h"
 
 #include <cinttypes>
-#include <cmath>
 #include <cstring>
 
 #include "aclnnop/mc2.h"
 #include "core/pool.h"
 #include "hccl/arguments.h"
-#include "ops/convert.h"
+#include "ops/mc2/grouped_exchange_scales.h"
 #include "ops/mc2/operand.h"
 #include "ops/quant/mx_check.h"
 
@@ -20,7 +19,6 @@ namespace {
 
 using hccl::Chip;
 
-constexpr int64_t kMxGroupSize = 4295032864;  // 1, 1 and 32 values along m, n and k
 constexpr int64_t kMostRows = 52428800, kEndWidth = 65536, kMostSharedWidth = 12288;
 
 bool is(const char *given, const char *text) { return given && std::strcmp(given, text) == 0; }
@@ -28,24 +26,8 @@ bool is(const char *given, const char *text) { return given && std::strcmp(given
 const char *x_name() { return "gmmX"; }
 const char *y_name(const GroupedExchangeCall &a) { return a.first_exchanges ? "gmmY" : "y"; }
 
-void check_mx_dtypes(Check &check, const GroupedExchangeCall &a) {
-  constexpr DtypeSet scale = dtype_set(ACL_FLOAT8_E8M0);
-  check.dtype_in(x_name(), a.x->dtype, dt::kFloat8);
-  check.dtype_in("gmmWeight", a.weight->dtype, dt::kFloat8);
-  check.dtype_in("gmmXScale", a.mx->x->dtype, scale);
-  check.dtype_in("gmmWeightScale", a.mx->weight->dtype, scale);
-  if (a.mm_x) check.dtype_in("mmXOptional", a.mm_x->dtype, dt::kFloat8);
-  if (a.mm_weight) check.dtype_in("mmWeightOptional", a.mm_weight->dtype, dt::kFloat8);
-  if (a.mx->mm_x) check.dtype_in("mmXScaleOptional", a.mx->mm_x->dtype, scale);
-  if (a.mx->mm_weight) check.dtype_in("mmWeightScaleOptional", a.mx->mm_weight->dtype, scale);
-  check.dtype_in(y_name(a), a.y->dtype, dt::kHalf);
-  if (a.mm_y) check.same_dtype("mmYOptional", a.mm_y->dtype, y_name(a), a.y->dtype);
-  if (a.keeps && a.permuted)
-    check.same_dtype("permuteOutOptional", a.permuted->dtype, x_name(), a.x->dtype);
-}
-
 void check_dtypes(Check &check, const GroupedExchangeCall &a) {
-  if (a.mx) return check_mx_dtypes(check, a);
+  if (a.scales) return check_scaled_dtypes(check, a, x_name(), y_name(a));
   check.dtype_in(x_name(), a.x->dtype, dt::kHalf);
   check.same_dtype("gmmWeight", a.weight->dtype, x_name(), a.x->dtype);
   check.same_dtype(y_name(a), a.y->dtype, x_name(), a.x->dtype);
@@ -64,11 +46,11 @@ void check_presence(Check &check, const GroupedExchangeCall &a) {
   check.required_text("group", a.group);
   check.required("sendCounts", a.send).required("recvCounts", a.receive);
   check.required(y_name(a), a.y).optional("mmYOptional", a.mm_y);
-  if (a.mx) {
-    check.required("gmmXScale", a.mx->x).required("gmmWeightScale", a.mx->weight);
-    check.optional("mmXScaleOptional", a.mx->mm_x);
-    check.optional("mmWeightScaleOptional", a.mx->mm_weight);
-    check.optional("commQuantScaleOptional", a.mx->travelling);
+  if (a.scales) {
+    check.required("gmmXScale", a.scales->x).required("gmmWeightScale", a.scales->weight);
+    check.optional("mmXScaleOptional", a.scales->mm_x);
+    check.optional("mmWeightScaleOptional", a.scales->mm_weight);
+    check.optional("commQuantScaleOptional", a.scales->travelling);
   }
   if (a.keeps) check.required("permuteOutOptional", a.permuted);
   check.optional("permuteOutOptional", a.permuted);
@@ -125,9 +107,10 @@ void check_shapes(Check &check, const GroupedExchangeCall &a) {
   if (!check.ok()) return;
   const int64_t experts = a.weight->shape[0], depth = a.weight->shape[a.transposed ? 2 : 1],
                 columns = a.weight->shape[a.transposed ? 1 : 2];
-  const bool many = a.first_exchanges && !a.mx;
-  check.that(a.ranks >= 2 && a.ranks <= 128, "epWorldSize is %" PRId64 "; it must be 2 to 128",
-             a.ranks);
+  const bool many = a.first_exchanges && !a.scales;
+  const int most_ranks = a.scales ? 256 : 128;
+  check.that(a.ranks >= 2 && a.ranks <= most_ranks,
+             "epWorldSize is %" PRId64 "; it must be 2 to %d", a.ranks, most_ranks);
   check.that(experts > 0 && experts <= (many ? 48 : 32),
              "gmmWeight has %" PRId64 " experts; allowed: 1 to %d", experts, many ? 48 : 32);
   if (!check.ok()) return;
@@ -146,52 +129,6 @@ void check_shapes(Check &check, const GroupedExchangeCall &a) {
   check_shared(check, a);
 }
 
-int64_t mx_pairs(int64_t depth) { return (depth + 63) / 64; }
-
-void check_mx(Check &check, const GroupedExchangeCall &a) {
-  const MxOperands &mx = *a.mx;
-  const auto check_mode = [&](const char *name, int64_t mode) {
-    check.that(mode == 6,
-               "%s is %" PRId64
-               "; the emulator has MX quantisation (6) alone: HIFLOAT8, which goes "
-               "with one scale (1), is not supported",
-               name, mode);
-  };
-  check_mode("gmmXQuantMode", mx.x_mode);
-  check_mode("gmmWeightQuantMode", mx.weight_mode);
-  check.that(mx.group_size == 0 || (a.first_exchanges && mx.group_size == kMxGroupSize),
-             "groupSize is %" PRId64 "; it can be 0%s", mx.group_size,
-             a.first_exchanges ? " or 4295032864 (1, 1 and 32)" : "");
-  check.that(!mx.travelling, "commQuantScaleOptional is given; it must be null");
-  check.that(mx.travelling_mode == 0, "commQuantMode is %" PRId64 "; it must be 0",
-             mx.travelling_mode);
-  check.that(mx.travelling_dtype == -1, "commQuantDtypeOptional is %" PRId64 "; it must be -1",
-             mx.travelling_dtype);
-  const bool shared = a.mm_x != nullptr;
-  check.that((mx.mm_x != nullptr) == shared && (mx.mm_weight != nullptr) == shared,
-             "mmXScaleOptional and mmWeightScaleOptional must be given together with mmXOptional");
-  if (!check.ok()) return;
-  const auto check_scales = [&](const char *name, const aclTensor *scales,
-                                std::initializer_list<int64_t> shape) {
-    if (check.ok())
-      check.shape(name, scales, dense_layout(shape.begin(), static_cast<int>(shape.size())));
-  };
-  const int64_t experts = a.weight->shape[0], pairs = mx_pairs(a.x->shape[1]),
-                columns = a.weight->shape[a.transposed ? 1 : 2];
-  check_scales("gmmXScale", mx.x, {a.x->shape[0], pairs, 2});
-  if (a.transposed) check_scales("gmmWeightScale", mx.weight, {experts, columns, pairs, 2});
-  else check_scales("gmmWeightScale", mx.weight, {experts, pairs, columns, 2});
-  if (!shared) return;
-  check_mode("mmXQuantMode", mx.mm_x_mode);
-  check_mode("mmWeightQuantMode", mx.mm_weight_mode);
-  const int64_t mm_pairs = mx_pairs(a.mm_x->shape[1]),
-                mm_columns = a.mm_weight->shape[a.mm_transposed ? 0 : 1];
-  check_scales("mmXScaleOptional", mx.mm_x, {a.mm_x->shape[0], mm_pairs, 2});
-  if (a.mm_transposed)
-    check_scales("mmWeightScaleOptional", mx.mm_weight, {mm_columns, mm_pairs, 2});
-  else check_scales("mmWeightScaleOptional", mx.mm_weight, {mm_pairs, mm_columns, 2});
-}
-
 struct Problem {
   const char *op;
   bool first_exchanges, transposed, mm_transposed, keeps;
@@ -201,78 +138,17 @@ struct Problem {
   size_t x, weight, mm_x, mm_weight, y, mm_y, permuted;
   uint64_t first_bytes, second_bytes, sent_scales = 0, received_scales = 0;
   hccl::Call text;
-  bool mx = false;
+  bool scaled = false, powers = false;
   size_t x_scale = 0, weight_scale = 0, mm_x_scale = 0, mm_weight_scale = 0;
-  uint64_t x_item = 2;
+  uint64_t x_row = 0;  // bytes of a row of x
 
   // Of a row that travels.
   uint64_t row_bytes() const {
-    return first_exchanges ? static_cast<uint64_t>(depth) * x_item
-                           : static_cast<uint64_t>(columns) * 2;
+    return first_exchanges ? x_row : static_cast<uint64_t>(columns) * 2;
   }
-  uint64_t scale_row() const { return static_cast<uint64_t>(mx_pairs(depth)) * 2; }
+  // Of the scales that go with it.
+  uint64_t scale_row() const { return powers ? static_cast<uint64_t>(scale_pairs(depth)) * 2 : 0; }
 };
-
-// Scales of a matrix by the place of a value: those of `along` (32 for each) and of the other
-// dimension, with strides in elements.
-struct MxScales {
-  const uint8_t *codes;
-  int64_t pair, other;
-  int64_t one = 1;
-};
-
-// The values of a matrix times their scales, which is exact: blocks lie along the rows of a right
-// operand, or along the columns of a left one.
-class MxMatrix {
- public:
-  MxMatrix(const Matrix &from, const MxScales &scales, bool along_rows)
-      : values_(static_cast<size_t>(from.rows * from.cols)) {
-    const LoadFn load = convert_table().load[from.dtype];
-    const auto *codes = static_cast<const char *>(from.data);  // a byte each
-    parallel_for(from.rows, 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        float *row = values_.data() + i * from.cols;
-        load(codes + from.row.at(i), from.col.stride, from.cols, row);
-        for (int64_t j = 0; j < from.cols; ++j) {
-          const int64_t k = along_rows ? i : j, other = along_rows ? j : i;
-          const uint8_t code =
-              scales.codes[k / 64 * scales.pair + other * scales.other + k / 32 % 2 * scales.one];
-          row[j] = code == 255 ? std::nanf("") : std::ldexp(row[j], code - 127);
-        }
-      }
-    });
-    const int64_t shape[] = {from.rows, from.cols};
-    char *data = reinterpret_cast<char *>(values_.data());
-    matrix_ = matrix_stack(View{data, ACL_FLOAT, dense_layout(shape, 2)}).first;
-  }
-  const Matrix &matrix() const { return matrix_; }
-
- private:
-  std::vector<float> values_;
-  Matrix matrix_;
-};
-
-// Of a weight, the last three dimensions of whose scales are pairs, columns and 2, or the first two
-// of these the other way round.
-MxScales weight_scales(const aclTensor &scales, bool transposed, int64_t expert) {
-  const View view = view_of(scales);
-  const Layout &layout = view.layout;
-  const int last = layout.rank - 1;
-  const auto *codes = reinterpret_cast<const uint8_t *>(view.data);
-  return {layout.rank == 4 ? codes + expert * layout.stride[0] : codes,
-          layout.stride[transposed ? last - 1 : last - 2],
-          layout.stride[transposed ? last - 2 : last - 1], layout.stride[last]};
-}
-
-// The dense product of two such matrices.
-void multiply_mx(const MxMatrix &left, const MxMatrix &right, aclDataType dtype, char *out) {
-  Contribution mine;
-  mine.left = left.matrix();
-  mine.right = right.matrix();
-  mine.rows = out;
-  mine.dtype = dtype;
-  contribute(mine);
-}
 
 std::vector<hccl::Block> blocks_of(const std::vector<int64_t> &counts, int64_t experts,
                                    uint64_t row) {
@@ -317,42 +193,37 @@ void multiply_groups(const Problem &p, PlanContext &c, const std::vector<int64_t
   for (size_t e = 0; e < each; ++e) {
     int64_t count = 0;
     for (size_t i = e; i < counts.size(); i += each) count += counts[i];
-    const OperandMatrix left(rows, dtype, count, p.depth);
-    const Matrix stored = stack.at(static_cast<int64_t>(e) * stack.batch.stride[0]);
-    const Matrix right = p.transposed ? stored.transposed() : stored;
-    if (count > 0 && p.mx) {
-      const auto row = static_cast<int64_t>(p.scale_row());
-      const MxScales of_rows{reinterpret_cast<const uint8_t *>(scales), 2, row};
-      const MxScales of_weight =
-          weight_scales(c.tensor(p.weight_scale), p.transposed, static_cast<int64_t>(e));
-      multiply_mx({left.matrix(), of_rows, false}, {right, of_weight, true}, result, out);
+    if (count > 0 && p.scaled) {
+      const ScaledMatrix left(rows, dtype, count, p.depth, c.tensor(p.x_scale), scales);
+      const ScaledMatrix right(weight, p.transposed, c.tensor(p.weight_scale),
+                               static_cast<int64_t>(e));
+      multiply_scaled(left, right, result, out);
     } else if (count > 0) {
+      const OperandMatrix left(rows, dtype, count, p.depth);
+      const Matrix stored = stack.at(static_cast<int64_t>(e) * stack.batch.stride[0]);
       Contribution mine;
       mine.left = left.matrix();
-      mine.right = right;
+      mine.right = p.transposed ? stored.transposed() : stored;
       mine.rows = out;
       mine.dtype = result;
       contribute(mine);
     }
-    rows += static_cast<uint64_t>(count * p.depth) * p.x_item;
-    if (p.mx) scales += static_cast<uint64_t>(count) * p.scale_row();
+    rows += static_cast<uint64_t>(count) * p.x_row;
+    scales += static_cast<uint64_t>(count) * p.scale_row();
     out += static_cast<uint64_t>(count * p.columns) * 2;
   }
 }
 
 void multiply_shared(const Problem &p, PlanContext &c) {
   if (!c.has(p.mm_x)) return;
-  const aclTensor &y = c.tensor(p.mm_y);
-  const OperandMatrix left(c.tensor(p.mm_x)), right(c.tensor(p.mm_weight), p.mm_transposed);
+  const aclTensor &y = c.tensor(p.mm_y), &x = c.tensor(p.mm_x), &weight = c.tensor(p.mm_weight);
   std::vector<char> rows(static_cast<size_t>(y.numel() * 2));
-  if (p.mx) {
-    const View scales = view_of(c.tensor(p.mm_x_scale));
-    const MxScales of_rows{reinterpret_cast<const uint8_t *>(scales.data), scales.layout.stride[1],
-                           scales.layout.stride[0], scales.layout.stride[2]};
-    const MxScales of_weight = weight_scales(c.tensor(p.mm_weight_scale), p.mm_transposed, 0);
-    multiply_mx({left.matrix(), of_rows, false}, {right.matrix(), of_weight, true}, y.dtype,
-                rows.data());
+  if (p.scaled) {
+    multiply_scaled(ScaledMatrix(x, c.tensor(p.mm_x_scale)),
+                    ScaledMatrix(weight, p.mm_transposed, c.tensor(p.mm_weight_scale), 0), y.dtype,
+                    rows.data());
   } else {
+    const OperandMatrix left(x), right(weight, p.mm_transposed);
     Contribution mine;
     mine.left = left.matrix();
     mine.right = right.matrix();
@@ -384,7 +255,7 @@ Status run(const Problem &p, PlanContext &c) {
   const uint64_t row = p.row_bytes();
   const auto to = blocks_of(p.send, p.experts, row), from = blocks_of(p.receive, p.experts, row);
   if (p.first_exchanges) {
-    if (p.mx) {
+    if (p.powers) {
       if (const Status s = exchange_scales(p, c, session, scales)) return s;
     }
     copy_operand(x, one);
@@ -393,16 +264,19 @@ Status run(const Problem &p, PlanContext &c) {
     regroup(p.receive, p.experts, row, other, grouped, false);
     if (p.keeps) {
       const aclTensor &kept = c.tensor(p.permuted);
-      copy_view({grouped, kept.dtype, dense_like(layout_of(kept))}, view_of(kept));
+      if (halves_bytes(kept.dtype))  // dense
+        std::memcpy(static_cast<char *>(kept.data) + kept.offset / 2, grouped,
+                    operand_bytes(kept.dtype, kept.numel()));
+      else copy_view({grouped, kept.dtype, dense_like(layout_of(kept))}, view_of(kept));
     }
     char *rows = grouped + p.second_bytes;
     multiply_groups(p, c, p.receive, grouped, scales + p.sent_scales + p.received_scales, rows);
     copy_view({rows, y.dtype, dense_like(layout_of(y))}, view_of(y));
   } else {
-    const uint64_t sent = aligned(static_cast<uint64_t>(x.numel()) * p.x_item);
+    const uint64_t sent = aligned(static_cast<uint64_t>(x.shape[0]) * p.x_row);
     char *products = one + sent, *ordered = products + p.first_bytes;
     copy_operand(x, one);
-    if (p.mx) copy_operand(c.tensor(p.x_scale), scales);
+    if (p.powers) copy_operand(c.tensor(p.x_scale), scales);
     multiply_groups(p, c, p.send, one, scales, products);
     regroup(p.send, p.experts, row, products, ordered, true);
     char *received = ordered + p.first_bytes;
@@ -422,7 +296,7 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   check_presence(check, a);
   if (!check.ok()) return check.status();
   check_dtypes(check, a);
-  if (a.mx) {
+  if (a.scales) {
     if (const Status s = check_chip(check, kInvalid)) return s;
   }
   const bool known = !a.comm_mode || !*a.comm_mode || is(a.comm_mode, "ai_cpu") ||
@@ -430,7 +304,7 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   check.that(known, "commMode is \"%.40s\"; on %s it can be \"\" or \"ai_cpu\"%s", a.comm_mode,
              hccl::chip_text(), chip == Chip::a5 ? " or \"ccu\"" : "");
   if (check.ok()) check_shapes(check, a);
-  if (check.ok() && a.mx) check_mx(check, a);
+  if (check.ok() && a.scales) check_scales(check, a);
   if (!check.ok()) return check.status();
   auto p = std::make_shared<Problem>();
   if (const Status s = find_group(a.op, a.group, &p->communicator)) return s;
@@ -449,8 +323,9 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   p->columns = a.weight->shape[a.transposed ? 1 : 2];
   p->send.assign(a.send->values.begin(), a.send->values.end());
   p->receive.assign(a.receive->values.begin(), a.receive->values.end());
-  p->x_item = static_cast<uint64_t>(item_size(a.x->dtype));
-  p->mx = a.mx != nullptr;
+  p->x_row = operand_bytes(a.x->dtype, p->depth);
+  p->scaled = a.scales != nullptr;
+  p->powers = p->scaled && a.scales->powers();
   p->text = hccl::describe("%s(experts=%" PRId64 ", width=%" PRId64 ", dtype=%s)", a.op, p->experts,
                            a.first_exchanges ? p->depth : p->columns, dtype_name(a.x->dtype));
   PlanBuilder plan(a.op);
@@ -459,18 +334,18 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   plan.waits();
   p->x = plan.input(a.x);
   p->weight = plan.input(a.weight);
-  if (a.mx) {
-    p->x_scale = plan.input(a.mx->x);
-    p->weight_scale = plan.input(a.mx->weight);
+  if (a.scales) {
+    p->x_scale = plan.input(a.scales->x);
+    p->weight_scale = plan.input(a.scales->weight);
   }
   plan.unused(a.send_tensor);
   plan.unused(a.receive_tensor);
   p->mm_x = plan.input(a.mm_x);
   p->mm_weight = plan.input(a.mm_weight);
-  if (a.mx) {
-    p->mm_x_scale = plan.input(a.mx->mm_x);
-    p->mm_weight_scale = plan.input(a.mx->mm_weight);
-    if (!a.first_exchanges) plan.unused(a.mx->travelling);
+  if (a.scales) {
+    p->mm_x_scale = plan.input(a.scales->mm_x);
+    p->mm_weight_scale = plan.input(a.scales->mm_weight);
+    if (!a.first_exchanges) plan.unused(a.scales->travelling);
   }
   p->y = plan.output(a.y);
   p->mm_y = plan.output(a.mm_y);
@@ -480,15 +355,14 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   p->first_bytes = aligned(sent * row);
   p->second_bytes = aligned(received * row);
   const uint64_t result = aligned(received * static_cast<uint64_t>(p->columns) * 2);
-  if (a.mx) {
+  if (p->powers) {
     p->sent_scales = aligned(sent * p->scale_row());
     if (a.first_exchanges) p->received_scales = aligned(received * p->scale_row());
   }
   const uint64_t scales = p->sent_scales + 2 * p->received_scales;
   plan.workspace(scales + (a.first_exchanges
                                ? p->first_bytes + 2 * p->second_bytes + result
-                               : aligned(sent * static_cast<uint64_t>(p->depth) * p->x_item) +
-                                     2 * p->first_bytes + p->second_bytes));
+                               : aligned(sent * p->x_row) + 2 * p->first_bytes + p->second_bytes));
   return plan.finish(
       [p](PlanContext &c) {
         return hccl::together(*p->communicator, p->op, [&] { return run(*p, c); });

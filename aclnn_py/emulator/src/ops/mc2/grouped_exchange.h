@@ -7,13 +7,16 @@
 
 namespace emu {
 
-// What the quantised forms have beside: scales that are powers of two, one for 32 values along the
-// sum, two of them together (MX quantisation).
-struct MxOperands {
+// What the quantised forms have beside: one scale for a tensor (mode 1), or powers of two, one for
+// 32 values along the sum, two of them together (mode 6, MX quantisation).
+struct OperandScales {
   const aclTensor *x, *weight, *mm_x, *mm_weight;
   int64_t x_mode, weight_mode, mm_x_mode, mm_weight_mode, group_size;
   const aclTensor *travelling = nullptr;
   int64_t travelling_mode = 0, travelling_dtype = -1;
+
+  bool powers() const { return x_mode == kPowersMode; }
+  static constexpr int64_t kTensorMode = 1, kPowersMode = 6;
 };
 
 struct GroupedExchangeCall {
@@ -27,7 +30,7 @@ struct GroupedExchangeCall {
   const aclTensor *y, *mm_y;
   bool keeps = false;
   const aclTensor *permuted = nullptr;
-  const MxOperands *mx = nullptr;
+  const OperandScales *scales = nullptr;
 };
 
 Status plan_grouped_exchange(const GroupedExchangeCall &call, uint64_t *workspace_size,

@@ -13,7 +13,7 @@ EMU_OPERATOR(AlltoAllvQuantGroupedMatMul,
               const aclIntArray *recvCounts, bool transGmmWeight, bool transMmWeight,
               int64_t groupSize, bool permuteOutFlag, aclTensor *gmmY, aclTensor *mmYOptional,
               aclTensor *permuteOutOptional)) {
-  const emu::MxOperands mx{
+  const emu::OperandScales scales{
       gmmXScale,     gmmWeightScale,     mmXScaleOptional, mmWeightScaleOptional,
       gmmXQuantMode, gmmWeightQuantMode, mmXQuantMode,     mmWeightQuantMode,
       groupSize};
@@ -36,7 +36,7 @@ EMU_OPERATOR(AlltoAllvQuantGroupedMatMul,
                                 mmYOptional};
   call.keeps = permuteOutFlag;
   call.permuted = permuteOutOptional;
-  call.mx = &mx;
+  call.scales = &scales;
   return emu::plan_grouped_exchange(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -52,7 +52,7 @@ EMU_OPERATOR(AlltoAllvQuantGroupedMatMulV2,
               const aclIntArray *sendCounts, const aclIntArray *recvCounts, bool transGmmWeight,
               bool transMmWeight, int64_t groupSize, bool permuteOutFlag, aclTensor *gmmY,
               aclTensor *mmYOptional, aclTensor *permuteOutOptional)) {
-  const emu::MxOperands mx{
+  const emu::OperandScales scales{
       gmmXScale,     gmmWeightScale,     mmXScaleOptional, mmWeightScaleOptional,
       gmmXQuantMode, gmmWeightQuantMode, mmXQuantMode,     mmWeightQuantMode,
       groupSize};
@@ -75,7 +75,7 @@ EMU_OPERATOR(AlltoAllvQuantGroupedMatMulV2,
                                 mmYOptional};
   call.keeps = permuteOutFlag;
   call.permuted = permuteOutOptional;
-  call.mx = &mx;
+  call.scales = &scales;
   return emu::plan_grouped_exchange(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -91,7 +91,7 @@ EMU_OPERATOR(QuantGroupedMatMulAlltoAllv,
               int64_t groupSize, const char *group, int64_t epWorldSize,
               const aclIntArray *sendCounts, const aclIntArray *recvCounts, bool transGmmWeight,
               bool transMmWeight, aclTensor *y, aclTensor *mmYOptional)) {
-  const emu::MxOperands mx{
+  const emu::OperandScales scales{
       gmmXScale,     gmmWeightScale,         mmXScaleOptional, mmWeightScaleOptional,
       gmmXQuantMode, gmmWeightQuantMode,     mmXQuantMode,     mmWeightQuantMode,
       groupSize,     commQuantScaleOptional, commQuantMode,    commQuantDtype};
@@ -112,7 +112,7 @@ EMU_OPERATOR(QuantGroupedMatMulAlltoAllv,
                                 transMmWeight,
                                 y,
                                 mmYOptional};
-  call.mx = &mx;
+  call.scales = &scales;
   return emu::plan_grouped_exchange(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -128,7 +128,7 @@ EMU_OPERATOR(QuantGroupedMatMulAlltoAllvV2,
               int64_t groupSize, const char *group, const char *commMode, int64_t epWorldSize,
               const aclIntArray *sendCounts, const aclIntArray *recvCounts, bool transGmmWeight,
               bool transMmWeight, aclTensor *y, aclTensor *mmYOptional)) {
-  const emu::MxOperands mx{
+  const emu::OperandScales scales{
       gmmXScale,     gmmWeightScale,         mmXScaleOptional, mmWeightScaleOptional,
       gmmXQuantMode, gmmWeightQuantMode,     mmXQuantMode,     mmWeightQuantMode,
       groupSize,     commQuantScaleOptional, commQuantMode,    commQuantDtype};
@@ -149,7 +149,7 @@ EMU_OPERATOR(QuantGroupedMatMulAlltoAllvV2,
                                 transMmWeight,
                                 y,
                                 mmYOptional};
-  call.mx = &mx;
+  call.scales = &scales;
   return emu::plan_grouped_exchange(call, workspaceSize, executor);
 }
 EMU_CATCH
