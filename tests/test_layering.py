@@ -34,6 +34,7 @@ LAYERS = (
     "array",
     "xp",
     "distributed",
+    "acl",
     "tools",
 )
 AT_THE_TOP = 6
@@ -72,6 +73,7 @@ PRIVATE = {
 }
 # NumPy is imported where arrays are converted or made, and nowhere else.
 NUMPY = (
+    "acl.util",
     "array",
     "checking.launches",
     "functional",

@@ -11,6 +11,7 @@ import pytest
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "aclnn_py"
 MIRRORED = (
+    "acl",
     "array",
     "checking",
     "distributed",

@@ -15,6 +15,7 @@ __all__ = [
     "EmulatedFact",
     "OperatorFact",
     "ParameterFact",
+    "PyAclFacts",
     "RuleRow",
     "StatusFact",
     "accepted_calls",
@@ -24,6 +25,7 @@ __all__ = [
     "message",
     "operator",
     "operators",
+    "pyacl",
     "rules",
     "status",
     "statuses",
@@ -104,6 +106,27 @@ class StatusFact(_CodedStatus, total=False):
     since: str
     next: str
     advice: list[str]
+
+
+class PyAclFacts(TypedDict):
+    """The functions of pyACL by their names after ``acl.``.
+
+    ``functions`` has for each the C function and its parameters; ``acl/table.py`` says how such a
+    row is written. ``by_hand`` names those written in Python, with the C function that they call.
+    ``refused`` names those that are refused, by the reason in ``acl/refusals.py``.
+    """
+
+    functions: dict[str, str]
+    by_hand: dict[str, str]
+    refused: dict[str, list[str]]
+
+
+@lru_cache(maxsize=1)
+def pyacl() -> PyAclFacts:
+    """The table of pyACL's functions."""
+    text = files(__name__).joinpath("pyacl.json").read_text(encoding="utf-8")
+    table: PyAclFacts = json.loads(text)
+    return table
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiling: ``acl.prof``."""
+
+from __future__ import annotations
+
+from aclnn_py.acl.members import members_of, module_getattr
+
+__getattr__ = module_getattr("prof", globals())
+
+
+def __dir__() -> list[str]:
+    return members_of("prof")
