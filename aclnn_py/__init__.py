@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aclnn_py.operators.launch.plans import Plan, plan
     from aclnn_py.operators.launch.sequence import Sequence, SequenceStep
     from aclnn_py.operators.launch.strictness import strict
+    from aclnn_py.operators.launch.unsupported import unsupported_dtypes
     from aclnn_py.random.generator import Generator, default_generator, manual_seed
     from aclnn_py.runtime.device import Device, MemoryInfo, device_count, soc_name
     from aclnn_py.runtime.event import Event
@@ -91,6 +92,7 @@ _HOMES = {
     "blocking": "operators.launch.blocking",
     "check": "checking",
     "strict": "operators.launch.strictness",
+    "unsupported_dtypes": "operators.launch.unsupported",
     "Format": "tensor.formats",
     "arange": "tensor.creation",
     "asarray": "tensor.creation",
@@ -121,6 +123,7 @@ _lead(
         "settling": "aclnn_py.operators.launch.settling",
         "startup": "aclnn_py.operators.launch.startup",
         "stream": "aclnn_py.runtime.stream",
+        "unsupported": "aclnn_py.array.unsupported",
         "workspace": "aclnn_py.memory.workspace",
         "xp": "aclnn_py.xp.info",
     }
@@ -175,6 +178,7 @@ __all__ = [
     "synchronize",
     "tools",
     "trim_memory",
+    "unsupported_dtypes",
     "use",
     "xp",
     "zeros",

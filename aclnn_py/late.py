@@ -79,6 +79,8 @@ array = Hook(
 functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")
 xp = Hook("xp", "namespace")
+# An operator that refuses a dtype is computed in another way, if the thread has chosen one.
+unsupported = Hook("unsupported", "compute_instead")
 # The help of operators.
 documentation = Hook("documentation", "docstring signature since")
 # A launch that did not go through at once; modes of launches, and operators declared at run time.
@@ -90,7 +92,7 @@ HOOKS = {
     hook.name: hook
     for hook in (
         *(doctor, explanation, stream, event, workspace, array, functional, dlpack, xp),
-        *(documentation, settling, startup, declaring),
+        *(documentation, settling, startup, declaring, unsupported),
     )
 }
 

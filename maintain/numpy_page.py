@@ -28,9 +28,45 @@ In arithmetic an array on the host beside a tensor is refused: copy it with `ap.
 function takes a list beside a tensor (indices, bins, weights, choices, values to insert) it takes
 an array on the host too, and copies it to the device. Nothing else is copied.
 
-CANN's operators decide about dtypes. Where an operator lacks float64, uint16 and wider unsigned
-integers, or complex numbers, the call is refused; matrix products and decompositions are of float32
-at most, Fourier transforms of float32 and complex64."""
+## Dtypes
+
+CANN's operators decide about dtypes. What one lacks, several others give where they can: matrix
+products of float64, integers and complex numbers are sums of products, which takes longer than the
+matrix product of float32. These are refused:
+
+- of float64: `tanh`, `expm1`, `logaddexp`, `logaddexp2`, `linalg.cholesky`;
+- of complex128: `abs` and what needs it (`std`, `var`, `linalg.norm`, `isclose`), `concatenate`;
+- of complex numbers: `tanh`, `expm1`, `log1p`, `exp2`, `arcsin`, `arccos`, `arctan`, `cumprod`,
+  `linalg.cholesky`, and orderings such as `max`;
+- of uint16, uint32 and uint64: arithmetic.
+
+The error names the operator and the ways out: `astype(np.float32)`, or the setting
+`ap.unsupported_dtypes`, which is of one thread and has three values:
+
+| Value | Where an operator refuses a dtype |
+| --- | --- |
+| `"refuse"` | the default: the error is raised |
+| `"float32"` | float64 is computed in float32, complex128 in complex64, on the device |
+| `"host"` | the elements are copied to the host, computed by NumPy and copied back |
+
+Results have the dtype that NumPy gives, also where they were computed in float32: such a float64
+has 24 significant bits. Operators that take their arguments run as without the setting, except
+matrix products of float64, which it turns into CANN's product of float32 or NumPy's. The setting
+holds for expressions, NumPy's functions, `ap.xp`, `ap.functional` and `ap.ops`.
+
+```python
+import numpy as np
+import aclnn_py as ap
+
+x = ap.from_numpy(np.array([0.0, 0.5, 1.0]))
+with ap.unsupported_dtypes("float32"):
+    y = np.tanh(x)
+print(y.dtype, np.abs(y.numpy() - np.tanh(x.numpy())).max() < 1e-7)
+```
+
+```text
+float64 True
+```"""
 _KEYWORDS = (
     "Ufuncs take `out`, `where` and `dtype`, and have the methods `reduce`, `accumulate`, `outer`, "
     "`at` and `reduceat`. `at` with an element named twice is for `add` and `subtract` only."

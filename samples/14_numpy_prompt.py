@@ -69,7 +69,7 @@ good = difference < 1e-4 and same_hours
 for attempt in (
     lambda: np.linalg.eigh(readings[:, :32]),
     lambda: readings + readings[:, :3],
-    lambda: readings @ readings.astype(np.float64).T,
+    lambda: np.tanh(readings.astype(np.float64)),
 ):
     try:
         attempt()

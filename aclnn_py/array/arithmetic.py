@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
+from aclnn_py.array.parts import part, real_type
 from aclnn_py.array.promotion import (
     cast,
     expect_operands,
@@ -38,8 +39,6 @@ __all__ = [
     "check_out",
     "choose",
     "overlaps",
-    "part",
-    "real_type",
     "shares_memory",
     "unary",
 ]
@@ -159,24 +158,6 @@ def _float_truth(name: str, kind: DType) -> Types:
 
 
 _SMALL = {"int8": "int32", "int16": "int32", "uint8": "int32"}
-
-
-def real_type(kind: DType) -> DType:
-    """The dtype of the parts of complex numbers; others are their own."""
-    return dtype_of(np.empty(0, kind.numpy).real.dtype) if kind.numpy.kind == "c" else kind
-
-
-def part(tensor: Tensor, number: int) -> Tensor:
-    """A view of the real (0) or the imaginary (1) parts of complex numbers."""
-    if not tensor.count:
-        return empty(tensor.shape, real_type(tensor.layout.dtype), device=tensor.device)
-    return Tensor.wrap(
-        tensor.buffer,
-        tensor.shape,
-        real_type(tensor.layout.dtype),
-        strides=tuple(2 * stride for stride in tensor.strides),
-        offset=2 * tensor.offset + number,
-    )
 
 
 def _conjugate(a: Tensor, out: Tensor) -> None:

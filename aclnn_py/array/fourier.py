@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's Fourier transforms, as products with matrices of roots of unity.
 
-CANN's products are of float32, so results are complex64; float64 and complex128 are refused. A
-length is taken apart into factors, one product for each. A prime length above the longest matrix
+A length is taken apart into factors, one product for each. A prime length above the longest matrix
 is turned into a convolution of a length with small factors (Bluestein's algorithm).
 """
 
@@ -16,13 +15,11 @@ import numpy as np
 
 from aclnn_py import functional
 from aclnn_py.array.mathematics import imag, real
-from aclnn_py.array.operands import (
-    along,
-)
+from aclnn_py.array.operands import along
+from aclnn_py.array.products import matmul
 from aclnn_py.array.promotion import cast
 from aclnn_py.array.reduction import axes_of
 from aclnn_py.array.shaping import roll
-from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import from_numpy, zeros
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -30,32 +27,29 @@ from aclnn_py.tensor.tensor import Tensor
 __all__: list[str] = []
 
 _LONGEST = 128
-Parts = tuple[Tensor, Tensor]  # real and imaginary, float32
+Parts = tuple[Tensor, Tensor]  # real and imaginary, float32 or float64
 
 
-def _parts(name: str, a: Tensor) -> Parts:
-    if a.dtype_name in ("float64", "complex128") or a.dtype.kind in "iu":
-        raise TypeError(
-            f"np.fft.{name}: NumPy's result for {a.dtype_name} is complex128, and CANN has no "
-            "matrix product of float64; use astype(np.float32) or astype(np.complex64)"
-        )
-    single = dtype_of("float32")
+def _parts(a: Tensor) -> Parts:
+    wide = a.dtype_name in ("float64", "complex128") or a.dtype.kind in "biu"
+    kind = dtype_of("float64" if wide else "float32")
     if a.dtype.kind == "c":
         return functional.contiguous(real(a)), functional.contiguous(imag(a))
-    values = cast(functional.contiguous(a), single)
-    return values, zeros(values.shape, "float32", device=a.device)
+    values = cast(functional.contiguous(a), kind)
+    return values, zeros(values.shape, kind, device=a.device)
 
 
 @cache
-def _roots(n: int, sign: int) -> tuple[Any, Any]:
+def _roots(n: int, sign: int, dtype: Any) -> tuple[Any, Any]:
     """cos and sin of the matrix exp(sign 2 pi i j k / n)."""
     turns = np.outer(np.arange(n), np.arange(n)) % n
     angles = sign * 2 * np.pi * turns / n
-    return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    return np.cos(angles).astype(dtype), np.sin(angles).astype(dtype)
 
 
-def _on(device: Device, array: Any) -> Tensor:
-    return from_numpy(np.ascontiguousarray(array, np.float32), device=device)
+def _beside(x: Tensor, array: Any) -> Tensor:
+    """An array on the device and in the dtype of a tensor."""
+    return from_numpy(np.ascontiguousarray(array, x.dtype), device=x.device)
 
 
 def _times(x: Parts, cosine: Tensor, sine: Tensor) -> Parts:
@@ -73,12 +67,11 @@ def _transform(x: Parts, sign: int) -> Parts:
     """Transform rows along the last of two dimensions."""
     re, im = x
     rows, n = re.shape
-    device = re.device
     if n <= _LONGEST:
-        cosine, sine = (_on(device, item) for item in _roots(n, sign))
+        cosine, sine = (_beside(re, item) for item in _roots(n, sign, re.dtype))
         return (
-            functional.matmul(re, cosine) - functional.matmul(im, sine),
-            functional.matmul(re, sine) + functional.matmul(im, cosine),
+            matmul(re, cosine) - matmul(im, sine),
+            matmul(re, sine) + matmul(im, cosine),
         )
     first = _factor(n)
     if first == 1:
@@ -94,8 +87,8 @@ def _transform(x: Parts, sign: int) -> Parts:
     shape = (rows, second, first)
     re, im = _times(
         (re.reshape(shape), im.reshape(shape)),
-        _on(device, np.cos(angles)),
-        _on(device, np.sin(angles)),
+        _beside(re, np.cos(angles)),
+        _beside(re, np.sin(angles)),
     )
     parts = tuple(
         functional.contiguous(item.permute(0, 2, 1)).reshape(-1, second) for item in (re, im)
@@ -114,10 +107,10 @@ def _bluestein(x: Parts, sign: int) -> Parts:
     length = 1 << (2 * n - 2).bit_length()
     places = np.arange(n)
     angles = sign * np.pi * ((places * places) % (2 * n)) / n
-    cosine, sine = _on(re.device, np.cos(angles)), _on(re.device, np.sin(angles))
+    cosine, sine = _beside(re, np.cos(angles)), _beside(re, np.sin(angles))
     padded = []
     for item in _times(x, cosine, sine):
-        room = zeros((rows, length), "float32", device=re.device)
+        room = zeros((rows, length), re.dtype, device=re.device)
         room[:, :n] = item
         padded.append(room)
     chirp = np.zeros(length, np.complex128)
@@ -126,8 +119,8 @@ def _bluestein(x: Parts, sign: int) -> Parts:
     spectrum = np.fft.fft(chirp)
     product = _times(
         _transform((padded[0], padded[1]), -1),
-        _on(re.device, spectrum.real),
-        _on(re.device, spectrum.imag),
+        _beside(re, spectrum.real),
+        _beside(re, spectrum.imag),
     )
     whole = _transform(product, 1)
     return _times((whole[0][:, :n] * (1 / length), whole[1][:, :n] * (1 / length)), cosine, sine)
@@ -148,9 +141,8 @@ def _sized(x: Parts, n: int, axis: int) -> Parts:
     for item in x:
         length = item.shape[axis]
         if length != n:
-            room = zeros(
-                (*item.shape[:axis], n, *item.shape[axis + 1 :]), "float32", device=item.device
-            )
+            lengths = (*item.shape[:axis], n, *item.shape[axis + 1 :])
+            room = zeros(lengths, item.dtype, device=item.device)
             kept = min(n, length)
             room[along(axis, slice(0, kept))] = item[along(axis, slice(0, kept))]
             item = room
@@ -173,19 +165,19 @@ def _along(x: Parts, n: int, axis: int, sign: int, scale: float) -> Parts:
     return re, im
 
 
-def _one(name: str, a: Tensor, n: Any, axis: int, norm: Any, inverse: bool) -> Tensor:
+def _one(a: Tensor, n: Any, axis: int, norm: Any, inverse: bool) -> Tensor:
     (at,) = axes_of(axis, a.ndim)
     count = a.shape[at] if n is None else int(n)
-    found = _along(_parts(name, a), count, at, 1 if inverse else -1, _scale(count, norm, inverse))
+    found = _along(_parts(a), count, at, 1 if inverse else -1, _scale(count, norm, inverse))
     return functional.complex(*found)
 
 
 def fft_fft(a: Tensor, n: Any = None, axis: int = -1, norm: Any = None) -> Tensor:
-    return _one("fft", a, n, axis, norm, False)
+    return _one(a, n, axis, norm, False)
 
 
 def fft_ifft(a: Tensor, n: Any = None, axis: int = -1, norm: Any = None) -> Tensor:
-    return _one("ifft", a, n, axis, norm, True)
+    return _one(a, n, axis, norm, True)
 
 
 def _expect_real(name: str, a: Tensor) -> None:
@@ -200,12 +192,12 @@ def _half(a: Tensor, axis: int) -> Tensor:
 
 def fft_rfft(a: Tensor, n: Any = None, axis: int = -1, norm: Any = None) -> Tensor:
     _expect_real("rfft", a)
-    return _half(_one("rfft", a, n, axis, norm, False), axis)
+    return _half(_one(a, n, axis, norm, False), axis)
 
 
 def fft_ihfft(a: Tensor, n: Any = None, axis: int = -1, norm: Any = None) -> Tensor:
     _expect_real("ihfft", a)
-    return _half(_one("ihfft", a, n, axis, norm, True), axis)
+    return _half(_one(a, n, axis, norm, True), axis)
 
 
 def _whole(a: Tensor, n: Any, axis: int) -> tuple[Parts, int, int]:
@@ -214,10 +206,10 @@ def _whole(a: Tensor, n: Any, axis: int) -> tuple[Parts, int, int]:
     count = 2 * (a.shape[at] - 1) if n is None else int(n)
     if count < 1:
         raise ValueError(f"Invalid number of FFT data points ({count}) specified.")
-    re, im = _sized(_parts("irfft", a), count // 2 + 1, at)
+    re, im = _sized(_parts(a), count // 2 + 1, at)
     # The first and, for an even number, the middle one are real.
     tail = along(at, slice(1, (count + 1) // 2))
-    edge = zeros((*im.shape[:at], 1, *im.shape[at + 1 :]), "float32", device=a.device)
+    edge = zeros((*im.shape[:at], 1, *im.shape[at + 1 :]), im.dtype, device=a.device)
     inner = im[tail]
     middle = [edge] if count % 2 == 0 else []
     mirrored = [functional.flip(item[tail], (at,)) for item in (re, im)]

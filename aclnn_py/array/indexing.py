@@ -19,6 +19,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import overlaps, shares_memory
+from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.functional.shapes import broadcast
@@ -43,6 +44,9 @@ class Selection(NamedTuple):
 
 def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
+    if tensor.dtype_name == "complex128":
+        parts = (functional.contiguous(take(part(tensor, number), key)) for number in (0, 1))
+        return functional.complex(*parts)
     if _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
         chosen = functional.masked_select(_movable(tensor), key)
@@ -66,6 +70,11 @@ def _movable(tensor: Tensor) -> Tensor:
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Evaluate ``tensor[key] = value``; the value is converted as ``astype`` does and broadcast."""
     value = scalar(value)
+    if tensor.dtype_name == "complex128":
+        source = _source(value, tensor)
+        for number in (0, 1):
+            assign(part(tensor, number), key, part(source, number))
+        return
     plain = is_operand(value) and not isinstance(value, Tensor)
     if plain and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's linear algebra. Matrix products are in float32 at most, as CANN has no others."""
+"""NumPy's linear algebra."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply
-from aclnn_py.array.operands import device_of, promoted
+from aclnn_py.array.mathematics import real
+from aclnn_py.array.operands import device_of, floating, promoted
 from aclnn_py.array.products import matmul, vecdot
-from aclnn_py.array.promotion import cast, expect_operands, result_type, tensor_of
+from aclnn_py.array.promotion import (
+    cast,
+    expect_dtype,
+    expect_operands,
+    result_type,
+    tensor_of,
+)
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, matrix_transpose, moveaxis
-from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.creation import empty, eye
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
@@ -240,26 +247,26 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Tensor:
 _NOT_GIVEN: Any = object()
 
 
-def _matrices(name: str, a: Tensor, square: bool = True) -> Tensor:
-    """A stack of matrices in float32, the only dtype that CANN decomposes."""
+def _matrices(name: str, a: Tensor) -> Tensor:
+    """A stack of matrices in the dtype in which NumPy decomposes them."""
     if a.ndim < 2:
         raise np.linalg.LinAlgError(
             f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
         )
-    if square and a.shape[-1] != a.shape[-2]:
+    if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":
+        raise TypeError(f"np.linalg.{name}: not for {a.dtype_name}, as in NumPy; use float32")
+    return floating(a)
+
+
+def _square(name: str, a: Tensor) -> Tensor:
+    matrix = _matrices(name, a)
+    if a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    if a.dtype_name != "float32":
-        raise TypeError(
-            f"np.linalg.{name}: CANN decomposes matrices of float32, not {a.dtype_name}; "
-            "use astype(np.float32)"
-        )
-    return a
+    return matrix
 
 
 def linalg_inv(a: Tensor) -> Tensor:
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    return functional.inverse(a)
+    return functional.inverse(_square("inv", a))
 
 
 class SlogDet(NamedTuple):
@@ -270,17 +277,21 @@ class SlogDet(NamedTuple):
 
 
 def linalg_slogdet(a: Tensor) -> SlogDet:
-    return SlogDet(*functional.slogdet(_matrices("slogdet", a)))
+    sign, logarithm = functional.slogdet(_square("slogdet", a))
+    return SlogDet(sign, real(logarithm))
 
 
 def linalg_det(a: Tensor) -> Tensor:
-    sign, logarithm = functional.slogdet(_matrices("det", a))
+    sign, logarithm = linalg_slogdet(a)
     return sign * apply("exp", logarithm)
 
 
 def linalg_cholesky(a: Tensor, /, *, upper: bool = False) -> Tensor:
     """Waits for the device, which gives NaN for what is not positive definite."""
-    factor = functional.cholesky(_matrices("cholesky", a), upper)
+    matrix = _square("cholesky", a)
+    kind = matrix.layout.dtype
+    expect_dtype("np.linalg.cholesky", "aclnnLinalgCholesky", kind, ("float32",))
+    factor = functional.cholesky(matrix, upper)
     if bool((factor != factor).any()):
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     return factor
@@ -294,7 +305,7 @@ class QR(NamedTuple):
 
 
 def linalg_qr(a: Tensor, mode: str = "reduced") -> Any:
-    matrix = _matrices("qr", a, square=False)
+    matrix = _matrices("qr", a)
     if mode not in ("reduced", "complete", "r"):
         raise TypeError(f"np.linalg.qr: mode={mode!r} is not taken for tensors; use 'reduced'")
     q, r = functional.qr(matrix, "complete" if mode == "complete" else "reduced")
@@ -312,8 +323,9 @@ class SVD(NamedTuple):
 def linalg_svd(
     a: Tensor, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    u, s, v = functional.svd(_matrices("svd", a, square=False), full_matrices)
-    return SVD(u, s, functional.contiguous(matrix_transpose(v))) if compute_uv else s
+    u, s, v = functional.svd(_matrices("svd", a), full_matrices)
+    s = functional.contiguous(real(s))
+    return SVD(u, s, _adjoint(v)) if compute_uv else s
 
 
 def linalg_svdvals(x: Tensor, /) -> Tensor:
@@ -323,16 +335,16 @@ def linalg_svdvals(x: Tensor, /) -> Tensor:
 
 def linalg_solve(a: Tensor, b: Tensor) -> Tensor:
     """By the inverse, and one step that makes the result more exact."""
-    matrix = _matrices("solve", a)
+    matrix = _square("solve", a)
     vector = b.ndim == 1
-    right = cast(b.unsqueeze(-1) if vector else b, dtype_of("float32"))
+    matrix, right = promoted("solve", matrix, floating(b.unsqueeze(-1) if vector else b))
     if right.shape[-2] != matrix.shape[-1]:
         raise ValueError(
             f"solve: the right side has {right.shape[-2]} rows, the matrix {matrix.shape[-1]}"
         )
     inverse = linalg_inv(matrix)
-    found = functional.matmul(inverse, right)
-    found = found + functional.matmul(inverse, right - functional.matmul(matrix, found))
+    found = matmul(inverse, right)
+    found = found + matmul(inverse, right - matmul(matrix, found))
     return found.squeeze(-1) if vector else found
 
 
@@ -342,35 +354,40 @@ def linalg_pinv(
     """Without a limit NumPy's is 1e-15, whatever the dtype; ``rtol=None`` fits it to the dtype."""
     if rcond is not None and rtol is not _NOT_GIVEN:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    u, s, v = functional.svd(_matrices("pinv", a, square=False), False)
+    u, s, vh = linalg_svd(a, False)
     limit = rcond if rcond is not None else 1e-15 if rtol is _NOT_GIVEN else rtol
     if limit is None:
-        limit = max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
+        limit = max(a.shape[-2:]) * float(np.finfo(s.dtype).eps)
     kept = s > reduce("max", s, -1, keepdims=True) * _of_each(limit)
     inverse = functional.where(kept, 1 / functional.where(kept, s, s * 0 + 1), s * 0)
-    return functional.matmul(v * inverse.unsqueeze(-2), functional.contiguous(matrix_transpose(u)))
+    return matmul(_adjoint(vh) * inverse.unsqueeze(-2), _adjoint(u))
+
+
+def _adjoint(a: Tensor) -> Tensor:
+    turned = functional.contiguous(matrix_transpose(a))
+    return apply("conjugate", turned) if a.dtype.kind == "c" else turned
 
 
 def linalg_lstsq(a: Tensor, b: Tensor, rcond: Any = None) -> tuple[Tensor, Tensor, int, Tensor]:
-    matrix = _matrices("lstsq", a, square=False)
+    matrix = _matrices("lstsq", a)
     if matrix.ndim != 2:
         raise np.linalg.LinAlgError(
             f"{matrix.ndim}-dimensional array given. Array must be two-dimensional"
         )
     m, n = matrix.shape
+    vector = b.ndim == 1
+    matrix, right = promoted("lstsq", matrix, floating(b.unsqueeze(-1) if vector else b))
     if rcond is None:
-        rcond = max(m, n) * float(np.finfo(np.float32).eps)
+        rcond = max(m, n) * float(np.finfo(matrix.dtype).eps)
     s = linalg_svdvals(matrix)
     rank = int((s > reduce("max", s) * float(rcond)).sum())
-    vector = b.ndim == 1
-    right = cast(b.unsqueeze(-1) if vector else b, dtype_of("float32"))
     inverse = linalg_pinv(matrix, rcond)
-    found = functional.matmul(inverse, right)
-    found = found + functional.matmul(inverse, right - functional.matmul(matrix, found))
-    rest = right - functional.matmul(matrix, found)
-    residuals = reduce("sum", rest * rest, 0)
+    found = matmul(inverse, right)
+    found = found + matmul(inverse, right - matmul(matrix, found))
+    rest = right - matmul(matrix, found)
+    residuals = reduce("sum", apply("square", apply("absolute", rest)), 0)
     if rank != n or m <= n:
-        residuals = empty((0,), "float32", device=a.device)
+        residuals = empty((0,), residuals.dtype_name, device=a.device)
     return (found.squeeze(-1) if vector else found), residuals, rank, s
 
 
@@ -381,7 +398,7 @@ def linalg_matrix_rank(
         return int(bool((A != 0).any()))
     s = linalg_svdvals(A)
     if tol is None:
-        factor = max(A.shape[-2:]) * float(np.finfo(np.float32).eps) if rtol is None else rtol
+        factor = max(A.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else rtol
         tol = reduce("max", s, -1, keepdims=True) * _of_each(factor)
     else:
         tol = _of_each(tol)
@@ -398,7 +415,7 @@ def linalg_cond(x: Tensor, p: Any = None) -> Tensor:
         s = linalg_svdvals(x)
         return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
     axes = (-2, -1)
-    return linalg_norm(x, p, axes) * linalg_norm(linalg_inv(_matrices("cond", x)), p, axes)
+    return linalg_norm(x, p, axes) * linalg_norm(linalg_inv(x), p, axes)
 
 
 def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
@@ -406,7 +423,7 @@ def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     base = linalg_inv(a) if n < 0 else a
     if n == 0:
-        identity = functional.eye(a.shape[-1], dtype=a.dtype_name, device=a.device)
+        identity = eye(a.shape[-1], dtype=a.dtype, device=a.device)
         return functional.contiguous(identity.broadcast_to(a.shape))
     result = None
     power = abs(n)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional
-from aclnn_py.array import arithmetic
 from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.operands import (
     along,
@@ -20,6 +19,7 @@ from aclnn_py.array.operands import (
     promoted,
     real_floating,
 )
+from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import cast, expect_operands, scalar, tensor_of
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.searching import argsort, searchsorted
@@ -116,11 +116,11 @@ def array_equiv(a1: Any, a2: Any) -> bool:
 
 
 def real(val: Tensor) -> Tensor:
-    return arithmetic.part(val, 0) if val.dtype.kind == "c" else val
+    return part(val, 0) if val.dtype.kind == "c" else val
 
 
 def imag(val: Tensor) -> Tensor:
-    return arithmetic.part(val, 1) if val.dtype.kind == "c" else zeros_like(val)
+    return part(val, 1) if val.dtype.kind == "c" else zeros_like(val)
 
 
 def real_if_close(a: Tensor, tol: float = 100) -> Tensor:

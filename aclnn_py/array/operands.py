@@ -10,6 +10,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import check_out, overlaps
+from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import cast, expect_operands, result_type, scalar, tensor_of
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import from_numpy
@@ -121,7 +122,11 @@ def indices_on(device: Device, indices: Any) -> Tensor:
 
 
 def as_bits(tensor: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
-    """What moves elements, for complex64 and float64 too: as integers of their width."""
+    """What moves elements, for complex numbers and float64 too: as integers of their width, or
+    part by part."""
+    if tensor.dtype_name == "complex128":
+        parts = (functional.contiguous(part(tensor, number)) for number in (0, 1))
+        return functional.complex(*(as_bits(item, move) for item in parts))
     if tensor.dtype_name not in ("complex64", "float64"):
         return move(tensor)
     return move(tensor.view("int64")).view(tensor.dtype_name)

@@ -11,19 +11,22 @@ two types of ml_dtypes without a common type are a TypeError.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.errors import DeviceMismatchError
+from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import empty
-from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.dtypes import NARROWER, DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "cast",
+    "expect_dtype",
     "expect_operands",
     "float_type",
     "is_operand",
@@ -67,6 +70,18 @@ def expect_operands(name: str, *values: object) -> Device:
     if device is None:
         raise TypeError(f"{name}: one operand must be a Tensor")
     return device
+
+
+def expect_dtype(name: str, operator: str, kind: DType, allowed: Collection[str]) -> None:
+    """Raise for a dtype that an operator lacks, unless this thread has it computed otherwise."""
+    choice, narrower = thread.unsupported, NARROWER.get(kind.name)
+    if kind.name in allowed or choice == "host" or (choice == "float32" and narrower in allowed):
+        return
+    if narrower in allowed:
+        advice = "compute in float32 or on the host with ap.unsupported_dtypes()"
+    else:
+        advice = "compute on the host with ap.unsupported_dtypes('host')"
+    raise TypeError(f"{name}: {operator} takes no {kind}; use astype(np.float32), or {advice}")
 
 
 def kind_order(dtype: np.dtype[Any]) -> int:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
-from aclnn_py.array.arithmetic import apply, real_type
+from aclnn_py.array.arithmetic import apply
+from aclnn_py.array.parts import real_type
 from aclnn_py.array.promotion import cast, expect_operands, tensor_of
 from aclnn_py.functional.shapes import reduced_shape
 from aclnn_py.tensor.creation import empty

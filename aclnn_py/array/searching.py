@@ -95,12 +95,8 @@ def _moved(a: Tensor, places: Tensor, axis: int) -> Tensor:
 def sort_complex(a: Tensor) -> Tensor:
     if a.dtype.kind == "c":
         return sort(a)
-    if a.dtype.kind not in "biu" or a.dtype.itemsize > 2:
-        raise TypeError(
-            f"np.sort_complex: NumPy's result for {a.dtype_name} is complex128, which CANN's "
-            "operators lack; use np.sort, or astype(np.complex64) first"
-        )
-    return sort(a.astype("complex64"))
+    small = a.dtype.kind in "iu" and a.dtype.itemsize <= 2
+    return sort(a.astype("complex64" if small else "complex128"))
 
 
 def lexsort(keys: Any, axis: int = -1) -> Tensor:

@@ -26,7 +26,8 @@ class Thread(threading.local):
     ``device`` is the choice of the user, ``active`` what the C library was last told, which differs
     while a release on another device is under way and after a ``with`` block, until it matters
     again. ``capture`` is the graph that this thread records, ``recording`` what the sequence draws
-    that it records.
+    that it records. ``unsupported`` says what happens where an operator takes no float64 or no
+    complex numbers.
     """
 
     device: ActiveDevice | None = None
@@ -34,6 +35,7 @@ class Thread(threading.local):
     stream: CurrentStream | None = None
     capture: Capture | None = None
     recording: Draws | None = None
+    unsupported: str = "refuse"
 
     def __init__(self) -> None:
         self._saved: list[tuple[ActiveDevice | None, CurrentStream | None]] = []

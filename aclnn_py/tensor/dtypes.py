@@ -16,7 +16,10 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["DType", "dtype_of", "from_acl", "pack", "unpack"]
+__all__ = ["NARROWER", "DType", "dtype_of", "from_acl", "pack", "unpack"]
+
+# The wide dtypes that many operators of CANN lack, and those that take their place.
+NARROWER = {"float64": "float32", "complex128": "complex64"}
 
 
 @dataclass(frozen=True, eq=False)

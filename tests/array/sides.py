@@ -17,7 +17,9 @@ from helpers.numerics import widen
 
 import aclnn_py as ap
 
-TOLERANCES = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-11, "complex64": 4e-6}
+TOLERANCES = {
+    "float16": 4e-3, "float32": 4e-6, "float64": 1e-11, "complex64": 4e-6, "complex128": 1e-11,
+}  # fmt: skip
 DTYPES = {
     "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16", "i4": "int32",
     "i8": "int64", "u1": "uint8", "b1": "bool",

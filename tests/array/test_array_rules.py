@@ -214,7 +214,7 @@ def test_a_product_makes_no_operator_but_its_own() -> None:
     )
     assert done.stdout.splitlines() == [
         "matmul",
-        "aclnn_py.array.products aclnn_py.array.promotion",
+        "aclnn_py.array.parts aclnn_py.array.products aclnn_py.array.promotion",
     ]
 
 

@@ -66,7 +66,7 @@ def launch_error(
         routine,
         detail=detail,
         broken=broken,
-        hint=advice(op, broken) if status == _PARAM_INVALID else None,
+        hint=advice(op, broken, values) if status == _PARAM_INVALID else None,
         arguments=echo(op, values),
         rank=None if part is None else part.rank,
         device=None if stream is None else stream.device.index,

@@ -32,7 +32,8 @@ class _Documents(Observer):
             rules[0].status,
             f"{op.c_name}GetWorkspaceSize",
             detail="",
-            hint="strict() refused the call before the library was asked; " + advice(op, rules),
+            hint="strict() refused the call before the library was asked; "
+            + advice(op, rules, values),
             broken=rules,
             arguments=echo(op, values),
             rank=None if part is None else part.rank,

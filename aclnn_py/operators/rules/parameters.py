@@ -15,6 +15,7 @@ from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import TENSOR_LIST, Parameter
 from aclnn_py.operators.rules.relations import broken_relations, relations_of
 from aclnn_py.operators.rules.terms import Call, python_dtype
+from aclnn_py.tensor.dtypes import NARROWER
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["advice", "broken_rules", "documented_rules"]
@@ -60,13 +61,29 @@ def broken_rules(op: Operator, values: Sequence[object]) -> list[BrokenRule]:
     return [*single, *broken_relations(call)]
 
 
-def advice(op: Operator, rules: Sequence[BrokenRule]) -> str:
-    """The next step after a refusal."""
+def advice(op: Operator, rules: Sequence[BrokenRule], values: Sequence[object]) -> str:
+    """The next step after a refusal of arguments."""
     if _fact_of(op) is None:
         return "The operator was declared at run time: compare its prototype with the library's."
     documents = f"help(aclnn_py.ops.{op.name}) has the documented parameters."
+    of_dtypes = not rules or any(rule.fix == _FIXES["dtype"] for rule in rules)
+    wide = next(_wide(op, values), None) if of_dtypes else None
+    if wide is not None:
+        name, narrower = wide
+        return (
+            f"if {op.c_name} lacks the dtype of {name}, convert it with astype(np.{narrower}), or "
+            "compute in float32 or on the host: help(aclnn_py.unsupported_dtypes). " + documents
+        )
     fix = next((f"{rule.argument}: {rule.fix}; " for rule in rules if rule.fix), "")
     return fix + documents
+
+
+def _wide(op: Operator, values: Sequence[object]) -> Iterator[tuple[str, str]]:
+    """Arguments of dtypes that many operators lack, with the narrower dtype."""
+    for parameter, value in zip(op.parameters, values, strict=True):
+        for name, tensor in _tensors(parameter, value):
+            if tensor.dtype_name in NARROWER:
+                yield name, NARROWER[tensor.dtype_name]
 
 
 def documented_rules(op: Operator) -> list[str]:
