@@ -15,7 +15,7 @@ from typing import Any
 from aclnn_py import facts
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.acl import constants
-from aclnn_py.acl.calls import signature_of
+from aclnn_py.acl.calls import returns_status, signature_of
 from aclnn_py.acl.refusals import FAMILIES, REASONS, refused_names
 from aclnn_py.acl.table import Parameter, Row, rows
 
@@ -36,6 +36,12 @@ _TITLES = {
     "prof": "Profiling: `acl.prof`",
     "tdt": "Channels and queues: `acl.tdt`",
 }
+_OPERATORS = """\
+CANN's own pyACL does not call aclnn operators. Here `acl.op` has both phases of every operator
+under their C names, as an addition.
+`workspace_size, executor, ret = acl.op.aclnnAddGetWorkspaceSize(self, other, alpha, out)` plans,
+`ret = acl.op.aclnnAdd(workspace, workspace_size, executor, stream)` runs; `__doc__` of each has
+the parameters. Tensors, scalars and lists are handles, which these functions make and destroy:"""
 _INTRODUCTION = (_ROOT / "maintain" / "pyacl_introduction.md").read_text(encoding="utf-8")
 
 
@@ -67,7 +73,8 @@ def page() -> str:
 
 def _tables() -> Iterator[str]:
     by_hand, refused, called = facts.pyacl()["by_hand"], refused_names(), tested()
-    names = sorted({*rows(), *by_hand, *refused})
+    added = {*facts.pyacl()["extensions"], "create_scalar"}
+    names = sorted({*rows(), *by_hand, *refused} - added)
     present = [name for name in names if name not in refused]
     yield ""
     yield "| Documented | Present | Refused | Called by tests |"
@@ -78,12 +85,7 @@ def _tables() -> Iterator[str]:
         mine = [name for name in names if name.rpartition(".")[0] == module]
         shown = [name for name in mine if name not in refused]
         yield from ("", f"## {title}")
-        if shown:
-            yield from ("", "| Function | C function | Tested |", "| --- | --- | --- |")
-        for name in shown:
-            c_name = rows()[name].c_name if name in rows() else by_hand[name]
-            function = f"`{c_name}`" if c_name else ""
-            yield f"| `{_signature(name)}` | {function} | {'yes' if name in called else ''} |"
+        yield from _functions(shown)
         for reason, (what, instead) in REASONS.items():
             out = [f"`{n.rpartition('.')[2]}`" for n in mine if refused.get(n) == reason]
             if out:
@@ -97,6 +99,18 @@ def _tables() -> Iterator[str]:
     )
     for module, reason in FAMILIES.items():
         yield f"| `acl.{module}` | {REASONS[reason][0]} | {REASONS[reason][1]} |"
+    yield from ("", "## aclnn operators", "", _OPERATORS)
+    yield from _functions(sorted(added))
+
+
+def _functions(names: list[str]) -> Iterator[str]:
+    by_hand, called = facts.pyacl()["by_hand"], tested()
+    if names:
+        yield from ("", "| Function | C function | Tested |", "| --- | --- | --- |")
+    for name in names:
+        c_name = rows()[name].c_name if name in rows() else by_hand[name]
+        function = f"`{c_name}`" if c_name else ""
+        yield f"| `{_signature(name)}` | {function} | {'yes' if name in called else ''} |"
 
 
 def _signature(name: str) -> str:
@@ -131,6 +145,8 @@ def _stub_lines(module: str) -> Iterator[str]:
             yield f"from aclnn_py.acl import {name} as {name}"
         yield ""
         yield 'def stand_in(name: str = "acl") -> ModuleType: ...'
+    if module == "op":  # both phases of every operator
+        yield "def __getattr__(name: str) -> Callable[..., Any]: ..."
     if module in FAMILIES:
         yield "def __getattr__(name: str) -> Callable[..., NoReturn]: ..."
     for name, found in rows().items():
@@ -154,7 +170,7 @@ def _stub_line(found: Row) -> str:
     inputs = [_input(p, types[p.name]) for p in found.inputs]
     by_name = {p.name: p for p in found.parameters if p.role == "result"}
     results = [_result(by_name[name], types[name]) for name in found.results]
-    if ctype.result.cname == "int":
+    if returns_status(ctype):
         results.append("int")
     elif ctype.result.kind != "void":
         results.append(_plain(ctype.result))
@@ -176,6 +192,8 @@ def _input(parameter: Parameter, ctype: Any) -> str:
         kind = _plain(ctype)
     if parameter.role == "optional":
         return f"{parameter.name}: {kind} | None = None"
+    if parameter.nullable:
+        return f"{parameter.name}: {kind} | None"
     return f"{parameter.name}: {kind}"
 
 

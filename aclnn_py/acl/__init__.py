@@ -17,11 +17,13 @@ from aclnn_py._ffi import C
 from aclnn_py.acl import blas, constants, himpi, mdl, media, op, prof, rt, tdt, util
 from aclnn_py.acl.host_memory import take_note
 from aclnn_py.acl.members import member, members_of
+from aclnn_py.acl.scalars import create_scalar
 from aclnn_py.acl.values import plain
 
 __all__ = [
     "blas",
     "constants",
+    "create_scalar",
     "get_recent_err_msg",
     "himpi",
     "mdl",
@@ -65,7 +67,7 @@ def stand_in(name: str = "acl") -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
-    value = constants.constant(name) if name.startswith("ACL") else member("", name)
+    value = constants.constant(name) if name.startswith(constants.PREFIXES) else member("", name)
     globals()[name] = value
     return value
 

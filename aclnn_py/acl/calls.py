@@ -16,7 +16,7 @@ from aclnn_py.acl.table import Parameter, Row
 from aclnn_py.acl.values import array_of, plain, structure_of, value_of
 from aclnn_py.errors import InvalidArgumentError
 
-__all__ = ["PARAM_INVALID", "function_of", "signature_of"]
+__all__ = ["PARAM_INVALID", "function_of", "returns_status", "signature_of"]
 
 PARAM_INVALID = 107000
 """ACL_ERROR_RT_PARAM_INVALID, which the runtime returns for an address that it does not know."""
@@ -40,12 +40,17 @@ class _Frame:
         return int(length) if length.isdigit() else int(self.named[length])
 
 
+def returns_status(ctype: Any) -> bool:
+    """Whether a C function returns a status: aclError or aclnnStatus."""
+    return ctype.result.cname in ("int", "int32_t")
+
+
 def signature_of(row: Row) -> str:
     """Return a function's signature as pyACL's reference writes it."""
     names = [f"{p.name}=None" if p.role == "optional" else p.name for p in row.inputs]
     results = list(row.results)
     ctype = _ctype_of(row)
-    if ctype.result.cname == "int":
+    if returns_status(ctype):
         results.append("ret")
     elif ctype.result.kind != "void":
         results.append("value")
@@ -66,7 +71,7 @@ def function_of(row: Row) -> Function:
     needed = sum(parameter.role != "optional" for parameter in inputs)
     steps = [_step(p, kind) for p, kind in zip(row.parameters, ctype.args, strict=True)]
     guarded = [parameter for parameter in inputs if parameter.span]
-    returns_status = ctype.result.cname == "int"
+    has_status = returns_status(ctype)
 
     def call(*arguments: Any) -> Any:
         if not needed <= len(arguments) <= len(names):
@@ -76,7 +81,7 @@ def function_of(row: Row) -> Function:
         converted = [step(frame, named) for step in steps]
         status = PARAM_INVALID if guarded and not _addresses_are_mapped(row, frame, guarded) else 0
         value = status or getattr(C, row.c_name)(*converted)
-        if not returns_status:
+        if not has_status:
             return plain(value)
         results = [plain(_value_at(frame.results[name])) for name in row.results]
         return (*results, int(value)) if results else int(value)
@@ -128,6 +133,8 @@ def _result_step(parameter: Parameter, ctype: Any) -> _Step:
 
 def _list_for(frame: _Frame, parameter: Parameter, named: dict[str, Any], ctype: Any) -> Any:
     name, length = parameter.name, parameter.length
+    if named[name] is None and parameter.nullable:
+        return ffi.NULL
     inner = int(length) if length.isdigit() else 0
     array, kept = array_of(name, named[name], ctype, inner)
     if length and not inner and len(named[name]) < named[length]:

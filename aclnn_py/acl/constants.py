@@ -8,18 +8,20 @@ from typing import Any
 
 from aclnn_py._ffi import lib
 
-__all__ = ["constant", "names"]
+__all__ = ["PREFIXES", "constant", "names"]
+
+PREFIXES = ("ACL_", "ACLNN_", "HCCL_")
 
 
 @functools.lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """Names of all constants that begin with ``ACL_``, ``ACLNN_`` or ``HCCL_``."""
-    return tuple(name for name in dir(lib) if name.startswith(("ACL_", "ACLNN_", "HCCL_")))
+    """Names of all constants that begin with one of the prefixes."""
+    return tuple(name for name in dir(lib) if name.startswith(PREFIXES))
 
 
 def constant(name: str) -> int:
     """Return a constant by its C name; AttributeError if no header has it."""
-    if not name.startswith(("ACL_", "ACLNN_", "HCCL_")):
+    if not name.startswith(PREFIXES):
         raise AttributeError(f"no constant of CANN is called {name!r}")
     value: Any = getattr(lib, name)
     if not isinstance(value, int):

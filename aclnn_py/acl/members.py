@@ -14,11 +14,13 @@ from aclnn_py.acl.table import row
 
 __all__ = ["member", "members_of", "module_getattr"]
 
+Load = Callable[[str], Any]
+
 
 def members_of(module: str) -> list[str]:
     """Names of a module's functions; ``""`` stands for ``acl`` itself."""
     table = facts.pyacl()
-    names = [*table["functions"], *table["by_hand"], *refused_names()]
+    names = [*table["functions"], *table["extensions"], *table["by_hand"], *refused_names()]
     return sorted(name.rpartition(".")[2] for name in names if name.rpartition(".")[0] == module)
 
 
@@ -44,11 +46,24 @@ def member(module: str, name: str) -> Any:
     raise AttributeError(f"pyACL has no function acl.{full}{advice}")
 
 
-def module_getattr(module: str, namespace: dict[str, Any]) -> Callable[[str], Any]:
-    """Return ``__getattr__`` of a module: it makes a function once and keeps it there."""
+def module_getattr(
+    module: str, namespace: dict[str, Any], others: Callable[[str], Any] | None = None
+) -> Load:
+    """Return ``__getattr__`` of a module: it makes a function once and keeps it there.
+
+    Parameters
+    ----------
+    module : str
+        The module's name after ``acl.``.
+    namespace : dict
+        Its ``globals()``.
+    others : callable, optional
+        Gives what the table does not have, or None.
+    """
 
     def load(name: str) -> Any:
-        namespace[name] = value = member(module, name)
+        value = others(name) if others is not None else None
+        namespace[name] = value = member(module, name) if value is None else value
         return value
 
     return load

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from aclnn_py.acl.members import members_of, module_getattr
+from aclnn_py.acl.operators import operator_function, operator_functions
 
-__getattr__ = module_getattr("op", globals())
+__getattr__ = module_getattr("op", globals(), operator_function)
 
 
 def __dir__() -> list[str]:
-    return members_of("op")
+    return [*members_of("op"), *operator_functions()]

@@ -15,7 +15,7 @@ A row is the C function and its parameters in C order, separated by spaces::
 ``#name``         the length of that list or text; the caller does not give it
 ``name{}``        a dictionary, passed as a structure
 ``name~n``        the address of n bytes, which have to be mapped
-``name?``         may be left out, and is null then
+``name?``         may be left out, and is null then; so is a list ``name[]?`` that is None
 
 ``= names`` at the end gives the order of the results where it is not that of C.
 """
@@ -32,7 +32,7 @@ __all__ = ["Parameter", "Row", "row", "rows"]
 
 _PARAMETER = re.compile(
     r"(?P<mark>[>#]?)(?P<name>\w+)"
-    r"(?:\[(?P<length>\w*)\]|(?P<dictionary>\{\})|~(?P<span>\w+)|(?P<optional>\?))?"
+    r"(?:\[(?P<length>\w*)\])?(?:(?P<dictionary>\{\})|~(?P<span>\w+)|(?P<optional>\?))?"
 )
 
 
@@ -49,6 +49,8 @@ class Parameter:
     length : str
         Of a list of lists their length; of any other list the parameter that says how many
         elements are read; of a result its length, as a number or the name of a parameter.
+    nullable : bool
+        Whether None stands for null in the place of a list.
     span : str
         How many bytes have to be mapped at an address; a number or the name of a parameter.
     """
@@ -57,6 +59,7 @@ class Parameter:
     role: str
     length: str = ""
     span: str = ""
+    nullable: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ class Row:
 @functools.lru_cache(maxsize=1)
 def rows() -> dict[str, Row]:
     """All rows by the name after ``acl.``."""
-    return {name: _parse(name, text) for name, text in facts.pyacl()["functions"].items()}
+    table = facts.pyacl()
+    found = {**table["functions"], **table["extensions"]}
+    return {name: _parse(name, text) for name, text in found.items()}
 
 
 def row(name: str) -> Row | None:
@@ -103,7 +108,7 @@ def _parameter(word: str) -> Parameter:
     if match["mark"] == "#":
         return Parameter(name, "count")
     if length is not None:
-        return Parameter(name, "list", length)
+        return Parameter(name, "list", length, nullable=bool(match["optional"]))
     if match["dictionary"]:
         return Parameter(name, "dictionary")
     return Parameter(name, "optional" if match["optional"] else "value", span=match["span"] or "")

@@ -112,11 +112,13 @@ class PyAclFacts(TypedDict):
     """The functions of pyACL by their names after ``acl.``.
 
     ``functions`` has for each the C function and its parameters; ``acl/table.py`` says how such a
-    row is written. ``by_hand`` names those written in Python, with the C function that they call.
+    row is written. ``extensions`` has such rows for functions that CANN's pyACL lacks. ``by_hand``
+    names those written in Python, with the C function that they call.
     ``refused`` names those that are refused, by the reason in ``acl/refusals.py``.
     """
 
     functions: dict[str, str]
+    extensions: dict[str, str]
     by_hand: dict[str, str]
     refused: dict[str, list[str]]
 
