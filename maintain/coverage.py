@@ -54,6 +54,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Masks and position encodings of sequences padded on the left have the rows and columns of"
         " the tensors; a prompt that would begin before its tensor is a fault.",
         "FusedInferAttentionScoreV5 takes on a 910B what the fourth version takes.",
+        "Beside rotary parts and heads of 512 elements FusedInferAttentionScoreV3 takes 1 to 16"
+        " tokens in a sequence, several with sparseMode 3, and on a 910B pages of 16 or 128 tokens,"
+        " as its document says; a 950 takes sparseMode 0, 3 and 4 and needs no pages. The later"
+        " versions take any number of tokens and any page of a multiple of 16, save for INT8.",
         "On a 950 FusedInferAttentionScore V2, V3 and V5 take keys and values of FLOAT8_E4M3FN and"
         " HIFLOAT8, and of FLOAT4_E2M1 with powers of two for 32 elements; V5 also takes queries"
         " of 8 bits with scales of tokens and heads, and results of 8 bits. Powers are not rounded,"

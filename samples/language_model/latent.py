@@ -19,7 +19,11 @@ import aclnn_py as ap
 from aclnn_py import functional as F
 
 MOST_TOKENS = 16
-"""New tokens of a sequence that the operator takes beside latent keys."""
+"""New tokens of a sequence beside latent keys.
+
+The document of aclnnFusedInferAttentionScoreV3 says it under queryRope: heads of 512 elements take
+1 to 16 tokens, several of them with sparse mode 3 and a mask, and keys in pages of 16 or 128.
+"""
 
 
 class LatentAttention:

@@ -119,11 +119,13 @@ class Problem:
             self.rope = 64
             if self.width == 512:
                 self.heads, self.kv_heads = self._pick(1, 2, 4), 1
+                self.queries = self._below(1, 16)
         if form == "joined":
             self.width, self.value_width = 192, 128
         if form == "latent":
             self.width = self.value_width = 512
             self.rope, self.heads = 64, self._pick(1, 2, 4)
+            self.queries = self._below(1, 9)
         layouts = list(PLAIN_LAYOUTS)
         if later and form in ("plain", "rotary", "joined", "sink"):
             layouts += TURNED[1:]
@@ -135,6 +137,17 @@ class Problem:
                 layouts = ["TND", "BSH", "BSND", "BNSD"]
         if form == "latent":
             layouts = ["BSH", "BSND", "TND", "BSH_NBSD", "BSND_NBSD", "TND_NTD"]
+        if form == "rotary" and self.width == 512:
+            layouts = [
+                "BSH",
+                "BSND",
+                "BNSD",
+                "BSH_NBSD",
+                "BSND_NBSD",
+                "BNSD_NBSD",
+                "TND",
+                "TND_NTD",
+            ]
         self.layout = self._pick(*layouts)
         self.input, _, output = self.layout.partition("_")
         self.output = output or self.input
@@ -142,7 +155,7 @@ class Problem:
         if self.packed:
             self.step = False
         self.paged = form in ("page factors", "latent", "pages") or (
-            form in ("rotary", "tree") and self._pick(True, False)
+            form in ("rotary", "tree") and (self.width == 512 or self._pick(True, False))
         )
         if form == "packed" and self.input == "TND":
             self.paged = self._pick(True, False)
@@ -150,6 +163,8 @@ class Problem:
             self.block = 128
         else:
             self.block = 128 if form in ("latent", "tree") else self._pick(32, 64)
+        if form == "rotary" and self.width == 512:
+            self.block = self._pick(16, 128) if self.operator.endswith("V3") else 32
         # Rotary forms count as prompts, whatever their number of tokens.
         self.prompt = not self.step or self.rope > 0 or self.width != self.value_width
 
@@ -363,9 +378,11 @@ class Problem:
             sparse = self._pick(3, 4) if with_mask else 0
         if self.form == "tree":
             sparse, with_mask = 9, True
-        if self.form == "latent":
-            sparse = self._pick(0, 3)
-            with_mask = sparse == 3
+        if self.form == "latent" or (self.rope and self.width == 512):
+            older = self.form == "latent" or self.operator.endswith("V3")
+            one = max(self.lengths) <= 1 if self.packed else self.queries == 1
+            sparse = (0 if one else 3) if older else self._pick(0, 3, 4)
+            with_mask = sparse > 0
         if sparse:
             with_mask = True
         self.given["sparse_mode"] = sparse

@@ -145,3 +145,57 @@ def test_a_strided_operand_is_refused_where_the_kernel_copies_none() -> None:
     with pytest.raises(AclnnError, match="query is a strided view; it must be contiguous"):
         prompt = "PromptFlashAttentionV3"
         call(prompt, q, k, v, num_heads=2, query=place(q, "transposed"), **sides)
+
+
+# The document of the third version, under queryRope, where query has heads of 512 elements.
+LATENT_REFUSALS: list[tuple[str, dict[str, Any], str]] = [
+    ("V3", {"tokens": 17}, "query has 17 tokens in a sequence"),
+    ("V3", {"sparse_mode": 0, "atten_mask": None}, "sparseMode is 0; with 2 tokens in a sequence"),
+    ("V3", {"sparse_mode": 4}, "sparseMode is 4; with 2 tokens in a sequence"),
+    ("V3", {"tokens": 1}, "sparseMode is 3 and attenMaskOptional is given; with 1 token"),
+    ("V3", {"page": 32}, "blockSize is 32; with heads of 512 elements and queryRopeOptional it is"),
+    ("V3", {"block_table": None, "actual_seq_lengths_kv": None}, "blockTableOptional is null"),
+    ("V4", {"block_table": None, "actual_seq_lengths_kv": None}, "blockTableOptional is null"),
+    ("V4", {"sparse_mode": 2}, "sparseMode is 2; with heads of 512 elements"),
+    ("V3", {"input_layout": "BSND_BNSD"}, 'inputLayout is "BSND_BNSD"; with heads of 512'),
+]
+
+
+def latent_call(version: str, **changed: Any) -> None:
+    tokens, page = changed.pop("tokens", 2), changed.pop("page", 128)
+    kept = np.zeros((2, page, 512), F16)
+    if "block_table" in changed:
+        kept = np.zeros((1, page, 1, 512), F16)
+    given: dict[str, Any] = {
+        "query_rope": np.zeros((1, tokens, 2, 64), F16),
+        "key_rope": np.zeros((*kept.shape[:-1], 64), F16),
+        "num_heads": 2, "num_key_value_heads": 1, "input_layout": "BSND", "block_size": page,
+        "block_table": np.zeros((1, 1), np.int32), "actual_seq_lengths_kv": [page],
+        "sparse_mode": 3, "atten_mask": TRIANGLE,
+    }  # fmt: skip
+    given.update(changed)
+    if version == "V4":
+        given["query_quant_mode"] = 0
+    query = np.zeros((1, tokens, 2, 512), F16)
+    call(FUSED[:-2] + version, query, kept, kept, **given)
+
+
+@pytest.mark.parametrize(("version", "changed", "words"), LATENT_REFUSALS)
+def test_refusals_of_latent_keys(version: str, changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(AclnnError) as caught:
+        latent_call(version, **changed)
+    assert caught.value.status == 561002, caught.value
+    assert words in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize(
+    ("version", "changed"),
+    [
+        ("V3", {"tokens": 16}),
+        ("V3", {"page": 16}),
+        ("V3", {"tokens": 1, "sparse_mode": 0, "atten_mask": None}),
+        ("V4", {"tokens": 17, "page": 48, "sparse_mode": 4}),
+    ],
+)
+def test_forms_of_latent_keys_that_are_taken(version: str, changed: dict[str, Any]) -> None:
+    latent_call(version, **changed)

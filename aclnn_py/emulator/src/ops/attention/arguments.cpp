@@ -62,6 +62,7 @@ Status AttentionRules::run() {
   if (ok()) factors();
   if (ok()) pse();
   if (ok()) mask();
+  if (ok()) latent_keys();
   if (ok()) bands();
   if (ok()) sink();
   if (ok()) results();

@@ -13,6 +13,9 @@ namespace emu {
 // The value that means "all tokens"; larger values mean the same.
 constexpr int64_t kFarthest = 2147483647;
 
+// Heads of the latent keys of MLA, whose rotary parts stand beside.
+constexpr int64_t kLatentWidth = 512;
+
 // The rules fill in the problem as they go.
 class AttentionRules {
  public:
@@ -79,6 +82,11 @@ class AttentionRules {
   void table();
   void paddings();
   void limits();
+
+  // latent.cpp
+  void latent_keys();
+  void latent_pages();
+  void latent_mask();
 
   // factors.cpp
   void factors();

@@ -14,7 +14,7 @@ constexpr int64_t kMostPacked = 4096, kWidestPacked = 256;
 constexpr int64_t kMostBlockSize = 512, kRelaxedBlockSize = 1024, kPromptBlockUnit = 128,
                   kStepBlockUnit = 16, kByteBlockUnit = 32, kNibbleBlockUnit = 64,
                   kWidestPage = 65535;
-constexpr int64_t kRotaryWidth = 64, kLatentWidth = 512, kRotaryHeadWidth = 128, kJoinedWidth = 192;
+constexpr int64_t kRotaryWidth = 64, kRotaryHeadWidth = 128, kJoinedWidth = 192;
 
 }  // namespace
 
