@@ -15,11 +15,10 @@ import os
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "ACLNN_PY_THREADS"):
     os.environ[_name] = "1"
 os.environ.setdefault("ACLNN_PY_DEVICE", "emulator")
-# Where the emulator is kept from vector instructions, NumPy and its products are too.
-_BELOW = {"v3": ("Haswell", "X86_V4 AVX512_ICL AVX512_SPR"),
-          "base": ("Nehalem", "X86_V3 X86_V4 AVX512_ICL AVX512_SPR")}  # fmt: skip
-if _level := _BELOW.get(os.environ.get("ACLNN_PY_ISA", "")):
-    os.environ["OPENBLAS_CORETYPE"], os.environ["NPY_DISABLE_CPU_FEATURES"] = _level
+
+from benchmarks.instructions import limit_numpy  # noqa: E402
+
+limit_numpy()
 
 import argparse  # noqa: E402
 import sys  # noqa: E402
