@@ -42,7 +42,7 @@ def sort(
 ) -> Tensor:
     """Every kind is stable."""
     _check_kind("sort", kind, order, stable)
-    return _sorted(a, axis)[0]
+    return sorted_with_places(a, axis)[0]
 
 
 def argsort(
@@ -50,10 +50,11 @@ def argsort(
 ) -> Tensor:
     """Every kind is stable."""
     _check_kind("argsort", kind, order, stable)
-    return _sorted(a, axis)[1]
+    return sorted_with_places(a, axis)[1]
 
 
-def _sorted(a: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+def sorted_with_places(a: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+    """The elements in order, and where each came from."""
     a, axis = flat(a, axis)
     (at,) = axes_of(axis, a.ndim)
     kind = a.layout.dtype

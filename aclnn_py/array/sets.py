@@ -15,7 +15,13 @@ from aclnn_py.array.operands import (
 )
 from aclnn_py.array.promotion import cast
 from aclnn_py.array.reduction import axes_of
-from aclnn_py.array.searching import argsort, flatnonzero, lexsort, searchsorted, sort
+from aclnn_py.array.searching import (
+    flatnonzero,
+    lexsort,
+    searchsorted,
+    sort,
+    sorted_with_places,
+)
 from aclnn_py.tensor.creation import empty, from_numpy
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -54,7 +60,11 @@ def unique(
     """Sorted; the index is that of the first of equal elements."""
     if axis is None:
         row = ar.reshape(-1)
-        found = _grouped(argsort(row), row.count, _starts(row, equal_nan))
+        ordered, order = sorted_with_places(row, 0)
+        changed = _changes(ordered, equal_nan)
+        if not (return_index or return_inverse or return_counts):
+            return ordered[_starts(changed)] if row.count else ordered
+        found = _grouped(order, row.count, changed)
         values = row[found.indices]
         inverse = found.inverse_indices.reshape(ar.shape)
     else:
@@ -87,13 +97,17 @@ class Groups(NamedTuple):
     counts: Tensor
 
 
-def _starts(row: Tensor, equal_nan: bool) -> Tensor:
+def _changes(ordered: Tensor, equal_nan: bool) -> Tensor:
     """Where a sorted element differs from the one before it."""
-    ordered = sort(row)
     changed = ordered[1:] != ordered[:-1]
-    if equal_nan and row.dtype.kind in "fcV":
-        changed = changed & ((ordered[1:] == ordered[1:]) | (ordered[:-1] == ordered[:-1]))
+    if equal_nan and ordered.dtype.kind in "fcV":
+        changed = changed & (ordered[:-1] == ordered[:-1])  # NaN is last: behind one is another
     return changed
+
+
+def _starts(changed: Tensor) -> Tensor:
+    """Where groups begin: at the first element and after each change."""
+    return functional.cat([from_numpy(np.ones(1, bool), device=changed.device), changed], 0)
 
 
 def _grouped(order: Tensor, count: int, changed: Tensor) -> Groups:
@@ -101,8 +115,7 @@ def _grouped(order: Tensor, count: int, changed: Tensor) -> Groups:
     if not count:
         nothing = [empty((0,), "int64", device=device) for _ in range(3)]
         return Groups(*nothing)
-    first = from_numpy(np.ones(1, bool), device=device)
-    starts = functional.cat([first, changed], 0)
+    starts = _starts(changed)
     groups = functional.cumsum(cast(starts, dtype_of("int64")), 0) - 1
     inverse = empty((count,), "int64", device=device)
     inverse[order] = groups

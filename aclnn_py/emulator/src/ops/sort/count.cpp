@@ -9,9 +9,9 @@
 #include "ops/index/masks.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
+#include "ops/sort/order.h"
 
 #include <cmath>
-#include <numeric>
 
 namespace emu {
 namespace {
@@ -31,28 +31,44 @@ struct UniqueResult {
   bool want_inverse, want_counts;
 };
 
-// The distinct values in ascending order. NaN is unlike everything, itself included.
+// Ranks where a run of equal elements begins; NaN is unlike everything, itself included. Without a
+// branch, since no processor foresees where elements differ.
+template <class T>
+std::vector<int64_t> starts_of_runs(const Ordered<T> &ordered, int64_t count) {
+  std::vector<int64_t> starts;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, count);
+    int64_t block[kBlock], found = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const bool same = i > 0 && ordered.same(i - 1, i) && !ordered.is_nan(i);
+      block[found] = i;
+      found += same ? 0 : 1;
+    }
+    starts.insert(starts.end(), block, block + found);
+  }
+  return starts;
+}
+
+// The distinct values in ascending order.
 template <class T>
 Status find_unique(PlanContext &c, const char *op, const View &self, const UniqueResult &r,
                    const GrowingResult &value_result, const GrowingResult &count_result) {
   const auto x = line_of<T>(self);
-  std::vector<int64_t> positions(x.size());
-  std::iota(positions.begin(), positions.end(), int64_t{0});
-  std::stable_sort(positions.begin(), positions.end(), [&](int64_t a, int64_t b) {
-    const T left = x[static_cast<size_t>(a)], right = x[static_cast<size_t>(b)];
-    if (left != left) return false;
-    return right != right || left < right;
-  });
-  std::vector<T> distinct;
-  std::vector<int64_t> inverse(x.size()), counts;
-  for (const int64_t p : positions) {
-    const T value = x[static_cast<size_t>(p)];
-    if (distinct.empty() || !(distinct.back() == value)) {
-      distinct.push_back(value);
-      counts.push_back(0);
-    }
-    ++counts.back();
-    inverse[static_cast<size_t>(p)] = static_cast<int64_t>(distinct.size()) - 1;
+  const auto total = static_cast<int64_t>(x.size());
+  Ordered<T> ordered(total);
+  ordered.take(x.data());
+  ordered.order(0, total);
+  const std::vector<int64_t> starts = starts_of_runs(ordered, total);
+  std::vector<T> distinct(starts.size());
+  std::vector<int64_t> inverse, counts(starts.size());
+  if (r.want_inverse) inverse.resize(x.size());
+  for (size_t k = 0; k < starts.size(); ++k) {
+    const int64_t end = k + 1 < starts.size() ? starts[k + 1] : total;
+    distinct[k] = x[static_cast<size_t>(ordered.place(starts[k]))];
+    counts[k] = end - starts[k];
+    if (!r.want_inverse) continue;
+    for (int64_t i = starts[k]; i < end; ++i)
+      inverse[static_cast<size_t>(ordered.place(i))] = static_cast<int64_t>(k);
   }
   const auto found = static_cast<int64_t>(distinct.size());
   const View values = view_of(c.tensor(r.values));

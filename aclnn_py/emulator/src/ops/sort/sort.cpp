@@ -3,45 +3,12 @@
 // counts as the greatest value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
-#include "core/per_thread.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
-
-#include <numeric>
+#include "ops/sort/order.h"
 
 namespace emu {
 namespace {
-
-template <class T>
-bool less(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (a != a) return false;
-    if (b != b) return true;
-  }
-  return a < b;
-}
-
-// Positions of a row in order, right from the one at `first` to before `last`.
-template <class T>
-void order_row(const T *values, int64_t width, int64_t first, int64_t last, bool descending,
-               int64_t *positions) {
-  std::iota(positions, positions + width, int64_t{0});
-  const auto before = [&](int64_t a, int64_t b) {
-    const bool up = less(values[a], values[b]), down = less(values[b], values[a]);
-    return up || down ? (descending ? down : up) : a < b;
-  };
-  if (first + 1 == last) {
-    std::nth_element(positions, positions + first, positions + width, before);
-  } else if (last < width) {
-    std::partial_sort(positions, positions + last, positions + width, before);
-  } else if (descending) {
-    std::stable_sort(positions, positions + width,
-                     [&](int64_t a, int64_t b) { return less(values[b], values[a]); });
-  } else {
-    std::stable_sort(positions, positions + width,
-                     [&](int64_t a, int64_t b) { return less(values[a], values[b]); });
-  }
-}
 
 struct OrderTask {
   int axis;
@@ -58,6 +25,43 @@ int64_t median_of_numbers(const T *values, int64_t width) {
   return numbers > 0 ? (numbers - 1) / 2 : 0;
 }
 
+// What rows are read from and their order is written to.
+template <class T>
+struct RowOrder {
+  RowSource<T> from;
+  const RowTarget<T> *values;
+  RowTarget<int64_t> indices;
+  int64_t width;
+  const OrderTask &task;
+
+  void run(int64_t begin, int64_t end) const {
+    std::unique_ptr<T[]> x(new T[static_cast<size_t>(width)]);
+    Ordered<T> ordered(width, task.descending);
+    for (int64_t row = begin; row < end; ++row) {
+      parallel_for(width, 64 * kBlock, [&](int64_t first, int64_t last) {
+        from.read(row * width + first, last - first, x.get() + first);
+      });
+      const int64_t first = task.numbers_only ? median_of_numbers(x.get(), width) : task.first;
+      ordered.take(x.get());
+      ordered.order(first, first + task.kept);
+      write(ordered, row, first);
+    }
+  }
+
+  void write(const Ordered<T> &ordered, int64_t row, int64_t first) const {
+    parallel_for(task.kept, 64 * kBlock, [&](int64_t begin, int64_t end) {
+      T block[kBlock];
+      int64_t places[kBlock];
+      for (int64_t i = begin; i < end; i += kBlock) {
+        const int64_t n = std::min(kBlock, end - i);
+        ordered.write(first + i, n, block, places);
+        if (values != nullptr) values->write(row * task.kept + i, n, block);
+        indices.write(row * task.kept + i, n, places);
+      }
+    });
+  }
+};
+
 template <class T>
 void order_rows(const View &self, const View *values, const View *indices, const OrderTask &task) {
   View source = self;
@@ -70,22 +74,14 @@ void order_rows(const View &self, const View *values, const View *indices, const
   source = rows_along(source, task.axis);
   const int64_t width = source.layout.shape[source.layout.rank - 1];
   if (source.count() == 0 || task.kept == 0) return;
-  const RowSource<T> from(source);
-  const View value_rows = values != nullptr ? line(values) : View(), index_rows = line(indices);
-  const RowTarget<T> value_to(values != nullptr ? value_rows : source);
-  const RowTarget<int64_t> index_to(index_rows);
-  for_each_row<T>(source.count() / width, width, 2, [&](int64_t row, T *x) {
-    auto &positions = PerThread<std::vector<int64_t>, OrderTask>::get();
-    positions.resize(static_cast<size_t>(width));
-    from.read(row * width, width, x);
-    const int64_t first = task.numbers_only ? median_of_numbers(x, width) : task.first;
-    order_row(x, width, first, first + task.kept, task.descending, positions.data());
-    T *ordered = x + width;
-    for (int64_t i = 0; i < task.kept; ++i)
-      ordered[i] = x[positions[static_cast<size_t>(first + i)]];
-    if (values != nullptr) value_to.write(row * task.kept, task.kept, ordered);
-    index_to.write(row * task.kept, task.kept, positions.data() + first);
-  });
+  const RowTarget<T> value_to(values != nullptr ? line(values) : source);
+  const RowOrder<T> order{RowSource<T>(source), values != nullptr ? &value_to : nullptr,
+                          RowTarget<int64_t>(line(indices)), width, task};
+  const int64_t rows = source.count() / width;
+  // A thread takes whole rows where there are enough of them, else all threads work on one.
+  const int64_t grain =
+      rows < parallel_width() ? rows : std::max<int64_t>(1, 8192 / std::max<int64_t>(1, width));
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) { order.run(begin, end); });
 }
 
 void order(const View &self, const View *values, const View *indices, const OrderTask &task) {
