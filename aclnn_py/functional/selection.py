@@ -42,12 +42,21 @@ def count_nonzero(input: Tensor, *, stream: Stream | None = None) -> int:
     aclnnNeScalar, aclnnReduceSum (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
-    flags = input
-    if input.dtype_name != "bool":
-        flags = empty(input.shape, "bool", device=input.device)
-        ops.ne_scalar(input, 0, flags, stream=stream)
-    total = empty((), "int64", device=input.device)
-    ops.reduce_sum(flags, tuple(range(input.ndim)), False, "int64", total, stream=stream)
+    return _count(_flags(input, stream), stream)
+
+
+def _flags(input: Tensor, stream: Stream | None) -> Tensor:
+    """Whether each element is not zero."""
+    if input.dtype_name == "bool":
+        return input
+    flags = empty(input.shape, "bool", device=input.device)
+    ops.ne_scalar(input, 0, flags, stream=stream)
+    return flags
+
+
+def _count(flags: Tensor, stream: Stream | None) -> int:
+    total = empty((), "int64", device=flags.device)
+    ops.reduce_sum(flags, tuple(range(flags.ndim)), False, "int64", total, stream=stream)
     if stream is not None:
         resolve_stream(stream).synchronize()
     return int(total.item())
@@ -78,9 +87,10 @@ def nonzero(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     ------
     aclnnNonzero (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
     """
-    count = count_nonzero(input, stream=stream)
-    out = empty((count, input.ndim), "int64", device=input.device)
-    ops.nonzero(input, out, stream=stream)
+    expect_tensors(input=input)
+    flags = _flags(input, stream)
+    out = empty((_count(flags, stream), input.ndim), "int64", device=input.device)
+    ops.nonzero(flags, out, stream=stream)
     return out
 
 

@@ -99,7 +99,7 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
         // A bool index of rank 0 adds a dimension with one element (true) or none (false).
         View line;
         line.dtype = ACL_INT64;
-        line.layout.push(truth_of(index)[0] != 0 ? 1 : 0, 1);
+        line.layout.push(Truth(index)[0] ? 1 : 0, 1);
         raw.push_back(line);
         dims.push_back(d);
         from_mask.push_back(-2);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // MaskedSelect, InplaceMaskedScatter, Nonzero, NonzeroV2 and OneHot.
 #include "aclnnop/conversion.h"
 #include "aclnnop/index.h"
@@ -6,7 +7,10 @@
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
+#include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
+
+#include <optional>
 
 namespace emu {
 namespace {
@@ -35,29 +39,19 @@ Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out,
   const GrowingResult result(out);
   return plan.finish(
       [=](PlanContext &c) {
-        std::vector<std::vector<int64_t>> coordinates;
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
-        true_coordinates(source, &coordinates);
-        int64_t count = 0;
-        if (rank == 0) {
-          count = truth_of(source)[0];
-        } else {
-          count = static_cast<int64_t>(coordinates[0].size());
-        }
-        const int64_t room = target.layout.shape[transposed ? 1 : 0];
+        const Truth truth(source, {target});
+        const int64_t count = truth.count(), room = target.layout.shape[transposed ? 1 : 0];
         if (count > room) {
           return fail(
               kKernelFault,
               "%s: out has room for %lld positions; self has %lld elements that are not zero", op,
               static_cast<long long>(room), static_cast<long long>(count));
         }
-        auto *values = reinterpret_cast<int64_t *>(target.data);
-        for (int64_t d = 0; d < rank; ++d) {
-          for (int64_t i = 0; i < count; ++i) {
-            values[transposed ? d * count + i : i * rank + d] =
-                coordinates[static_cast<size_t>(d)][static_cast<size_t>(i)];
-          }
-        }
+        int64_t *first[kMaxRank];
+        for (int64_t d = 0; d < rank; ++d)
+          first[d] = reinterpret_cast<int64_t *>(target.data) + d * (transposed ? count : 1);
+        write_coordinates(truth, source.layout, first, transposed ? 1 : rank);
         Layout shape;
         shape.push(transposed ? rank : count, 0);
         shape.push(transposed ? count : rank, 0);
@@ -65,6 +59,38 @@ Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out,
         return Status{0};
       },
       workspace_size, executor);
+}
+
+template <size_t kSize>
+struct Item {
+  char bytes[kSize];
+};
+
+// The chosen elements of dense values, one behind the other.
+template <size_t kSize>
+void select_items(const Truth &truth, const char *values, char *to) {
+  const auto *items = reinterpret_cast<const Item<kSize> *>(values);
+  auto *found = reinterpret_cast<Item<kSize> *>(to);
+  truth.each([&](int64_t begin, int64_t end, int64_t rank) {
+    Item<kSize> block[kBlock];
+    const int64_t kept = truth.keep(begin, end - begin, items + begin, block);
+    std::copy_n(block, kept, found + rank);
+  });
+}
+
+void select(const Truth &truth, const View &from, const View &target, char *to) {
+  Operands operands;
+  View values = operands.safe(from, {target});
+  std::optional<Snapshot> dense;
+  if (!values.layout.is_dense() || values.data == target.data)
+    values = dense.emplace(values).view();
+  switch (item_size(values.dtype)) {
+    case 1: return select_items<1>(truth, values.data, to);
+    case 2: return select_items<2>(truth, values.data, to);
+    case 4: return select_items<4>(truth, values.data, to);
+    case 8: return select_items<8>(truth, values.data, to);
+    default: return select_items<16>(truth, values.data, to);
+  }
 }
 
 }  // namespace
@@ -91,29 +117,24 @@ EMU_OPERATOR(MaskedSelect, (const aclTensor *self, const aclTensor *mask, aclTen
   const GrowingResult result(out);
   return plan.finish(
       [=](PlanContext &c) {
-        const auto truth = truth_of(view_of(c.tensor(where), walk));
-        const Snapshot values(view_of(c.tensor(from), walk));
         const View target = view_of(c.tensor(to));
-        const int64_t size = item_size(target.dtype), room = target.count();
-        int64_t count = 0;
-        for (const unsigned char yes : truth) count += yes;
+        const Truth truth(view_of(c.tensor(where), walk), {target});
+        const int64_t count = truth.count(), room = target.count();
         if (count > room) {
           return fail(emu::kKernelFault,
                       "aclnnMaskedSelect: out has %lld elements; mask selects %lld",
                       static_cast<long long>(room), static_cast<long long>(count));
         }
-        std::vector<char> packed(static_cast<size_t>(count * size) + 1);
-        char *next = packed.data();
-        for (size_t i = 0; i < truth.size(); ++i) {
-          if (truth[i] == 0) continue;
-          std::copy_n(values.view().data + static_cast<int64_t>(i) * size, size, next);
-          next += size;
+        View dense = head_of(target, count);
+        const bool direct = dense.layout.is_dense();
+        std::unique_ptr<char[]> packed;
+        if (!direct) {
+          packed.reset(new char[static_cast<size_t>(count * item_size(target.dtype))]);
+          dense.data = packed.get();
+          dense.layout = dense_like(dense.layout);
         }
-        View dense;
-        dense.data = packed.data();
-        dense.dtype = target.dtype;
-        dense.layout.push(count, 1);
-        if (count > 0) copy_view(dense, head_of(target, count));
+        select(truth, view_of(c.tensor(from), walk), target, dense.data);
+        if (!direct) copy_view(dense, head_of(target, count));
         result.settle(dense.layout);
         return Status{0};
       },
@@ -144,19 +165,18 @@ EMU_OPERATOR(InplaceMaskedScatter,
   return plan.finish(
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));
-        const auto truth = truth_of(view_of(c.tensor(where), target.layout));
+        const Truth truth(view_of(c.tensor(where), target.layout), {target});
         const Snapshot values(view_of(c.tensor(from))), line(target);
         const int64_t size = item_size(target.dtype), available = values.view().count();
         int64_t used = 0;
-        for (size_t i = 0; i < truth.size(); ++i) {
-          if (truth[i] == 0) continue;
+        for (int64_t i = 0; i < target.count(); ++i) {
+          if (!truth[i]) continue;
           if (used == available) {
             return fail(emu::kKernelFault,
                         "aclnnInplaceMaskedScatter: source has %lld elements; mask asks for more",
                         static_cast<long long>(available));
           }
-          std::copy_n(values.view().data + used++ * size, size,
-                      line.view().data + static_cast<int64_t>(i) * size);
+          std::copy_n(values.view().data + used++ * size, size, line.view().data + i * size);
         }
         copy_view(line.view(), target);
         return Status{0};
