@@ -24,6 +24,7 @@ from aclnn_py.array.promotion import (
 )
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, matrix_transpose, moveaxis
+from aclnn_py.functional.shapes import reduced_shape
 from aclnn_py.tensor.creation import empty, eye
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -470,6 +471,9 @@ def linalg_tensorsolve(a: Tensor, b: Tensor, axes: Any = None) -> Tensor:
 # Norms.
 
 
+_NORM_TYPES = ("float32", "float16", "bfloat16")
+
+
 def linalg_norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Norm of vectors or matrices; without an axis and an order, of all elements as one vector."""
     if axis is None and ord is not None and x.ndim not in (1, 2):
@@ -490,6 +494,10 @@ def linalg_vector_norm(
     if x.dtype.kind in "biu":
         x = cast(x, dtype_of("float64"))
     axes = axes_of(axis, x.ndim)
+    if axes and x.count and ord != 0 and np.isfinite(ord) and x.dtype_name in _NORM_TYPES:
+        out = empty(reduced_shape(x.shape, axes, keepdims), x.layout.dtype, device=x.device)
+        ops.linalg_vector_norm(x, float(ord), axes, keepdims, x.dtype_name, out)
+        return out
     lengths = apply("absolute", x)
     if ord in (np.inf, -np.inf):
         return reduce("max" if ord > 0 else "min", lengths, axes, keepdims=keepdims)

@@ -202,6 +202,9 @@ def accumulate(name: str, x: Tensor, axis: int | None = None, dtype: Any = None)
     return cast(out, kind)
 
 
+_MOMENT_TYPES = ("float32", "float16", "bfloat16")
+
+
 def variance(
     x: Tensor,
     axis: Axis = None,
@@ -209,8 +212,20 @@ def variance(
     keepdims: bool = False,
     where: Any = True,
     mean: Any = None,
+    root: bool = False,
 ) -> Tensor:
-    """Evaluate var from two means: CANN's own operator has no float64."""
+    """Evaluate var, or std with ``root``.
+
+    CANN's own operators have no float64, masks or fractions of ``ddof``; without them var is made
+    of two means.
+    """
+    axes = axes_of(axis, x.ndim)
+    plain = where is True and mean is None and float(ddof).is_integer()
+    if plain and axes and x.count and x.dtype_name in _MOMENT_TYPES:
+        out = empty(reduced_shape(x.shape, axes, keepdims), x.layout.dtype, device=x.device)
+        queue = ops.std if root else ops.var_correction
+        queue(x, axes, int(ddof), keepdims, out)
+        return out
     kind = _mean_type(x.layout.dtype)
     # As NumPy does, half precision is added up in float32.
     work = cast(x, dtype_of("float32") if kind.numpy.itemsize == 2 else kind)
@@ -221,16 +236,22 @@ def variance(
         distances = apply("absolute", distances)
     squares = reduce("sum", apply("square", distances), axis, None, keepdims, None, where)
     if where is True:
-        count: Any = float(max(prod(x.shape[i] for i in axes_of(axis, x.ndim)) - ddof, 0))
+        count: Any = float(max(prod(x.shape[i] for i in axes) - ddof, 0))
     else:
         mask = tensor_of(where, dtype_of("bool"), x.device).broadcast_to(x.shape)
         present = reduce("sum", functional.contiguous(mask), axis, None, keepdims)
         count = cast(apply("maximum", present - ddof, 0), squares.layout.dtype)
-    return cast(apply("divide", squares, count), real_type(kind))
+    found = cast(apply("divide", squares, count), real_type(kind))
+    return apply("sqrt", found) if root else found
 
 
 def standard_deviation(
-    x: Tensor, axis: Axis = None, ddof: float = 0, keepdims: bool = False, where: Any = True
+    x: Tensor,
+    axis: Axis = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = True,
+    mean: Any = None,
 ) -> Tensor:
     """Evaluate std."""
-    return apply("sqrt", variance(x, axis, ddof, keepdims, where))
+    return variance(x, axis, ddof, keepdims, where, mean, root=True)

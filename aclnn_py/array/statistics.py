@@ -83,11 +83,7 @@ def var(
     a: Tensor, axis: Axis = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Tensor:  # fmt: skip
-    if correction is not None:
-        if ddof:
-            raise ValueError("ddof and correction can't be provided simultaneously.")
-        ddof = correction
-    x = a if dtype is None else cast(a, dtype_of(dtype))
+    x, ddof = _spread_of(a, dtype, ddof, correction)
     return reduction.variance(x, axis, ddof, keepdims, where, mean)
 
 
@@ -95,10 +91,16 @@ def std(
     a: Tensor, axis: Axis = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Tensor:  # fmt: skip
-    found = var(
-        a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean, correction=correction
-    )
-    return apply("sqrt", found)
+    x, ddof = _spread_of(a, dtype, ddof, correction)
+    return reduction.standard_deviation(x, axis, ddof, keepdims, where, mean)
+
+
+def _spread_of(a: Tensor, dtype: Any, ddof: float, correction: Any) -> tuple[Tensor, float]:
+    if correction is not None:
+        if ddof:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    return (a if dtype is None else cast(a, dtype_of(dtype))), ddof
 
 
 def cumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:

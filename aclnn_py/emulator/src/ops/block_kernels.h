@@ -34,6 +34,13 @@ struct BlockKernels {
   void (*mark_positive)(const float *x, int64_t bytes, int32_t *to);
   // As same_floats, where NaN is the same as NaN.
   bool (*alike_floats)(const float *x, const float *y, int64_t count);
+  // The place of the first NaN, else of the first greatest (least) element if that is above (below)
+  // `bound`; -1 where there is none.
+  int64_t (*first_above)(const float *x, int64_t count, float bound);
+  int64_t (*first_below)(const float *x, int64_t count, float bound);
+  // Sums in float64.
+  double (*sum)(const float *x, int64_t count);
+  double (*squares_from)(const float *x, int64_t count, double mean);  // (x[i] - mean)^2
   double (*sum_of_products)(const float *x, const float *y, int64_t count);
 };
 

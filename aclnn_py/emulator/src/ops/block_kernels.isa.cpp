@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "core/isa.h"
 #include "ops/float_bits.h"
@@ -66,6 +67,32 @@ void extremes_of(float *extremes, const float *x, int64_t count) {
     found[k] = odd[k] ? Floats{} + std::numeric_limits<float>::quiet_NaN() : found[k];
   std::memcpy(extremes, found, sizeof found);
   (kGreatest ? raise : lower)(extremes, x + i, count - i);
+}
+
+template <bool kGreatest>
+int64_t first_beyond(const float *x, int64_t count, float bound) {
+  float extremes[kExtremes];
+  for (float &extreme : extremes) extreme = bound;
+  extremes_of<kGreatest>(extremes, x, count);
+  int32_t apart = 0;
+  for (const float extreme : extremes) apart |= extreme == bound ? 0 : 1;
+  if (apart == 0) return -1;
+  for (int64_t half = kExtremes / 2; half > 0; half /= 2)
+    (kGreatest ? raise : lower)(extremes, extremes + half, half);
+  const float found = extremes[0];
+  int64_t i = 0;
+  // A register at a time to the one that holds it.
+  for (; i + kWide <= count; i += kWide) {
+    Floats next;
+    std::memcpy(&next, x + i, sizeof next);
+    const Truths hit = found != found ? next != next : next == found;
+    int32_t any = 0;
+    for (int64_t lane = 0; lane < kWide; ++lane) any |= hit[lane];
+    if (any != 0) break;
+  }
+  const auto is_it = [found](float v) { return found != found ? v != v : v == found; };
+  while (!is_it(x[i])) ++i;
+  return i;
 }
 
 bool same_floats(const float *x, const float *y, int64_t count) {
@@ -168,27 +195,77 @@ void scale_shift(const float *x, const float *factors, const float *shifts, int6
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factors[i] + shifts[i];
 }
 
-// Partial sums side by side: the compiler may not reorder a floating-point sum by itself.
-double sum_of_products(const float *x, const float *y, int64_t count) {
-  constexpr int64_t kLanes = 32;
-  double lanes[kLanes] = {}, total = 0;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane)
-      lanes[lane] += static_cast<double>(x[i + lane]) * static_cast<double>(y[i + lane]);
+using Doubles = double __attribute__((vector_size(kWide / 2 * sizeof(double))));
+using Halves = float __attribute__((vector_size(kWide / 2 * sizeof(float))));
+
+// One element, or a register of them, in float64.
+template <class V>
+V wide_at(const float *x) {
+  if constexpr (std::is_same_v<V, double>) {
+    return *x;
+  } else {
+    Halves narrow;
+    std::memcpy(&narrow, x, sizeof narrow);
+    return __builtin_convertvector(narrow, Doubles);
   }
-  for (; i < count; ++i) total += static_cast<double>(x[i]) * static_cast<double>(y[i]);
-  for (const double lane : lanes) total += lane;
+}
+
+// The sum of f(i), which gives one element for V = double and those of a register for V = Doubles.
+// Partial sums side by side: the compiler may not reorder a floating-point sum by itself, nor does
+// it keep more than a register of each in registers.
+template <class F>
+double added(int64_t count, F f) {
+  constexpr int64_t kEach = kWide / 2;
+  Doubles sums[8] = {};
+  double total = 0;
+  int64_t i = 0;
+  for (; i + 8 * kEach <= count; i += 8 * kEach) {
+    for (int64_t k = 0; k < 8; ++k) sums[k] += f(Doubles{}, i + k * kEach);
+  }
+  if (i > 0) {
+    for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+    for (int64_t lane = 0; lane < kEach; ++lane) total += sums[0][lane];
+  }
+  for (; i < count; ++i) total += f(0.0, i);
   return total;
+}
+
+double sum(const float *x, int64_t count) {
+  return added(count, [=](auto kind, int64_t i) { return wide_at<decltype(kind)>(x + i); });
+}
+
+double squares_from(const float *x, int64_t count, double mean) {
+  return added(count, [=](auto kind, int64_t i) {
+    const auto distance = wide_at<decltype(kind)>(x + i) - mean;
+    return distance * distance;
+  });
+}
+
+double sum_of_products(const float *x, const float *y, int64_t count) {
+  return added(count, [=](auto kind, int64_t i) {
+    return wide_at<decltype(kind)>(x + i) * wide_at<decltype(kind)>(y + i);
+  });
 }
 
 }  // namespace
 
 extern const BlockKernels block_kernel_table;
-constexpr BlockKernels block_kernel_table = {
-    raise,       lower,         extremes_of<true>, extremes_of<false>,
-    same_floats, round_by,      scale_finite,      scale_shift,
-    keep_marked, mark_positive, alike_floats,      sum_of_products};
+constexpr BlockKernels block_kernel_table = {raise,
+                                             lower,
+                                             extremes_of<true>,
+                                             extremes_of<false>,
+                                             same_floats,
+                                             round_by,
+                                             scale_finite,
+                                             scale_shift,
+                                             keep_marked,
+                                             mark_positive,
+                                             alike_floats,
+                                             first_beyond<true>,
+                                             first_beyond<false>,
+                                             sum,
+                                             squares_from,
+                                             sum_of_products};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

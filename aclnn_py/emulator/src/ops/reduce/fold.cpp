@@ -22,6 +22,10 @@ class Source {
         have_(compute_for(task.compute_dtype)),
         want_(task.compute) {}
 
+  bool narrow_floats() const { return have_ == Compute::F32 && want_ == Compute::F64; }
+  const void *read_narrow(int64_t start, int64_t count, void *scratch) const {
+    return reader_.read(start, count, scratch);
+  }
   const void *read(int64_t start, int64_t count, void *scratch, void *wide) const {
     const void *block = reader_.read(start, count, scratch);
     if (have_ == want_) return block;
@@ -44,6 +48,14 @@ struct Scratch {
 // Folds elements [begin, end) into lanes and those into the first lane.
 void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end,
                 Scratch &s) {
+  if (task.fns.floats != nullptr && source.narrow_floats()) {
+    task.fns.start(s.lanes, 1);
+    for (int64_t start = begin; start < end; start += kBlock) {
+      const int64_t count = std::min(kBlock, end - start);
+      task.fns.floats(s.lanes, source.read_narrow(start, count, s.block), count);
+    }
+    return;
+  }
   const bool all = task.fns.all != nullptr && end - begin >= 4 * kExtremes;
   const int64_t width = all ? kExtremes : std::min(kBlock, end - begin);
   task.fns.start(s.lanes, std::max<int64_t>(width, 1));

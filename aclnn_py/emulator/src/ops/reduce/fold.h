@@ -23,6 +23,8 @@ struct FoldFns {
   void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
   // A block of a long row into the first kExtremes lanes; null where only steps are known.
   void (*all)(void *lanes, const void *block, int64_t count) = nullptr;
+  // A block of float32 added to the first lane, which is wider; null where the fold does not add.
+  void (*floats)(void *lane, const void *block, int64_t count) = nullptr;
   void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
   void (*join)(void *lane, const void *other) = nullptr;  // two accumulators
   void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter,
@@ -39,6 +41,8 @@ struct FloatFold {
   void (*BlockKernels::*step)(float *lanes, const float *x, int64_t count) = nullptr;
   // The same for a long row into kExtremes lanes, as often as they are filled.
   void (*BlockKernels::*all)(float *lanes, const float *x, int64_t count) = nullptr;
+  // Those of a fold that adds them up in float64.
+  double (*BlockKernels::*sum)(const float *x, int64_t count) = nullptr;
 };
 template <class Fold>
 inline constexpr FloatFold float_fold{};
@@ -69,6 +73,12 @@ constexpr FoldFns make() {
     fns.all = [](void *lanes, const void *block, int64_t count) {
       (block_kernels().*float_fold<Fold>.all)(static_cast<float *>(lanes),
                                               static_cast<const float *>(block), count);
+    };
+  }
+  if constexpr (std::is_same_v<T, double> && float_fold<Fold>.sum != nullptr) {
+    fns.floats = [](void *lane, const void *block, int64_t count) {
+      *static_cast<double *>(lane) +=
+          (block_kernels().*float_fold<Fold>.sum)(static_cast<const float *>(block), count);
     };
   }
   fns.merge = [](void *lanes, int64_t count) {

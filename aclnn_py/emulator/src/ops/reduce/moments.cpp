@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Variances, standard deviations, logsumexp and norms: two passes in float64.
 #include <cmath>
 
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
+#include "ops/block_kernels.h"
 #include "ops/reduce/norms.h"
 #include "ops/reduce/row_reader.h"
 
@@ -14,15 +16,22 @@ struct Moments {
   double mean, variance;
 };
 
-Moments moments(const RowReader<double> &rows, int64_t row, double correction) {
+template <class T>
+Moments moments(const RowReader<T> &rows, int64_t row, double correction) {
+  const BlockKernels &kernels = block_kernels();
   const auto n = static_cast<double>(rows.length());
-  double sum = 0, squares = 0;
-  rows.each(row, [&](const double *x, int64_t count, int64_t) {
-    for (int64_t i = 0; i < count; ++i) sum += x[i];
-  });
-  const double mean = sum / n;
-  rows.each(row, [&](const double *x, int64_t count, int64_t) {
-    for (int64_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
+  const double mean = total_over(rows, row,
+                                 [&](const T *x, int64_t count) {
+                                   if constexpr (std::is_same_v<T, float>)
+                                     return kernels.sum(x, count);
+                                   else return std::accumulate(x, x + count, 0.0);
+                                 }) /
+                      n;
+  const double squares = total_over(rows, row, [&](const T *x, int64_t count) {
+    if constexpr (std::is_same_v<T, float>) return kernels.squares_from(x, count, mean);
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
   });
   return {mean, squares / std::max(n - correction, 0.0)};
 }
@@ -48,15 +57,18 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
         const View other = context.has(two) ? view_of(context.tensor(two)) : View{};
         const SafeView in(view_of(context.tensor(source)),
                           {out, other.data != nullptr ? other : out});
-        const RowReader<double> rows(in.view(), axes, dtype);
         const RowWriter<double> write(out);
         const RowWriter<double> write_other(context.has(two) ? other : out);
-        for_each_row(out.count(), rows.length(), [&](int64_t row) {
-          double a = 0, b = 0;
-          f(rows, row, &a, &b);
-          write.put(row, a);
-          if (context.has(two)) write_other.put(row, b);
-        });
+        const auto run = [&](const auto &rows) {
+          for_each_row(out.count(), rows.length(), [&](int64_t row) {
+            double a = 0, b = 0;
+            f(rows, row, &a, &b);
+            write.put(row, a);
+            if (context.has(two)) write_other.put(row, b);
+          });
+        };
+        if (compute_for(dtype) == Compute::F32) run(RowReader<float>(in.view(), axes, dtype));
+        else run(RowReader<double>(in.view(), axes, dtype));
         return Status{0};
       },
       workspace_size, executor);
@@ -89,26 +101,28 @@ Status plan_variance(const VarianceCall &a, uint64_t *workspace_size, aclOpExecu
   const AxisSet axes = axes_of(check, "dimOptional", a.dims, static_cast<int>(a.self->rank()));
   const auto delta = static_cast<double>(a.correction);
   const bool root = a.root;
-  return plan_rows(
-      check, a.self, axes, a.keep, a.out_name, a.out, "meanOut", a.mean, workspace_size, executor,
-      [delta, root](const RowReader<double> &rows, int64_t row, double *first, double *second) {
-        const Moments m = moments(rows, row, delta);
-        *first = root ? std::sqrt(m.variance) : m.variance;
-        *second = m.mean;
-      });
+  return plan_rows(check, a.self, axes, a.keep, a.out_name, a.out, "meanOut", a.mean,
+                   workspace_size, executor,
+                   [delta, root](const auto &rows, int64_t row, double *first, double *second) {
+                     const Moments m = moments(rows, row, delta);
+                     *first = root ? std::sqrt(m.variance) : m.variance;
+                     *second = m.mean;
+                   });
 }
 
-double log_sum_exp(const RowReader<double> &rows, int64_t row) {
+template <class T>
+double log_sum_exp(const RowReader<T> &rows, int64_t row) {
   double high = -std::numeric_limits<double>::infinity();
-  rows.each(row, [&](const double *x, int64_t count, int64_t) {
-    for (int64_t i = 0; i < count; ++i) high = x[i] > high || std::isnan(x[i]) ? x[i] : high;
+  rows.each(row, [&](const T *x, int64_t count, int64_t) {
+    for (int64_t i = 0; i < count; ++i)
+      high = x[i] > high || std::isnan(x[i]) ? static_cast<double>(x[i]) : high;
   });
   if (!std::isfinite(high)) return high;  // nothing there, an infinity, or NaN
-  double sum = 0;
-  rows.each(row, [&](const double *x, int64_t count, int64_t) {
-    for (int64_t i = 0; i < count; ++i) sum += std::exp(x[i] - high);
-  });
-  return high + std::log(sum);
+  return high + std::log(total_over(rows, row, [high](const T *x, int64_t count) {
+           double sum = 0;
+           for (int64_t i = 0; i < count; ++i) sum += std::exp(static_cast<double>(x[i]) - high);
+           return sum;
+         }));
 }
 
 }  // namespace
@@ -191,7 +205,7 @@ EMU_OPERATOR(LogSumExp,
   if (!check.ok()) return check.status();
   const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
   return plan_rows(check, self, axes, keepDim, "out", out, "", nullptr, workspaceSize, executor,
-                   [](const RowReader<double> &rows, int64_t row, double *first, double *) {
+                   [](const auto &rows, int64_t row, double *first, double *) {
                      *first = log_sum_exp(rows, row);
                    });
 }
@@ -208,10 +222,9 @@ EMU_OPERATOR(Norm, (const aclTensor *self, const aclScalar *pScalar, const aclIn
   if (!check.ok()) return check.status();
   const double p = pScalar->to_double();
   const AxisSet axes = axes_of(check, "dim", dim, static_cast<int>(self->rank()));
-  return plan_rows(check, self, axes, keepdim, "out", out, "", nullptr, workspaceSize, executor,
-                   [p](const RowReader<double> &rows, int64_t row, double *first, double *) {
-                     *first = norm(rows, row, p);
-                   });
+  return plan_rows(
+      check, self, axes, keepdim, "out", out, "", nullptr, workspaceSize, executor,
+      [p](const auto &rows, int64_t row, double *first, double *) { *first = norm(rows, row, p); });
 }
 EMU_CATCH
 
@@ -227,10 +240,9 @@ EMU_OPERATOR(LinalgVectorNorm,
   if (!check.ok()) return check.status();
   const double p = ord->to_double();
   const AxisSet axes = axes_of(check, "dims", dims, static_cast<int>(self->rank()));
-  return plan_rows(check, self, axes, keepDims, "out", out, "", nullptr, workspaceSize, executor,
-                   [p](const RowReader<double> &rows, int64_t row, double *first, double *) {
-                     *first = norm(rows, row, p);
-                   });
+  return plan_rows(
+      check, self, axes, keepDims, "out", out, "", nullptr, workspaceSize, executor,
+      [p](const auto &rows, int64_t row, double *first, double *) { *first = norm(rows, row, p); });
 }
 EMU_CATCH
 

@@ -8,6 +8,9 @@ namespace emu {
 
 // An infinite order gives the largest magnitude, minus infinity the smallest, 0 counts what is not
 // zero.
-double norm(const RowReader<double> &rows, int64_t row, double p);
+template <class T>
+double norm(const RowReader<T> &rows, int64_t row, double p);
+extern template double norm(const RowReader<float> &, int64_t, double);
+extern template double norm(const RowReader<double> &, int64_t, double);
 
 }  // namespace emu

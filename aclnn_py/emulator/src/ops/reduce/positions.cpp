@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the extremes are. The first of equal elements counts; NaN is more extreme than any number.
+#include <vector>
+
 #include "aclnnop/math.h"
+#include "ops/block_kernels.h"
 #include "ops/elementwise/formula.h"
 #include "ops/reduce/row_reader.h"
 
@@ -15,16 +18,53 @@ struct Place {
   int64_t index;
 };
 
+// The place of the first NaN, else of the first extreme beyond `best`; -1 where none is beyond it.
+template <class T>
+int64_t place_beyond(const T *x, int64_t count, T best, bool largest) {
+  if constexpr (std::is_same_v<T, float>) {
+    const BlockKernels &kernels = block_kernels();
+    return (largest ? kernels.first_above : kernels.first_below)(x, count, best);
+  } else {
+    T most = best;
+    int odd = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      most = (largest ? x[i] > most : x[i] < most) ? x[i] : most;
+      odd |= is_nan(x[i]) ? 1 : 0;
+    }
+    if (odd != 0) return std::find_if(x, x + count, [](T v) { return is_nan(v); }) - x;
+    return most == best ? -1 : std::find(x, x + count, most) - x;
+  }
+}
+
+template <class T>
+Place<T> extreme(const RowReader<T> &rows, int64_t row, int64_t begin, int64_t end, bool largest) {
+  Place<T> best{T{}, -1};
+  rows.each(row, begin, end, [&](const T *x, int64_t count, int64_t start) {
+    if (best.index < 0) best = {x[0], start};
+    if (is_nan(best.value)) return;
+    const int64_t at = place_beyond(x, count, best.value, largest);
+    if (at >= 0) best = {x[at], start + at};
+  });
+  return best;
+}
+
+// A long row in parts, on the threads of the pool.
 template <class T>
 Place<T> extreme(const RowReader<T> &rows, int64_t row, bool largest) {
-  Place<T> best{T{}, -1};
-  rows.each(row, [&](const T *x, int64_t count, int64_t start) {
-    for (int64_t i = 0; i < count; ++i) {
-      const bool better = largest ? x[i] > best.value : x[i] < best.value;
-      if (best.index < 0 || (!is_nan(best.value) && (better || is_nan(x[i]))))
-        best = {x[i], start + i};
+  const int64_t length = rows.length(), parts = (length + kRowPart - 1) / kRowPart;
+  if (parts <= 1) return extreme(rows, row, 0, length, largest);
+  std::vector<Place<T>> found(static_cast<size_t>(parts));
+  parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t end = std::min((i + 1) * kRowPart, length);
+      found[static_cast<size_t>(i)] = extreme(rows, row, i * kRowPart, end, largest);
     }
   });
+  Place<T> best = found[0];
+  for (const Place<T> &next : found) {
+    const bool better = largest ? next.value > best.value : next.value < best.value;
+    if (!is_nan(best.value) && (better || is_nan(next.value))) best = next;
+  }
   return best;
 }
 
@@ -66,7 +106,9 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
         const View from = view_of(context.tensor(source)), where = view_of(context.tensor(place));
         const View value = context.has(found) ? view_of(context.tensor(found)) : View{};
         const View *target = context.has(found) ? &value : nullptr;
-        if (is_floating(from.dtype)) run_extreme<double>(from, axes, largest, target, where);
+        if (compute_for(from.dtype) == Compute::F32)
+          run_extreme<float>(from, axes, largest, target, where);
+        else if (is_floating(from.dtype)) run_extreme<double>(from, axes, largest, target, where);
         else run_extreme<int64_t>(from, axes, largest, target, where);
         return Status{0};
       },

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions that look at a row of elements more than once, or need the position of an element:
-// each result gets its elements as blocks of double, int64_t or std::complex<double>.
+// each result gets its elements as blocks of one compute type.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "core/pool.h"
 #include "ops/reduce/axes.h"
@@ -25,10 +27,15 @@ class RowReader {
   // Calls f(block, count, position of its first element) over the elements of one row.
   template <class F>
   void each(int64_t row, F &&f) const {
+    each(row, 0, length_, f);
+  }
+  // The same over the elements from `begin` to before `end`.
+  template <class F>
+  void each(int64_t row, int64_t begin, int64_t end, F &&f) const {
     alignas(64) char scratch[kBlock * sizeof(Complex128)];
     alignas(64) T wide[kBlock];
-    for (int64_t start = 0; start < length_; start += kBlock) {
-      const int64_t count = std::min(kBlock, length_ - start);
+    for (int64_t start = begin; start < end; start += kBlock) {
+      const int64_t count = std::min(kBlock, end - start);
       const void *block = reader_.read(row * length_ + start, count, scratch);
       if (have_ != compute_of<T>()) {
         convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](
@@ -68,9 +75,34 @@ class RowWriter {
   Writer writer_;
 };
 
-// f(row) for all rows, in parallel where there is work enough.
+// The elements of a long row that one thread takes at a time, whatever the number of threads, so
+// that rounding does not depend on the machine.
+constexpr int64_t kRowPart = 64 * kBlock;
+
+// The sum of what f(block, count) finds in the blocks of a row, on the threads of the pool.
+template <class T, class F>
+double total_over(const RowReader<T> &rows, int64_t row, F &&f) {
+  const int64_t length = rows.length(), parts = (length + kRowPart - 1) / kRowPart;
+  std::vector<double> found(static_cast<size_t>(parts));
+  parallel_for(parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      double total = 0;
+      rows.each(row, i * kRowPart, std::min((i + 1) * kRowPart, length),
+                [&](const T *x, int64_t count, int64_t) { total += f(x, count); });
+      found[static_cast<size_t>(i)] = total;
+    }
+  });
+  return std::accumulate(found.begin(), found.end(), 0.0);
+}
+
+// f(row) for all rows, in parallel where there is work enough; for few long ones f may use the
+// threads itself.
 template <class F>
 void for_each_row(int64_t rows, int64_t length, F &&f) {
+  if (rows < parallel_width() && length >= 2 * kRowPart) {
+    for (int64_t row = 0; row < rows; ++row) f(row);
+    return;
+  }
   parallel_for(rows, std::max<int64_t>(1, 32 * kBlock / std::max<int64_t>(length, 1)),
                [&](int64_t begin, int64_t end) {
                  for (int64_t row = begin; row < end; ++row) f(row);
