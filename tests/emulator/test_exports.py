@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIBRARY = ROOT / "aclnn_py" / "lib" / "libaclnn_py_emulator.so"
-INTERFACE = re.compile(r"(aclnn|acl|Acl|Hccl|Hccn|Hcom|Msprof|mstx|rt[A-Z])\w+|drvGetDevNum")
+INTERFACE = re.compile(
+    r"(aclnn|acl|Acl|Hccl|Hccn|Hcom|Msprof|mstx|rt[A-Z])\w+|drvGetDevNum|hal[A-Z]\w+|[a-z_]+_s"
+)
 # Entry points of a framework's executor cache: with them present, programs would use it.
 CACHE = re.compile(r"PTA|HugeMem|AddTensorAddrToCachedList|ResetCacheThreadLocal")
 

@@ -39,6 +39,7 @@ RUNS = [
     ("ranks.cpp", [], {}),
     ("settings.cpp", [], {}),
     ("building.cpp", ["."], {}),
+    ("securec.c", [], {}),
     ("surface.cpp", ["."], {}),
     ("surface.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     ("scarce_runtime.cpp", [], {}),
