@@ -24,9 +24,13 @@ NumPy's shapes, dtypes and errors. What cannot run there is refused with the rea
 copied to the host in silence. `out=` is taken everywhere; `order`, `casting` and `subok` where they
 ask for nothing special.
 
-In arithmetic an array on the host beside a tensor is refused: copy it with `ap.from_numpy`. Where a
-function takes a list beside a tensor (indices, bins, weights, choices, values to insert) it takes
-an array on the host too, and copies it to the device. Nothing else is copied.
+`np.vectorize`, `np.nditer`, `np.ndenumerate`, `np.r_` and `np.c_` are no functions that ask their
+arguments: they call `np.asarray(t)`, which copies to the host, and give arrays or numbers of it.
+
+A list of numbers is taken where NumPy takes one. In arithmetic an array on the host beside a tensor
+is refused: copy it with `ap.from_numpy`. Where a function takes a list beside a tensor (indices,
+bins, weights, choices, values to insert) it takes an array on the host too, and copies it to the
+device. Nothing else is copied.
 
 ## Dtypes
 

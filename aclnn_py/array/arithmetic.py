@@ -16,6 +16,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.parts import part, real_type
 from aclnn_py.array.promotion import (
+    LISTS,
     cast,
     expect_operands,
     float_type,
@@ -24,6 +25,7 @@ from aclnn_py.array.promotion import (
     same_kind,
     scalar,
     tensor_of,
+    without_lists,
 )
 from aclnn_py.functional.shapes import broadcast
 from aclnn_py.tensor.creation import empty
@@ -334,6 +336,8 @@ def unary(name: str, operand: Tensor, out: Tensor | None = None) -> Tensor:
 def binary(name: str, a: Any, b: Any, out: Tensor | None = None) -> Tensor:
     """Evaluate a function of two operands, one of them a tensor."""
     a, b = scalar(a), scalar(b)
+    if a.__class__ in LISTS or b.__class__ in LISTS:
+        a, b = without_lists(a, b)
     device = expect_operands(name, a, b)
     row = BINARY[name]
     if row.types is _truth:

@@ -18,7 +18,7 @@ import numpy as np
 from aclnn_py.array import arithmetic, ufunc_methods
 from aclnn_py.array.names import evaluator, refusal
 from aclnn_py.array.operands import device_of, neutral, promoted, stored
-from aclnn_py.array.promotion import cast, tensor_of
+from aclnn_py.array.promotion import cast, tensor_of, without_lists
 from aclnn_py.array.ufuncs import evaluate
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -38,6 +38,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
     _refuse_keywords(f"np.{name}", kwargs)
+    inputs = without_lists(*inputs)
     if dtype is not None:
         inputs = tuple(_converted(item, dtype) for item in inputs)
     if out is not None and len(out) == 1 and where is True and name in arithmetic.NAMES:

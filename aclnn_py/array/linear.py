@@ -21,6 +21,7 @@ from aclnn_py.array.promotion import (
     expect_operands,
     result_type,
     tensor_of,
+    without_lists,
 )
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, matrix_transpose, moveaxis
@@ -33,6 +34,7 @@ __all__: list[str] = []
 
 
 def dot(a: Any, b: Any) -> Tensor:
+    a, b = without_lists(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.ndim and b.ndim:
         if b.ndim > 2:
             return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,)))
@@ -42,6 +44,7 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def vdot(a: Tensor, b: Tensor, /) -> Tensor:
+    a, b = without_lists(a, b)
     device_of("vdot", a, b)
     first, second = a.reshape(-1), b.reshape(-1)
     if result_type(first, second).numpy.kind == "c":
@@ -50,12 +53,14 @@ def vdot(a: Tensor, b: Tensor, /) -> Tensor:
 
 
 def inner(a: Any, b: Any, /) -> Tensor:
+    a, b = without_lists(a, b)
     if not np.ndim(a) or not np.ndim(b):
         return dot(a, b)
     return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
 
 
 def outer(a: Any, b: Any) -> Tensor:
+    a, b = without_lists(a, b)
     expect_operands("outer", a, b)
     # As to np.dot, a Python number is an array to np.outer.
     column = a.reshape(-1, 1) if isinstance(a, Tensor) else np.asarray(a)

@@ -33,6 +33,7 @@ HOMES: dict[str, str] = {
             "extract flatnonzero lexsort nanargmax nanargmin nonzero partition piecewise "
             "searchsorted select sort sort_complex take take_along_axis where"
         ),
+        "windows": "lib.stride_tricks.sliding_window_view",
         "storing": "copyto fill_diagonal place put put_along_axis putmask",
         "places": (
             "diag_indices_from ix_ ravel_multi_index tril_indices_from triu_indices_from "

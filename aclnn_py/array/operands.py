@@ -11,7 +11,14 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import check_out, overlaps
 from aclnn_py.array.parts import part
-from aclnn_py.array.promotion import cast, expect_operands, result_type, scalar, tensor_of
+from aclnn_py.array.promotion import (
+    cast,
+    expect_operands,
+    result_type,
+    scalar,
+    tensor_of,
+    without_lists,
+)
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import from_numpy
 from aclnn_py.tensor.dtypes import dtype_of
@@ -79,7 +86,7 @@ def common(name: str, arrays: Sequence[Any]) -> list[Tensor]:
         return [arrays] if not arrays.ndim else list(arrays)
     if not arrays:
         raise ValueError(f"{name}: need at least one tensor")
-    return promoted(name, *arrays)
+    return promoted(name, *without_lists(*arrays))
 
 
 def flat(tensor: Tensor, axis: Any) -> tuple[Tensor, Any]:

@@ -20,11 +20,12 @@ from aclnn_py import functional, ops
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device
-from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.creation import asarray, empty
 from aclnn_py.tensor.dtypes import NARROWER, DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
+    "LISTS",
     "cast",
     "expect_dtype",
     "expect_operands",
@@ -33,8 +34,10 @@ __all__ = [
     "number_of",
     "result_type",
     "tensor_of",
+    "without_lists",
 ]
 
+LISTS = (list, tuple)
 _PYTHON_NUMBERS = (bool, int, float, complex)
 _KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
 
@@ -49,6 +52,14 @@ def scalar(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return value[()]
     return value
+
+
+def without_lists(*values: Any) -> tuple[Any, ...]:
+    """Lists and tuples beside a tensor as tensors on its device, as NumPy takes them."""
+    device = next((value.device for value in values if isinstance(value, Tensor)), None)
+    return tuple(
+        asarray(value, device=device) if value.__class__ in LISTS else value for value in values
+    )
 
 
 def expect_operands(name: str, *values: object) -> Device:

@@ -261,13 +261,13 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
         raise ValueError("select with an empty condition list is not possible")
-    *options, result = promoted("select", *choicelist, default)
+    device = device_of("select", *condlist, *(c for c in choicelist if isinstance(c, Tensor)))
+    kind = result_type(*map(scalar, choicelist), scalar(default))
+    *options, result = (tensor_of(scalar(c), kind, device) for c in (*choicelist, default))
     for condition, option in zip(reversed(condlist), reversed(options), strict=True):
         if isinstance(condition, Tensor) and condition.dtype.kind != "b":
             raise TypeError("invalid entry in condlist: should be boolean ndarray")
-        result = functional.where(
-            tensor_of(condition, dtype_of("bool"), result.device), option, result
-        )
+        result = functional.where(tensor_of(condition, dtype_of("bool"), device), option, result)
     return result
 
 

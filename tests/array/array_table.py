@@ -204,6 +204,16 @@ MORE = [
 
 # CANN's product takes no dtype of these.
 PRODUCTS = [
+    "f4 + [1, 2, 3, 4]", "[1.5, 2, 3, 4] * i4", "f4 == [1, 2, 3, 4]", "np.hypot(f4, (3, 4, 5, 6))",
+    "u1v - [[1], [2]]", "np.dot(f4, [1, 2, 3, 4])", "np.inner([1, 2, 3, 4], i4)",
+    "np.outer(f4v, [1, 2])",
+    "np.concatenate([f4v, [1, 2]])", "np.concatenate([[[1, 2, 3, 4]], i1])",
+    "np.hstack([i4v, [True]])",
+    "np.select([m, ~m], [1, 2], default=3)", "np.select([m, f4 > 0], [1, 2.5])",
+    "np.lib.stride_tricks.sliding_window_view(f4, (2, 3))",
+    "np.lib.stride_tricks.sliding_window_view(i4t, 2, axis=1).sum(-1)",
+    "np.lib.stride_tricks.sliding_window_view(f4, (2, 2), (0, 0))",
+    "np.lib.stride_tricks.sliding_window_view(f4v, 5)",
     "f8 @ f8.T", "f8v @ f8v", "f8v @ f8t", "f8 @ f8v", "i4 @ i4.T", "i1 @ i1v", "u1v @ u1t",
     "b1 @ b1.T", "i8 @ f4.T", "z @ z.T", "z @ f4v", "c @ f8.T", "f8[:, :0] @ f8[:0]",
     "f8[:0] @ f8.T", "f8 @ f8", "f8v @ i4v[:3]", "np.dot(i4, 2)", "np.vdot(z, z)",
@@ -242,7 +252,6 @@ REFUSED = {
     "np.add(f4, 1, casting='no')": TypeError,
     "f4 + np.ones((3, 4))": TypeError,
     "np.ones((3, 4)) + f4": TypeError,
-    "f4 + [1, 2, 3, 4]": TypeError,
     "u2 + u2": ValueError,
     "u4 * 2": ValueError,
     "u8 - u8": ValueError,
