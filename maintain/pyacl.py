@@ -99,8 +99,11 @@ def _tables() -> Iterator[str]:
     )
     for module, reason in FAMILIES.items():
         yield f"| `acl.{module}` | {REASONS[reason][0]} | {REASONS[reason][1]} |"
-    yield from ("", "## aclnn operators", "", _OPERATORS)
-    yield from _functions(sorted(added))
+    objects = [name for name in sorted(added) if "." not in name]
+    yield from ("", "## Additions", "", _OPERATORS)
+    yield from _functions(objects)
+    yield from ("", "These follow the rule by which pyACL names its functions:")
+    yield from _functions([name for name in sorted(added) if "." in name])
 
 
 def _functions(names: list[str]) -> Iterator[str]:

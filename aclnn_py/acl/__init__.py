@@ -17,13 +17,14 @@ from aclnn_py._ffi import C
 from aclnn_py.acl import blas, constants, himpi, mdl, media, op, prof, rt, tdt, util
 from aclnn_py.acl.host_memory import take_note
 from aclnn_py.acl.members import member, members_of
-from aclnn_py.acl.scalars import create_scalar
+from aclnn_py.acl.own_calls import create_scalar, get_cann_attribute_list
 from aclnn_py.acl.values import plain
 
 __all__ = [
     "blas",
     "constants",
     "create_scalar",
+    "get_cann_attribute_list",
     "get_recent_err_msg",
     "himpi",
     "mdl",

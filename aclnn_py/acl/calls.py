@@ -106,7 +106,7 @@ def _step(parameter: Parameter, ctype: Any) -> _Step:
     if parameter.role == "result":
         return _result_step(parameter, ctype)
     if parameter.role == "count":
-        return lambda _frame, named: len(_encoded(named[name]))
+        return lambda _frame, named: _length_of(name, named[name])
     if parameter.role == "list":
         return lambda frame, named: _list_for(frame, parameter, named, ctype)
     if parameter.role == "dictionary":
@@ -137,16 +137,23 @@ def _list_for(frame: _Frame, parameter: Parameter, named: dict[str, Any], ctype:
         return ffi.NULL
     inner = int(length) if length.isdigit() else 0
     array, kept = array_of(name, named[name], ctype, inner)
-    if length and not inner and len(named[name]) < named[length]:
-        raise InvalidArgumentError(
-            f"{name}: {length} is {named[length]}, but the list has {len(named[name])} elements"
-        )
+    if length and not inner:
+        needed = named[length] if isinstance(named[length], int) else len(named[length])
+        if len(named[name]) < needed:
+            raise InvalidArgumentError(
+                f"{name}: {length} says that there are {needed}, but the list has "
+                f"{len(named[name])} elements"
+            )
     frame.kept.append(kept)
     return array
 
 
-def _encoded(value: Any) -> Any:
-    return value.encode() if isinstance(value, str) else value
+def _length_of(name: str, value: Any) -> int:
+    if isinstance(value, str):
+        return len(value.encode())
+    if not hasattr(value, "__len__"):
+        raise TypeError(f"{name}: expected a list, got {type(value).__name__}")
+    return len(value)
 
 
 def _value_at(place: Any) -> Any:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from aclnn_py.acl.members import members_of, module_getattr
 from aclnn_py.acl.operators import operator_function, operator_functions
+from aclnn_py.acl.own_calls import set_attr_list_list_int
+
+__all__ = ["set_attr_list_list_int"]
 
 __getattr__ = module_getattr("op", globals(), operator_function)
 

@@ -11,7 +11,7 @@ A row is the C function and its parameters in C order, separated by spaces::
 ``>name[n]``      a result of n elements: a text where they are characters, else a list
 ``name[]``        a list, passed as an array
 ``name[2]``       a list of lists of that length
-``name[n]``       a list of at least as many elements as the parameter n says
+``name[n]``       a list of at least as many elements as the parameter n says, or as it has
 ``#name``         the length of that list or text; the caller does not give it
 ``name{}``        a dictionary, passed as a structure
 ``name~n``        the address of n bytes, which have to be mapped

@@ -108,6 +108,14 @@ def test_tensor_descriptions():
     assert acl.set_tensor_format(desc, acl.ACL_FORMAT_NCHW) == 0
     assert acl.set_tensor_origin_shape(desc, [24]) == 0
     assert acl.set_tensor_origin_format(desc, acl.ACL_FORMAT_ND) == 0
+    assert acl.set_tensor_storage_shape(desc, [24]) == 0
+    assert acl.set_tensor_storage_format(desc, acl.ACL_FORMAT_ND) == 0
+    assert acl.set_tensor_value_range(desc, [[0, 9]]) == 0
+    assert acl.set_tensor_dynamic_input(desc, "inputs") == 0
+    assert acl.set_tensor_place_ment(desc, acl.ACL_MEMTYPE_DEVICE) == 0
+    content = bytes(48)
+    assert acl.set_tensor_const(desc, acl.util.bytes_to_ptr(content), 48) == 0
+    assert acl.trans_tensor_desc_format(desc, acl.ACL_FORMAT_ND) == (0, 207000)
     acl.destroy_tensor_desc(desc)
     whole = acl.create_tensor_desc(acl.ACL_FLOAT16, [2, 3], acl.ACL_FORMAT_ND)
     assert acl.get_tensor_desc_element_count(whole) == 6
