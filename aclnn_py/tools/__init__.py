@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
+    from aclnn_py.tools.profiles.profile import profile
     from aclnn_py.tools.records.comparer import compare
     from aclnn_py.tools.records.recorder import record
     from aclnn_py.tools.records.replayer import replay
@@ -17,6 +18,7 @@ _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
 # Public class or function -> the module that defines it.
 _HOMES = {
     "compare": "records.comparer",
+    "profile": "profiles.profile",
     "record": "records.recorder",
     "replay": "records.replayer",
     "trace": "traces.writer",
@@ -29,6 +31,7 @@ __all__ = [
     "explain",
     "headers",
     "operators",
+    "profile",
     "record",
     "replay",
     "run",

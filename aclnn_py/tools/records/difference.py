@@ -113,9 +113,9 @@ class _Comparison:
 
     def add(self, start: int, one: npt.NDArray[Any], two: npt.NDArray[Any]) -> None:
         """Compare a piece that starts at element ``start``."""
-        exact = one.astype(_wide(one.dtype)), two.astype(_wide(two.dtype))
         relative, absolute = tolerance(self._dtype)
         with np.errstate(all="ignore"):
+            exact = one.astype(_wide(one.dtype)), two.astype(_wide(two.dtype))
             apart = np.abs(_minus(*exact))
             allowed = absolute + relative * np.abs(exact[1]).astype(np.float64)
             same = (exact[0] == exact[1]) | (_nan(exact[0]) & _nan(exact[1]))
@@ -147,7 +147,7 @@ def _elements(view: View, raw: bytes) -> npt.NDArray[Any]:
 
 
 def _wide(dtype: np.dtype[Any]) -> Any:
-    if dtype.kind == "c":
+    if dtype.kind == "c" or "complex" in dtype.name:
         return np.complex128
     if dtype.kind in "iub":
         # Differences of 64-bit integers must not wrap around; float64 shows how far apart they are.
@@ -171,7 +171,8 @@ def _ulp_histogram(one: npt.NDArray[Any], two: npt.NDArray[Any], name: str) -> d
     if name not in _TOLERANCES or one.dtype.kind == "c":
         return {}
     first, second = _ordered(one), _ordered(two)
-    numbers = np.isfinite(one.astype(np.float64)) & np.isfinite(two.astype(np.float64))
+    with np.errstate(all="ignore"):
+        numbers = np.isfinite(one.astype(np.float64)) & np.isfinite(two.astype(np.float64))
     # Modulo 2**64 the distance is right even when the signed difference would overflow.
     up = first.astype(np.uint64) - second.astype(np.uint64)
     down = second.astype(np.uint64) - first.astype(np.uint64)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from aclnn_py.tools.traces.file import Call
 from aclnn_py.tools.traces.reader import TraceError, calls_of
 
-__all__ = ["Total", "run", "table", "totals"]
+__all__ = ["Total", "bar", "run", "table", "totals"]
 
 _MAX_NAMES = 100_000
 _BAR = 24
@@ -80,12 +80,13 @@ def table(rows: Sequence[Total]) -> list[str]:
         lines.append(
             f"{row.name:{width}}  {row.calls:7}  {row.total_us:12.1f}  "
             f"{row.total_us / max(row.calls, 1):10.2f}  {row.max_us:10.1f}  {row.failures:6}  "
-            f"{row.share:6.1%} {_bar(row.share / longest if longest else 0.0)}".rstrip()
+            f"{row.share:6.1%} {bar(row.share / longest if longest else 0.0)}".rstrip()
         )
     return lines
 
 
-def _bar(part: float) -> str:
+def bar(part: float) -> str:
+    """Return a bar of blocks, for 0 to 1."""
     eighths = round(part * _BAR * 8)
     rest = _EIGHTHS[eighths % 8].strip()
     return "█" * (eighths // 8) + rest

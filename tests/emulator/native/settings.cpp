@@ -150,9 +150,8 @@ void allocator_hook() {
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclrtAllocatorDestroyDesc(desc));
 }
 
-void tools() {
+void tools(const char *path) {
   uint32_t device = 0;
-  const char *path = "/tmp";
   aclprofConfig *config =
       aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, ACL_PROF_ACL_API);
   EXPECT(config != nullptr);
@@ -196,14 +195,14 @@ void missing_families_say_so() {
 
 }  // namespace
 
-int main() {
+int main(int, char **words) {
   saturation_mode_needs_no_device();
   EXPECT_OK(aclrtSetDevice(0));
   parameters_and_limits();
   overflow();
   signals();
   allocator_hook();
-  tools();
+  tools(words[1]);
   missing_families_say_so();
   EXPECT_OK(aclrtResetDevice(0));
   return 0;

@@ -4,6 +4,7 @@
 #include "acl/acl_base.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/timeline.h"
 
 namespace emu {
 namespace {
@@ -33,7 +34,9 @@ struct Replay {
 // Does not throw: the caller counts the branch as ended afterwards.
 Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
   const auto &nodes = graph.branches[branch].nodes;
+  uint32_t number = 0;
   for (const GraphNode &node : nodes) {
+    ++number;
     if (graph.abort.load() || wait_cancelled()) return 0;
     switch (node.kind) {
       case GraphNode::Kind::kRecord: {
@@ -54,6 +57,7 @@ Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
           task = node.task;
         }
         if (task == nullptr || !*task) break;
+        const TimedRun timed(node.what, *working_stream(), number, graph.id);
         if (const Status s = (*task)()) {
           return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.",
                       graph.id, node.what, s);

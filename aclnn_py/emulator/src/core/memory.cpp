@@ -22,6 +22,7 @@
 #include "core/device.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "core/timeline.h"
 #include "core/undo.h"
 
 namespace emu {
@@ -295,6 +296,7 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   window.peak = std::max(window.peak, window.used);
   window.resident_free -= std::min(window.resident_free, extent);
   ++window.blocks;
+  note_memory_use(device, window.used);
   const uintptr_t start = at + lead;
   if (checked) {
     std::memset(reinterpret_cast<void *>(at), kGuardByte, extent);
@@ -324,6 +326,7 @@ Status device_free(void *address, const char *routine) {
   const uintptr_t start = p - block.lead;
   window.used -= block.extent;
   --window.blocks;
+  note_memory_use(device, window.used);
   if (check_mode()) {
     std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
     window.resting_bytes += block.extent;
@@ -524,6 +527,7 @@ Status charge_memory(int device, size_t size, const char *routine) {
   }
   window.used += size;
   window.peak = std::max(window.peak, window.used);
+  note_memory_use(device, window.used);
   return 0;
 }
 
@@ -532,6 +536,7 @@ void discharge_memory(int device, size_t size) {
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   Window &window = t.windows[static_cast<size_t>(device)];
   window.used -= std::min(window.used, size);
+  note_memory_use(device, window.used);
 }
 
 bool shared_window(int device, SharedWindow *shared) {

@@ -14,6 +14,7 @@
 #include "core/capture.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/timeline.h"
 #include "core/undo.h"
 
 namespace emu {
@@ -98,8 +99,10 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
         stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
     lock.unlock();
     if (!skip) {
+      const auto number = static_cast<uint32_t>(stream.completed.load() + 1);
+      const TimedRun timed(entry.what, stream, number, 0);
       if (const Status code = run_guarded(entry.task, entry.what)) {
-        note_fault(stream, code, entry.what, static_cast<uint32_t>(stream.completed.load() + 1));
+        note_fault(stream, code, entry.what, number);
       }
     }
     // before completion is published: a waiting thread may rely on the task's references being

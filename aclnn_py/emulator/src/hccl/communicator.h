@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/status.h"
+#include "core/timeline.h"
 #include "hccl/config.h"
 #include "hccl/peers.h"
 #include "hccl/region.h"
@@ -73,6 +74,7 @@ class Communicator {
   template <class Ready>
   Status wait(const Wait &wait, Ready ready) {
     if (ready()) return 0;
+    const TimedWait waiting;
     for (int i = 0; i < spins_; ++i) {
       cpu_pause();
       if (ready()) return 0;

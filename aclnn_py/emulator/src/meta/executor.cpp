@@ -12,6 +12,7 @@
 #include "core/reports.h"
 #include "core/statuses.h"
 #include "core/stream.h"
+#include "core/timeline.h"
 #include "meta/executor_state.h"
 
 namespace emu {
@@ -103,6 +104,28 @@ void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors,
   }
 }
 
+// Shapes, dtypes and formats as CANN's tables of operators have them: "4,8;8,2", "FLOAT;FLOAT".
+void describe(const aclTensor &tensor, std::string texts[3]) {
+  if (!texts[1].empty()) {
+    for (int i = 0; i < 3; ++i) texts[i] += ';';
+  }
+  for (size_t axis = 0; axis < tensor.rank(); ++axis) {
+    if (axis > 0) texts[0] += ',';
+    texts[0] += std::to_string(tensor.shape[axis]);
+  }
+  texts[1] += dtype_name(tensor.dtype);
+  texts[2] += format_name(tensor.format);
+}
+
+void note_operands(const std::vector<PlanTensor> &tensors) {
+  TimedRun *run = TimedRun::with_operands();
+  if (run == nullptr) return;
+  for (const PlanTensor &entry : tensors) {
+    if (entry.present && entry.input) describe(entry.tensor, run->entry().inputs);
+    if (entry.present && entry.output) describe(entry.tensor, run->entry().outputs);
+  }
+}
+
 Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace,
                   uint64_t size, Stream &stream) {
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
@@ -116,9 +139,14 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   }
   if constexpr (kEmptyKernels) return 0;
   PlanContext context(tensors, workspace, size, stream);
-  if (!check_mode()) return plan.kernel(context);
+  if (!check_mode()) {
+    const Status status = plan.kernel(context);
+    note_operands(tensors);
+    return status;
+  }
   report_unwritten(plan.op, tensors, stream);
   if (const Status s = plan.kernel(context)) return s;
+  note_operands(tensors);
   for (const PlanTensor &entry : tensors) {
     if (entry.output)
       each_piece(entry, [](const void *start, size_t nbytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiling calls. This device collects nothing; the calls keep CANN's order of states and answer
-// for misuse.
+// Profiling calls: they keep CANN's order of states, answer for misuse, and write what streams ran
+// between start and stop. Stamps, ranges and steps are checked and not written.
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -13,6 +13,8 @@
 #include "core/process.h"
 #include "core/slots.h"
 #include "core/stream.h"
+#include "core/timeline.h"
+#include "runtime/profile_files.h"
 
 struct aclprofConfig {
   std::vector<uint32_t> devices;
@@ -32,6 +34,7 @@ struct Stamp {
 struct Profiling {
   std::mutex mutex;
   bool initialized = false;
+  std::string folder;  // of this profile's files
   const aclprofConfig *running = nullptr;
 };
 
@@ -63,6 +66,18 @@ Status check_stamp(const char *routine, void *raw, Stamp **stamp) {
              : fail(ACL_ERROR_INVALID_PARAM, "%s: %p is not a live stamp.", routine, raw);
 }
 
+// Times at level 0 come without shapes, as CANN's do.
+uint32_t notes_of(uint64_t what) {
+  uint32_t notes = 0;
+  if (what & (ACL_PROF_TASK_TIME | ACL_PROF_TASK_TIME_L0 | ACL_PROF_TASK_TIME_L2 |
+              ACL_PROF_TASK_TIME_L3 | ACL_PROF_HCCL_TRACE))
+    notes |= kNoteTasks;
+  if (what & (ACL_PROF_TASK_TIME | ACL_PROF_TASK_TIME_L2 | ACL_PROF_TASK_TIME_L3))
+    notes |= kNoteOperands;
+  if (what & ACL_PROF_TASK_MEMORY) notes |= kNoteMemory;
+  return notes;
+}
+
 Status change_running(const char *routine, const aclprofConfig *config, bool start) {
   EMU_ENTER_AS(routine);
   if (!configs().live(config))
@@ -78,6 +93,13 @@ Status change_running(const char *routine, const aclprofConfig *config, bool sta
                 routine);
   }
   profiling().running = start ? config : nullptr;
+  if (start) {
+    uint64_t devices = 0;
+    for (const uint32_t device : config->devices) devices |= uint64_t{1} << device;
+    start_timeline(notes_of(config->what), devices);
+  } else {
+    stop_timeline();
+  }
   return 0;
 }
 
@@ -96,6 +118,9 @@ EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) t
   std::lock_guard<std::mutex> lock(emu::profiling().mutex);
   if (emu::profiling().initialized)
     return fail(ACL_ERROR_PROF_ALREADY_RUN, "aclprofInit: called before.");
+  if (const Status s = emu::make_profile_folder(profilerResultPath, &emu::profiling().folder))
+    return s;
+  emu::take_timeline();  // what tasks noted that outlasted the profile before
   emu::profiling().initialized = true;
   return 0;
 }
@@ -106,9 +131,10 @@ EMU_EXPORT aclError aclprofFinalize(void) try {
   std::lock_guard<std::mutex> lock(emu::profiling().mutex);
   if (!emu::profiling().initialized)
     return fail(ACL_ERROR_PROF_NOT_RUN, "aclprofFinalize: aclprofInit comes first.");
+  emu::stop_timeline();
   emu::profiling().initialized = false;
   emu::profiling().running = nullptr;
-  return 0;
+  return emu::write_profile(emu::profiling().folder, emu::take_timeline());
 }
 EMU_CATCH
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of devices goes: what each stream ran, from when to when, noted while a program
+// profiles (aclprofStart). When nobody profiles, a task costs one read of a flag.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace emu {
+
+struct Stream;
+
+// What is noted; the bits of `start_timeline`.
+constexpr uint32_t kNoteTasks = 1, kNoteOperands = 2, kNoteMemory = 4;
+
+struct TimedTask {
+  const char *what = "";
+  int32_t device = 0, stream = 0;
+  uint32_t task = 0;                  // its number on the stream, or in the graph
+  uint32_t graph = 0;                 // the graph it is a node of; 0 for a task of a stream
+  bool encloses = false;              // its time is that of tasks inside it, which are noted too
+  uint64_t begin_ns = 0, end_ns = 0;  // since 1970
+  uint64_t waited_ns = 0;             // of a collective: for other ranks
+  std::string inputs[3], outputs[3];  // shapes, dtypes, formats
+};
+
+struct TimedMemory {
+  uint64_t at_ns;
+  int32_t device;
+  uint64_t used;  // bytes of the device in use from then on
+};
+
+struct Timeline {
+  std::vector<TimedTask> tasks;
+  std::vector<TimedMemory> memory;
+  uint64_t dropped = 0;  // beyond what is kept
+};
+
+// `devices` has a bit for each device that is looked at.
+void start_timeline(uint32_t notes, uint64_t devices);
+void stop_timeline();
+// What was noted since the last call.
+Timeline take_timeline();
+
+extern std::atomic<uint32_t> g_timeline_notes;
+inline uint32_t timeline_notes() { return g_timeline_notes.load(std::memory_order_relaxed); }
+
+// Notes the task that a thread runs, from construction to destruction.
+class TimedRun {
+ public:
+  TimedRun(const char *what, const Stream &stream, uint32_t task, uint32_t graph) {
+    if (timeline_notes() & kNoteTasks) begin(what, stream, task, graph);
+  }
+  ~TimedRun() {
+    if (entry_) end();
+  }
+  TimedRun(const TimedRun &) = delete;
+  TimedRun &operator=(const TimedRun &) = delete;
+
+  // The task that this thread runs and that is noted with its operands, or null. Its time ends now:
+  // writing operands down is no work of the device.
+  static TimedRun *with_operands();
+  TimedTask &entry() { return *entry_; }
+
+ private:
+  friend class TimedWait;
+  void begin(const char *what, const Stream &stream, uint32_t task, uint32_t graph);
+  void end() noexcept;
+
+  TimedRun *outer_ = nullptr;
+  std::optional<TimedTask> entry_;
+};
+
+// Counts time in which a task waits for other ranks.
+class TimedWait {
+ public:
+  TimedWait();
+  ~TimedWait();
+  TimedWait(const TimedWait &) = delete;
+  TimedWait &operator=(const TimedWait &) = delete;
+
+ private:
+  TimedRun *const run_;
+  uint64_t begin_ns_ = 0;
+};
+
+void note_memory_use(int device, uint64_t used) noexcept;
+
+}  // namespace emu
