@@ -16,6 +16,8 @@ from build_parts.toolchain import BuildError
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "aclnn_py" / "emulator" / "src"
+# Functions over C's own library: they allocate nothing and throw nothing.
+PLAIN_C = "securec"
 
 
 def sources() -> list[Path]:
@@ -48,7 +50,7 @@ def test_every_entry_point_catches_what_is_thrown() -> None:
     missing = {}
     count = 0
     for path in sources():
-        if path.name == "export.h":
+        if path.name == "export.h" or path.parent.name == PLAIN_C:
             continue
         code = code_of(path)
         count += len(re.findall(r"\bEMU_EXPORT\b", code))
