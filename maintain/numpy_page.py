@@ -39,7 +39,7 @@ products of float64, integers and complex numbers are sums of products, which ta
 matrix product of float32. These are refused:
 
 - of float64: `tanh`, `expm1`, `logaddexp`, `logaddexp2`, `linalg.cholesky`;
-- of complex128: `abs` and what needs it (`std`, `var`, `linalg.norm`, `isclose`), `concatenate`;
+- of complex128: `abs` and what needs it (`std`, `var`, `linalg.norm`, `isclose`);
 - of complex numbers: `tanh`, `expm1`, `log1p`, `exp2`, `arcsin`, `arccos`, `arctan`, `cumprod`,
   `linalg.cholesky`, and orderings such as `max`;
 - of uint16, uint32 and uint64: arithmetic.

@@ -12,6 +12,7 @@ import numpy as np
 from aclnn_py import functional
 from aclnn_py.array.operands import (
     along,
+    cat,
     common,
     flat,
     host_integers,
@@ -32,7 +33,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = Non
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     if axis is None:
         tensors, axis = [tensor.reshape(-1) for tensor in tensors], 0
-    joined = functional.cat(tensors, axes_of(axis, tensors[0].ndim)[0])
+    joined = cat(tensors, axes_of(axis, tensors[0].ndim)[0])
     return with_dtype(joined, dtype)
 
 
@@ -77,7 +78,7 @@ def block(arrays: Any) -> Tensor:
         if isinstance(part, list):
             if not part:
                 raise ValueError("List at arrays cannot be empty")
-            return functional.cat([join(item, axis + 1) for item in part], axis)
+            return cat([join(item, axis + 1) for item in part], axis)
         tensor = tensor_of(part, kind, device)
         return tensor.reshape((1,) * (rank - tensor.ndim) + tensor.shape)
 
@@ -128,7 +129,7 @@ def insert(arr: Tensor, obj: Any, values: Any, axis: int | None = None) -> Tenso
         new = new.reshape(-1) if at == arr.ndim - 1 else new
     new = new.broadcast_to(lengths)
     order = sorted(range(len(places)), key=lambda i: places[i])
-    both = functional.cat([functional.contiguous(arr), functional.contiguous(new)], at)
+    both = cat([functional.contiguous(arr), functional.contiguous(new)], at)
     positions: list[int] = list(range(length))
     for count, i in enumerate(order):
         positions.insert(places[i] + count, length + i)

@@ -27,6 +27,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "along",
     "as_bits",
+    "cat",
     "common",
     "device_of",
     "flat",
@@ -137,6 +138,21 @@ def as_bits(tensor: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
     if tensor.dtype_name not in ("complex64", "float64"):
         return move(tensor)
     return move(tensor.view("int64")).view(tensor.dtype_name)
+
+
+def cat(tensors: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors of one dtype joined; what aclnnCat lacks is joined as bits or part by part."""
+    kind = tensors[0].layout.dtype
+    if kind.name == "complex128":
+        parts = (
+            functional.cat([functional.contiguous(part(item, number)) for item in tensors], axis)
+            for number in (0, 1)
+        )
+        return functional.complex(*parts)
+    if kind.name in ("uint16", "uint32", "uint64"):
+        whole = [functional.contiguous(item).view(kind.name[1:]) for item in tensors]
+        return functional.cat(whole, axis).view(kind.name)
+    return functional.cat(tensors, axis)
 
 
 def host_integers(values: Any) -> list[int]:

@@ -14,7 +14,7 @@ from aclnn_py.array.operands import (
     promoted,
 )
 from aclnn_py.array.promotion import cast
-from aclnn_py.array.reduction import axes_of
+from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.searching import (
     flatnonzero,
     lexsort,
@@ -156,6 +156,8 @@ def isin(
     if not row.count:
         found = values != values
         found = found & ~found
+    elif values.dtype.kind == "c":  # aclnnSearchSorted takes none
+        found = reduce("any", values.unsqueeze(-1) == row, -1)
     else:
         ordered = sort(row)
         place = searchsorted(ordered, values).clip(0, row.count - 1)

@@ -13,6 +13,7 @@ from aclnn_py import functional
 from aclnn_py.array.operands import (
     along,
     as_bits,
+    cat,
     device_of,
     host_integers,
     placed,
@@ -348,7 +349,7 @@ def _from_edges(array: Tensor, pairs: Any, mode: str, length: Any) -> Tensor:
                 edge = functional.contiguous(value.broadcast_to(room))
                 parts.insert(0 if end == 0 else len(parts), edge)
         if len(parts) > 1:
-            array = functional.cat(parts, axis)
+            array = cat(parts, axis)
     return functional.contiguous(array)
 
 
@@ -361,7 +362,7 @@ def _constant(array: Tensor, pairs: Any, values: Any) -> Tensor:
             parts.append(functional.contiguous(edge.broadcast_to(lengths)))
         used = [part for part in (parts[0], array, parts[1]) if part.shape[axis]]
         if len(used) > 1 or (used and used[0] is not array):
-            array = functional.cat(used, axis)
+            array = cat(used, axis)
     return functional.contiguous(array)
 
 

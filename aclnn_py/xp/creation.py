@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional
-from aclnn_py.array import creating
+from aclnn_py.array import creating, shaping
 from aclnn_py.array.operands import with_dtype
 from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.tensor import creation, dlpack
@@ -162,12 +162,12 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     """The elements on and below a diagonal, zeros elsewhere."""
-    return functional.tril(_matrices(x), k)
+    return shaping.tril(_matrices(x), k)
 
 
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     """The elements on and above a diagonal, zeros elsewhere."""
-    return functional.triu(_matrices(x), k)
+    return shaping.triu(_matrices(x), k)
 
 
 def _matrices(x: Tensor) -> Tensor:

@@ -204,6 +204,9 @@ MORE = [
 
 # CANN's product takes no dtype of these.
 PRODUCTS = [
+    "np.concatenate([u2, u2])", "np.vstack([u8, u8[0]])", "np.pad(u4, 1)", "np.isin(z, z[0])",
+    "np.concatenate([z.astype(np.complex128), f8 + 0j], 1)",
+    "np.insert(z * (1 + 0j), 1, 2, axis=0)",
     "f4 + [1, 2, 3, 4]", "[1.5, 2, 3, 4] * i4", "f4 == [1, 2, 3, 4]", "np.hypot(f4, (3, 4, 5, 6))",
     "u1v - [[1], [2]]", "np.dot(f4, [1, 2, 3, 4])", "np.inner([1, 2, 3, 4], i4)",
     "np.outer(f4v, [1, 2])",

@@ -121,7 +121,7 @@ def test_functions_and_operators_follow_the_choice(device) -> None:
         ap.ops.inplace_tanh(y)
         np.testing.assert_allclose(y.numpy(), np.tanh(NAMES["x"]), rtol=1e-6)
         z = ap.from_numpy(NAMES["z"])
-        joined = np.concatenate([z, z])
+        joined = ap.functional.cat([z, z], 0)
         assert joined.dtype == np.complex128
         np.testing.assert_allclose(joined.numpy(), np.concatenate([NAMES["z"]] * 2), rtol=1e-6)
 
