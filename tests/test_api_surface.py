@@ -24,7 +24,11 @@ OWN = {"aclnn_py_emulator_contract", "aclnn_py_emulator_take_report"}
 # What programs link and no header here declares with a prototype, each for its reason.
 UNDECLARED = {
     "HcclCommConfigInit",  # its header has a body, for releases without the symbol
-    "drvGetDevNum",  # the driver's; programs declare it themselves
+    # The driver's; programs declare them themselves.
+    "drvGetDevNum",
+    "halHostRegister",
+    "halHostUnregister",
+    "halHostUnregisterEx",
     # A domain's memory: the tool's structures that they take are in no header here.
     "mstxMemHeapRegister",
     "mstxMemHeapUnregister",

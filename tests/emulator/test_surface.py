@@ -21,6 +21,8 @@ REFUSED = ROOT / "aclnn_py" / "emulator" / "src" / "runtime" / "unsupported.inc"
 # Lower-level names that libraries linked with immediate binding ask for; no header has them.
 UNDECLARED = ("rtLaunch", "rtKernelLaunch", "rtDevBinaryRegister", "rtDevBinaryUnRegister")
 NOT_SUPPORTED = 207000
+HCCL_NOT_SUPPORTED = 5
+HCCN_FAILED = 2
 # Sizes that callers can work out.
 ABSENT = ("aclnnMoeDistributeDispatchSetupTeardownCalcOutputSize",)
 
@@ -44,10 +46,16 @@ def declared(folder: str) -> set[str]:
 
 def refusals() -> list[tuple[str, str]]:
     """(kind of answer, name) of each function that is refused."""
-    return re.findall(r'^EMU_(\w+)\("[^"]+", (\w+)\)$', REFUSED.read_text(), re.MULTILINE)
+    return re.findall(r"^EMU_(\w+)\(k\w+, (\w+)\)$", REFUSED.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("folder", ["acl", "mstx"])
+def families() -> list[tuple[str, str]]:
+    """(what the emulator does not have, why) of each family."""
+    text = re.sub(r'"\s+"', "", REFUSED.read_text())
+    return re.findall(r'^EMU_FAMILY\(k\w+, "([^"]+)",\s+"([^"]+)"\)$', text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", ["acl", "mstx", "hccl"])
 def test_what_a_header_declares_exists(library: ctypes.CDLL, folder: str) -> None:
     names = declared(folder)
     assert names
@@ -60,13 +68,18 @@ def test_names_no_header_has(library: ctypes.CDLL) -> None:
 
 def test_what_is_not_supported_says_so(library: ctypes.CDLL) -> None:
     rows = refusals()
-    assert len(rows) > 300
+    assert len(rows) > 400
     assert len({name for _, name in rows}) == len(rows)
+    reasons = families()
     for kind, name in rows:
         function = getattr(library, name)
         library.aclGetRecentErrMsg()
         if kind == "STATUS":
             assert function() == NOT_SUPPORTED, name
+        elif kind == "HCCL":
+            assert function() == HCCL_NOT_SUPPORTED, name
+        elif kind == "HCCN":
+            assert function() == HCCN_FAILED, name
         elif kind == "POINTER":
             function.restype = ctypes.c_void_p
             assert function() is None, name
@@ -80,7 +93,15 @@ def test_what_is_not_supported_says_so(library: ctypes.CDLL) -> None:
             function()
         message = library.aclGetRecentErrMsg()
         assert message is not None, name
-        assert f"{name}: the emulator has no ".encode() in message
+        told = message.decode().partition(": ")[2]  # behind the code of the message
+        assert told in {f"{name}: the emulator has no {a}: {b}." for a, b in reasons}
+
+
+def test_the_page_of_the_emulator_lists_what_it_refuses() -> None:
+    page = (ROOT / "docs" / "emulator.md").read_text()
+    table = page.partition("| The emulator has no | because |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| (.+?) \| (.+?) \|$", table, re.MULTILINE)[1:] == families()
+    assert len(families()) > 30
 
 
 def test_absent_operators_are_absent(library: ctypes.CDLL) -> None:

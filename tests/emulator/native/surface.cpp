@@ -146,6 +146,37 @@ void device_queries() {
   EXPECT(devices(nullptr) == 3);
 }
 
+// Host memory registered through the driver's library is what the runtime takes for registered.
+void driver_memory() {
+  const auto enroll =
+      reinterpret_cast<int (*)(void *, unsigned long long, uint32_t, uint32_t, void **)>(
+          dlsym(RTLD_DEFAULT, "halHostRegister"));
+  const auto drop =
+      reinterpret_cast<int (*)(void *, uint32_t)>(dlsym(RTLD_DEFAULT, "halHostUnregister"));
+  const auto drop_kind = reinterpret_cast<int (*)(void *, uint32_t, uint32_t)>(
+      dlsym(RTLD_DEFAULT, "halHostUnregisterEx"));
+  EXPECT(enroll != nullptr && drop != nullptr && drop_kind != nullptr);
+  std::vector<char> memory(3 * 4096);
+  char *const page = memory.data() + (4096 - reinterpret_cast<uintptr_t>(memory.data()) % 4096);
+  void *seen = nullptr;
+  for (const uint32_t flag : {0u, 1u, 3u}) {
+    EXPECT(enroll(page, 4096, flag, 0, &seen) == 0 && seen != nullptr);
+    aclrtPtrAttributes attributes;
+    EXPECT_OK(aclrtPointerGetAttributes(page, &attributes));
+    EXPECT(attributes.location.type == ACL_MEM_LOCATION_TYPE_HOST);
+    EXPECT_CODE(3, enroll(page, 4096, flag, 0, &seen));  // already
+    EXPECT((flag == 0 ? drop(page, 0) : drop_kind(page, 0, flag)) == 0);
+    EXPECT_CODE(3, drop(page, 0));
+  }
+  EXPECT_CODE(3, enroll(nullptr, 4096, 0, 0, &seen));
+  EXPECT_CODE(3, enroll(page, 0, 0, 0, &seen));
+  EXPECT_CODE(3, enroll(page, 4096, 0, 0, nullptr));
+  EXPECT_CODE(2, enroll(page, 4096, 0, 9999, &seen));
+  EXPECT_CODE(0xfffe, enroll(page, 4096, 2, 0, &seen));
+  EXPECT_CODE(0xfffe, drop_kind(page, 0, 2));
+  EXPECT_CODE(3, drop(nullptr, 0));
+}
+
 void memory_kinds() {
   void *plain = nullptr, *scheduler = nullptr, *base = nullptr, *retained = nullptr;
   EXPECT_OK(aclrtMalloc(&plain, 100, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -470,6 +501,7 @@ int main(int, char **argv) {
   EXPECT_OK(aclrtSetDevice(0));
   graph_callbacks();
   device_queries();
+  driver_memory();
   memory_kinds();
   cache_hints();
   pools();
