@@ -33,6 +33,7 @@ _ASKED_DTYPES = (
 _TOO_MANY_DIMENSIONS = 9
 _INTEGERS = "biulq"
 _POINTERS = "TLSRIFB"
+_LARGE = 2**30  # beyond, a neighbour may not fit the parameter
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ def _other_values(parameter: Parameter, value: Any) -> Iterator[tuple[str, Any]]
             yield "one longer", _dense(value, [shape[0] + 1, *shape[1:]])
         missing = _TOO_MANY_DIMENSIONS - len(shape)
         yield f"{_TOO_MANY_DIMENSIONS} dimensions", _dense(value, [1] * missing + shape)
-    elif parameter.kind in _INTEGERS and type(value) is int:
+    elif parameter.kind in _INTEGERS and type(value) is int and abs(value) < _LARGE:
         yield str(value + 1), value + 1
         if parameter.kind in "bil" or value > 0:
             yield str(value - 1), value - 1
@@ -194,6 +195,9 @@ class _Builder:
         memories, data = [], {}
         for index, (dtype, given) in enumerate(self._contents):
             nbytes = max(view.nbytes for view in self._views if view.memory == index)
+            if not runs:
+                memories.append(Memory(nbytes))  # phase one reads no device memory
+                continue
             name = f"memory {index}"
             filled = given + self._fill(dtype, nbytes)[len(given) :]
             data[name] = filled[:nbytes]

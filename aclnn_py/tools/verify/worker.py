@@ -79,10 +79,16 @@ def _say(results: TextIO, **row: Any) -> None:
 
 
 class _Groups:
-    """Communicators by their number of ranks, made at the first use."""
+    """Communicators by number of ranks and a stream of each device, made at the first use."""
 
     def __init__(self) -> None:
         self._made: dict[int, list[Communicator]] = {}
+        self._streams: dict[int, Stream] = {}
+
+    def stream(self, device: Device) -> Stream:
+        if device.index not in self._streams:
+            self._streams[device.index] = Stream(device)
+        return self._streams[device.index]
 
     def of(self, ranks: int) -> list[Communicator]:
         if ranks not in self._made:
@@ -93,6 +99,8 @@ class _Groups:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for stream in self._streams.values():
+            stream.close()
         for communicators in self._made.values():
             for communicator in communicators:
                 communicator.close()
@@ -134,7 +142,7 @@ def _stored(contents: BinaryIO, memory: Sequence[bytes]) -> list[int]:
 def _outcomes(case: Case, groups: _Groups) -> list[Outcome]:
     """Return the outcome of each rank."""
     if not case.groups:
-        return [_outcome(case, case.call, Device(0))]
+        return [_outcome(case, case.call, groups.stream(Device(0)))]
     communicators = groups.of(case.ranks)
     found: list[Outcome | BaseException] = [RuntimeError("the rank did not end")] * case.ranks
 
@@ -146,7 +154,8 @@ def _outcomes(case: Case, groups: _Groups) -> list[Outcome]:
         }
         try:
             with communicator.device:
-                found[rank] = _outcome(case, case.of(rank, names), communicator.device)
+                stream = groups.stream(communicator.device)
+                found[rank] = _outcome(case, case.of(rank, names), stream)
         except BaseException as error:
             found[rank] = error
 
@@ -163,9 +172,10 @@ def _outcomes(case: Case, groups: _Groups) -> list[Outcome]:
     return outcomes
 
 
-def _outcome(case: Case, call: RecordedCall, device: Device) -> Outcome:
+def _outcome(case: Case, call: RecordedCall, stream: Stream) -> Outcome:
     op = operator_of(call)
-    with device, Stream(device) as stream:
+    device = stream.device
+    with device, stream.use():
         values, buffers, _tensors = arguments_of(
             op, call, lambda name, nbytes: case.data[name][:nbytes], device
         )
