@@ -3,6 +3,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/power_kernels.h"
 
 namespace emu {
 
@@ -72,6 +73,33 @@ EMU_SCALAR_FIRST_OF(RemainderScalarTensor, RemainderOf, kFreeScalars, types::kRe
 
 EMU_FORMULA_XY(Pow, power(x, y))
 EMU_FORMULA_XY(PowOf, power(y, x))
+
+namespace {
+
+const float *floats(const void *block) { return static_cast<const float *>(block); }
+
+void power_block(void *out, const void *const *in, int64_t count, const void *) {
+  power_kernels().powers(floats(in[0]), floats(in[1]), count, static_cast<float *>(out));
+}
+void power_to_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  power_kernels().powers_to(floats(in[0]), *floats(scalars), count, static_cast<float *>(out));
+}
+void power_of_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  power_kernels().powers_of(*floats(scalars), floats(in[0]), count, static_cast<float *>(out));
+}
+
+}  // namespace
+
+template <unsigned kTypes>
+inline constexpr BlockTable block_table<PowFormula, kTypes, 2, 0> =
+    with_floats(make_blocks<PowFormula, kTypes, 2, 0>(), power_block);
+template <unsigned kTypes>
+inline constexpr BlockTable block_table<PowFormula, kTypes, 1, 1> =
+    with_floats(make_blocks<PowFormula, kTypes, 1, 1>(), power_to_block);
+template <unsigned kTypes>
+inline constexpr BlockTable block_table<PowOfFormula, kTypes, 1, 1> =
+    with_floats(make_blocks<PowOfFormula, kTypes, 1, 1>(), power_of_block);
+
 EMU_BINARY_OF(PowTensorTensor, Pow, kKeep, types::kNumber)
 EMU_BINARY_INPLACE_OF(InplacePowTensorTensor, Pow, kKeep, types::kNumber)
 EMU_SCALAR_OF(PowTensorScalar, Pow, kFreeScalars, types::kNumber)
