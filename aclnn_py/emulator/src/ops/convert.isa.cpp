@@ -103,6 +103,12 @@ void load<Half>(const char *memory, int64_t step, int64_t count, void *block) {
   auto *to = static_cast<float *>(block);
   int64_t i = 0;
   if (step == 2) {
+#if defined(__AVX512F__)
+    for (; i + 16 <= count; i += 16) {
+      const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(memory + 2 * i));
+      _mm512_storeu_ps(to + i, _mm512_maskz_cvtph_ps(0xffff, half));
+    }
+#endif
     for (; i + 8 <= count; i += 8) {
       const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i *>(memory + 2 * i));
       _mm256_storeu_ps(to + i, _mm256_cvtph_ps(half));
@@ -120,6 +126,13 @@ void store<Half>(char *memory, int64_t step, int64_t count, const void *block) {
   const auto *from = static_cast<const float *>(block);
   int64_t i = 0;
   if (step == 2) {
+#if defined(__AVX512F__)
+    for (; i + 16 <= count; i += 16) {
+      const __m256i half =
+          _mm512_maskz_cvtps_ph(0xffff, _mm512_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(memory + 2 * i), half);
+    }
+#endif
     for (; i + 8 <= count; i += 8) {
       const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT);
       _mm_storeu_si128(reinterpret_cast<__m128i *>(memory + 2 * i), half);
