@@ -25,6 +25,7 @@ from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.functional.shapes import broadcast
 from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.creation import empty, from_numpy
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["add", "assign", "take"]
@@ -303,15 +304,22 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
     length = tensor.shape[axis]
     if isinstance(item, Tensor):
         _same_device(tensor, item)
+        index = cast(item, dtype_of("int64"))
         if item.count and thread.capture is None:
-            wide = functional.cast(item, "int64")
-            for extreme in (functional.amin(wide), functional.amax(wide)):
-                _checked(extreme.item(), length, axis)
-        return [functional.cast(item, "int64")]
+            for extreme in _extremes(index).numpy().tolist():
+                _checked(extreme, length, axis)
+        return [index]
     if item.size:
         _checked(item.min(), length, axis)
         _checked(item.max(), length, axis)
     return [from_numpy(item.astype(np.int64), device=tensor.device)]
+
+
+def _extremes(index: Tensor) -> Tensor:
+    """The least and the greatest index, in one tensor, so that one copy brings both."""
+    both = empty((2,), "int64", device=index.device)
+    ops.aminmax_all(index, both[:1], both[1:])
+    return both
 
 
 def _indexed_shape(view: Tensor, indices: tuple[Tensor | None, ...]) -> tuple[int, ...]:

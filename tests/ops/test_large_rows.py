@@ -265,3 +265,45 @@ def test_the_correction_of_a_variance_may_leave_nothing_to_divide_by() -> None:
         assert np.isinf(np.var(tensor, ddof=2).numpy()) and np.isinf(np.std(tensor, ddof=3).numpy())
     assert np.var(tensor, ddof=1).numpy() == 0.5
     assert np.var(tensor, ddof=0.5).numpy() == np.float32(0.5 / 1.5)
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16", "int8", "complex64"])
+@pytest.mark.parametrize("width", [1, 3, 64])
+def test_rows_chosen_by_index(kind: str, width: int) -> None:
+    rng = np.random.default_rng(9)
+    x = row_of("float32", 6_000 * width).reshape(6_000, width)
+    if kind == "int8":
+        x = row_of(kind, 6_000 * width).reshape(6_000, width)
+    x = x.astype(kind) if kind != "int8" else x
+    places = rng.integers(-6_000, 6_000, 50_000 // width)
+    tensor, index = ap.from_numpy(x), ap.from_numpy(places)
+    for mine, theirs in [
+        (tensor[index], x[places]),
+        (np.take(tensor, index, 0), np.take(x, places, 0)),
+        (tensor[ap.from_numpy(places.astype(np.int32))], x[places]),
+        (tensor.T[:, index], x.T[:, places]),
+        (tensor[::2][index[:100] // 2], x[::2][places[:100] // 2]),
+        (
+            tensor[index[:100][:, None], index[:50] % width],
+            x[places[:100, None], places[:50] % width],
+        ),
+    ]:
+        np.testing.assert_array_equal(bits_of(mine.numpy()), bits_of(theirs))
+
+
+def test_chosen_rows_may_overwrite_what_they_are_taken_from() -> None:
+    x = row_of("float32", 64_000).reshape(1_000, 64)
+    places = np.random.default_rng(10).integers(0, 1_000, 1_000)
+    tensor, index = ap.from_numpy(x), ap.from_numpy(places)
+    ap.ops.index(tensor, [index], tensor)
+    np.testing.assert_array_equal(bits(tensor.numpy()), bits(x[places]))
+
+
+@pytest.mark.parametrize("wrong", [1_000, -1_001, 2**40])
+@pytest.mark.parametrize("at", [0, 49_999])
+def test_one_wrong_index_among_many_is_refused(wrong: int, at: int) -> None:
+    places = np.zeros(50_000, np.int64)
+    places[at] = wrong
+    tensor = ap.from_numpy(np.ones((1_000, 2), np.float32))
+    with pytest.raises(IndexError, match=str(wrong)):
+        tensor[ap.from_numpy(places)]

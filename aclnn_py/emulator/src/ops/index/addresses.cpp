@@ -56,6 +56,56 @@ bool Addresses::list(int64_t start, int64_t count, char **to, IndexFault &fault)
   return good;
 }
 
+namespace {
+
+// Whether no index of a run is outside [low, high).
+template <class I>
+bool within(const char *data, int64_t offset, int64_t step, int64_t run, int64_t low,
+            int64_t high) {
+  const I *at = reinterpret_cast<const I *>(data) + offset;
+  int outside = 0;
+  for (int64_t i = 0; i < run; ++i) {
+    const int64_t value = at[i * step];
+    outside |= static_cast<int>(value < low) | static_cast<int>(value >= high);
+  }
+  return outside == 0;
+}
+
+// The view without what repeats its elements.
+View each_once(const View &view) {
+  View once = view;
+  once.layout = Layout();
+  for (int d = 0; d < view.layout.rank; ++d) {
+    if (view.layout.stride[d] != 0) once.layout.push(view.layout.shape[d], view.layout.stride[d]);
+  }
+  once.layout = coalesced(once.layout);
+  return once;
+}
+
+}  // namespace
+
+bool Addresses::in_range(IndexFault &fault) const {
+  for (const Axis &axis : axes_) {
+    const View index = each_once(axis.index);
+    const bool wide = index.dtype == ACL_INT64;
+    const int64_t low = axis.negative == Negative::kFromEnd ? -axis.extent : 0;
+    parallel_for(index.count(), 64 * kBlock, [&](int64_t begin, int64_t end) {
+      for_each_run(
+          index.layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
+            if ((wide ? within<int64_t> : within<int32_t>)(index.data, offset, step, run, low,
+                                                           axis.extent))
+              return;
+            for (int64_t i = 0; i < run; ++i, offset += step) {
+              const int64_t value = wide ? reinterpret_cast<const int64_t *>(index.data)[offset]
+                                         : reinterpret_cast<const int32_t *>(index.data)[offset];
+              if (value < low || value >= axis.extent) fault.report(value, axis.extent);
+            }
+          });
+    });
+  }
+  return !fault.found;
+}
+
 int64_t Addresses::fold(Addresses &a, Addresses &b) {
   int64_t unit = 1;
   const auto dense = [&](const Addresses &list, int d) {

@@ -38,6 +38,9 @@ class Addresses {
   // `stride` elements and must be below `extent`.
   void add_index(const View &index, int64_t extent, int64_t stride, Negative negative);
 
+  // Whether all indices are in range; the first that is not is reported.
+  bool in_range(IndexFault &fault) const;
+
   // Addresses of positions [start, start + count), count <= kBlock. False when an index is out of
   // range.
   bool list(int64_t start, int64_t count, char **to, IndexFault &fault) const;

@@ -206,10 +206,17 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
         }
         if (target.count() == 0) return Status{0};
         IndexFault fault;
-        const Snapshot aside(target);
-        copy_addressed(selection.addresses(), Addresses(aside.view()), Order::kFree, fault);
-        if (!fault.found) copy_view(aside.view(), target);
-        return fault.status("aclnnIndex", "indices");
+        const Addresses chosen = selection.addresses();
+        // Nothing is written when an index is wrong.
+        if (!chosen.in_range(fault)) return fault.status("aclnnIndex", "indices");
+        if (target.data == source.data || clash(source, target)) {
+          const Snapshot aside(target);
+          copy_addressed(chosen, Addresses(aside.view()), Order::kFree, fault);
+          copy_view(aside.view(), target);
+        } else {
+          copy_addressed(chosen, Addresses(target), Order::kFree, fault);
+        }
+        return Status{0};
       },
       workspaceSize, executor);
 }
