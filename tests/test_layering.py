@@ -53,6 +53,7 @@ BY_TEXT = {
     "aclnn_py.array.names": "loads a family of NumPy's functions when one of them is called",
     "aclnn_py.late": "leads upwards",
     "aclnn_py.operators.launch.generate": "compiles the launch functions of `ops`",
+    "aclnn_py.tools.cann.pyacl": "asks where the packages lie that a script needs",
     "aclnn_py.xp.info": "answers with the namespace that stands above it",
 }
 # Names that begin with an underscore and are read outside the module that defines them.

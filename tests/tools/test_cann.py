@@ -86,6 +86,27 @@ def test_a_module_of_pybind11(tree: Path, samples: Path) -> None:
     assert library == str({str(tree / "lib64" / "libaclnn_py_emulator.so")})
 
 
+@pytest.mark.parametrize("sample", ["17_pyacl_memory", "18_pyacl_operator", "19_pyacl_streams"])
+def test_a_script_of_pyacl(tree: Path, tmp_path: Path, sample: str) -> None:
+    text = (SAMPLES / f"{sample}.py").read_text()
+    assert "from aclnn_py import acl" in text
+    (tmp_path / "script.py").write_text(text.replace("from aclnn_py import acl", "import acl"))
+    out = in_shell(tree, f"{sys.executable} script.py", tmp_path)
+    assert out.splitlines()[0] == "Ascend910B1" and out.splitlines()[-1] == "ok"
+
+
+@pytest.mark.parametrize("copy", [False, True], ids=["linked", "copied"])
+def test_modules_of_pyacl_are_imported_by_name(copy: bool, tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "cann", release_named("8.5"), copy=copy)
+    (tmp_path / "script.py").write_text(
+        "import acl.rt, acl\nfrom acl.util import bytes_to_ptr\nimport aclnn_py\n"
+        "assert acl.rt is aclnn_py.acl.rt and acl.init() == 0\n"
+        "print(aclnn_py.__file__, aclnn_py.library_info().kind)\n"
+    )
+    out = in_shell(tree, f"{sys.executable} script.py", tmp_path)
+    assert out == f"{tree}/python/aclnn_py/aclnn_py/__init__.py emulator\n"
+
+
 def test_a_plug_in_that_finds_operators_by_name(tree: Path, samples: Path) -> None:
     needs("cmake", "c++")
     build = "cmake -B build > log && cmake --build build >> log"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclnn_py.tools.cann import pyacl
 from aclnn_py.tools.cann.environment import SETENV, set_env
 from aclnn_py.tools.cann.versions import Release
 from aclnn_py.tools.config import include_directory, libraries_directory
@@ -77,6 +78,7 @@ def entries(root: Path, release: Release) -> list[Entry]:
         *_headers(release),
         *_libraries(release),
         *_parts(),
+        *_python(),
     ]
     return sorted(found, key=lambda entry: entry.path)
 
@@ -126,3 +128,11 @@ def _parts() -> Iterator[Entry]:
     yield Link(f"{_OPERATORS}/lib/linux/{platform.machine()}", "lib64")
     yield Link("opp/include", "include")
     yield Link("tools/mstx/include", "include/mstx")
+
+
+def _python() -> Iterator[Entry]:
+    yield Text(pyacl.LOADER, pyacl.loader())
+    for path, source in pyacl.package_files():
+        yield Shipped(path, source)
+    yield Link(f"{pyacl.PACKAGE}/include", "include")
+    yield Link(f"{pyacl.PACKAGE}/lib", "lib64")
