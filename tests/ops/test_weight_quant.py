@@ -251,6 +251,19 @@ def test_weights_below_and_above_the_normal_range(kind: str) -> None:
         assert np.array_equal(out.numpy()[0], exact.astype(np.float16), equal_nan=True), size
 
 
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+@pytest.mark.parametrize("n", [16, 72])
+def test_scales_at_the_end_of_the_range_of_bfloat16(kind: str, n: int) -> None:
+    numbers = np.resize(np.arange(-8, 8), (2, n))
+    x = np.zeros((1, 2), HALVES[1])
+    x[0, 1] = 1
+    for size in (2.0**-126, 2.0**-90, 2.0**120):
+        scale = np.full((1,), size * 1.2421875, HALVES[1])
+        out = hollow((1, n), HALVES[1])
+        third(place(x), stored(numbers, kind), place(scale), out)
+        assert (wide(out.numpy())[0] == rounded_weight(numbers, scale[None], None, 0)[1]).all()
+
+
 @pytest.mark.parametrize("width", [1, 64])
 def test_packed_scales_of_the_weight(width: int) -> None:
     rng = np.random.default_rng(31)

@@ -17,11 +17,6 @@ constexpr int lanes = Vec<float>::lanes;
 inline F load(const float *from) { return *reinterpret_cast<const Loose *>(from); }
 inline void store(F values, float *to) { *reinterpret_cast<Loose *>(to) = values; }
 
-inline int nibble(const uint8_t *b, int64_t i) {
-  const int bits = b[i / 2] >> (i % 2 * 4) & 15;
-  return bits < 8 ? bits : bits - 16;
-}
-
 #if defined(__AVX512F__)
 // The lowest four bits of a lane choose what they stand for.
 inline F meaning_of(__m512i bits) {
@@ -30,86 +25,102 @@ inline F meaning_of(__m512i bits) {
 }
 #endif
 
-// Each storage gives the number of column j, or `vectors` vectors of numbers from column j on. A
-// row holds `depths` depths, the n-th of which is asked for. Numbers come as multiples: times
-// `unit` they are what is stored, and a scale takes the unit in for nothing.
+// Numbers of `bits` bits that lie in words of 32 bits, and their n-th one, times 2^(32 - bits): it
+// stays at the top of the word. No operation here keeps one of the units for products busy, which
+// AVX2 has too few of.
+template <int bits>
+inline F of_words(Vec<int32_t>::type words, int n) {
+  const Vec<int32_t>::type top = words << (32 - bits - bits * n);
+  return __builtin_convertvector(n == 0 ? top : top & -(1 << (32 - bits)), F);
+}
+
+inline Vec<int32_t>::type load_words(const uint8_t *from) {
+  return *reinterpret_cast<const Vec<int32_t>::loose *>(from);
+}
+
+// Each storage gives the number of column j, or `taken` vectors of a block of `vectors` of them,
+// which begins with column j. A row holds `depths` depths, the n-th of which is asked for. Numbers
+// come as multiples: times `unit` they are what is stored, and a scale takes the unit in for
+// nothing. `together` vectors have registers for the sums of that many rows.
 struct Bytes {
-  static constexpr int vectors = 1, depths = 1;
-  static constexpr float unit[vectors] = {1};
-  static float one(const uint8_t *row, int64_t j, int64_t) { return static_cast<int8_t>(row[j]); }
-  static void run(const uint8_t *row, int64_t j, int64_t, F (&to)[vectors]) {
+  static constexpr int vectors = 1, depths = 1, bits = 8;
+  static constexpr float unit = 1;
+  static constexpr int together(int) { return vectors; }
+  template <int taken>
+  static void run(const uint8_t *row, int64_t j, int, int, F (&to)[taken]) {
     to[0] = lanes_of<WideByte<int8_t>>(reinterpret_cast<const int8_t *>(row) + j);
   }
 };
 
 // A vector of the lower halves, then one of the upper halves.
 struct Halves {
-  static constexpr int vectors = 2, depths = 1;
-  static float one(const uint8_t *row, int64_t j, int64_t) {
-    return static_cast<float>(nibble(row, j));
-  }
+  static constexpr int vectors = 2, depths = 1, bits = 4;
+  static constexpr float unit = 1;
+  static constexpr int together(int) { return vectors; }
+  template <int taken>
+  static void run(const uint8_t *row, int64_t j, int, int, F (&to)[taken]) {
 #if defined(__AVX512F__)
-  static constexpr float unit[vectors] = {1, 1};
-  static void run(const uint8_t *row, int64_t j, int64_t, F (&to)[vectors]) {
     constexpr __mmask16 all = 0xffff;
     const __m512i bytes = _mm512_maskz_cvtepu8_epi32(
         all, _mm_loadu_si128(reinterpret_cast<const __m128i *>(row + j / 2)));
     to[0] = meaning_of(bytes);
     to[1] = meaning_of(_mm512_maskz_srli_epi32(all, bytes, 4));
-  }
-#elif defined(__AVX2__)
-  static constexpr float unit[vectors] = {0x1p-28f, 0x1p-4f};
-  static void run(const uint8_t *row, int64_t j, int64_t, F (&to)[vectors]) {
-    const __m256i bytes =
-        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(row + j / 2)));
-    to[0] = (F)_mm256_cvtepi32_ps(_mm256_slli_epi32(bytes, 28));
-    to[1] = (F)_mm256_cvtepi32_ps(_mm256_and_si256(bytes, _mm256_set1_epi32(~15)));
-  }
 #else
-  static constexpr float unit[vectors] = {1, 1};
-  static void run(const uint8_t *row, int64_t j, int64_t, F (&to)[vectors]) {
     F low{}, high{};
     for (int i = 0; i < lanes; ++i) {
-      low[i] = one(row, j + 2 * i, 0);
-      high[i] = one(row, j + 2 * i + 1, 0);
+      const uint8_t both = row[j / 2 + i];
+      low[i] = static_cast<float>(static_cast<int8_t>(both << 4) >> 4);
+      high[i] = static_cast<float>(static_cast<int8_t>(both) >> 4);
     }
     to[0] = low;
     to[1] = high;
-  }
 #endif
+  }
 };
 
+// A row is read as words: vector v has the v-th number of each word.
+template <int width>
+struct Columns {
+  static constexpr int bits = width, vectors = 32 / bits, depths = 1;
+  static constexpr float unit = 1.0f / (1u << (32 - bits));
+  static constexpr int together(int rows) { return rows == 1 && bits == 8 ? 4 : rows <= 2 ? 2 : 1; }
+  template <int taken>
+  static void run(const uint8_t *row, int64_t j, int v, int, F (&to)[taken]) {
+    const auto words = load_words(row + j * bits / 8);
+#pragma GCC unroll 4
+    for (int i = 0; i < taken; ++i) to[i] = of_words<bits>(words, v + i);
+  }
+};
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+using StoredBytes = Columns<8>;
+using StoredHalves = Columns<4>;
+#else
+using StoredBytes = Bytes;
+using StoredHalves = Halves;
+#endif
+
 // A word of 32 bits for each column, with the numbers of its next depths.
-template <int bits>
+template <int width>
 struct Words {
-  static constexpr int vectors = 1, depths = 32 / bits;
-  static int32_t word(const uint8_t *row, int64_t j) {
-    int32_t value;
-    memcpy(&value, row + j * static_cast<int64_t>(sizeof value), sizeof value);
-    return value;
-  }
-  static float one(const uint8_t *row, int64_t j, int64_t n) {
-    const auto top = static_cast<uint32_t>(word(row, j)) << (32 - bits * (n + 1));
-    return static_cast<float>(static_cast<int32_t>(top) >> (32 - bits));
-  }
+  static constexpr int bits = width, vectors = 1, depths = 32 / bits;
 #if defined(__AVX512F__)
   static constexpr bool chosen = bits == 4;  // by a permutation
 #else
   static constexpr bool chosen = false;
 #endif
-  static constexpr float unit[vectors] = {chosen ? 1 : bits == 4 ? 0x1p-28f : 0x1p-24f};
-  static void run(const uint8_t *row, int64_t j, int64_t n, F (&to)[vectors]) {
-    typedef Vec<int32_t>::type I;
-    const int shift = static_cast<int>(bits * n);
-    const I words = *reinterpret_cast<const Vec<int32_t>::loose *>(row + 4 * j);
+  static constexpr float unit = chosen ? 1 : 1.0f / (1u << (32 - bits));
+  static constexpr int together(int) { return vectors; }
+  template <int taken>
+  static void run(const uint8_t *row, int64_t j, int, int n, F (&to)[taken]) {
+    const auto words = load_words(row + 4 * j);
 #if defined(__AVX512F__)
     if constexpr (chosen) {
-      to[0] = meaning_of((__m512i)(words >> shift));
+      to[0] = meaning_of((__m512i)(words >> bits * n));
       return;
     }
 #endif
-    const I top = words << (32 - bits - shift);
-    to[0] = __builtin_convertvector(n == 0 ? top : top & -(1 << (32 - bits)), F);
+    to[0] = of_words<bits>(words, n);
   }
 };
 
@@ -118,6 +129,7 @@ struct Words {
 // for what is behind the last bit of the kind. `least` is where the kind's own steps end; no
 // multiple of a number times a scale from `lowest` on is below the normal range of float32.
 struct Float16 {
+  using Kind = Half;
   static constexpr float factor = 1.5f * 8192, split = 8192, least = 0x1p-14f, limit = 65504;
   static constexpr float lowest = least;
   static uint16_t bits(float v) {
@@ -136,6 +148,7 @@ struct Float16 {
   static float rounded(float v) { return float16_to_float(bits(v)); }
 };
 struct Bfloat16 {
+  using Kind = Brain;
   static constexpr float factor = 1.5f * 65536, split = 65536, least = 0x1p-126f, limit = 0x1p100f;
   static constexpr float lowest = 0x1p-90f;
   static uint16_t bits(float v) {
@@ -162,7 +175,7 @@ inline F rounded_tame(F v) {
 }
 
 template <class R>
-F rounded_any(F v) {
+[[gnu::noinline]] F rounded_any(F v) {
   for (int i = 0; i < lanes; ++i) v[i] = R::rounded(v[i]);
   return v;
 }
@@ -203,91 +216,13 @@ inline F weights_of(F numbers, F scale, F shift) {
 #endif
 }
 
-// The weights of numbers of storage S, vector `v` of a block. What scale and shift are, `prepare`
-// says.
+// The weights of numbers of storage S. What scale and shift are, `prepare` says.
 template <class S, class R, WeightRange range>
-inline F rounded_weights(F numbers, int v, F scale, F shift) {
+inline F rounded_weights(F numbers, F scale, F shift) {
   if constexpr (range == WeightRange::exact) return rounded_exact(numbers, scale, shift);
-  const F weights = weights_of(S::unit[v] == 1 ? numbers : numbers * S::unit[v], scale, shift);
-  if constexpr (range == WeightRange::tame) return rounded_tame<R>(weights);
-  return rounded_any<R>(weights);
-}
-
-// The same of one number, for a column outside full blocks.
-template <class R, WeightRange range>
-inline float rounded_weight(float number, float scale, float shift) {
-  if constexpr (range == WeightRange::exact)
-    return R::rounded(weight_of(number, scale * (1 / R::split), 0));
-  return R::rounded(weight_of(number, scale, shift));
-}
-
-// Column j of those of the lower halves comes from column 2 * j, and so on, block by block.
-inline void in_halves(float *values, int64_t count) {
-  constexpr int block = Halves::vectors * lanes;
-  for (int64_t j = 0; j + block <= count; j += block) {
-#if defined(__AVX512F__)
-    const __m512 low = _mm512_loadu_ps(values + j), high = _mm512_loadu_ps(values + j + lanes);
-    const __m512i even =
-                      _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0),
-                  odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    _mm512_storeu_ps(values + j, _mm512_permutex2var_ps(low, even, high));
-    _mm512_storeu_ps(values + j + lanes, _mm512_permutex2var_ps(low, odd, high));
-#elif defined(__AVX2__)
-    const __m256 low = _mm256_loadu_ps(values + j), high = _mm256_loadu_ps(values + j + lanes);
-    const auto in_order = [](__m256 pairs) {  // two of the first, two of the second, and again
-      return (__m256)_mm256_permute4x64_epi64((__m256i)pairs, 0xd8);
-    };
-    _mm256_storeu_ps(values + j, in_order(_mm256_shuffle_ps(low, high, 0x88)));
-    _mm256_storeu_ps(values + j + lanes, in_order(_mm256_shuffle_ps(low, high, 0xdd)));
-#else
-    float from[block];
-    memcpy(from, values + j, sizeof from);
-    for (int i = 0; i < lanes; ++i) values[j + i] = from[2 * i];
-    for (int i = 0; i < lanes; ++i) values[j + lanes + i] = from[2 * i + 1];
-#endif
-  }
-}
-
-// What `rounded_exact` multiplies by takes the place of scales and shifts.
-template <class S, class R>
-void prepare_exact(float *scale, float *shift, int64_t count) {
-  constexpr int block = S::vectors * lanes;
-  int64_t j = 0;
-  for (; j + block <= count; j += block)
-    for (int v = 0; v < S::vectors; ++v) {
-      const F split = load(scale + j + v * lanes) * (S::unit[v] * R::split);
-      store(load(scale + j + v * lanes) * (S::unit[v] * (R::split + 1)), shift + j + v * lanes);
-      store(split, scale + j + v * lanes);
-    }
-  for (; j < count; ++j) scale[j] *= R::split;
-}
-
-// One pass: the tables of a group are as long as its rows.
-template <class S, class R>
-WeightRange prepare(float *scale, float *shift, int64_t count, bool shifted, bool same_kind) {
-  int32_t wild = 0, small = 0;
-  if (!shifted) {
-    for (int64_t j = 0; j < count; ++j) {
-      const float size = __builtin_fabsf(scale[j]);
-      wild |= 128 * size < R::limit ? 0 : 1;
-      small |= size >= R::lowest ? 0 : 1;
-    }
-  } else {
-    for (int64_t j = 0; j < count; ++j) {
-      shift[j] = shift[j] == 0 ? 0 : shift[j] * scale[j];
-      wild |= 128 * __builtin_fabsf(scale[j]) + __builtin_fabsf(shift[j]) < R::limit ? 0 : 1;
-    }
-  }
-  if constexpr (S::vectors > 1) {
-    in_halves(scale, count);
-    if (shifted) in_halves(shift, count);
-  }
-  if (!shifted && same_kind && !wild && !small) {
-    prepare_exact<S, R>(scale, shift, count);
-    return WeightRange::exact;
-  }
-  if (!shifted) memset(shift, 0, static_cast<size_t>(count) * sizeof(float));
-  return wild ? WeightRange::any : WeightRange::tame;
+  if constexpr (range == WeightRange::tame)
+    return rounded_tame<R>(weights_of(numbers, scale, shift));
+  return rounded_any<R>(weights_of(S::unit == 1 ? numbers : numbers * S::unit, scale, shift));
 }
 
 }  // namespace

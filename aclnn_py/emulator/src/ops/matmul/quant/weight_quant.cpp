@@ -64,6 +64,11 @@ void GroupTable::read(int64_t group, int64_t first, int64_t count, float *to) co
   }
 }
 
+const uint16_t *GroupTable::stored(int64_t group, int64_t first) const {
+  if (column_ != 1 || item_size(view_.dtype) != 2) return nullptr;
+  return reinterpret_cast<const uint16_t *>(view_.data) + group * group_ + first;
+}
+
 void GroupTable::await(int64_t group, int64_t first, int64_t count) const {
   if (group_ == 0 || column_ != 1) return;
   constexpr int64_t line = 64;

@@ -19,6 +19,8 @@ class GroupTable {
   bool zero() const { return view_.data == nullptr; }
   aclDataType dtype() const { return view_.dtype; }
   void read(int64_t group, int64_t first, int64_t count, float *to) const;
+  // The values as they are stored, where neighbours of 16 bits are; null where they are not.
+  const uint16_t *stored(int64_t group, int64_t first) const;
   // Asks for the memory that `read` will need; the group may be one that does not exist.
   void await(int64_t group, int64_t first, int64_t count) const;
 

@@ -78,7 +78,7 @@ bool find_places(const QuantisedWeight &w, Places *places) {
   if (m.dtype == ACL_INT4) places->data += w.tensor->offset / 2;
   const bool one = (across ? w.rows : w.cols) == 1;
   return (m.dtype == ACL_INT32 || w.tensor->offset % 2 == 0) && (one || far.stride % 2 == 0) &&
-         near.block % weight_streams().block == 0 && near.block_stride % 2 == 0;
+         near.block % 2 == 0 && near.block_stride % 2 == 0;
 }
 
 class StreamedWeight {
@@ -159,7 +159,7 @@ class StreamedWeight {
           for (int64_t j = 0; j < count; j += piece) {
             float ordered[piece];
             const int64_t n = std::min(piece, count - j);
-            sink_.accept(i, col + j, n, in_order(totals + i * block + j, j, n, count, ordered));
+            sink_.accept(i, col + j, n, in_order(totals + i * block + j, n, ordered));
           }
       }
     });
@@ -203,10 +203,13 @@ class StreamedWeight {
     for (int64_t p = begin, next; p < end; p = next) {
       const int64_t group = w_.group_size > 0 ? p / w_.group_size : 0;
       next = w_.group_size > 0 ? std::min((group + 1) * w_.group_size, end) : end;
-      w_.scale.read(group, col, count, scale);
-      if (shifted) w_.offset.read(group, col, count, shift);
-      const WeightRange range =
-          streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
+      const uint16_t *stored = same_kind && !shifted ? w_.scale.stored(group, col) : nullptr;
+      WeightRange range = WeightRange::exact;
+      if (!stored || !streams.prepare_exact[storage][rounding](stored, scale, shift, count)) {
+        w_.scale.read(group, col, count, scale);
+        if (shifted) w_.offset.read(group, col, count, shift);
+        range = streams.prepare[storage][rounding](scale, shift, count, shifted, same_kind);
+      }
       w_.scale.await(group + 1, col, count);
       const int64_t together = staged_ || turn(0) == rows_ ? next - p : depths_of_a_turn;
       for (int64_t q = p; q < next; q += together) {
@@ -267,24 +270,23 @@ class StreamedWeight {
     for (int64_t i = 0; i < rows_; ++i) {
       const float *from = partial + i * cols + col;
       std::copy_n(from, count, sums);
-      for (int64_t s = 1; s < steps; ++s) {
-        from += rows_ * cols;
-        for (int64_t j = 0; j < count; ++j) sums[j] += from[j];
-      }
-      sink_.accept(i, origin + col, count, in_order(sums, col, count, cols, ordered));
+      for (int64_t s = 1; s < steps; ++s)
+        gemm_kernels().add(sums, from + s * rows_ * cols, sums, count);
+      sink_.accept(i, origin + col, count, in_order(sums, count, ordered));
     }
   }
 
-  // The sums of a piece with its columns as they stand in the weight.
-  const float *in_order(const float *sums, int64_t col, int64_t count, int64_t cols,
-                        float *ordered) const {
-    if (storage_ != WeightStorage::halves) return sums;
-    const int64_t block = weight_streams().block,
-                  full = std::min(count, cols / block * block - col);
-    for (int64_t j = 0; j < count; ++j) {
-      const int64_t r = j % block;
-      ordered[j] = sums[j < full ? j - r + r % 2 * (block / 2) + r / 2 : j];
-    }
+  // The sums of a piece with its columns as they stand in the weight. A piece has whole blocks but
+  // for the last of all columns.
+  const float *in_order(const float *sums, int64_t count, float *ordered) const {
+    const int64_t vectors = weight_streams().vectors[static_cast<int>(storage_)],
+                  lanes = weight_streams().lanes, block = vectors * lanes;
+    if (vectors == 1) return sums;
+    int64_t j = 0;
+    for (; j + block <= count; j += block)
+      for (int64_t v = 0; v < vectors; ++v)
+        for (int64_t i = 0; i < lanes; ++i) ordered[j + i * vectors + v] = sums[j + v * lanes + i];
+    std::copy(sums + j, sums + count, ordered + j);
     return ordered;
   }
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "ops/matmul/quant/weight_numbers.isa.h"
+#include "ops/matmul/quant/weight_scales.isa.h"
 #include "ops/matmul/quant/weight_turn.isa.h"
 
 namespace emu {
@@ -14,10 +14,10 @@ namespace EMU_ISA_NS {
 namespace {
 
 // Adds the products of `deep` depths from `begin` on, one or an even number of them, to the sums of
-// all columns.
+// all columns, which fill blocks.
 template <class S, class R, WeightRange range, int rows, int deep>
 void add_depths(const WeightStream &s, int64_t begin) {
-  constexpr int vectors = S::vectors, line = 64;
+  constexpr int vectors = S::vectors, together = S::together(rows), line = 64;
   constexpr int read = deep > S::depths ? deep / S::depths : 1;  // rows of the weight
   const WeightBlock &w = s.weight;
   const bool add = s.add || begin > 0;
@@ -25,58 +25,52 @@ void add_depths(const WeightStream &s, int64_t begin) {
   memcpy(factors, s.a + begin * rows, sizeof factors);
   const uint8_t *row[read];
   for (int i = 0; i < read; ++i) row[i] = w.b + (begin / S::depths + i) * w.step;
-  const int64_t place = deep < S::depths ? begin % S::depths : 0;  // of the first depth in its row
+  const int place = deep < S::depths ? static_cast<int>(begin % S::depths) : 0;  // in its row
   // The rows that come next are asked for one after the other, as memory has them: the processor
   // foresees long pieces only. Words were made from memory just now.
   constexpr bool awaits = deep > 1 && S::depths == 1;
+  constexpr int read_bytes = deep * vectors * lanes * S::bits / 8;
   const uint8_t *next = w.b + (begin + deep) * w.step;
-  const int64_t row_bytes = w.columns / vectors;
-  int64_t j = 0, at = 0;
-  for (; j + vectors * lanes <= w.columns; j += vectors * lanes) {
+  const int64_t columns = w.columns, row_bytes = columns * S::bits / 8, stride = s.sums_stride;
+  const float *scale = w.scale, *shift = w.shift;
+  float *sums = s.sums;
+  for (int64_t j = 0, at = 0; j < columns; j += vectors * lanes) {
     if constexpr (awaits) {
 #pragma GCC unroll 4
-      for (int i = 0; i < deep * lanes / line; ++i) __builtin_prefetch(next + at + i * line);
-      at += deep * lanes;
+      for (int i = 0; i < read_bytes; i += line) __builtin_prefetch(next + at + i);
+      at += read_bytes;
       if (at >= row_bytes) {
         at -= row_bytes;
         next += w.step;
       }
     }
-    F scale[vectors], shift[vectors], sum[rows][vectors] = {};
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) {
-      scale[v] = load(w.scale + j + v * lanes);
-      shift[v] = load(w.shift + j + v * lanes);
+#pragma GCC unroll 4
+    for (int first = 0; first < vectors; first += together) {
+      const int64_t column = j + first * lanes;
+      F sum[rows][together] = {};
+      if (add)
+#pragma GCC unroll 4
+        for (int v = 0; v < together; ++v)
 #pragma GCC unroll 16
-      for (int i = 0; i < rows && add; ++i)
-        sum[i][v] = load(s.sums + i * s.sums_stride + j + v * lanes);
-    }
+          for (int i = 0; i < rows; ++i) sum[i][v] = load(sums + i * stride + column + v * lanes);
 #pragma GCC unroll 16
-    for (int n = 0; n < deep; ++n) {
-      const int p = deep > 1 ? n ^ 1 : n;  // the order of the general product
-      F numbers[vectors];
-      S::run(row[p / S::depths], j, place + p % S::depths, numbers);
-#pragma GCC unroll 2
-      for (int v = 0; v < vectors; ++v) {
-        const F weights = rounded_weights<S, R, range>(numbers[v], v, scale[v], shift[v]);
-#pragma GCC unroll 16
-        for (int i = 0; i < rows; ++i) sum[i][v] += factors[p * rows + i] * weights;
-      }
-    }
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v)
-#pragma GCC unroll 16
-      for (int i = 0; i < rows; ++i) store(sum[i][v], s.sums + i * s.sums_stride + j + v * lanes);
-  }
-  for (; j < w.columns; ++j) {
-    for (int i = 0; i < rows; ++i) {
-      float sum = add ? s.sums[i * s.sums_stride + j] : 0.0f;
       for (int n = 0; n < deep; ++n) {
-        const int p = deep > 1 ? n ^ 1 : n;
-        const float number = S::one(row[p / S::depths], j, place + p % S::depths);
-        sum += factors[p * rows + i] * rounded_weight<R, range>(number, w.scale[j], w.shift[j]);
+        const int p = deep > 1 ? n ^ 1 : n;  // the order of the general product
+        F numbers[together];
+        S::run(row[p / S::depths], j, first, place + p % S::depths, numbers);
+#pragma GCC unroll 4
+        for (int v = 0; v < together; ++v) {
+          const int64_t of = column + v * lanes;
+          const F weights =
+              rounded_weights<S, R, range>(numbers[v], load(scale + of), load(shift + of));
+#pragma GCC unroll 16
+          for (int i = 0; i < rows; ++i) sum[i][v] += factors[p * rows + i] * weights;
+        }
       }
-      s.sums[i * s.sums_stride + j] = sum;
+#pragma GCC unroll 4
+      for (int v = 0; v < together; ++v)
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) store(sum[i][v], sums + i * stride + column + v * lanes);
     }
   }
 }
@@ -94,12 +88,49 @@ void across_range(const WeightStream &s) {
 }
 
 template <class S, class R, int rows>
-void across(const WeightStream &s) {
+void across_blocks(const WeightStream &s) {
   switch (s.weight.range) {
     case WeightRange::exact: return across_range<S, R, WeightRange::exact, rows>(s);
     case WeightRange::tame: return across_range<S, R, WeightRange::tame, rows>(s);
     case WeightRange::any: return across_range<S, R, WeightRange::any, rows>(s);
   }
+}
+
+// The columns from `begin` on, too few for a block, in a copy that has as many.
+template <class S, class R, int rows>
+void across_rest(const WeightStream &s, int64_t begin) {
+  constexpr int block = S::vectors * lanes;
+  constexpr int64_t bits = S::depths > 1 ? 32 : S::bits, deepest = 32;  // depths of a copy
+  const auto count = static_cast<int>(s.weight.columns - begin);
+  const auto place = [](int i) { return i % S::vectors * lanes + i / S::vectors; };
+  float sums[rows * block] = {};
+  for (int i = 0; i < rows && s.add; ++i)
+    for (int j = 0; j < count; ++j)
+      sums[i * block + place(j)] = s.sums[i * s.sums_stride + begin + j];
+  uint8_t tile[deepest / S::depths * block * bits / 8] = {};
+  for (int64_t p = 0; p < s.weight.depth; p += deepest) {
+    const int64_t depth = s.weight.depth - p < deepest ? s.weight.depth - p : deepest;
+    for (int64_t i = 0; i * S::depths < depth; ++i)
+      memcpy(tile + i * block * bits / 8,
+             s.weight.b + (p / S::depths + i) * s.weight.step + begin * bits / 8,
+             static_cast<size_t>((count * bits + 7) / 8));
+    const WeightBlock copy{tile,          block * bits / 8,       block,
+                           depth,         s.weight.scale + begin, s.weight.shift + begin,
+                           s.weight.range};
+    across_blocks<S, R, rows>({copy, s.a + p * rows, sums, block, s.add || p > 0});
+  }
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < count; ++j)
+      s.sums[i * s.sums_stride + begin + j] = sums[i * block + place(j)];
+}
+
+template <class S, class R, int rows>
+void across(const WeightStream &s) {
+  constexpr int64_t block = S::vectors * lanes;
+  WeightStream whole = s;
+  whole.weight.columns = s.weight.columns / block * block;
+  if (whole.weight.columns > 0) across_blocks<S, R, rows>(whole);
+  if (whole.weight.columns < s.weight.columns) across_rest<S, R, rows>(s, whole.weight.columns);
 }
 
 template <class R>
@@ -110,7 +141,7 @@ void dequantise(const int8_t *numbers, int64_t count, const float *scale, const 
 
 // As many rows as there are registers for their sums.
 template <class S>
-constexpr int most_rows = vector_bytes == 64 || S::vectors == 1 ? 8 : 4;
+constexpr int most_rows = vector_bytes == 64 || S::together(8) == 1 ? 8 : 4;
 
 template <class S, class R, int... less_one>
 constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRounding rounding,
@@ -119,14 +150,16 @@ constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRoundin
   ((streams->across[s][r][less_one] = across<S, R, less_one + 1>), ...);
   streams->across[s][r][most_rows<S> - 1] = across<S, R, most_rows<S>>;
   streams->rows[s] = most_rows<S>;
+  streams->vectors[s] = S::vectors;
   streams->prepare[s][r] = prepare<S, R>;
+  streams->prepare_exact[s][r] = prepare_exact<S, R>;
 }
 
 template <class R>
 constexpr void fill_kind(WeightStreams *streams, WeightRounding rounding) {
   const std::make_integer_sequence<int, any_streamed_rows> heights;
-  fill<Bytes, R>(streams, WeightStorage::bytes, rounding, heights);
-  fill<Halves, R>(streams, WeightStorage::halves, rounding, heights);
+  fill<StoredBytes, R>(streams, WeightStorage::bytes, rounding, heights);
+  fill<StoredHalves, R>(streams, WeightStorage::halves, rounding, heights);
   fill<Words<8>, R>(streams, WeightStorage::words_of_bytes, rounding, heights);
   fill<Words<4>, R>(streams, WeightStorage::words_of_halves, rounding, heights);
   streams->dequantise[static_cast<int>(rounding)] = dequantise<R>;
@@ -134,7 +167,7 @@ constexpr void fill_kind(WeightStreams *streams, WeightRounding rounding) {
 
 constexpr WeightStreams make_streams() {
   WeightStreams streams{};
-  streams.block = Halves::vectors * lanes;
+  streams.lanes = lanes;
   fill_kind<Float16>(&streams, WeightRounding::float16);
   fill_kind<Bfloat16>(&streams, WeightRounding::bfloat16);
   streams.turn[static_cast<int>(WeightStorage::bytes)] = turn<8>;

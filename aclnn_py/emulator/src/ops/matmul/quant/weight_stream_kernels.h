@@ -30,7 +30,7 @@ struct WeightBlock {
   const uint8_t *b;  // depth 0 of the first column
   int64_t step;      // bytes from one row to the next
   int64_t columns, depth;
-  const float *scale, *shift;  // as `prepare` left them
+  const float *scale, *shift;  // as `prepare` left them, for full blocks
   WeightRange range;           // as `prepare` says
 };
 
@@ -45,9 +45,10 @@ struct WeightStream {
 using WeightStreamFn = void (*)(const WeightStream &);
 
 struct WeightStreams {
-  // In storage `halves` the columns of each full block of this many stand in the order of their
-  // halves: those of the lower ones, then those of the upper ones.
-  int64_t block;
+  // The sums of a full block of `vectors` vectors stand in this order: column i of the block is in
+  // vector i % vectors. Columns that fill no block stand as they are.
+  int lanes;
+  int vectors[static_cast<int>(WeightStorage::count)];
   int rows[static_cast<int>(WeightStorage::count)];
   // by rows - 1
   WeightStreamFn across[static_cast<int>(WeightStorage::count)]
@@ -59,6 +60,11 @@ struct WeightStreams {
   WeightRange (
       *prepare[static_cast<int>(WeightStorage::count)][static_cast<int>(WeightRounding::count)])(
       float *scale, float *shift, int64_t count, bool shifted, bool same_kind);
+  // The same for scales that are values of that kind, given as its bits, and no offsets; false
+  // where the range is not `exact`.
+  bool (*prepare_exact[static_cast<int>(WeightStorage::count)]
+                      [static_cast<int>(WeightRounding::count)])(const uint16_t *bits, float *scale,
+                                                                 float *shift, int64_t count);
   // Depths of `columns`, which lie `step` bytes apart, become rows of words that are `row_step`
   // bytes apart. What lies `ahead` bytes further in each column is asked for.
   void (*turn[stored_forms])(const uint8_t *from, int64_t step, int64_t columns, int64_t depth,
