@@ -32,6 +32,11 @@ is refused: copy it with `ap.from_numpy`. Where a function takes a list beside a
 bins, weights, choices, values to insert) it takes an array on the host too, and copies it to the
 device. Nothing else is copied.
 
+To type checkers operators and methods of a tensor, `ap.functional` and `ap.xp` give tensors. The
+functions of `np` are typed by NumPy, whose stubs say `Any` or an array: say `y: ap.Tensor = np.sum(x)`
+where they say `Any`, and use a method or `ap.xp` elsewhere. Notebooks show a vector or a matrix as a
+table.
+
 ## Dtypes
 
 CANN's operators decide about dtypes. What one lacks, several others give where they can: matrix

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from aclnn_py.array.shaping import diagonal, repeat, trace
     from aclnn_py.array.statistics import ptp
     from aclnn_py.array.storing import put
-    from aclnn_py.array.text import text_of
+    from aclnn_py.array.text import html_of, text_of
     from aclnn_py.array.ufuncs import evaluate
 
 # Function -> the module that defines it, and its name there where that is another.
@@ -66,6 +66,7 @@ _HOMES = {
     "diagonal": "shaping",
     "dot": "linear",
     "evaluate": "ufuncs",
+    "html_of": "text",
     "imag": "mathematics",
     "index": "indexing.take",
     "joined": "creating",
@@ -102,6 +103,7 @@ __all__ = [
     "dot",
     "evaluate",
     "full_like",
+    "html_of",
     "imag",
     "index",
     "joined",

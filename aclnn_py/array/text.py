@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a tensor: values, shape, dtype and device."""
+"""The text of a tensor, and its table in notebooks: values, shape, dtype and device."""
 
 from __future__ import annotations
 
+from html import escape
 from itertools import product
 from typing import Any
 
@@ -13,7 +14,7 @@ from aclnn_py.errors import AclnnPyError
 from aclnn_py.tensor.formats import is_blocked
 from aclnn_py.tensor.tensor import Tensor, description
 
-__all__ = ["text_of"]
+__all__ = ["html_of", "text_of"]
 
 # Above it only the edges are copied to the host and shown, as NumPy's printing does.
 _THRESHOLD = 1000
@@ -40,6 +41,30 @@ def text_of(tensor: Tensor) -> str:
         edgeitems=_EDGE,
     )
     return f"Tensor({text}, {described})"
+
+
+def html_of(tensor: Tensor) -> str:
+    """The table that notebooks show; what is no row or matrix is shown as text."""
+    readable = not tensor.closed and not is_blocked(tensor.format)
+    if not readable or tensor.ndim not in (1, 2) or not tensor.count:
+        return f"<pre>{escape(text_of(tensor))}</pre>"
+    try:
+        values = _edges(tensor)
+    except AclnnPyError:
+        return f"<pre>{escape(text_of(tensor))}</pre>"
+    grid = np.atleast_2d(values)
+    row_gap, column_gap = (n > 2 * _EDGE for n in (1, *tensor.shape)[-2:])
+    rows = []
+    for i, row in enumerate(grid):
+        if row_gap and i == _EDGE:
+            cells = ["\u22ee"] * len(row)
+        else:
+            cells = [escape(np.array2string(item)) for item in row]
+            if column_gap:
+                cells[_EDGE] = "\u2026"
+        rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    caption = f"<caption>Tensor, {escape(description(tensor))}</caption>"
+    return f"<table>{caption}{''.join(rows)}</table>"
 
 
 def _edges(tensor: Tensor) -> npt.NDArray[Any]:

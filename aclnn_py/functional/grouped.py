@@ -31,7 +31,7 @@ def gmm(
     group_list: GroupList | None = None,
     group_type: int = 0,
     gemm_fusion: bool = False,
-    original_weight: Any = None,
+    original_weight: object = None,
     stream: Stream | None = None,
 ) -> Tensor:
     """Multiply each group of rows of ``x`` by its own matrix of ``weight``.
@@ -100,7 +100,7 @@ def gmm_v2(
     group_list: Tensor | None = None,
     group_type: int = 0,
     gemm_fusion: bool = False,
-    original_weight: Any = None,
+    original_weight: object = None,
     stream: Stream | None = None,
 ) -> Tensor:
     """Multiply each group of rows of ``x`` by its own matrix, groups given by their sizes.
@@ -157,7 +157,7 @@ def gmm_backward(
     *,
     group_list: GroupList,
     gemm_fusion: bool = False,
-    original_weight: Any = None,
+    original_weight: object = None,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor | None, None]:
     """Compute the gradients of `gmm` with ``group_type`` 0.
@@ -220,7 +220,7 @@ def gmm_v2_backward(
     *,
     group_list: Tensor,
     gemm_fusion: bool = False,
-    original_weight: Any = None,
+    original_weight: object = None,
     stream: Stream | None = None,
 ) -> tuple[Tensor, Tensor | None, None]:
     """Compute the gradients of `gmm_v2` with ``group_type`` 0.

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from aclnn_py import ops
+from aclnn_py.functional.promotion import DTypeLike
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
@@ -21,7 +22,7 @@ _SCALE = "float8_e8m0fnu"
 
 def dynamic_mx_quant(
     x: Tensor,
-    dtype: Any = "float8_e4m3fn",
+    dtype: DTypeLike = "float8_e4m3fn",
     *,
     axis: int = -1,
     block_size: int = 32,
@@ -91,7 +92,7 @@ def dynamic_mx_quant(
 def anti_mx_quant(
     x: Tensor,
     scale: Tensor,
-    dtype: Any = "bfloat16",
+    dtype: DTypeLike = "bfloat16",
     *,
     axis: int = -1,
     stream: Stream | None = None,

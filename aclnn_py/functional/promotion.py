@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
+import numpy.typing as npt
 
 from aclnn_py.operators.describe.scalar import Scalar
 from aclnn_py.tensor.dtypes import DType, dtype_of
@@ -15,7 +16,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = ["DTypeLike", "arange_type", "floating", "largest", "promote", "sum_type"]
 
 # A name such as "bfloat16", a NumPy dtype or scalar type, or a type of ml_dtypes.
-DTypeLike: TypeAlias = Any
+DTypeLike: TypeAlias = "npt.DTypeLike | DType"
 
 # Kinds in ascending order: the result of a mixed operation has the highest kind among its operands.
 _KINDS = ("bool", "int", "float", "complex")

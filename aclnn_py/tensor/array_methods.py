@@ -244,6 +244,10 @@ class ArrayMethods:
         text: str = late.array.text_of(self)
         return text
 
+    def _repr_html_(self) -> str:
+        html: str = late.array.html_of(self)
+        return html
+
     # Reductions. Arguments are NumPy's.
 
     def sum(

@@ -78,7 +78,7 @@ def astype(
     return x.astype(dtype) if copy else with_dtype(x, dtype)
 
 
-def can_cast(from_: Any, to: Any, /) -> Any:
+def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether promotion leads from one dtype to the other."""
     return asking.can_cast(from_, to, "safe")
 
@@ -101,12 +101,12 @@ def finfo(type: Any, /) -> FloatInfo:
     return FloatInfo(np.dtype(type.dtype if isinstance(type, Tensor) else type))
 
 
-def iinfo(type: Any, /) -> Any:
+def iinfo(type: Any, /) -> np.iinfo[Any]:
     """Limits of an integer dtype, or of that of a tensor."""
     return np.iinfo(type.dtype if isinstance(type, Tensor) else type)
 
 
-def isdtype(dtype: Any, kind: Any) -> Any:
+def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is one, is of a kind, or is among several of both."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, item) for item in kind)
@@ -114,7 +114,7 @@ def isdtype(dtype: Any, kind: Any) -> Any:
         if kind not in KINDS:
             raise ValueError(f"isdtype: kind must be one of {sorted(KINDS)}, not {kind!r}")
         return np.dtype(dtype) in KINDS[kind]
-    return np.dtype(dtype) == np.dtype(kind)
+    return bool(np.dtype(dtype) == np.dtype(kind))
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
