@@ -33,9 +33,9 @@ bins, weights, choices, values to insert) it takes an array on the host too, and
 device. Nothing else is copied.
 
 To type checkers operators and methods of a tensor, `ap.functional` and `ap.xp` give tensors. The
-functions of `np` are typed by NumPy, whose stubs say `Any` or an array: say `y: ap.Tensor = np.sum(x)`
-where they say `Any`, and use a method or `ap.xp` elsewhere. Notebooks show a vector or a matrix as a
-table.
+functions of `np` are typed by NumPy, whose stubs say `Any` or an array: write
+`y: ap.Tensor = np.sum(x)` where they say `Any`, and use a method or `ap.xp` elsewhere. Notebooks
+show a vector or a matrix as a table.
 
 ## Dtypes
 
