@@ -207,9 +207,75 @@ def chosen_attention(rng: np.random.Generator) -> Case:
     return Case(name, "128 x 16 x 512, 512 of 1,024 keys", runs(call, dq, dk), theirs, 2e-2)
 
 
+def volumes(rng: np.random.Generator) -> Case:
+    slopes = rng.standard_normal((2, 4, 64, 64, 32)).astype(F32)
+    deep, across = linear_matrix(32, 64), linear_matrix(16, 32)
+    shape = (2, 4, 32, 32, 16)
+    dy, dx = (t.with_format("NCDHW") for t in (*device(slopes), ap.empty(shape, F32)))
+
+    def theirs() -> Any:
+        flat = deep.T @ (slopes @ across)
+        return ((deep.T @ flat.reshape(8, 64, -1)).reshape(shape),)
+
+    sizes = ([64, 64, 32], list(shape))
+    call = runs(lambda: ap.ops.upsample_trilinear3d_backward(dy, *sizes, False, 0, 0, 0, dx), dx)
+    return Case("volumes, gradient", "2 x 4 x 64 x 64 x 32, trilinear", call, theirs, 1e-4)
+
+
+def channels(rng: np.random.Generator) -> Case:
+    x = rng.standard_normal((4, 64, 64, 64)).astype(F32)
+    (image,), y = images(x), empty_image(4, 64, 1, 1)
+    call = runs(lambda: ap.ops.global_max_pool(image, y), y)
+    case = "4 x 64 x 64 x 64, the largest"
+    return Case("whole channels", case, call, lambda: (x.max((2, 3), keepdims=True),), 0)
+
+
+def chunks(rng: np.random.Generator) -> Case:
+    given = [rng.standard_normal((64, 512)).astype(F32) for _ in range(32)]
+    tensors, y = list(device(*given)), ap.empty((8, 8 * 512 * 32), F32)
+
+    def theirs() -> Any:
+        return (np.concatenate([x.reshape(8, -1) for x in given], 1),)
+
+    call = runs(lambda: ap.ops.chunk_cat(tensors, 0, 8, y), y)
+    return Case("chunks side by side", "32 of 64 x 512, 8 chunks", call, theirs, 0)
+
+
+def roundings(rng: np.random.Generator) -> Case:
+    x = (rng.standard_normal(1 << 20) * 5).astype(F32)
+    (given, how), y = device(x, np.array([2], np.int8)), ap.empty(x.shape, F32)
+    call = runs(lambda: ap.ops.foreach_round_off_number([given], how, [y]), y)
+    return Case("roundings", "1M, down", call, lambda: (np.floor(x),), 0)
+
+
+def scalings(rng: np.random.Generator) -> Case:
+    x = rng.random((1000, 1000)).astype(F32)
+    (cost,), y, size = device(x), ap.empty(x.shape, F32), F32(len(x))
+
+    def theirs() -> Any:
+        powers, of_columns, change = np.exp(x), np.ones(len(x), F32), 1.0
+        while change > 1e-4:
+            of_rows = 1 / (size * ((of_columns * powers).sum(1) + F32(1e-8)))
+            new = 1 / (size * ((of_rows[:, None] * powers).sum(0) + F32(1e-8)))
+            change, of_columns = float(abs(new - of_columns).mean()), new
+        return (of_columns * powers * of_rows[:, None],)
+
+    call = runs(lambda: ap.ops.sinkhorn(cost, 1e-4, y), y)
+    return Case("rows and columns of one sum", "1,000 x 1,000", call, theirs, 1e-4)
+
+
+def factors(rng: np.random.Generator) -> Case:
+    root = rng.standard_normal((1000, 1000))
+    x = (root @ root.T / 1000 + np.eye(1000)).astype(F32)
+    (matrix,), y = device(x), ap.empty(x.shape, F32)
+    call = runs(lambda: ap.ops.linalg_cholesky(matrix, False, y), y)
+    case = "Cholesky, 1,000 x 1,000"
+    return Case("factors", case, call, lambda: (np.linalg.cholesky(x),), 1e-4, "LAPACK in NumPy")
+
+
 FAMILIES: Families = (
-    *(resizing, sampling, average, cells, margins, columns),
-    *(recurrent, repeated, chosen_attention),
+    *(resizing, volumes, sampling, average, cells, channels, margins, columns),
+    *(recurrent, repeated, chosen_attention, chunks, roundings, scalings, factors),
 )
 
 

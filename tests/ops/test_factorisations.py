@@ -62,7 +62,7 @@ TestFactors = suite(
         *(qr(shape, some) for shape in [(6, 3), (2, 3, 6)] for some in (True, False)),
         Case("Logdet", logdet),
         *(cholesky(upper, (2, 1, 5, 5)) for upper in (True, False)),
-        cholesky(False, (70, 70)),
+        *(cholesky(upper, (300, 300)) for upper in (True, False)),
     ]
 )
 

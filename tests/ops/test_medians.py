@@ -67,6 +67,31 @@ def test_medians_of_all_elements(name: str, layout: str) -> None:
         assert_same(out.numpy(), medians(x.reshape(-1), 0, numbers_only)[0])
 
 
+ROWS = {
+    "many": lambda rng: rng.standard_normal(3000),
+    "equal": lambda rng: np.ones(700),
+    "of two kinds": lambda rng: rng.integers(0, 2, 900),
+    "with many NaNs": lambda rng: np.where(rng.random(900) < 0.7, np.nan, rng.integers(-9, 9, 900)),
+    "ascending": lambda rng: np.arange(1000),
+    "with infinities": lambda rng: rng.choice([-np.inf, -0.0, 0.0, 1.0, np.inf], 1100),
+    "large": lambda rng: rng.integers(2**53, 2**53 + 40, 800),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_each_entry_of_the_order_of_a_long_row(kind: str) -> None:
+    made = np.asarray(ROWS[kind](np.random.default_rng(3)))
+    x = made if kind == "large" else made.astype(np.float32)
+    order, value, where = np.argsort(x, kind="stable"), hollow((), x.dtype), hollow((), np.int64)
+    for rank in (0, 1, 300, len(x) // 2, len(x) - 2, len(x) - 1):
+        op("aclnnKthvalue")(place(x), rank + 1, 0, False, value, where)
+        assert where.numpy() == order[rank]
+        np.testing.assert_array_equal(value.numpy(), x[order[rank]])
+    for operator, count in (("MedianDim", len(x)), ("NanMedianDim", int((x == x).sum()))):
+        op("aclnn" + operator)(place(x), 0, False, value, where)
+        assert where.numpy() == order[(count - 1) // 2]
+
+
 def test_the_examples_of_the_documents() -> None:
     x = np.array([[1, np.nan, 3, 2], [-1, np.nan, 3, 2]], np.float32)
     value, where = hollow((1, 4), np.float32), hollow((1, 4), np.int64)

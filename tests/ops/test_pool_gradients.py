@@ -187,6 +187,9 @@ def whole(operator: str, x: Ints, form: str = "ND") -> Case:
 CASES = [
     average(2, "4d", (2, 2, 5, 6), [3, 2], [2, 1], [1, 0], margins=False),
     average(2, "3d-ceil", (2, 6, 5), [3], [2], [1], ceil=True),
+    average(2, "covered", (2, 1, 4, 6), [2]),
+    average(2, "covered-ceil", (1, 1, 5, 3), [2], ceil=True),
+    average(2, "left-over", (1, 1, 5, 3), [2]),
     average(2, "divisor", (1, 2, 4, 4), [2], divisor=-3),
     average(2, "no-samples", (0, 2, 4, 4), [2]),
     average(3, "5d", (1, 2, 3, 4, 4), [2, 3, 2], [1, 2, 2], [1, 1, 0], True, False),
@@ -219,6 +222,21 @@ CASES = [
     whole("GlobalMaxPool", (0, 3, 4, 5)),
 ]
 TestGradients = suite(CASES)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("odd", [None, 0, 70, 299])
+def test_pools_of_long_channels(kind: Any, odd: int | None) -> None:
+    """NaN is the largest wherever it is, and without it a channel may have nothing but -inf."""
+    x = np.random.default_rng(1).standard_normal((1, 3, 20, 15)).astype(kind)
+    x[0, 2] = -np.inf
+    if odd is not None:
+        x[0, 1].reshape(-1)[odd] = np.nan
+    out = hollow((1, 3, 1, 1), kind)
+    for operator, oracle in (("GlobalMaxPool", np.max), ("GlobalAveragePool", np.mean)):
+        op(f"aclnn{operator}")(place(x), out)
+        wanted = oracle(x.astype(np.float64), axis=(2, 3), keepdims=True)
+        np.testing.assert_allclose(out.numpy(), wanted.astype(kind), rtol=np.finfo(kind).eps)
 
 
 @pytest.mark.parametrize("rank", [4, 5])

@@ -103,6 +103,17 @@ def test_runs_of_equal_slices_are_kept_once(name: str) -> None:
         expect_consecutive(x, *runs(x, dim), dim=dim)
 
 
+@pytest.mark.parametrize("name", ["FLOAT", "FLOAT16", "INT32", "INT64", "DOUBLE", "UINT64"])
+def test_runs_of_many_elements(name: str) -> None:
+    rng = np.random.default_rng(3)
+    x = np.repeat(rng.integers(0, 3, 1500), rng.integers(1, 5, 1500)).astype(NUMPY[name])
+    flat, inverse, counts = runs(x, 0)
+    expect_consecutive(x, flat, inverse, counts)
+    expect_consecutive(x, flat, inverse, counts, dim=0)
+    same = np.full(2500, 7, NUMPY[name])
+    expect_consecutive(same, same[:1], np.zeros(2500), np.array([2500]))
+
+
 def test_what_is_not_asked_for_is_left_alone() -> None:
     x = place(np.array([1, 1, 2, 2], np.float32))
     out = hollow((4,), np.float32), hollow((4,), np.int64), hollow((4,), np.int64)

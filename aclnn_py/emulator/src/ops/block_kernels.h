@@ -17,7 +17,8 @@ struct BlockKernels {
   // Each extreme so far, and NaN where there was one.
   void (*raise)(float *extremes, const float *x, int64_t count);
   void (*lower)(float *extremes, const float *x, int64_t count);
-  // The same for elements that lie one behind the other: element i meets extreme i % kExtremes.
+  // The same for elements that lie one behind the other: element i meets extreme i % kExtremes, and
+  // a NaN any of them.
   void (*raise_all)(float *extremes, const float *x, int64_t count);
   void (*lower_all)(float *extremes, const float *x, int64_t count);
   bool (*same_floats)(const float *x, const float *y, int64_t count);
@@ -28,8 +29,8 @@ struct BlockKernels {
   // to[i] = x[i] * factors[i] + shifts[i]
   void (*scale_shift)(const float *x, const float *factors, const float *shifts, int64_t count,
                       float *to);
-  // x[i] *= factor where bit i % 8 of bytes[i / 8] is 1, and 0 elsewhere.
-  void (*keep_marked)(float *x, int64_t count, const int32_t *bytes, float factor);
+  // to[i] = x[i] * factor where bit i % 8 of bytes[i / 8] is 1, and 0 elsewhere; `to` may be `x`.
+  void (*keep_marked)(const float *x, int64_t count, const int32_t *bytes, float factor, float *to);
   // Bit i of to[k] is 1 where x[8 * k + i] is not negative, NaN among them.
   void (*mark_positive)(const float *x, int64_t bytes, int32_t *to);
   // As same_floats, where NaN is the same as NaN.

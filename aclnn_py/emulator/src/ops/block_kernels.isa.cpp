@@ -45,27 +45,75 @@ constexpr int64_t kWide = 4;
 #endif
 constexpr int64_t kTogether = kExtremes / kWide;
 using Floats = float __attribute__((vector_size(kWide * sizeof(float))));
+// One that lies anywhere.
+using LooseFloats =
+    float __attribute__((vector_size(kWide * sizeof(float)), aligned(alignof(float)), may_alias));
 using Truths = int32_t __attribute__((vector_size(kWide * sizeof(int32_t))));
+
+// The greater or less of each pair, `found` where it is not decided.
+template <bool kGreatest>
+Floats better_of(Floats next, Floats found) {
+#if defined(__AVX512F__)
+  return kGreatest ? _mm512_maskz_max_ps(0xffff, next, found)
+                   : _mm512_maskz_min_ps(0xffff, next, found);
+#elif defined(__AVX__)
+  return kGreatest ? _mm256_max_ps(next, found) : _mm256_min_ps(next, found);
+#elif defined(__SSE2__)
+  return kGreatest ? _mm_max_ps(next, found) : _mm_min_ps(next, found);
+#else
+  return (kGreatest ? next > found : next < found) ? next : found;
+#endif
+}
+
+// Whether there was a NaN, asked about two registers at a time.
+struct Odd {
+#if defined(__AVX512F__)
+  __mmask16 found = 0;
+  void take(Floats a, Floats b) { found |= _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+  bool any() const { return found != 0; }
+#elif defined(__AVX__)
+  __m256 found = _mm256_setzero_ps();
+  void take(Floats a, Floats b) { found = _mm256_or_ps(found, _mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
+  bool any() const { return _mm256_movemask_ps(found) != 0; }
+#elif defined(__SSE2__)
+  __m128 found = _mm_setzero_ps();
+  void take(Floats a, Floats b) { found = _mm_or_ps(found, _mm_cmpunord_ps(a, b)); }
+  bool any() const { return _mm_movemask_ps(found) != 0; }
+#else
+  Truths found{};
+  void take(Floats a, Floats b) { found |= (a != a) | (b != b); }
+  bool any() const {
+    int32_t all = 0;
+    for (int i = 0; i < kWide; ++i) all |= found[i];
+    return all != 0;
+  }
+#endif
+};
 
 template <bool kGreatest>
 void extremes_of(float *extremes, const float *x, int64_t count) {
+  const auto at = [](const float *from) { return *reinterpret_cast<const LooseFloats *>(from); };
   Floats found[kTogether];
-  std::memcpy(found, extremes, sizeof found);
-  Truths odd[kTogether];
-  for (int64_t k = 0; k < kTogether; ++k) odd[k] = found[k] != found[k];
+  Odd odd;
+#pragma GCC unroll 16
+  for (int64_t k = 0; k < kTogether; ++k) {
+    found[k] = at(extremes + k * kWide);
+    odd.take(found[k], found[k]);
+  }
   int64_t i = 0;
   for (; i + kExtremes <= count; i += kExtremes) {
-    for (int64_t k = 0; k < kTogether; ++k) {
-      Floats next;
-      std::memcpy(&next, x + i + k * kWide, sizeof next);
-      const Truths better = kGreatest ? next > found[k] : next < found[k];
-      found[k] = better ? next : found[k];
-      odd[k] |= next != next;
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < kTogether; k += 2) {
+      const Floats one = at(x + i + k * kWide), other = at(x + i + (k + 1) * kWide);
+      found[k] = better_of<kGreatest>(one, found[k]);
+      found[k + 1] = better_of<kGreatest>(other, found[k + 1]);
+      odd.take(one, other);
     }
   }
+#pragma GCC unroll 16
   for (int64_t k = 0; k < kTogether; ++k)
-    found[k] = odd[k] ? Floats{} + std::numeric_limits<float>::quiet_NaN() : found[k];
-  std::memcpy(extremes, found, sizeof found);
+    *reinterpret_cast<LooseFloats *>(extremes + k * kWide) = found[k];
+  if (odd.any()) extremes[0] = std::numeric_limits<float>::quiet_NaN();
   (kGreatest ? raise : lower)(extremes, x + i, count - i);
 }
 
@@ -97,7 +145,7 @@ int64_t first_beyond(const float *x, int64_t count, float bound) {
 
 bool same_floats(const float *x, const float *y, int64_t count) {
   int32_t apart = 0;
-  for (int64_t i = 0; i < count; ++i) apart |= x[i] == y[i] ? 0 : 1;
+  for (int64_t i = 0; i < count; ++i) apart |= -static_cast<int32_t>(x[i] != y[i]);
   return apart == 0;
 }
 
@@ -111,19 +159,17 @@ bool alike_floats(const float *x, const float *y, int64_t count) {
   return apart == 0;
 }
 
-void keep_marked(float *x, int64_t count, const int32_t *bytes, float factor) {
+void keep_marked(const float *x, int64_t count, const int32_t *bytes, float factor, float *to) {
   Truths bit{};
   for (int i = 0; i < kWide; ++i) bit[i] = 1 << i;
   int64_t i = 0;
   for (; i + kWide <= count; i += kWide) {
     const int32_t *from = bytes + i / 8;
     const Truths marks = Truths{} + (kWide > 8 ? from[0] | from[1] << 8 : from[0] >> i % 8);
-    Floats part;
-    std::memcpy(&part, x + i, sizeof part);
-    part = (marks & bit) == bit ? part * factor : Floats{};
-    std::memcpy(x + i, &part, sizeof part);
+    const Floats part = *reinterpret_cast<const LooseFloats *>(x + i);
+    *reinterpret_cast<LooseFloats *>(to + i) = (marks & bit) == bit ? part * factor : Floats{};
   }
-  for (; i < count; ++i) x[i] = (bytes[i / 8] >> i % 8 & 1) != 0 ? x[i] * factor : 0.0f;
+  for (; i < count; ++i) to[i] = (bytes[i / 8] >> i % 8 & 1) != 0 ? x[i] * factor : 0.0f;
 }
 
 void mark_positive(const float *x, int64_t bytes, int32_t *to) {
@@ -148,8 +194,12 @@ void round_all(const float *x, int64_t count, float *to) {
   constexpr float kWhole = 8388608.0f;
   for (int64_t i = 0; i < count; ++i) {
 #if defined(__SSE4_1__)
-    if constexpr (kMode == 0) {  // has an instruction, which GCC does not see in what follows
-      to[i] = __builtin_nearbyintf(x[i]);
+    // There are instructions for these, which GCC does not see in what follows.
+    if constexpr (kMode != kHalfAway && kMode != kToOdd) {
+      to[i] = kMode == kDown     ? __builtin_floorf(x[i])
+              : kMode == kUp     ? __builtin_ceilf(x[i])
+              : kMode == kToZero ? __builtin_truncf(x[i])
+                                 : __builtin_nearbyintf(x[i]);
       continue;
     }
 #endif

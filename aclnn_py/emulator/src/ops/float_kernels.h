@@ -40,6 +40,8 @@ struct FloatKernels {
   // NaN is passed over.
   float (*highest)(const float *x, int64_t count);
   void (*multiply)(float *x, const float *factors, int64_t count);
+  // x becomes exp(x), off by at most 2 units in the last place of float64.
+  void (*wide_powers)(double *x, int64_t count);
 };
 
 const FloatKernels &float_kernels();

@@ -206,6 +206,47 @@ inline Lanes lanes_at(const float *x) { return *reinterpret_cast<const Lanes *>(
 
 constexpr int64_t kPiece = 256;
 
+inline uint64_t bits_of(double x) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// 2 to the power of an integer, which adding 1.5 * 2^52 puts into the low bits.
+inline double power_of_two(double whole) {
+  const uint64_t bits = (bits_of(whole + 0x1.8p52) + 1023) << 52;
+  double power;
+  __builtin_memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
+inline double exponential(double x) {
+  // As for float32: beyond the bounds the result is 0 or infinite anyway, and NaN passes them.
+  x = x > 710.0 ? 710.0 : x;
+  x = x < -746.0 ? -746.0 : x;
+  const double whole = (x * 0x1.71547652b82fep0 + 0x1.8p52) - 0x1.8p52;
+  const double r = (x - whole * 0x1.62e42fefa38p-1) - whole * 0x1.ef35793c7673p-45;
+  double p = 1.0 / 6227020800.0;  // 1 / 13!
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * (r * r) + r + 1.0;
+  const double half = (whole * 0.5 + 0x1.8p52) - 0x1.8p52;
+  return p * power_of_two(half) * power_of_two(whole - half);
+}
+
+void wide_powers(double *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] = exponential(x[i]);
+}
+
 // At most kPiece values, whose partial sums are short enough for float32.
 inline float short_sum(const float *x, int64_t count) {
   Lanes sums = {};
@@ -257,6 +298,7 @@ constexpr FloatKernels float_table = {
     shifted_powers,
     highest,
     multiply,
+    wide_powers,
 };
 
 }  // namespace EMU_ISA_NS

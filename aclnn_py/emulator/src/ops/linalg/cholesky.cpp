@@ -5,56 +5,110 @@
 
 #include "aclnnop/math.h"
 #include "ops/linalg/matrices.h"
+#include "ops/matmul/gemm.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
 
-constexpr int64_t kPanel = 32;  // rows whose updates are made together
+// Rows that take the products of all rows above them at a time, and so few rows that each takes
+// those above it one by one.
+constexpr int64_t kPanel = 128, kFew = 16;
+constexpr int64_t kTile = 8;
 
-// Row `to` less `by` times row `from`, from column `to` on.
-void subtract_row(DenseMatrix<double> *u, int64_t to, int64_t from) {
-  const double by = u->at(from, to);
-  double *row = &u->at(to, 0);
-  const double *other = &u->at(from, 0);
-  for (int64_t c = to; c < u->columns; ++c) row[c] -= by * other[c];
-}
+// Products of rows that are subtracted from a part of a matrix.
+class Subtracted final : public RowSink<double> {
+ public:
+  Subtracted(double *first, int64_t stride) : first_(first), stride_(stride) {}
+  void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
+    double *to = first_ + row * stride_ + col;
+    for (int64_t i = 0; i < count; ++i) to[i] -= values[i];
+  }
 
-// The upper triangle of `u` becomes the factor, whose transpose is multiplied from the left. False
-// where a pivot is not positive: the matrix is not positive definite.
-bool factorise(DenseMatrix<double> *u) {
-  const int64_t n = u->rows;
-  for (int64_t first = 0; first < n; first += kPanel) {
-    const int64_t end = std::min(n, first + kPanel);
-    for (int64_t j = first; j < end; ++j) {
-      for (int64_t k = first; k < j; ++k) subtract_row(u, j, k);
-      const double pivot = u->at(j, j);
-      if (!(pivot > 0)) return false;
-      const double root = std::sqrt(pivot);
-      for (int64_t c = j; c < n; ++c) u->at(j, c) /= root;
+ private:
+  double *first_;
+  int64_t stride_;
+};
+
+// The upper triangle of a matrix becomes the factor, whose transpose is multiplied from the left.
+class Factor {
+ public:
+  explicit Factor(DenseMatrix<double> *u) : u_(*u), n_(u->rows) {}
+
+  // False where a pivot is not positive: the matrix is not positive definite.
+  bool run() {
+    for (int64_t first = 0; first < n_; first += kPanel) {
+      const int64_t end = std::min(n_, first + kPanel);
+      subtract_products(0, first, end);
+      if (!finish(first, end)) return false;
     }
-    for_each_row(n - end, kPanel * (n - end), [&](int64_t row) {
-      for (int64_t k = first; k < end; ++k) subtract_row(u, end + row, k);
-    });
+    return true;
   }
-  return true;
+
+ private:
+  // Rows [middle, end) less what rows [first, middle), which are finished, have a part in.
+  void subtract_products(int64_t first, int64_t middle, int64_t end) {
+    if (first == middle) return;
+    const double *above = &u_.at(first, middle);
+    const auto rows_above = [&](int64_t columns) {
+      return Matrix{above, ACL_DOUBLE, middle - first, columns, {n_}, {1}};
+    };
+    gemm_f64(rows_above(end - middle).transposed(), rows_above(n_ - middle),
+             Subtracted(&u_.at(middle, middle), n_));
+  }
+
+  // Rows [first, end) lack only what they have a part in themselves.
+  bool finish(int64_t first, int64_t end) {
+    if (end - first > kFew) {
+      const int64_t middle = first + (end - first) / 2;
+      if (!finish(first, middle)) return false;
+      subtract_products(first, middle, end);
+      return finish(middle, end);
+    }
+    for (int64_t j = first; j < end; ++j) {
+      double *row = &u_.at(j, 0);
+      for (int64_t k = first; k < j; ++k) {
+        const double *other = &u_.at(k, 0), by = other[j];
+        for (int64_t c = j; c < n_; ++c) row[c] -= by * other[c];
+      }
+      if (!(row[j] > 0)) return false;
+      const double root = std::sqrt(row[j]);
+      for (int64_t c = j; c < n_; ++c) row[c] /= root;
+    }
+    return true;
+  }
+
+  DenseMatrix<double> &u_;
+  const int64_t n_;
+};
+
+// One triangle becomes the transpose of the other, in tiles that stay in the cache.
+void mirror(DenseMatrix<double> *a, bool to_upper) {
+  const int64_t n = a->rows;
+  for (int64_t top = 0; top < n; top += kTile) {
+    for (int64_t left = top; left < n; left += kTile) {
+      for (int64_t i = top; i < std::min(n, top + kTile); ++i) {
+        for (int64_t j = std::max(left, i + 1); j < std::min(n, left + kTile); ++j)
+          (to_upper ? a->at(i, j) : a->at(j, i)) = to_upper ? a->at(j, i) : a->at(i, j);
+      }
+    }
+  }
 }
 
-// Only the triangle that `upper` names is read.
-DenseMatrix<double> factor_of(const DenseMatrix<double> &a, bool upper) {
-  const int64_t n = a.rows;
-  DenseMatrix<double> u(n, n), result(n, n);
+// The matrix becomes its factor. Only the triangle that `upper` names is read.
+void factorise(DenseMatrix<double> *a, bool upper) {
+  const int64_t n = a->rows;
+  if (!upper) mirror(a, true);
+  if (!Factor(a).run()) {
+    std::fill(a->items.begin(), a->items.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  if (!upper) mirror(a, false);
   for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = i; j < n; ++j) u.at(i, j) = upper ? a.at(i, j) : a.at(j, i);
+    double *row = &a->at(i, 0);
+    if (upper) std::fill(row, row + i, 0.0);
+    else std::fill(row + i + 1, row + n, 0.0);
   }
-  if (!factorise(&u)) {
-    std::fill(result.items.begin(), result.items.end(), std::numeric_limits<double>::quiet_NaN());
-    return result;
-  }
-  for (int64_t i = 0; i < n; ++i) {
-    for (int64_t j = i; j < n; ++j) (upper ? result.at(i, j) : result.at(j, i)) = u.at(i, j);
-  }
-  return result;
 }
 
 }  // namespace
@@ -79,7 +133,9 @@ EMU_OPERATOR(LinalgCholesky, (const aclTensor *self, bool upper, aclTensor *out)
         const MatrixReader<double> reader(from.view());
         const MatrixWriter<double> write(to);
         for_each_matrix(batch_count(to.layout), n, n, [&](int64_t index) {
-          write.put(index, factor_of(reader.read(index), upper).items);
+          DenseMatrix<double> matrix = reader.read(index);
+          factorise(&matrix, upper);
+          write.put(index, matrix.items);
         });
         return Status{0};
       },

@@ -2,6 +2,7 @@
 // build flags: -O3
 // Powers of a matrix scaled until its rows, and its columns, have equal sums.
 #include "aclnnop/math.h"
+#include "ops/float_kernels.h"
 #include "ops/linalg/matrices.h"
 #include "ops/op.h"
 
@@ -29,9 +30,7 @@ class Scaling {
       : powers_(std::move(cost)),
         of_rows_(static_cast<size_t>(powers_.rows), 1.0),
         of_columns_(static_cast<size_t>(powers_.columns), 1.0) {
-    each_row([](int64_t, double *row, int64_t count) {
-      for (int64_t c = 0; c < count; ++c) row[c] = std::exp(row[c]);
-    });
+    each_row([](int64_t, double *row, int64_t count) { float_kernels().wide_powers(row, count); });
   }
 
   void run(double tolerance) {

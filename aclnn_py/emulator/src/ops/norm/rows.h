@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/pool.h"
+#include "ops/block_kernels.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -35,6 +36,14 @@ class RowSource {
       if (block != to + i) std::memcpy(to + i, block, static_cast<size_t>(n) * sizeof(T));
     }
   }
+  // Where the elements lie: in the memory of the view where they are ready there, else in
+  // `scratch`, which they are read into.
+  const T *row(int64_t start, int64_t count, T *scratch) const {
+    const void *first = reader_.read(start, std::min(kBlock, count), scratch);
+    if (first != scratch) return static_cast<const T *>(first);
+    if (count > kBlock) read(start + kBlock, count - kBlock, scratch + kBlock);
+    return scratch;
+  }
 
  private:
   Reader reader_;
@@ -46,7 +55,12 @@ class RowTarget {
   // Values are rounded to `via` first, where it is given.
   explicit RowTarget(const View &view, aclDataType via = ACL_DT_UNDEFINED)
       : writer_(view, compute_of<T>(), via) {}
+  // Where elements may be put before they are written: where they belong, or `scratch`.
+  T *row(int64_t start, T *scratch) const {
+    return static_cast<T *>(writer_.target(start, scratch));
+  }
   void write(int64_t start, int64_t count, const T *from) const {
+    if (count > 0 && from == row(start, nullptr)) return;
     for (int64_t i = 0; i < count; i += kBlock) {
       const int64_t n = std::min(kBlock, count - i);
       alignas(64) char scratch[kBlock * sizeof(T)];
@@ -117,33 +131,39 @@ Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *o
       workspace_size, executor);
 }
 
-// Sums with a rounding error that does not grow with the row: pairs of partial sums in float64.
-template <class T>
-double sum_of(const T *values, int64_t count) {
-  double lanes[4] = {};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] += static_cast<double>(values[i + lane]);
+// Values that pay for a call of a kernel.
+constexpr int64_t kLongSum = 64;
+
+// The sum of of(value) with a rounding error that does not grow with the row: partial sums in
+// float64.
+template <class T, class Of>
+double sum_each(const T *values, int64_t count, Of of) {
+  constexpr int64_t kLanes = 4;
+  double lanes[kLanes] = {};
+  const int64_t whole = count > 0 ? count - count % kLanes : 0;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] += of(static_cast<double>(values[i + lane]));
   }
-  for (; i < count; ++i) lanes[0] += static_cast<double>(values[i]);
+  for (int64_t i = whole; i < count; ++i) lanes[0] += of(static_cast<double>(values[i]));
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
 template <class T>
+double sum_of(const T *values, int64_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (count >= kLongSum) return block_kernels().sum(values, count);
+  }
+  return sum_each(values, count, [](double value) { return value; });
+}
+
+// The sum of the squares of the distances from `mean`.
+template <class T>
 double square_sum(const T *values, int64_t count, double mean) {
-  double lanes[4] = {};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int lane = 0; lane < 4; ++lane) {
-      const double d = static_cast<double>(values[i + lane]) - mean;
-      lanes[lane] += d * d;
-    }
+  if constexpr (std::is_same_v<T, float>) {
+    if (count >= kLongSum) return block_kernels().squares_from(values, count, mean);
   }
-  for (; i < count; ++i) {
-    const double d = static_cast<double>(values[i]) - mean;
-    lanes[0] += d * d;
-  }
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  return sum_each(values, count, [=](double value) { return (value - mean) * (value - mean); });
 }
 
 // The layout with dimension `dim` moved to the end, so that its lines are rows.

@@ -61,19 +61,20 @@ void slope_rows(const View &incoming, const View &output, const View &to, bool l
   const RowTarget<float> target(to);
   const int64_t width = output.layout.rank == 0 ? 1 : output.layout.shape[output.layout.rank - 1];
   if (width == 0) return;
-  for_each_row<float>(output.count() / width, width, 2, [&](int64_t row, float *g) {
-    float *x = g + width;
-    gradients.read(row * width, width, g);
-    results.read(row * width, width, x);
+  for_each_row<float>(output.count() / width, width, 2, [&](int64_t row, float *scratch) {
+    const float *g = gradients.row(row * width, width, scratch);
+    const float *x = results.row(row * width, width, scratch + width);
+    float *made = target.row(row * width, scratch);
     const auto sum = static_cast<float>(logarithm ? sum_of(g, width)
                                                   : block_kernels().sum_of_products(g, x, width));
     if (logarithm) {
-      float_kernel_fn(FloatKernel::exp)(x, width, nullptr, x);
-      for (int64_t i = 0; i < width; ++i) g[i] -= x[i] * sum;
+      float *power = scratch + width;
+      float_kernel_fn(FloatKernel::exp)(x, width, nullptr, power);
+      for (int64_t i = 0; i < width; ++i) made[i] = g[i] - power[i] * sum;
     } else {
-      for (int64_t i = 0; i < width; ++i) g[i] = x[i] * (g[i] - sum);
+      for (int64_t i = 0; i < width; ++i) made[i] = x[i] * (g[i] - sum);
     }
-    target.write(row * width, width, g);
+    target.write(row * width, width, made);
   });
 }
 

@@ -19,14 +19,14 @@ void extremes(const float *x, int64_t count, float start, float *least, float *m
   constexpr int64_t kLanes = 8;
   float low[kLanes], high[kLanes];
   for (int64_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = start;
-  int64_t i = 0;
   const auto take = [&](int64_t lane, float value) {
     low[lane] = value < low[lane] ? value : low[lane];
     high[lane] = value > high[lane] ? value : high[lane];
   };
-  for (; i + kLanes <= count; i += kLanes)
+  const int64_t whole = count > 0 ? count - count % kLanes : 0;
+  for (int64_t i = 0; i < whole; i += kLanes)
     for (int64_t lane = 0; lane < kLanes; ++lane) take(lane, of(x[i + lane]));
-  for (; i < count; ++i) take(0, of(x[i]));
+  for (int64_t i = whole; i < count; ++i) take(0, of(x[i]));
   *least = *std::min_element(low, low + kLanes);
   *most = *std::max_element(high, high + kLanes);
 }

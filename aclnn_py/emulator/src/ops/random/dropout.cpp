@@ -121,13 +121,14 @@ enum class Masking {
   kMultiply,  // all are multiplied by their bit and by the scale: what is not finite stays so
 };
 
-void mask_block(float *x, int64_t count, const int32_t *bytes, Masking how, float scale) {
-  if (how != Masking::kMultiply) return block_kernels().keep_marked(x, count, bytes, scale);
+void mask_block(const float *x, int64_t count, const int32_t *bytes, Masking how, float scale,
+                float *to) {
+  if (how != Masking::kMultiply) return block_kernels().keep_marked(x, count, bytes, scale, to);
   alignas(64) float bits[kBlock];
   for (int64_t at = 0; at < (count + 7) / 8; ++at) {
     for (int bit = 0; bit < 8; ++bit) bits[8 * at + bit] = static_cast<float>(bytes[at] >> bit & 1);
   }
-  for (int64_t i = 0; i < count; ++i) x[i] = x[i] * bits[i] * scale;
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * bits[i] * scale;
 }
 
 // Masking::kCopy and kZero.
@@ -179,12 +180,13 @@ Status plan_apply(const ApplyCall &a, Check &check, uint64_t *workspace_size,
         const RowTarget<float> target(result);
         for_each_mask_block(result.count(),
                             [&](int64_t start, int64_t count, int64_t first, int64_t n) {
-                              alignas(64) float x[kBlock];
+                              alignas(64) float memory[kBlock];
                               int32_t bytes[kMaskBlock];
-                              source.read(start, count, x);
+                              const float *x = source.row(start, count, memory);
+                              float *made = target.row(start, memory);
                               bits.read(first, n, bytes);
-                              mask_block(x, count, bytes, how, scale);
-                              target.write(start, count, x);
+                              mask_block(x, count, bytes, how, scale, made);
+                              target.write(start, count, made);
                             });
         return Status{0};
       },
@@ -224,13 +226,14 @@ Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, C
         const RowTarget<int32_t> drawn(mask);
         for_each_mask_block(result.count(),
                             [&](int64_t start, int64_t count, int64_t first, int64_t n) {
-                              alignas(64) float x[kBlock];
+                              alignas(64) float memory[kBlock];
                               int32_t bytes[kMaskBlock];
                               draw_mask(place, prob, start, count, bytes);
                               drawn.write(first, n, bytes);
-                              source.read(start, count, x);
-                              mask_block(x, count, bytes, how, scale);
-                              target.write(start, count, x);
+                              const float *x = source.row(start, count, memory);
+                              float *made = target.row(start, memory);
+                              mask_block(x, count, bytes, how, scale, made);
+                              target.write(start, count, made);
                             });
         return Status{0};
       },

@@ -16,16 +16,17 @@ namespace {
 
 // A word of 32 bits in the low half of each lane of 64, so that one multiplication makes both
 // halves of a product. What is in the high half has no meaning.
+// Registers that are worked on in turns, because a product waits for the one before it: as many as
+// the instruction set has room for.
 #if defined(__AVX512F__)
-constexpr int kRegister = 8;
+constexpr int kRegister = 8, kTogether = 4;
 #elif defined(__AVX2__)
-constexpr int kRegister = 4;
+constexpr int kRegister = 4, kTogether = 2;
 #else
-constexpr int kRegister = 2;
+constexpr int kRegister = 2, kTogether = 2;
 #endif
+constexpr int kLanes = kTogether * kRegister;
 using Register = uint64_t __attribute__((vector_size(kRegister * sizeof(uint64_t))));
-// Registers that are worked on in turns: a product waits for the one before it.
-constexpr int kTogether = 2, kLanes = kTogether * kRegister;
 using Lanes = Register[kTogether];
 
 constexpr uint64_t kLow = 0xFFFFFFFFu;
@@ -50,30 +51,45 @@ struct Pairs {
   Lanes first, second;  // the two words of each pair
 };
 
+// The keys of the rounds in every lane.
+struct Keys {
+  Register low[10], high[10];
+
+  explicit Keys(uint64_t seed) {
+    uint64_t a = seed & kLow, b = seed >> 32;
+    for (int round = 0; round < 10; ++round) {
+      low[round] = Register{} + a;
+      high[round] = Register{} + b;
+      a = (a + 0x9E3779B9u) & kLow;
+      b = (b + 0xBB67AE85u) & kLow;
+    }
+  }
+};
+
 // Pairs `start` to `start + kLanes`, counted with 63 bits. Philox 4x32 with ten rounds; see
 // philox.h.
-Pairs draw(uint64_t seed, uint64_t start) {
+inline __attribute__((always_inline)) Pairs draw(const Keys &keys, uint64_t start) {
   Register lane{};
   for (int i = 0; i < kRegister; ++i) lane[i] = static_cast<uint64_t>(i);
   Lanes c0, c1, c2, c3;
   for (int k = 0; k < kTogether; ++k) {
     const Register pair = (lane + start + static_cast<uint64_t>(k * kRegister)) & ~uint64_t{0} >> 1;
-    c0[k] = pair;
-    c1[k] = pair >> 32;
-    c2[k] = c3[k] = Register{};
+    // The first round of a counter whose upper half is 0.
+    const Register a = product(pair, Register{} + uint64_t{0xD2511F53u});
+    c0[k] = pair >> 32 ^ keys.low[0];
+    c1[k] = Register{};
+    c2[k] = a >> 32 ^ keys.high[0];
+    c3[k] = a;
   }
-  uint64_t low = seed & kLow, high = seed >> 32;
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 1; round < 10; ++round) {
     for (int k = 0; k < kTogether; ++k) {
       const Register a = product(c0[k], Register{} + uint64_t{0xD2511F53u});
       const Register b = product(c2[k], Register{} + uint64_t{0xCD9E8D57u});
-      c0[k] = b >> 32 ^ c1[k] ^ low;
+      c0[k] = b >> 32 ^ c1[k] ^ keys.low[round];
       c1[k] = b;
-      c2[k] = a >> 32 ^ c3[k] ^ high;
+      c2[k] = a >> 32 ^ c3[k] ^ keys.high[round];
       c3[k] = a;
     }
-    low = (low + 0x9E3779B9u) & kLow;
-    high = (high + 0xBB67AE85u) & kLow;
   }
   Pairs found;
   for (int k = 0; k < kTogether; ++k) {
@@ -84,8 +100,9 @@ Pairs draw(uint64_t seed, uint64_t start) {
 }
 
 void fill(uint64_t seed, uint64_t first, int64_t pairs, uint64_t *words) {
+  const Keys keys(seed);
   for (int64_t start = 0; start < pairs; start += kLanes) {
-    const Pairs drawn = draw(seed, first + static_cast<uint64_t>(start));
+    const Pairs drawn = draw(keys, first + static_cast<uint64_t>(start));
     const int64_t count = pairs - start < kLanes ? pairs - start : kLanes;
     uint64_t even[kLanes], odd[kLanes];
     std::memcpy(even, drawn.first, sizeof even);
@@ -98,11 +115,12 @@ void fill(uint64_t seed, uint64_t first, int64_t pairs, uint64_t *words) {
 }
 
 void compare(uint64_t seed, uint64_t first, int64_t pairs, uint64_t least, uint64_t *bits) {
+  const Keys keys(seed);
   constexpr int kPairsOfWord = 32;
   for (int64_t start = 0; start < pairs; start += kPairsOfWord) {
     Register marks{};
     for (int part = 0; part < kPairsOfWord; part += kLanes) {
-      const Pairs drawn = draw(seed, first + static_cast<uint64_t>(start + part));
+      const Pairs drawn = draw(keys, first + static_cast<uint64_t>(start + part));
       for (int k = 0; k < kTogether; ++k) {
         // Numbers of 53 bits: the difference is negative where they are not below `least`.
         const Register even = (least - 1 - (drawn.first[k] >> 11)) >> 63;

@@ -6,6 +6,7 @@
 #include "ops/shape/movement.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,19 +29,36 @@ View row_part(const View &result, int64_t row, int64_t column, const Layout &pie
   return part;
 }
 
+// A tensor and the columns of its chunks. `bytes`: both sides are dense, and elements are moved as
+// they are.
+struct Member {
+  View source;
+  int64_t column, width;
+  bool bytes;
+};
+
 // Chunk i of a tensor into its part of row i of the result.
-void place_chunk(const View &source, const View &result, int64_t chunks, int64_t i, int64_t column,
-                 int64_t width) {
+void place_chunk(const Member &member, const View &result, int64_t chunks, int64_t i) {
+  const View &source = member.source;
   const int64_t extent = source.layout.shape[0],
                 rows = extent / chunks + (extent % chunks != 0 ? 1 : 0);
   const int64_t first = std::min(i * rows, extent), count = std::min(rows, extent - first);
+  const int64_t inner = member.width / rows, filled = count * inner;
+  if (member.bytes) {
+    const int64_t size = item_size(result.dtype);
+    char *to = result.data + (i * result.layout.stride[0] + member.column) * size;
+    const auto used = static_cast<size_t>(filled * size);
+    if (used != 0) std::memcpy(to, source.data + first * inner * size, used);
+    if (filled < member.width)
+      std::memset(to + used, 0, static_cast<size_t>((member.width - filled) * size));
+    return;
+  }
   const View piece = narrowed(source, 0, first, count);
-  const int64_t filled = piece.count();
-  if (filled != 0) copy_view(piece, row_part(result, i, column, piece.layout));
-  if (filled == width) return;
+  if (filled != 0) copy_view(piece, row_part(result, i, member.column, piece.layout));
+  if (filled == member.width) return;
   Layout rest;
-  rest.push(width - filled, 1);
-  fill_zero(row_part(result, i, column + filled, rest));
+  rest.push(member.width - filled, 1);
+  fill_zero(row_part(result, i, member.column + filled, rest));
 }
 
 // Elements of a piece of work that pays for a thread.
@@ -105,21 +123,20 @@ EMU_OPERATOR(ChunkCat,
           if (clash(source, result)) kept[i] = std::make_unique<Snapshot>(source);
         }
         int64_t column = 0;
-        std::vector<View> sources;
-        std::vector<int64_t> columns;
+        std::vector<Member> members;
         for (size_t i = 0; i < shared->size(); ++i) {
-          sources.push_back(kept[i] ? kept[i]->view() : view_of(c.tensor(from + i)));
-          columns.push_back(column);
+          const View source = kept[i] ? kept[i]->view() : view_of(c.tensor(from + i));
+          const bool bytes = source.dtype == result.dtype && source.layout.is_dense() &&
+                             result.layout.stride[1] == 1;
+          members.push_back({source, column, (*shared)[i], bytes});
           column += (*shared)[i];
         }
-        const auto members = static_cast<int64_t>(sources.size());
-        const int64_t each = std::max<int64_t>(1, column / members);
-        parallel_for(members * numChunks, kWork / each, [&](int64_t begin, int64_t end) {
+        const auto count = static_cast<int64_t>(members.size());
+        const int64_t each = std::max<int64_t>(1, column / count);
+        parallel_for(count * numChunks, kWork / each, [&](int64_t begin, int64_t end) {
           for (int64_t k = begin; k < end; ++k) {
-            const auto i = static_cast<size_t>(k % members);
-            const int64_t width = (*shared)[i];
-            if (width != 0)
-              place_chunk(sources[i], result, numChunks, k / members, columns[i], width);
+            const Member &member = members[static_cast<size_t>(k % count)];
+            if (member.width != 0) place_chunk(member, result, numChunks, k / count);
           }
         });
         return Status{0};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Order along a dimension: Sort, Argsort, Topk, Kthvalue, Median and its kin. Always stable; NaN
 // counts as the greatest value.
 #include "aclnnop/index.h"
@@ -6,6 +7,7 @@
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
 #include "ops/sort/order.h"
+#include "ops/sort/selection.h"
 
 namespace emu {
 namespace {
@@ -21,7 +23,7 @@ struct OrderTask {
 // The place of the lower median of the numbers in a row; the first place where it has none.
 template <class T>
 int64_t median_of_numbers(const T *values, int64_t width) {
-  const int64_t numbers = std::count_if(values, values + width, [](T v) { return v == v; });
+  const int64_t numbers = selection_detail::count_where(values, width, [](T v) { return v == v; });
   return numbers > 0 ? (numbers - 1) / 2 : 0;
 }
 
@@ -35,16 +37,28 @@ struct RowOrder {
   const OrderTask &task;
 
   void run(int64_t begin, int64_t end) const {
+    if (task.kept == 1 && !task.descending) return choose(begin, end);
     std::unique_ptr<T[]> x(new T[static_cast<size_t>(width)]);
     Ordered<T> ordered(width, task.descending);
     for (int64_t row = begin; row < end; ++row) {
       parallel_for(width, 64 * kBlock, [&](int64_t first, int64_t last) {
         from.read(row * width + first, last - first, x.get() + first);
       });
-      const int64_t first = task.numbers_only ? median_of_numbers(x.get(), width) : task.first;
       ordered.take(x.get());
-      ordered.order(first, first + task.kept);
-      write(ordered, row, first);
+      ordered.order(task.first, task.first + task.kept);
+      write(ordered, row, task.first);
+    }
+  }
+
+  // One entry of each row.
+  void choose(int64_t begin, int64_t end) const {
+    std::unique_ptr<T[]> memory(new T[static_cast<size_t>(2 * width)]);
+    for (int64_t row = begin; row < end; ++row) {
+      const T *x = from.row(row * width, width, memory.get());
+      const int64_t rank = task.numbers_only ? median_of_numbers(x, width) : task.first;
+      const int64_t place = place_of_rank(x, width, rank, memory.get() + width);
+      if (values != nullptr) values->write(row, 1, x + place);
+      indices.write(row, 1, &place);
     }
   }
 

@@ -40,8 +40,10 @@ View leading(View view, int dim) {
   return view;
 }
 
+bool is_nan(int32_t) { return false; }
 bool is_nan(int64_t) { return false; }
 bool is_nan(uint64_t) { return false; }
+bool is_nan(float x) { return x != x; }
 bool is_nan(double x) { return x != x; }
 
 // Of two complex numbers, which are never sorted, neither is in front.
@@ -100,14 +102,42 @@ void count_slice(const Slices<T> &slices, int64_t slice, Found *found) {
   }
 }
 
+// Runs of equal slices: those that differ from the one before them begin one. Without a branch for
+// single elements, of which no processor foresees where they differ.
+template <class T>
+Found find_runs(const Slices<T> &slices, bool inverse) {
+  Found found;
+  const int64_t count = slices.count;
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t end = std::min(start + kBlock, count);
+    int64_t firsts[kBlock + 1], runs = 0;
+    if (start == 0) firsts[runs++] = 0;
+    for (int64_t i = std::max<int64_t>(start, 1); i < end; ++i) {
+      const bool same =
+          slices.width == 1 ? *slices.at(i - 1) == *slices.at(i) : slices.equal(i - 1, i);
+      firsts[runs] = i;
+      runs += same ? 0 : 1;
+    }
+    found.chosen.insert(found.chosen.end(), firsts, firsts + runs);
+  }
+  const size_t kinds = found.chosen.size();
+  found.counts.resize(kinds);
+  for (size_t k = 0; k < kinds; ++k)
+    found.counts[k] = (k + 1 < kinds ? found.chosen[k + 1] : count) - found.chosen[k];
+  if (!inverse) return found;
+  found.inverse.reserve(static_cast<size_t>(count));
+  for (size_t k = 0; k < kinds; ++k) {
+    found.inverse.insert(found.inverse.end(), static_cast<size_t>(found.counts[k]),
+                         static_cast<int64_t>(k));
+  }
+  return found;
+}
+
 template <class T>
 Found find_kinds(const Slices<T> &slices, bool sort, bool inverse) {
+  if (!sort) return find_runs(slices, inverse);
   Found found;
   if (inverse) found.inverse.resize(static_cast<size_t>(slices.count));
-  if (!sort) {
-    for (int64_t slice = 0; slice < slices.count; ++slice) count_slice(slices, slice, &found);
-    return found;
-  }
   std::vector<int64_t> order(static_cast<size_t>(slices.count));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -199,11 +229,13 @@ Status plan_unique_slices(const UniqueCall &a, Check &check, bool flat, uint64_t
         const aclDataType dtype = c.tensor(task.from).dtype;
         if (is_complex(dtype))
           return keep_one_of_each<Complex128>(c, task, values, inverse, counts);
-        if (is_floating(dtype)) return keep_one_of_each<double>(c, task, values, inverse, counts);
-        if (dtype == ACL_UINT64) {
-          return keep_one_of_each<uint64_t>(c, task, values, inverse, counts);
+        switch (compute_for(dtype)) {
+          case Compute::F32: return keep_one_of_each<float>(c, task, values, inverse, counts);
+          case Compute::F64: return keep_one_of_each<double>(c, task, values, inverse, counts);
+          case Compute::I32: return keep_one_of_each<int32_t>(c, task, values, inverse, counts);
+          case Compute::U64: return keep_one_of_each<uint64_t>(c, task, values, inverse, counts);
+          default: return keep_one_of_each<int64_t>(c, task, values, inverse, counts);
         }
-        return keep_one_of_each<int64_t>(c, task, values, inverse, counts);
       },
       workspace_size, executor);
 }

@@ -30,6 +30,11 @@ bool apart(const Windows &windows) {
   return true;
 }
 
+// Each element of the axis has a window.
+bool all_covered(const Axis &axis) {
+  return axis.before == 0 && axis.step == axis.window && axis.count * axis.step >= axis.extent;
+}
+
 template <int64_t kWindow, class Sum>
 void repeat(const Sum *from, int64_t count, Sum *to) {
   for (int64_t i = 0; i < count; ++i) {
@@ -91,13 +96,17 @@ void spread_averages(const Image &slopes, const Image &result, const Windows &wi
       parts[static_cast<size_t>(i * width + x)] = static_cast<Sum>(count);
     }
   }
-  sum_planes<Sum, Sum>(slopes, result, [&](int64_t, int64_t, const Sum *from, Sum *sums) {
+  const bool placed = apart(windows);
+  const auto spread = [&](int64_t, int64_t, const Sum *from, Sum *sums) {
     std::vector<Sum> shares(parts.size());
     for (size_t i = 0; i < shares.size(); ++i) shares[i] = from[i] / parts[i];
-    if (apart(windows)) return place_lines<Sum>(windows, shares.data(), sums);
+    if (placed) return place_lines<Sum>(windows, shares.data(), sums);
     // Every element of a window has the same column.
     fold_add<Sum>(shares.data(), 0, windows, 0, lines, sums);
-  });
+  };
+  // Whole lines are placed: nothing is left of what was there.
+  const bool cleared = !(placed && all_covered(a[0]) && all_covered(a[1]));
+  sum_planes<Sum, Sum>(slopes, result, spread, cleared);
 }
 
 Status plan_average_gradient(const AverageGradient &a, uint64_t *workspace_size,

@@ -2,6 +2,7 @@
 // build flags: -O3
 // Pools of everything a channel has: GlobalAveragePool and GlobalMaxPool, for two to six dimensions
 // behind the channels. Sums are float64 and rounded once; of the largest, NaN wins.
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -14,29 +15,21 @@ namespace {
 
 enum class Global { kAverage, kHighest };
 
-// Maxima of neighbours are taken apart, so that many are taken at a time.
-constexpr int64_t kLanes = 16;
+// The largest that is a number, and a NaN where there is one.
+double highest(const float *row, int64_t width) {
+  float extremes[kExtremes];
+  std::fill(extremes, extremes + kExtremes, row[0]);
+  block_kernels().raise_all(extremes, row, width);
+  for (int64_t left = kExtremes / 2; left > 0; left /= 2)
+    block_kernels().raise(extremes, extremes + left, left);
+  return static_cast<double>(extremes[0]);
+}
 
-template <class T>
-double pooled(const T *row, int64_t width, Global kind) {
-  if (kind == Global::kAverage) return sum_of(row, width) / static_cast<double>(width);
-  // The largest that is a number, and a NaN where there is one.
-  T lanes[kLanes], unordered[kLanes] = {};
-  std::fill(lanes, lanes + kLanes, row[0]);
-  const auto take = [&](int64_t lane, T value) {
-    lanes[lane] = value > lanes[lane] ? value : lanes[lane];
-    unordered[lane] = value != value ? value : unordered[lane];
-  };
-  int64_t i = 0;
-  for (; i + kLanes <= width; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane) take(lane, row[i + lane]);
-  }
-  for (; i < width; ++i) take(0, row[i]);
-  for (int64_t lane = 0; lane < kLanes; ++lane) {
-    if (unordered[lane] != unordered[lane]) return static_cast<double>(unordered[lane]);
-    lanes[0] = std::max(lanes[0], lanes[lane]);
-  }
-  return static_cast<double>(lanes[0]);
+double highest(const double *row, int64_t width) {
+  double result = row[0];
+  for (int64_t i = 1; i < width; ++i)
+    result = result >= row[i] || result != result ? result : row[i];
+  return result;
 }
 
 template <class T>
@@ -45,9 +38,11 @@ void pool_rows(const View &from, const View &to, Global kind) {
   std::vector<double> results(static_cast<size_t>(rows));
   const RowSource<T> source(from);
   for_each_row<T>(rows, width, 1, [&](int64_t row, T *memory) {
-    source.read(row * width, width, memory);
-    results[static_cast<size_t>(row)] =
-        width == 0 ? std::numeric_limits<double>::quiet_NaN() : pooled(memory, width, kind);
+    double &result = results[static_cast<size_t>(row)];
+    const T *values = source.row(row * width, width, memory);
+    if (width == 0) result = std::numeric_limits<double>::quiet_NaN();
+    else if (kind == Global::kHighest) result = highest(values, width);
+    else result = sum_of(values, width) / static_cast<double>(width);
   });
   RowTarget<double>(to).write(0, rows, results.data());
 }

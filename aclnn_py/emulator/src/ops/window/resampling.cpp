@@ -255,16 +255,17 @@ void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]
     std::vector<const T *> rows;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / to.channels, channel = i % to.channels;
-      RowSource<T>(from.plane(n, channel)).read(0, from.area(), plane.data());
-      T *write = results.data();
+      const T *read = RowSource<T>(from.plane(n, channel)).row(0, from.area(), plane.data());
+      const RowTarget<T> target(to.plane(n, channel));
+      T *const made = target.row(0, results.data()), *write = made;
       for (int64_t z = 0; z < axes[0].count(); ++z) {
-        const T *source = deep.combined(z, plane.data(), slice, &rows, slices.data());
+        const T *source = deep.combined(z, read, slice, &rows, slices.data());
         for (int64_t y = 0; y < axes[1].count(); ++y, write += to.extent[2]) {
           blend_line(axes[2], across.shares.data(),
                      down.combined(y, source, width, &rows, line.data()), write);
         }
       }
-      RowTarget<T>(to.plane(n, channel)).write(0, to.area(), results.data());
+      target.write(0, to.area(), made);
     }
   });
 }

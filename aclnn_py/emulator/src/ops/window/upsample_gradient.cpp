@@ -2,6 +2,7 @@
 // Gradients of resized images: each slope goes to the elements that its place was made of, with
 // their shares. The maps are those of the resizing, transposed. Sums of few slopes are float32,
 // others float64; one rounding.
+#include <algorithm>
 #include <cmath>
 
 #include "aclnnop/image.h"
@@ -73,13 +74,25 @@ Status check_gradient(const ResizeGradient &g) {
   return check.status();
 }
 
+// The most slopes that have a share in one element of the axis.
+double most_shares(const Blend &axis) {
+  int64_t most = 1;
+  for (size_t i = 1; i < axis.starts.size(); ++i) {
+    const auto *shares = axis.shares.data();
+    most =
+        std::max<int64_t>(most, std::count_if(shares + axis.starts[i - 1], shares + axis.starts[i],
+                                              [](double share) { return share != 0; }));
+  }
+  return static_cast<double>(most);
+}
+
 void give_back(const Image &slopes, const Image &result, const Resampling &how) {
   Blend axes[kAxes];
   double most = 1;
   for (int axis = 0; axis < kAxes; ++axis) {
     const int64_t extent = result.extent[axis];
     axes[axis] = transposed(blend_of(how, axis, extent, slopes.extent[axis]), extent);
-    most *= static_cast<double>(axes[axis].most());
+    most *= most_shares(axes[axis]);
   }
   const bool wide = slopes.dtype == ACL_DOUBLE || most > static_cast<double>(kFewSlopes);
   (wide ? blend_images<double> : blend_images<float>)(slopes, result, axes);
