@@ -15,13 +15,15 @@ constexpr int kMostRounds = 1000;
 constexpr int64_t kMostRows = 10000, kMostColumns = 1024;
 
 double dot(const double *a, const double *b, int64_t count) {
-  double lanes[4] = {};
+  constexpr int kLanes = 16;
+  double lanes[kLanes] = {}, total = 0;
   int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
   }
-  for (; i < count; ++i) lanes[0] += a[i] * b[i];
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  for (; i < count; ++i) total += a[i] * b[i];
+  for (const double lane : lanes) total += lane;
+  return total;
 }
 
 class Scaling {
@@ -36,10 +38,8 @@ class Scaling {
   void run(double tolerance) {
     double change = 0;
     int rounds = 0;
-    do {
-      scale_rows();
-      change = scale_columns();
-    } while (change > tolerance && ++rounds < kMostRounds);  // NaN ends it too
+    do change = scale();
+    while (change > tolerance && ++rounds < kMostRounds);  // NaN ends it too
     each_row([&](int64_t r, double *row, int64_t count) {
       for (int64_t c = 0; c < count; ++c)
         row[c] *= of_columns_[static_cast<size_t>(c)] * of_rows_[static_cast<size_t>(r)];
@@ -55,35 +55,34 @@ class Scaling {
                  [&](int64_t r) { f(r, &powers_.at(r, 0), powers_.columns); });
   }
 
-  void scale_rows() {
-    each_row([&](int64_t r, const double *row, int64_t count) {
-      const double sum = dot(of_columns_.data(), row, count);
-      of_rows_[static_cast<size_t>(r)] =
-          1 / (static_cast<double>(powers_.rows) * (sum + kNoDivisionByZero));
-    });
-  }
-
-  // The mean change of the scales of columns.
-  double scale_columns() {
-    std::vector<double> before = of_columns_;
-    constexpr int64_t kAtOnce = 64;
-    const int64_t columns = powers_.columns;
-    parallel_for((columns + kAtOnce - 1) / kAtOnce, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t piece = begin; piece < end; ++piece) {
-        const int64_t first = piece * kAtOnce, count = std::min(kAtOnce, columns - first);
-        double sums[kAtOnce] = {};
-        for (int64_t r = 0; r < powers_.rows; ++r) {
-          const double *row = &powers_.at(r, first), by = of_rows_[static_cast<size_t>(r)];
-          for (int64_t c = 0; c < count; ++c) sums[c] += by * row[c];
-        }
-        for (int64_t c = 0; c < count; ++c) {
-          of_columns_[static_cast<size_t>(first + c)] =
-              1 / (static_cast<double>(columns) * (sums[c] + kNoDivisionByZero));
-        }
+  // New scales of rows, and with them those of columns. The mean change of the latter.
+  double scale() {
+    // Groups of rows have sums of their own, which are added up in order: the result does not
+    // depend on the number of threads.
+    constexpr int64_t kGroup = 64;
+    const int64_t columns = powers_.columns, groups = (powers_.rows + kGroup - 1) / kGroup;
+    DenseMatrix<double> sums(groups, columns);
+    for_each_row(groups, kGroup * columns, [&](int64_t group) {
+      double *to = &sums.at(group, 0);
+      const int64_t end = std::min(powers_.rows, (group + 1) * kGroup);
+      for (int64_t r = group * kGroup; r < end; ++r) {
+        const double *row = &powers_.at(r, 0);
+        const double sum = dot(of_columns_.data(), row, columns);
+        const double by = 1 / (static_cast<double>(powers_.rows) * (sum + kNoDivisionByZero));
+        of_rows_[static_cast<size_t>(r)] = by;
+        for (int64_t c = 0; c < columns; ++c) to[c] += by * row[c];
       }
     });
+    for (int64_t group = 1; group < groups; ++group) {
+      for (int64_t c = 0; c < columns; ++c) sums.at(0, c) += sums.at(group, c);
+    }
     double change = 0;
-    for (size_t c = 0; c < before.size(); ++c) change += std::abs(before[c] - of_columns_[c]);
+    for (int64_t c = 0; c < columns; ++c) {
+      double &scale = of_columns_[static_cast<size_t>(c)];
+      const double before = scale;
+      scale = 1 / (static_cast<double>(columns) * (sums.at(0, c) + kNoDivisionByZero));
+      change += std::abs(before - scale);
+    }
     return change / static_cast<double>(columns);
   }
 

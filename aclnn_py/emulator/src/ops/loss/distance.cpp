@@ -3,11 +3,16 @@
 // Losses of the distance between two tensors, their sum or mean, and their gradients: absolute,
 // squared, and squared near zero but absolute elsewhere.
 #include "aclnnop/loss.h"
+#include "core/isa.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 #include "ops/loss/reduction.h"
 
 namespace emu {
+
+EMU_DECLARE_ISA(void scaled_difference(const float *slopes, const float *x, const float *y,
+                                       int64_t count, float factor, float *to);)
+
 namespace {
 
 template <class T>
@@ -99,6 +104,18 @@ EMU_OPERATOR(MseLossOut,
 EMU_CATCH
 
 EMU_FORMULA_XYZA(MseLossBackward, x *(y - z) * (T(2) / a))
+namespace {
+void scaled_differences(void *out, const void *const *in, int64_t count, const void *divisor) {
+  static const auto kernel = EMU_PICK_ISA(scaled_difference);
+  const auto block = [in](int i) { return static_cast<const float *>(in[i]); };
+  kernel(block(0), block(1), block(2), count, 2.0f / *static_cast<const float *>(divisor),
+         static_cast<float *>(out));
+}
+}  // namespace
+template <>
+inline constexpr BlockTable block_table<MseLossBackwardFormula, types::bit(Compute::F32), 3, 1> =
+    with_floats(make_blocks<MseLossBackwardFormula, types::bit(Compute::F32), 3, 1>(),
+                scaled_differences);
 EMU_OPERATOR(MseLossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                const aclTensor *target, int64_t reduction, aclTensor *out)) {
   static constexpr ElementwiseRow row = {
