@@ -120,6 +120,7 @@ _lead(
         "event": "aclnn_py.runtime.event",
         "explanation": "aclnn_py.errors.explanation",
         "functional": "aclnn_py.functional",
+        "learning": "aclnn_py.operators.launch.learning",
         "settling": "aclnn_py.operators.launch.settling",
         "startup": "aclnn_py.operators.launch.startup",
         "stream": "aclnn_py.runtime.stream",

@@ -85,6 +85,8 @@ unsupported = Hook("unsupported", "compute_instead")
 documentation = Hook("documentation", "docstring signature since")
 # A launch that did not go through at once; modes of launches, and operators declared at run time.
 settling = Hook("settling", "settle")
+# Functions that are called again with equal layouts and numbers.
+learning = Hook("learning", "fail learn")
 startup = Hook("startup", "turn_on_modes")
 declaring = Hook("declaring", "declare")
 
@@ -92,7 +94,7 @@ HOOKS = {
     hook.name: hook
     for hook in (
         *(doctor, explanation, stream, event, workspace, array, functional, dlpack, xp),
-        *(documentation, settling, startup, declaring, unsupported),
+        *(documentation, learning, settling, startup, declaring, unsupported),
     )
 }
 

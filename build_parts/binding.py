@@ -154,6 +154,7 @@ def launcher_source(includes: str, functions: list[tuple[str, str, str]], rows: 
     included = (
         "lookup.c",
         "launch.c",
+        "fresh.c",
         "sequence.c",
         "copies.c",
         "replay.c",

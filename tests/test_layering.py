@@ -61,12 +61,14 @@ STEPS = "a sequence is made of plans, and users of a plan have no use for the na
 STRUCTURE = "a launch reads it of whatever it is given, and only a Tensor has this name"
 BASE = "a Buffer is a Memory, and this is the part of it that Memory defines"
 PRIVATE = {
-    ("aclnn_py.memory.buffer", "_nbytes"): (1, BASE),
     ("aclnn_py.memory.buffer", "_slice"): (1, BASE),
     ("aclnn_py.operators.launch.op", "_desc"): (3, STRUCTURE),
     ("aclnn_py.operators.launch.plans", "_desc"): (1, STRUCTURE),
     ("aclnn_py.operators.launch.rebinding", "_desc"): (2, STRUCTURE),
     ("aclnn_py.operators.launch.sequence_steps", "_desc"): (1, STRUCTURE),
+    ("aclnn_py.tensor.recipes", "_at"): (4, STRUCTURE),
+    ("aclnn_py.tensor.recipes", "_layout"): (3, STRUCTURE),
+    ("aclnn_py.tensor.recipes", "_memory"): (2, STRUCTURE),
     ("aclnn_py.operators.launch.sequence", "_values"): (4, STEPS),
     ("aclnn_py.operators.launch.sequence", "_exchange"): (2, STEPS),
     ("aclnn_py.operators.launch.sequence", "_prepare_again"): (1, STEPS),

@@ -201,6 +201,8 @@ int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence)
 
 int32_t ap_pool_give(ap_use *use)
 {
+    if (ap_forked())
+        return AP_GIVEN; /* it belongs to the parent, and so may the lock */
     __atomic_store_n(&use->closed, 1, __ATOMIC_RELEASE);
     if (__atomic_load_n(&use->overflow, __ATOMIC_RELAXED))
         return use->chunk ? AP_BUSY : AP_NOT_POOLED;

@@ -57,12 +57,15 @@ uint64_t ap_pool_take_captured(ap_pool *pool, uint64_t nbytes, ap_stream *stream
                                ap_use *use);
 /* Keep a block that was taken otherwise. */
 void ap_pool_keep(ap_use *use, ap_stream *stream, ap_stream *keeper);
-/* Give a block back and close `use`. AP_BUSY: a stream the pool does not know, or several, may
-   still work on it. */
+/* Give a block back and close `use`; nothing happens in a forked child. AP_BUSY: a stream the pool
+   does not know, or several, may still work on it. */
 int32_t ap_pool_give(ap_use *use);
 /* Give back a block on which `stream` works up to `sequence`; null: nobody does, or only graphs
    that keep it. */
 int32_t ap_pool_give_to(ap_use *use, ap_stream *stream, uint64_t sequence);
+
+/* Let ap_fresh and ap_make take from a pool; null: from none for that device. */
+void ap_lend_pool(int32_t device, ap_pool *pool);
 
 /* How much a block of this size takes of its segment. */
 uint64_t ap_block_nbytes(uint64_t nbytes);

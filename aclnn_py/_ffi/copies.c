@@ -19,6 +19,7 @@ int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nb
         code = check_side(other, stream);
     if (AP_UNLIKELY(code != AP_OK))
         return -code;
+    ap_learn_other();
     lock_stream(stream);
     int32_t status =
         aclrtMemcpyAsync((void *)(uintptr_t)target, nbytes, (const void *)(uintptr_t)source, nbytes,

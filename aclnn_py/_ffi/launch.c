@@ -12,6 +12,7 @@ static __thread int32_t active_device = -1;
 static __thread ap_failure failure;
 static __thread char failure_text[AP_MESSAGE_NBYTES];
 static __thread int passing;
+static __thread ap_learned *learning;
 static int forked_child;
 static int intercepting;
 
@@ -27,6 +28,11 @@ int32_t ap_watch_forks(void)
         return 0;
     watching = 1;
     return pthread_atfork(NULL, NULL, note_fork);
+}
+
+int32_t ap_forked(void)
+{
+    return forked_child;
 }
 
 void ap_set_intercept(int32_t on)
@@ -153,6 +159,7 @@ static void unlock_stream(ap_stream *stream)
 
 uint64_t ap_mark_use(ap_stream *stream, ap_use **uses, uint32_t count)
 {
+    ap_learn_other();
     lock_stream(stream);
     uint64_t sequence = ++stream->sequence;
     stream->recent[sequence % AP_RECENT] = NULL;
@@ -257,6 +264,16 @@ static int32_t phase_one(ap_prepared *p, const ap_call *call, ap_tensor **tensor
     return destroy_objects(p, code);
 }
 
+static void learn(const ap_prepared *p)
+{
+    uint32_t count = p->call->tensor_count;
+    learning->launches += count > AP_RECIPE_TENSORS ? 2 : 1;
+    learning->call = p->call;
+    learning->count = count;
+    for (uint32_t i = 0; i < count && i < AP_RECIPE_TENSORS; ++i)
+        learning->tensors[i] = p->tensors[i];
+}
+
 /* Buffers are marked even when phase two reports a failure: part of the work may have been
    queued. */
 static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace,
@@ -272,6 +289,8 @@ static int32_t phase_two(ap_stream *stream, ap_prepared *p, void *workspace,
     if (workspace_nbytes > stream->workspace_peak)
         stream->workspace_peak = workspace_nbytes;
     p->sequence = sequence;
+    if (AP_UNLIKELY(learning))
+        learn(p);
     stream->recent[sequence % AP_RECENT] = op;
     for (uint32_t i = 0; i < p->call->tensor_count; ++i)
         if (p->tensors[i])
@@ -330,17 +349,11 @@ static int told_apart(const ap_call *call, ap_tensor *const *tensors)
 
 #include "reuse.c"
 
-int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
+/* Both phases, or the second one with a kept executor. The caller has looked at the tensors. */
+static int32_t launch_checked(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
 {
     ap_prepared p;
-    int32_t code = take_stream(&stream);
-    if (AP_UNLIKELY(code != AP_OK))
-        return code;
-    if (AP_UNLIKELY(intercepted()))
-        return AP_INTERCEPTED;
-    code = check_tensors(call, tensors, stream);
-    if (AP_UNLIKELY(code != AP_OK))
-        return code;
+    int32_t code;
     ap_kept *kept = NULL;
     if (reusing) {
         kept = find_kept(stream, call, tensors);
@@ -378,6 +391,19 @@ int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
         leave(kept);
     destroy_executor(&p);
     return destroy_objects(&p, code);
+}
+
+int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
+{
+    int32_t code = take_stream(&stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    if (AP_UNLIKELY(intercepted()))
+        return AP_INTERCEPTED;
+    code = check_tensors(call, tensors, stream);
+    if (AP_UNLIKELY(code != AP_OK))
+        return code;
+    return launch_checked(stream, call, tensors);
 }
 
 int32_t ap_resume(ap_stream *stream, ap_prepared *pending)

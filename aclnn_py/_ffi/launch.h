@@ -15,6 +15,7 @@
 #define AP_MARKS 4
 #define AP_RECENT 64
 #define AP_FAULTS 16
+#define AP_RECIPE_TENSORS 16
 
 /* Kinds of operator parameters, as they stand in ap_op.kinds: one letter per parameter. */
 #define AP_TENSOR 84
@@ -80,10 +81,16 @@
    uses. */
 #define AP_UNBOUND -559038737
 
+/* Where the tensor of a launch comes from, beside the numbers of those that are given. */
+#define AP_PLACE_NULL -1
+#define AP_PLACE_NEW -2
+
 /* Shape, strides, dtype and format. Interned by Python: equal layouts are one object. Strides in
-   elements. id is unique in the process, unlike an address, which comes back after its release. */
+   elements. id is unique in the process, unlike an address, which comes back after its release.
+   nbytes: the length of the storage. */
 typedef struct {
     uint64_t id;
+    uint64_t nbytes;
     int32_t dtype;
     int32_t format;
     uint32_t ndim;
@@ -99,17 +106,7 @@ typedef struct {
     uint64_t sequence;
 } ap_mark;
 
-/* One per buffer, shared by all views of it. overflow: used by more streams than there are entries.
-   chunk: the block of the allocator. guard: the stream that still worked on it for its previous
-   owner, or 0; other streams wait for that one before they touch it, and leave a mark. */
-typedef struct {
-    ap_mark marks[4];
-    uint32_t overflow;
-    int32_t device;
-    uint32_t closed;
-    uint64_t guard;
-    void *chunk;
-} ap_use;
+typedef struct ap_use ap_use;
 
 /* One per tensor. address is the start of the buffer, offset is in elements. */
 typedef struct {
@@ -118,6 +115,21 @@ typedef struct {
     int64_t offset;
     ap_use *use;
 } ap_tensor;
+
+/* One per buffer, shared by all views of it. overflow: used by more streams than there are entries.
+   chunk: the block of the allocator. guard: the stream that still worked on it for its previous
+   owner, or 0; other streams wait for that one before they touch it, and leave a mark. whole: the
+   tensor that the memory was allocated for, and nbytes its length; empty where that was none. */
+struct ap_use {
+    ap_mark marks[4];
+    uint32_t overflow;
+    int32_t device;
+    uint32_t closed;
+    uint64_t guard;
+    void *chunk;
+    uint64_t nbytes;
+    ap_tensor whole;
+};
 
 /* One machine word of an argument list. */
 typedef union {
@@ -269,6 +281,24 @@ typedef struct {
     const char *message;
 } ap_failure;
 
+/* How a function of one result makes it: one launch with some of the tensors that it was given, in
+   another order perhaps, and a new tensor of a layout. */
+typedef struct {
+    const ap_call *call;
+    const ap_layout *layout;
+    uint32_t count;
+    int8_t places[16];
+} ap_recipe;
+
+/* What a thread launched while somebody learnt it: how often, and the last launch. Other work
+   counts as more than one. */
+typedef struct {
+    uint32_t launches;
+    uint32_t count;
+    const ap_call *call;
+    ap_tensor *tensors[16];
+} ap_learned;
+
 /* Fill in a tensor; returns its own address, as ap_runN takes it. */
 double ap_describe(ap_tensor *tensor, const ap_layout *layout, uint64_t address, int64_t offset,
                    ap_use *use);
@@ -321,6 +351,25 @@ typedef struct {
     uint64_t refused;
 } ap_reuse_counts;
 void ap_reuse_statistics(ap_reuse_counts *out);
+
+/* Take memory of a device's pool for a tensor of a layout, for the thread's current stream; fill in
+   `use` and return the address of use->whole. 0: nothing happened, Python has to do it. */
+double ap_fresh(double layout, int32_t device, ap_use *use);
+/* The same, and launch what writes it. Negative: phase two failed, and ap_last_failure() says
+   how. ap_make1 to ap_make16 take the tensors one by one. */
+double ap_make(const ap_recipe *recipe, ap_use *use, ap_tensor **given);
+/* Whether ap_make could do anything on this thread now. */
+int32_t ap_may_make(void);
+/* Note the launches of this thread from now on; returns what they were noted in before, which the
+   end brings back and tells of them. */
+ap_learned *ap_learn(ap_learned *into);
+void ap_learn_end(const ap_learned *inner, ap_learned *before);
+/* Tell whoever learns of work that was no launch. */
+void ap_learn_other(void);
+/* What this thread does is captured from now on, or no more. */
+void ap_set_capturing(int32_t on);
+/* Python wants to see every piece of memory made, or no more. */
+void ap_set_watched(int32_t on);
 
 /* Queue a copy that leaves its mark on one or two pieces of memory. Returns its sequence number, or
    what went wrong as a negative number. */
@@ -403,5 +452,7 @@ void ap_library_path(void *handle, char *path, size_t path_nbytes);
 void ap_symbol_path(void *symbol, char *path, size_t path_nbytes);
 /* From now on a child made by fork refuses to launch. */
 int32_t ap_watch_forks(void);
+/* Whether this is such a child. */
+int32_t ap_forked(void);
 
 #endif

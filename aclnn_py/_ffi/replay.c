@@ -13,6 +13,7 @@ int32_t ap_replay(ap_stream *stream, void *graph, ap_use **uses, uint32_t count)
         if (AP_UNLIKELY(code != AP_OK))
             return code;
     }
+    ap_learn_other();
     lock_stream(stream);
     int32_t status = aclmdlRIExecuteAsync(graph, stream->raw);
     /* Also after a failure: part of the work may have been queued. */

@@ -18,6 +18,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
@@ -35,7 +36,9 @@ from aclnn_py.runtime.stream_state import open_streams, pending_streams
 __all__ = [
     "Allocator",
     "External",
+    "PooledBlock",
     "device_allocator",
+    "give_back",
     "give_to",
     "opened",
     "pinned_allocator",
@@ -99,13 +102,13 @@ class PooledBlock(Block):
 
     owned = True
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, use: Any = None) -> None:
         # Allocations are frequent: nothing is set here that the pool fills in.
         self.address = 0
         self.device = device
         self.owner = None
         self.views = ()
-        self.use = _new(_USE)
+        self.use = _new(_USE) if use is None else use
 
     def release(self) -> None:
         """Free the memory, or leave that to those that still use it."""
@@ -116,20 +119,7 @@ class PooledBlock(Block):
 
     def free(self) -> None:
         """Give the block back, with the one stream that may still work on it."""
-        code = _give(self.use)
-        if code == lib.AP_BUSY:
-            pending = pending_streams(self.use)
-            if not pending:
-                give_to(self.use, ffi.NULL, 0)
-            elif len(pending) > 1 or pending[0][0].recorder is not None:
-                # What a graph only refers to must not be used again for its temporaries.
-                state, sequence = pending[0]
-                state.defer(sequence, self.free)
-            else:
-                state, sequence = pending[0]
-                give_to(self.use, state.context, sequence)
-        else:
-            _require_books(code)
+        give_back(self.use)
 
 
 class CapturedBlock(PooledBlock):
@@ -144,6 +134,24 @@ class CapturedBlock(PooledBlock):
         self.use.closed = 1
         if not self.capture.take_over(self.use):
             super().free()
+
+
+def give_back(use: Any) -> None:
+    """Give a block of a pool back, with the one stream that may still work on it."""
+    code = _give(use)
+    if code == lib.AP_BUSY:
+        pending = pending_streams(use)
+        if not pending:
+            give_to(use, ffi.NULL, 0)
+        elif len(pending) > 1 or pending[0][0].recorder is not None:
+            # What a graph only refers to must not be used again for its temporaries.
+            state, sequence = pending[0]
+            state.defer(sequence, partial(give_back, use))
+        else:
+            state, sequence = pending[0]
+            give_to(use, state.context, sequence)
+    elif code:
+        _require_books(code)
 
 
 def give_to(use: Any, context: Any, sequence: int) -> None:
@@ -203,8 +211,15 @@ class Allocator:
         self.pool = lib.ap_pool_create(device.index)
         if self.pool == ffi.NULL:
             raise OutOfMemoryError("no host memory for the books of the allocator")
+        self.lend()
         # The runtime is released last, when no stream works and no buffer is left.
         initialization.ensure().before_reset(self.trim)
+
+    def lend(self) -> None:
+        """Let new tensors take from the pool in C, unless functions of the user make the memory."""
+        if self.raw is DEVICE_MEMORY:
+            own = self.caching and self.external is None
+            lib.ap_lend_pool(self.device.index, self.pool if own else ffi.NULL)
 
     def block(self, nbytes: int, stream: Stream | None = None, *, for_host: bool = False) -> Block:
         """Return a block of at least ``nbytes``.

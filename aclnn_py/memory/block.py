@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Sequence
 from typing import ClassVar
 
-from aclnn_py._ffi import ffi
+from aclnn_py._ffi import ffi, lib
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.handle import Handle
 from aclnn_py.runtime.stream_state import pending_streams
@@ -84,21 +84,24 @@ class Memory(Handle):
     __slots__ = {
         "_nbytes": None,
         "block": "The piece of memory that the finalizer frees; for modules of this package.",
+        "device": "The device the memory belongs to, or was pinned for.",
     }
 
     block: Block
+    device: Device
     _nbytes: int
 
     def _adopt(self, block: Block, nbytes: int, *owners: object) -> None:
         self.block = block
+        self.device = block.device
         self._nbytes = nbytes
         Handle.__init__(self, block, type(block).release, *owners)
 
     @property
     def raw(self) -> int:
         """The address as a number; 0 when there are no bytes."""
-        block: Block = super().raw
-        return block.address
+        _ = super().raw
+        return self.block.address
 
     @property
     def address(self) -> int:
@@ -110,11 +113,6 @@ class Memory(Handle):
         """The length in bytes."""
         return self._nbytes
 
-    @property
-    def device(self) -> Device:
-        """The device the memory belongs to, or was pinned for."""
-        return self.block.device
-
     def settle(self, timeout_s: float | None = None) -> None:
         """Wait for the streams that still have work on this memory.
 
@@ -124,6 +122,7 @@ class Memory(Handle):
             For each stream, in seconds; forever by default.
         """
         _ = self.raw
+        lib.ap_learn_other()
         for state, _sequence in pending_streams(self.block.use):
             state.synchronize(timeout_s)
 

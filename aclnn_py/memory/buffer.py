@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import ClosedError, DeviceMismatchError, StatusError
-from aclnn_py.memory.allocator import device_allocator, pinned_allocator
+from aclnn_py.memory.allocator import (
+    PooledBlock,
+    device_allocator,
+    pinned_allocator,
+)
 from aclnn_py.memory.block import Block, Memory, byte_count
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device, MemoryInfo, resolve
@@ -132,9 +136,21 @@ class Buffer(Memory):
     def _of(cls, block: Block, nbytes: int) -> Buffer:
         buffer = _new(cls)
         buffer.block = block
+        buffer.device = block.device
         buffer._nbytes = nbytes
         _own(buffer, block, type(block).release)
         return buffer
+
+    def __getattr__(self, name: str) -> Any:
+        # The memory of a new tensor gets these when somebody asks; see `tensor.fresh`.
+        if name == "block":
+            self.block = block = PooledBlock(self.device, self._raw)
+            block.address = int(ffi.cast("uintptr_t", block.use.whole.address))
+            return block
+        if name == "_nbytes":
+            self._nbytes = nbytes = int(self._raw.nbytes)
+            return nbytes
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def write(self, data: Any, *, offset: int = 0, stream: Stream | None = None) -> None:
         """Copy host bytes into the buffer.

@@ -224,12 +224,14 @@ def set_allocator(
         if free is not None:
             raise TypeError("free: given without allocate")
         where.external = None
+        where.lend()
         return
     if not callable(allocate):
         raise TypeError(f"allocate: expected a function, got {type(allocate).__name__}")
     if free is None or not callable(free):
         raise TypeError(f"free: expected a function, got {type(free).__name__}")
     where.external = External(allocate, free)
+    where.lend()
 
 
 def _allocator(device: Device | int | None, pinned: bool) -> Allocator:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 
+from aclnn_py._ffi import lib
 from aclnn_py.errors import CaptureError
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.roles import ActiveDevice, Capture, Point, RecordableStream
@@ -50,6 +51,7 @@ def enter(capture: Capture) -> None:
             call="Graph.capture",
         )
     thread.capture = capture
+    lib.ap_set_capturing(1)
 
 
 def leave(capture: Capture) -> None:
@@ -58,6 +60,7 @@ def leave(capture: Capture) -> None:
         _going_on.pop(capture.device.index, None)
     if thread.capture is capture:
         thread.capture = None
+        lib.ap_set_capturing(0)
 
 
 def before_wait(call: str, captured: Capture | None = None) -> None:

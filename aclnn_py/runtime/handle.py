@@ -13,10 +13,19 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from aclnn_py._ffi import ffi
+from aclnn_py._ffi import ffi, lib
 from aclnn_py.errors import ClosedError, ForkError, ReleaseWarning
 
-__all__ = ["Handle", "Watcher", "check_owner", "check_process", "live_handles", "misused", "watch"]
+__all__ = [
+    "Handle",
+    "Watcher",
+    "check_owner",
+    "check_process",
+    "live_handles",
+    "misused",
+    "own",
+    "watch",
+]
 
 _Self = TypeVar("_Self", bound="Handle")
 
@@ -53,6 +62,7 @@ def watch(watcher: Watcher | None) -> None:
     """Tell one watcher of the life of handles from now on, or nobody."""
     global _watcher
     _watcher = watcher
+    lib.ap_set_watched(watcher is not None)  # or handles would be made without a word
 
 
 def _note_fork() -> None:
@@ -113,7 +123,7 @@ def _release(reference: _Reference) -> None:
     # `entry` also keeps the owners alive until the end of this function.
     _, destroy, raw, _owners, pid, kind = entry
     # The parent owns what was made before a fork; releasing it here would release it twice.
-    if destroy is None or os.getpid() != pid:
+    if destroy is None or (pid and os.getpid() != pid):
         return
     try:
         destroy(raw)
@@ -131,6 +141,20 @@ def _release_all() -> None:
                 _release(entry[0])
             except Exception:  # a warning that a filter turned into an error
                 sys.excepthook(*sys.exc_info())
+
+
+def own(handle: Handle, destroy: Callable[[Any], None], raw: Any) -> None:
+    """Make an unfinished object the handle of a C object, as ``Handle.__init__`` does.
+
+    For objects that come and go with every call, made while nobody watches. ``destroy`` has to do
+    nothing in a forked child: asking the system for the process takes longer than all the rest.
+    """
+    serial = next(_serials)
+    handle._reference = reference = _Reference(handle, _release)
+    reference.serial = serial
+    handle._raw = raw
+    handle._generation = _fork_generation
+    _open[serial] = (reference, destroy, raw, (), 0, type(handle))
 
 
 class Handle:

@@ -7,15 +7,18 @@ hook ``late.array``, which loads that package when the first of them is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py import late
+from aclnn_py.tensor import recipes
 
 if TYPE_CHECKING:
     from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["ArrayMethods"]
+
+_binary: Callable[[str, Any, Any], Tensor] = recipes.binary
 
 Axis = int | tuple[int, ...] | None
 
@@ -167,10 +170,10 @@ class ArrayMethods:
         return _binary("greater_equal", self, other)
 
     def __matmul__(self, other: Any) -> Tensor:
-        return _binary("matmul", self, other)
+        return _product(self, other)
 
     def __rmatmul__(self, other: Any) -> Tensor:
-        return _binary("matmul", other, self)
+        return _product(other, self)
 
     def __imatmul__(self, other: Any) -> Tensor:
         self[...] = late.array.matmul(self, other)
@@ -578,11 +581,13 @@ def _call(name: str, *args: Any) -> Tensor:
 
 
 def _unary(name: str, operand: Any) -> Tensor:
-    return _call("apply", name, operand)
+    result: Tensor = recipes.call("apply", (name, operand))
+    return result
 
 
-def _binary(name: str, a: Any, b: Any) -> Tensor:
-    return _call("matmul", a, b) if name == "matmul" else _call("apply", name, a, b)
+def _product(a: Any, b: Any) -> Tensor:
+    result: Tensor = recipes.call("matmul", (a, b))
+    return result
 
 
 def _inplace(name: str, target: Any, other: Any) -> Tensor:
@@ -591,7 +596,7 @@ def _inplace(name: str, target: Any, other: Any) -> Tensor:
 
 
 def _reduce(name: str, tensor: Any, out: Tensor | None, *how: Any) -> Tensor:
-    return _into(out, name, _call("reduce", name, tensor, *how))
+    return _into(out, name, recipes.call("reduce", (name, tensor, *how)))
 
 
 def _into(out: Tensor | None, name: str, result: Tensor) -> Tensor:

@@ -21,6 +21,9 @@ class Format(IntEnum):
     volumes in blocks of 16 output channels and C0 input channels.
     """
 
+    # Enum's own hash is written in Python, and every new tensor looks its format up.
+    __hash__ = int.__hash__
+
     NCHW = 0
     """Images: batch, channels, height, width."""
     NHWC = 1

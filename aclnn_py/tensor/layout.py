@@ -29,16 +29,20 @@ class Layout:
 
     __slots__ = (
         "__weakref__",
+        "at",
         "cdata",
         "contiguous",
         "count",
         "dtype",
         "format",
+        "reshaped",
+        "row",
         "shape",
         "span",
         "storage_nbytes",
         "storage_shape",
         "strides",
+        "transposed",
     )
 
     def __init__(
@@ -60,6 +64,7 @@ class Layout:
         self.contiguous = is_contiguous(shape, strides)
         cell = ffi.new("ap_layout *")
         cell.id = next(_ids)
+        cell.nbytes = self.storage_nbytes
         cell.dtype = dtype.acl
         cell.format = int(format)
         cell.ndim = len(shape)
@@ -70,6 +75,12 @@ class Layout:
         for i, dim in enumerate(storage):
             cell.storage[i] = dim
         self.cdata: Any = cell
+        # The address of it, as launches take one.
+        self.at = float(int(ffi.cast("intptr_t", cell)))
+        # Layouts of views that were made before; what is None was not asked for.
+        self.row: Layout | None = None
+        self.transposed: Layout | None = None
+        self.reshaped: dict[tuple[int, ...], Layout] = {}
 
     def __repr__(self) -> str:
         return f"<Layout {self}>"

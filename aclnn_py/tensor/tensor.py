@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,12 @@ import numpy.typing as npt
 
 from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.memory.allocator import give_back
 from aclnn_py.memory.buffer import Buffer, buffer_for_host
 from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.handle import own
 from aclnn_py.runtime.stream import Stream
-from aclnn_py.tensor import transfer, views
+from aclnn_py.tensor import recipes, transfer, views
 from aclnn_py.tensor.array_methods import ArrayMethods
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked
@@ -24,11 +28,34 @@ from aclnn_py.tensor.views import View, shape_of
 __all__ = ["Tensor", "description", "fresh", "tensor_over"]
 
 _blank = object.__new__
+# Reentrant: the collector may run code of the user inside.
+_describing = threading.RLock()
 _describe = lib.ap_describe
+_fresh = lib.ap_fresh
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
+_USE = ffi.typeof("ap_use *")
+_WHOLE = {int}
+# Shapes that a layout remembers as those of its views.
+_MOST_SHAPES = 64
 # It asks for an array without saying what for, and then takes strides in bytes.
 _AS_STRIDED = getattr(np.lib.stride_tricks.as_strided, "__code__", None)
+
+
+def _renew_lock() -> None:
+    global _describing
+    _describing = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _slot(tensor: Tensor, name: str) -> Any:
+    """What a slot holds, None when it is empty."""
+    try:
+        return object.__getattribute__(tensor, name)
+    except AttributeError:
+        return None
 
 
 class Tensor(ArrayMethods):
@@ -58,11 +85,22 @@ class Tensor(ArrayMethods):
         tensor._memory = memory
         tensor._layout = layout
         tensor._offset = offset
-        desc = _new(_TENSOR)
-        block = memory.block
-        tensor._at = _describe(desc, layout.cdata, block.address, offset, block.use)
-        tensor._desc = desc
         return tensor
+
+    def __getattr__(self, name: str) -> Any:
+        # The structure that launches take is made for the first of them: many views see none.
+        if name not in ("_at", "_desc"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        block = self._memory.block
+        with _describing:  # of several threads one makes it: the others may not exchange it
+            if (made := _slot(self, name)) is not None:
+                return made
+            desc = _new(_TENSOR)
+            at = _describe(desc, self._layout.cdata, block.address, self._offset, block.use)
+            self._desc = desc
+            if _slot(self, "_at") is None:  # that of a new tensor lies with its memory, and stays
+                self._at = at
+            return at if name == "_at" else desc
 
     @classmethod
     def wrap(
@@ -218,6 +256,14 @@ class Tensor(ArrayMethods):
     def _view(self) -> View:
         return View(self._layout.shape, self._layout.strides, self._offset)
 
+    def _seen(self, layout: Layout, offset: int) -> Tensor:
+        """A view whose layout is known."""
+        tensor = _blank(Tensor)
+        tensor._memory = self._memory
+        tensor._layout = layout
+        tensor._offset = offset
+        return tensor
+
     def _viewed(self, view: View, what: str) -> Tensor:
         if is_blocked(self._layout.format):
             raise ValueError(
@@ -226,6 +272,17 @@ class Tensor(ArrayMethods):
         return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
 
     def __getitem__(self, key: Any) -> Tensor:
+        if key.__class__ is int:
+            layout = self._layout
+            row = layout.row
+            if row is not None:
+                length = layout.shape[0]
+                if -length <= key < length:
+                    start = (key if key >= 0 else key + length) * layout.strides[0]
+                    return self._seen(row, self._offset + start)
+            elif layout.shape and not is_blocked(layout.format):
+                shape, strides = layout.shape[1:], layout.strides[1:]
+                layout.row = viewed(layout, View(shape, strides, 0))
         if views.is_basic(key):
             return self._viewed(views.index(self._view, key), "index")
         selected: Tensor = late.array.index(self, key)
@@ -268,10 +325,12 @@ class Tensor(ArrayMethods):
     def T(self) -> Tensor:
         """The view with the dimensions in reverse order."""
         layout = self._layout
+        if layout.transposed is not None:
+            return self._seen(layout.transposed, self._offset)
         if len(layout.shape) == 2:
             (m, n), (row, column) = layout.shape, layout.strides
-            flipped = viewed(layout, View((n, m), (column, row), 0))
-            return Tensor._of(self._memory, flipped, self._offset)
+            layout.transposed = viewed(layout, View((n, m), (column, row), 0))
+            return self._seen(layout.transposed, self._offset)
         return self.permute(*reversed(range(self.ndim)))
 
     def permute(self, *axes: int | tuple[int, ...]) -> Tensor:
@@ -289,11 +348,17 @@ class Tensor(ArrayMethods):
         ValueError
             The number of elements differs.
         """
-        dims = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        dims: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        reshaped, plain = self._layout.reshaped, {*map(type, dims)} <= _WHOLE
+        if plain and (known := reshaped.get(tuple(dims))) is not None:
+            return self._seen(known, self._offset)
         view = views.reshape(self._view, dims)
         if view is None:
             return self.contiguous().reshape(*shape)
-        return self._viewed(view, "reshape")
+        found = self._viewed(view, "reshape")
+        if plain and len(reshaped) < _MOST_SHAPES:
+            reshaped[tuple(dims)] = found._layout
+        return found
 
     def view(self, dtype: Any) -> Tensor:
         """Return a view of the same bits as another element type of the same width.
@@ -501,6 +566,22 @@ def tensor_over(memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
     return Tensor._of(memory, layout, offset)
 
 
+def _over(use: Any, at: float, layout: Layout, device: Device) -> Tensor:
+    """The tensor that ``ap_fresh`` or ``ap_make`` described in ``use``."""
+    memory = _blank(Buffer)
+    memory.device = device
+    own(memory, give_back, use)
+    tensor = _blank(Tensor)
+    tensor._memory = memory
+    tensor._layout = layout
+    tensor._offset = 0
+    tensor._at = at
+    return tensor
+
+
+recipes.serve(Tensor, _over)
+
+
 def fresh(
     shape: tuple[int, ...],
     kind: DType,
@@ -514,4 +595,8 @@ def fresh(
     layout = contiguous_layout(shape, kind, format)
     if for_host:
         return Tensor._of(buffer_for_host(layout.storage_nbytes, device), layout)
+    use = _new(_USE)
+    at = _fresh(layout.at, device.index, use)
+    if at:
+        return _over(use, at, layout, device)
     return Tensor._of(Buffer.allocate(layout.storage_nbytes, device=device), layout)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import operator
 import struct
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ from aclnn_py.operators.describe.parameter import Parameter
 from aclnn_py.operators.describe.scalar import scalar_bytes
 from aclnn_py.tensor.dtypes import dtype_of
 
-__all__ = ["INTEGER_RANGES", "CallBlock", "Token", "is_immutable", "token_of"]
+__all__ = ["INTEGER_RANGES", "CallBlock", "Token", "block_at", "is_immutable", "token_of"]
 
 Token = tuple[Any, ...] | int | bytes | None
 
@@ -47,6 +48,7 @@ _IMMUTABLE = (bool, int, float, complex, str, bytes, type(None))
 
 
 _ids = itertools.count(1)
+_blocks: weakref.WeakValueDictionary[int, CallBlock] = weakref.WeakValueDictionary()
 
 
 def is_immutable(value: object) -> bool:
@@ -187,10 +189,18 @@ _CONVERSIONS: dict[str, Callable[[Parameter, object], Token]] = {
 }
 
 
-class CallBlock:
-    """An `ap_call` and the memory it points to; ``at`` is its address, as `ap_run3` takes it."""
+def block_at(call: Any) -> CallBlock | None:
+    """The call block of an ap_call, None for one that is gone."""
+    return _blocks.get(int(ffi.cast("intptr_t", call)))
 
-    __slots__ = ("_arguments", "_held", "at", "cdata")
+
+class CallBlock:
+    """An `ap_call` and the memory it points to; ``at`` is its address, as `ap_run3` takes it.
+
+    ``attributes`` are the values that it was made from.
+    """
+
+    __slots__ = ("__weakref__", "_arguments", "_held", "at", "attributes", "cdata")
 
     def __init__(
         self,
@@ -200,6 +210,7 @@ class CallBlock:
         list_lengths: tuple[int | None, ...],
     ) -> None:
         self._held: list[object] = [op]
+        self.attributes: tuple[object, ...] = ()
         arguments = ffi.new("ap_argument[]", max(len(parameters), 1))
         values = iter(tokens)
         lengths = iter(list_lengths)
@@ -223,6 +234,7 @@ class CallBlock:
         self.cdata.argument_count = len(parameters)
         self.cdata.tensor_count = tensors
         self.cdata.arguments = self._arguments = arguments
+        _blocks[int(self.at)] = self
 
     def read_from(self, position: int, numbers: Any) -> None:
         """Let a list of integers lie in memory of the caller's, who may change them there.

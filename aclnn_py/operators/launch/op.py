@@ -187,7 +187,9 @@ class Op(functools.partial):  # type: ignore[type-arg]
     ) -> CallBlock:
         parameters = [p for p in self.parameters if not p.is_tensor]
         tokens = tuple(token_of(p, v) for p, v in zip(parameters, attributes, strict=True))
-        return self._block(tokens, lengths)
+        block = self._block(tokens, lengths)
+        block.attributes = tuple(attributes)
+        return block
 
     def _block(self, tokens: tuple[Token, ...], lengths: tuple[int | None, ...]) -> CallBlock:
         key = (tokens, lengths)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes of functions, learnt by watching what they launch; see ``tensor/recipes.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aclnn_py import late
+from aclnn_py._ffi import ffi, lib
+from aclnn_py.operators.describe.call_arguments import CallBlock, block_at
+from aclnn_py.operators.launch.table import operator_named
+from aclnn_py.runtime.stream import current_stream
+from aclnn_py.tensor.recipes import MOST_GIVEN, Key, Recipe, addresses, keep
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = ["fail", "learn"]
+
+_MOST_NOTES = 8192
+# Keys that came once, and those of functions that no recipe can say (False).
+_notes: dict[Key, bool] = {}
+
+
+def learn(key: Key, given: Sequence[Tensor], work: Callable[[], Any]) -> Any:
+    """Do the work, and keep a recipe of it if these arguments came before."""
+    again = _notes.get(key)
+    if again is None:
+        if len(_notes) >= _MOST_NOTES:
+            _notes.clear()
+        _notes[key] = True  # most arguments come once: those that come again are worth learning
+        return work()
+    if not again or not lib.ap_may_make() or not 0 < len({*map(id, given)}) == len(given):
+        # A tensor given twice could stand for either of two others next time.
+        return work()
+    cell = ffi.new("ap_learned *")
+    before = lib.ap_learn(cell)
+    try:
+        result = work()
+    finally:
+        lib.ap_learn_end(cell, before)
+    if cell.launches:
+        recipe = _recipe(cell, given, result)
+        if recipe is None:
+            _notes[key] = False
+        else:
+            keep(key, recipe)
+            _notes.pop(key, None)
+    return result
+
+
+def _recipe(learned: Any, given: Sequence[Tensor], result: object) -> Recipe | None:
+    """What was watched as a recipe, None where no recipe can say it."""
+    if learned.launches != 1 or not isinstance(result, Tensor) or len(given) > MOST_GIVEN:
+        return None
+    use = result.buffer.block.use
+    whole = ffi.addressof(use, "whole")
+    block = block_at(learned.call)
+    if whole.address == ffi.NULL or whole.layout != result.layout.cdata or block is None:
+        return None  # a view, or memory that was not made for this tensor alone
+    if not set(_kinds_of_tensors(block)) <= {"i", "o"}:
+        return None
+    if lib.ap_op_find(learned.call.op.name) != learned.call.op:
+        return None  # declared at run time
+    places = _places(learned, addresses(given), whole)
+    if places is None:
+        return None
+    cell = ffi.new("ap_recipe *")
+    cell.call = learned.call
+    cell.layout = result.layout.cdata
+    cell.count = len(places)
+    for index, place in enumerate(places):
+        cell.places[index] = place
+    return Recipe(cell, result.layout, (block, result.layout))
+
+
+def _kinds_of_tensors(block: CallBlock) -> list[str]:
+    """For each tensor of a call whether it is read (i), written (o) or both; L for a list."""
+    op = block.cdata.op
+    kinds, modes = ffi.string(op.kinds).decode(), ffi.string(op.modes).decode().lower()
+    pairs = zip(kinds, modes, strict=True)
+    return [mode if kind == "T" else kind for kind, mode in pairs if kind in "TL"]
+
+
+def _places(learned: Any, given: Sequence[int], made: Any) -> list[int] | None:
+    """Where the tensors of a launch come from."""
+    places = []
+    for index in range(learned.count):
+        tensor = learned.tensors[index]
+        if tensor == ffi.NULL:
+            places.append(lib.AP_PLACE_NULL)
+        elif tensor == made:
+            places.append(lib.AP_PLACE_NEW)
+        elif (address := int(ffi.cast("uintptr_t", tensor))) in given:
+            places.append(given.index(address))
+        else:
+            return None
+    return places if places.count(lib.AP_PLACE_NEW) == 1 else None
+
+
+def fail(recipe: Any, given: Sequence[Tensor], made: Tensor) -> None:
+    """Raise the error of a recipe whose phase two has just failed on this thread."""
+    from_given = {lib.AP_PLACE_NULL: None, lib.AP_PLACE_NEW: made}
+    places = [recipe.places[index] for index in range(recipe.count)]
+    tensors = iter([from_given[at] if at < 0 else given[at] for at in places])
+    block = block_at(recipe.call)
+    op = operator_named(ffi.string(recipe.call.op.name).decode())
+    attributes = iter(() if block is None else block.attributes)
+    values = tuple(next(tensors if p.is_tensor else attributes, None) for p in op.parameters)
+    late.settling.settle(op, lib.AP_FAILED, values, current_stream())
