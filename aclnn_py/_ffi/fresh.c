@@ -100,12 +100,22 @@ static void arrange(const ap_recipe *recipe, ap_tensor **given, ap_tensor *made,
     }
 }
 
+static int same_pattern(const ap_recipe *recipe, ap_tensor **given)
+{
+    for (uint32_t i = 0; i < recipe->given; ++i)
+        if (given[i] != given[recipe->first[i]])
+            return 0;
+    return 1;
+}
+
 double ap_make(const ap_recipe *recipe, ap_use *use, ap_tensor **given)
 {
     ap_tensor *tensors[AP_RECIPE_TENSORS];
     ap_stream *stream = current_stream;
     ap_pool *pool = pool_of(stream);
     if (AP_UNLIKELY(!pool || stream->device != active_device || intercepted()))
+        return 0;
+    if (AP_UNLIKELY(recipe->same) && !same_pattern(recipe, given))
         return 0;
     /* Without the new one first: memory is taken only for a launch that may be made. */
     arrange(recipe, given, NULL, tensors);

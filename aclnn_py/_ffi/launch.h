@@ -282,12 +282,17 @@ typedef struct {
 } ap_failure;
 
 /* How a function of one result makes it: one launch with some of the tensors that it was given, in
-   another order perhaps, and a new tensor of a layout. */
+   another order perhaps, and a new tensor of a layout. same: it was learnt with one tensor in two
+   places, so it holds for tensors that are the same where those were; first: for each that is given
+   the number of the first that is the same. */
 typedef struct {
     const ap_call *call;
     const ap_layout *layout;
     uint32_t count;
+    uint32_t given;
+    uint32_t same;
     int8_t places[16];
+    int8_t first[16];
 } ap_recipe;
 
 /* What a thread launched while somebody learnt it: how often, and the last launch. Other work

@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 
+@remembered
 def relu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Replace negative elements by zero.
 
@@ -72,6 +74,7 @@ def relu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def sigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logistic function ``1 / (1 + exp(-input))``.
 
@@ -105,6 +108,7 @@ def sigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def silu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Multiply each element by its sigmoid.
 
@@ -138,6 +142,7 @@ def silu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def hardswish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the piecewise linear form of silu.
 
@@ -171,6 +176,7 @@ def hardswish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def hardsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the piecewise linear form of the sigmoid.
 
@@ -204,6 +210,7 @@ def hardsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def mish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Multiply each element by the hyperbolic tangent of its softplus.
 
@@ -237,6 +244,7 @@ def mish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def selu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the scaled exponential linear unit.
 
@@ -270,6 +278,7 @@ def selu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def logsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm of the sigmoid.
 
@@ -303,6 +312,7 @@ def logsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def gelu(input: Tensor, *, approximate: str = "none", stream: Stream | None = None) -> Tensor:
     """Multiply each element by the normal distribution function of it.
 
@@ -342,6 +352,7 @@ def gelu(input: Tensor, *, approximate: str = "none", stream: Stream | None = No
     return out
 
 
+@remembered
 def leaky_relu(
     input: Tensor, negative_slope: Number = 0.01, *, stream: Stream | None = None
 ) -> Tensor:
@@ -379,6 +390,7 @@ def leaky_relu(
     return out
 
 
+@remembered
 def elu(input: Tensor, alpha: Number = 1.0, *, stream: Stream | None = None) -> Tensor:
     """Compute the exponential linear unit.
 
@@ -414,6 +426,7 @@ def elu(input: Tensor, alpha: Number = 1.0, *, stream: Stream | None = None) -> 
     return out
 
 
+@remembered
 def softplus(
     input: Tensor, beta: Number = 1, threshold: Number = 20, *, stream: Stream | None = None
 ) -> Tensor:
@@ -453,6 +466,7 @@ def softplus(
     return out
 
 
+@remembered
 def softshrink(input: Tensor, lambd: Number = 0.5, *, stream: Stream | None = None) -> Tensor:
     """Move each element towards zero by ``lambd``, but not beyond zero.
 
@@ -488,6 +502,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5, *, stream: Stream | None = No
     return out
 
 
+@remembered
 def threshold(
     input: Tensor, threshold: Number, value: Number, *, stream: Stream | None = None
 ) -> Tensor:
@@ -528,6 +543,7 @@ def threshold(
     return out
 
 
+@remembered
 def softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
     """Divide exponentials by their sum along one dimension.
 
@@ -563,6 +579,7 @@ def softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Te
     return out
 
 
+@remembered
 def log_softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm of the softmax.
 
@@ -598,6 +615,7 @@ def log_softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def glu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
     """Multiply the first half of a dimension by the sigmoid of the second half.
 
@@ -635,6 +653,7 @@ def glu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor
     return out
 
 
+@remembered
 def swiglu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor:
     """Multiply the silu of the first half of a dimension by the second half.
 
@@ -672,6 +691,7 @@ def swiglu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Ten
     return out
 
 
+@remembered
 def gelu_mul(input: Tensor, *, approximate: str = "none", stream: Stream | None = None) -> Tensor:
     """Multiply the gelu of the first half of the last dimension by the second half.
 
@@ -709,6 +729,7 @@ def gelu_mul(input: Tensor, *, approximate: str = "none", stream: Stream | None 
     return out
 
 
+@remembered
 def clipped_swiglu(
     input: Tensor,
     group_index: Tensor | None = None,
@@ -768,6 +789,7 @@ def clipped_swiglu(
     return out
 
 
+@remembered
 def add_relu(
     input: Tensor, other: Tensor, *, alpha: Number = 1, stream: Stream | None = None
 ) -> Tensor:

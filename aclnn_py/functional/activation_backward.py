@@ -9,6 +9,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@remembered
 def sigmoid_backward(
     grad_output: Tensor, output: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -73,6 +75,7 @@ def sigmoid_backward(
     return out
 
 
+@remembered
 def tanh_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of ``tanh`` with respect to its input.
 
@@ -109,6 +112,7 @@ def tanh_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None 
     return out
 
 
+@remembered
 def selu_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of ``selu`` with respect to its input.
 
@@ -146,6 +150,7 @@ def selu_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None 
     return out
 
 
+@remembered
 def relu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of ``relu`` with respect to its input.
 
@@ -183,6 +188,7 @@ def relu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     return out
 
 
+@remembered
 def silu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of ``silu`` with respect to its input.
 
@@ -219,6 +225,7 @@ def silu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     return out
 
 
+@remembered
 def mish_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of ``mish`` with respect to its input.
 
@@ -255,6 +262,7 @@ def mish_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     return out
 
 
+@remembered
 def hardswish_backward(
     grad_output: Tensor, input: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -292,6 +300,7 @@ def hardswish_backward(
     return out
 
 
+@remembered
 def hardsigmoid_backward(
     grad_output: Tensor, input: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -330,6 +339,7 @@ def hardsigmoid_backward(
     return out
 
 
+@remembered
 def logsigmoid_backward(
     grad_output: Tensor, input: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -368,6 +378,7 @@ def logsigmoid_backward(
     return out
 
 
+@remembered
 def gelu_backward(
     grad_output: Tensor, input: Tensor, *, approximate: str = "none", stream: Stream | None = None
 ) -> Tensor:
@@ -408,6 +419,7 @@ def gelu_backward(
     return out
 
 
+@remembered
 def leaky_relu_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -452,6 +464,7 @@ def leaky_relu_backward(
     return out
 
 
+@remembered
 def elu_backward(
     grad_output: Tensor, input: Tensor, alpha: Number = 1.0, *, stream: Stream | None = None
 ) -> Tensor:
@@ -492,6 +505,7 @@ def elu_backward(
     return out
 
 
+@remembered
 def softplus_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -540,6 +554,7 @@ def softplus_backward(
     return out
 
 
+@remembered
 def softshrink_backward(
     grad_output: Tensor, input: Tensor, lambd: Number = 0.5, *, stream: Stream | None = None
 ) -> Tensor:
@@ -580,6 +595,7 @@ def softshrink_backward(
     return out
 
 
+@remembered
 def threshold_backward(
     grad_output: Tensor, input: Tensor, threshold: Number, *, stream: Stream | None = None
 ) -> Tensor:
@@ -621,6 +637,7 @@ def threshold_backward(
     return out
 
 
+@remembered
 def glu_backward(
     grad_output: Tensor, input: Tensor, dim: int = -1, *, stream: Stream | None = None
 ) -> Tensor:
@@ -661,6 +678,7 @@ def glu_backward(
     return out
 
 
+@remembered
 def swiglu_backward(
     grad_output: Tensor, input: Tensor, dim: int = -1, *, stream: Stream | None = None
 ) -> Tensor:
@@ -701,6 +719,7 @@ def swiglu_backward(
     return out
 
 
+@remembered
 def prelu(input: Tensor, weight: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Multiply negative elements by a slope, one for all or one for each channel.
 

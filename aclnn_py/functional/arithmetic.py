@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 
+@remembered
 def add(
     input: Tensor, other: Tensor | Number, *, alpha: Number = 1, stream: Stream | None = None
 ) -> Tensor:
@@ -81,6 +83,7 @@ def add(
     return out
 
 
+@remembered
 def sub(
     input: Tensor, other: Tensor | Number, *, alpha: Number = 1, stream: Stream | None = None
 ) -> Tensor:
@@ -129,6 +132,7 @@ def sub(
     return out
 
 
+@remembered
 def rsub(
     input: Tensor, other: Tensor | Number, *, alpha: Number = 1, stream: Stream | None = None
 ) -> Tensor:
@@ -176,6 +180,7 @@ def rsub(
     return out
 
 
+@remembered
 def mul(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Multiply element by element.
 
@@ -219,6 +224,7 @@ def mul(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) 
     return out
 
 
+@remembered
 def div(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Divide element by element.
 
@@ -262,6 +268,7 @@ def div(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) 
     return out
 
 
+@remembered
 def floor_divide(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Divide and round down.
 
@@ -304,6 +311,7 @@ def floor_divide(input: Tensor, other: Tensor | Number, *, stream: Stream | None
     return out
 
 
+@remembered
 def remainder(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Compute the remainder of a division, with the sign of the divisor.
 
@@ -345,6 +353,7 @@ def remainder(input: Tensor, other: Tensor | Number, *, stream: Stream | None = 
     return out
 
 
+@remembered
 def fmod(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Compute the remainder of a division, with the sign of the dividend.
 
@@ -388,6 +397,7 @@ def fmod(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None)
     return out
 
 
+@remembered
 def maximum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take the larger of two elements, or NaN if one of them is NaN.
 
@@ -425,6 +435,7 @@ def maximum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Te
     return out
 
 
+@remembered
 def minimum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take the smaller of two elements, or NaN if one of them is NaN.
 
@@ -461,6 +472,7 @@ def minimum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Te
     return out
 
 
+@remembered
 def atan2(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the angle of the point (``other``, ``input``) in radians.
 
@@ -497,6 +509,7 @@ def atan2(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tens
     return out
 
 
+@remembered
 def logaddexp(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm of the sum of two exponentials.
 
@@ -534,6 +547,7 @@ def logaddexp(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> 
     return out
 
 
+@remembered
 def pow(
     input: Tensor | Number, exponent: Tensor | Number, *, stream: Stream | None = None
 ) -> Tensor:
@@ -580,6 +594,7 @@ def pow(
     return out
 
 
+@remembered
 def addcmul(
     input: Tensor,
     tensor1: Tensor,
@@ -631,6 +646,7 @@ def addcmul(
     return out
 
 
+@remembered
 def addcdiv(
     input: Tensor,
     tensor1: Tensor,
@@ -679,6 +695,7 @@ def addcdiv(
     return out
 
 
+@remembered
 def lerp(
     input: Tensor, end: Tensor, weight: Tensor | Number, *, stream: Stream | None = None
 ) -> Tensor:

@@ -21,6 +21,7 @@ from aclnn_py.functional.masks import (
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 
+@remembered
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -516,6 +518,7 @@ def fused_infer_attention_score(
     return attention_out, softmax_lse
 
 
+@remembered
 def prompt_flash_attention(
     query: Tensor,
     key: Tensor,
@@ -623,6 +626,7 @@ def prompt_flash_attention(
     return out
 
 
+@remembered
 def incre_flash_attention(
     query: Tensor,
     key: Tensor,

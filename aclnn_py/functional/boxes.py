@@ -11,6 +11,7 @@ from aclnn_py.functional.arguments import channels_first, per_dimension
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 
+@remembered
 def roi_align(
     input: Tensor,
     boxes: Tensor,
@@ -88,6 +90,7 @@ def roi_align(
     return out
 
 
+@remembered
 def roi_align_backward(
     grad_output: Tensor,
     boxes: Tensor,
@@ -152,6 +155,7 @@ def roi_align_backward(
     return out
 
 
+@remembered
 def box_iou(
     boxes1: Tensor,
     boxes2: Tensor,
@@ -259,6 +263,7 @@ def complete_box_iou(
     return overlap, angle
 
 
+@remembered
 def non_max_suppression(
     boxes: Tensor,
     scores: Tensor,
@@ -329,6 +334,7 @@ def non_max_suppression(
     return out
 
 
+@remembered
 def multi_scale_deformable_attention(
     value: Tensor,
     spatial_shapes: Tensor,

@@ -21,6 +21,7 @@ from aclnn_py.functional.shapes import broadcast
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -345,6 +346,7 @@ def cross_entropy_backward(
     return out
 
 
+@remembered
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -404,6 +406,7 @@ def kl_div(
     return out
 
 
+@remembered
 def kl_div_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -543,6 +546,7 @@ def ctc_loss(
     return loss, log_alpha
 
 
+@remembered
 def ctc_loss_backward(
     grad_output: Tensor,
     log_probs: Tensor,
@@ -706,6 +710,7 @@ def embedding_bag(
     return out
 
 
+@remembered
 def embedding_backward(
     grad_output: Tensor,
     input: Tensor,

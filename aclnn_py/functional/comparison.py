@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@remembered
 def eq(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is equal to ``other``.
 
@@ -80,6 +82,7 @@ def eq(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def ne(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is different from ``other``.
 
@@ -124,6 +127,7 @@ def ne(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def gt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is greater than ``other``.
 
@@ -168,6 +172,7 @@ def gt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def ge(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is greater than or equal to ``other``.
 
@@ -212,6 +217,7 @@ def ge(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def lt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is less than ``other``.
 
@@ -255,6 +261,7 @@ def lt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def le(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Test where ``input`` is less than or equal to ``other``.
 
@@ -298,6 +305,7 @@ def le(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -349,6 +357,7 @@ def isclose(
     return out
 
 
+@remembered
 def logical_and(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where both elements are nonzero.
 
@@ -386,6 +395,7 @@ def logical_and(input: Tensor, other: Tensor, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def logical_or(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where at least one of the elements is nonzero.
 
@@ -423,6 +433,7 @@ def logical_or(input: Tensor, other: Tensor, *, stream: Stream | None = None) ->
     return out
 
 
+@remembered
 def logical_xor(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where exactly one of the elements is nonzero.
 
@@ -460,6 +471,7 @@ def logical_xor(input: Tensor, other: Tensor, *, stream: Stream | None = None) -
     return out
 
 
+@remembered
 def logical_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where elements are zero.
 
@@ -494,6 +506,7 @@ def logical_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def bitwise_and(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Compute the bitwise and of integers or bool.
 
@@ -536,6 +549,7 @@ def bitwise_and(input: Tensor, other: Tensor | Number, *, stream: Stream | None 
     return out
 
 
+@remembered
 def bitwise_or(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Compute the bitwise or of integers or bool.
 
@@ -578,6 +592,7 @@ def bitwise_or(input: Tensor, other: Tensor | Number, *, stream: Stream | None =
     return out
 
 
+@remembered
 def bitwise_xor(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -> Tensor:
     """Compute the bitwise exclusive or of integers or bool.
 
@@ -620,6 +635,7 @@ def bitwise_xor(input: Tensor, other: Tensor | Number, *, stream: Stream | None 
     return out
 
 
+@remembered
 def bitwise_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Invert the bits of integers, or negate bool.
 
@@ -653,6 +669,7 @@ def bitwise_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def isfinite(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where elements are neither infinite nor NaN.
 
@@ -686,6 +703,7 @@ def isfinite(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def isinf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where elements are infinite.
 
@@ -720,6 +738,7 @@ def isinf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def signbit(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Test where the sign bit is set.
 

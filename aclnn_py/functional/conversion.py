@@ -10,6 +10,7 @@ from aclnn_py.functional.shapes import broadcast, rows_shape
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@remembered
 def cast(input: Tensor, dtype: DTypeLike, *, stream: Stream | None = None) -> Tensor:
     """Convert elements to another dtype.
 
@@ -58,6 +60,7 @@ def cast(input: Tensor, dtype: DTypeLike, *, stream: Stream | None = None) -> Te
     return out
 
 
+@remembered
 def contiguous(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Copy a tensor into row-major order.
 
@@ -93,6 +96,7 @@ def contiguous(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def complex(real: Tensor, imag: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Combine real and imaginary parts into complex numbers.
 
@@ -132,6 +136,7 @@ def complex(real: Tensor, imag: Tensor, *, stream: Stream | None = None) -> Tens
     return out
 
 
+@remembered
 def sign_bits_pack(input: Tensor, size: int = 1, *, stream: Stream | None = None) -> Tensor:
     """Pack the signs of numbers into bytes, the first into the lowest bit.
 
@@ -171,6 +176,7 @@ def sign_bits_pack(input: Tensor, size: int = 1, *, stream: Stream | None = None
     return out
 
 
+@remembered
 def sign_bits_unpack(
     input: Tensor, size: int = 1, dtype: DTypeLike = "float32", *, stream: Stream | None = None
 ) -> Tensor:

@@ -15,6 +15,7 @@ from aclnn_py.random.generator import Generator
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -179,6 +180,7 @@ def eye(
     return out
 
 
+@remembered
 def zeros_like(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Make a tensor of zeros in the shape of another.
 
@@ -212,6 +214,7 @@ def zeros_like(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def ones_like(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Make a tensor of ones in the shape of another.
 
@@ -245,6 +248,7 @@ def ones_like(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def full_like(input: Tensor, fill_value: Number, *, stream: Stream | None = None) -> Tensor:
     """Make a tensor of one value in the shape of another.
 

@@ -10,6 +10,7 @@ from aclnn_py.functional.shapes import matmul_shape, qr_shapes
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -170,6 +171,7 @@ def svd(
     return u, sigma, v
 
 
+@remembered
 def cholesky(input: Tensor, upper: bool = False, *, stream: Stream | None = None) -> Tensor:
     """Factor symmetric positive definite matrices into a triangular one and its transpose.
 
@@ -252,6 +254,7 @@ def slogdet(input: Tensor, *, stream: Stream | None = None) -> tuple[Tensor, Ten
     return sign, logabsdet
 
 
+@remembered
 def logdet(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm of a determinant.
 
@@ -290,6 +293,7 @@ def logdet(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def inverse(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Invert square matrices.
 

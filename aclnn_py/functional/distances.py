@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@remembered
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Tensor:
     """Compute the distance between each row of one matrix and each row of another.
 
@@ -61,6 +63,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, *, stream: Stream | None = Non
     return out
 
 
+@remembered
 def cdist_backward(
     grad: Tensor,
     x1: Tensor,
@@ -115,6 +118,7 @@ def cdist_backward(
     return out
 
 
+@remembered
 def pdist(input: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Tensor:
     """Compute the distances between the rows of a matrix, each pair once.
 
@@ -152,6 +156,7 @@ def pdist(input: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Ten
     return out
 
 
+@remembered
 def sinkhorn(cost: Tensor, tol: Number = 0.0001, *, stream: Stream | None = None) -> Tensor:
     """Scale the powers of a matrix until its rows, and its columns, have equal sums.
 

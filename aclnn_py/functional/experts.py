@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_w
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.formats import Format
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@remembered
 def grouped_matmul(
     x: Tensor,
     weight: Tensor,
@@ -150,6 +152,7 @@ def grouped_matmul(
     return out
 
 
+@remembered
 def grouped_matmul_finalize_routing(
     x: Tensor,
     weight: Tensor,
@@ -476,6 +479,7 @@ def dequant_swiglu_quant(
     return out, out_scale
 
 
+@remembered
 def ffn(
     x: Tensor,
     weight1: Tensor,

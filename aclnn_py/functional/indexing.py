@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_w
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 
+@remembered
 def where(
     condition: Tensor, input: Tensor, other: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -119,6 +121,7 @@ def masked_fill(
     return out
 
 
+@remembered
 def embedding(input: Tensor, weight: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Look up rows of a table.
 
@@ -155,6 +158,7 @@ def embedding(input: Tensor, weight: Tensor, *, stream: Stream | None = None) ->
     return out
 
 
+@remembered
 def index_select(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take whole slices along a dimension.
 
@@ -193,6 +197,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, stream: Stream | Non
     return out
 
 
+@remembered
 def take_along(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take slices along a dimension by an index tensor of any shape.
 
@@ -231,6 +236,7 @@ def take_along(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None 
     return out
 
 
+@remembered
 def gather(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take single elements along a dimension.
 
@@ -269,6 +275,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None = No
     return out
 
 
+@remembered
 def take(input: Tensor, index: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Take elements by their position in row-major order.
 
@@ -349,6 +356,7 @@ def index_copy(
     return out
 
 
+@remembered
 def index_add(
     input: Tensor,
     dim: int,
@@ -400,6 +408,7 @@ def index_add(
     return out
 
 
+@remembered
 def scatter_add(
     input: Tensor, dim: int, index: Tensor, src: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -443,6 +452,7 @@ def scatter_add(
     return out
 
 
+@remembered
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -536,6 +546,7 @@ def sort(
     return values, indices
 
 
+@remembered
 def argsort(
     input: Tensor, dim: int = -1, descending: bool = False, *, stream: Stream | None = None
 ) -> Tensor:

@@ -20,6 +20,7 @@ from aclnn_py.operators.describe.argument_errors import expect_flags, expect_ten
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -582,6 +583,7 @@ def lightning_indexer(
     return indices, values
 
 
+@remembered
 def quant_lightning_indexer(
     query: Tensor,
     key: Tensor,
@@ -848,6 +850,7 @@ def sparse_flash_attention(
     return attention_out, softmax_max, softmax_sum
 
 
+@remembered
 def sparse_flash_mla_metadata(
     num_heads_q: int,
     *,

@@ -11,6 +11,7 @@ from aclnn_py.functional.shapes import broadcast
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 
+@remembered
 def soft_margin_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", stream: Stream | None = None
 ) -> Tensor:
@@ -74,6 +76,7 @@ def soft_margin_loss(
     return out
 
 
+@remembered
 def soft_margin_loss_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -122,6 +125,7 @@ def soft_margin_loss_backward(
     return out
 
 
+@remembered
 def l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", stream: Stream | None = None
 ) -> Tensor:
@@ -166,6 +170,7 @@ def l1_loss(
     return out
 
 
+@remembered
 def l1_loss_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -213,6 +218,7 @@ def l1_loss_backward(
     return out
 
 
+@remembered
 def mse_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", stream: Stream | None = None
 ) -> Tensor:
@@ -257,6 +263,7 @@ def mse_loss(
     return out
 
 
+@remembered
 def mse_loss_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -303,6 +310,7 @@ def mse_loss_backward(
     return out
 
 
+@remembered
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -354,6 +362,7 @@ def smooth_l1_loss(
     return out
 
 
+@remembered
 def smooth_l1_loss_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -406,6 +415,7 @@ def smooth_l1_loss_backward(
     return out
 
 
+@remembered
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -454,6 +464,7 @@ def binary_cross_entropy(
     return out
 
 
+@remembered
 def binary_cross_entropy_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -509,6 +520,7 @@ def binary_cross_entropy_backward(
     return out
 
 
+@remembered
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -563,6 +575,7 @@ def binary_cross_entropy_with_logits(
     return out
 
 
+@remembered
 def binary_cross_entropy_with_logits_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -627,6 +640,7 @@ def binary_cross_entropy_with_logits_backward(
     return out
 
 
+@remembered
 def softmax_backward(
     grad_output: Tensor, output: Tensor, dim: int = -1, *, stream: Stream | None = None
 ) -> Tensor:
@@ -667,6 +681,7 @@ def softmax_backward(
     return out
 
 
+@remembered
 def log_softmax_backward(
     grad_output: Tensor, output: Tensor, dim: int = -1, *, stream: Stream | None = None
 ) -> Tensor:

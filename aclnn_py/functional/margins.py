@@ -12,6 +12,7 @@ from aclnn_py.functional.shapes import folded_shape, pad_shape
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@remembered
 def circular_pad2d(input: Tensor, pad: Sequence[int], *, stream: Stream | None = None) -> Tensor:
     """Add margins in 2 dimensions that hold the other side of the tensor.
 
@@ -65,6 +67,7 @@ def circular_pad2d(input: Tensor, pad: Sequence[int], *, stream: Stream | None =
     return out
 
 
+@remembered
 def circular_pad3d(input: Tensor, pad: Sequence[int], *, stream: Stream | None = None) -> Tensor:
     """Add margins in 3 dimensions that hold the other side of the tensor.
 
@@ -101,6 +104,7 @@ def circular_pad3d(input: Tensor, pad: Sequence[int], *, stream: Stream | None =
     return out
 
 
+@remembered
 def reflection_pad1d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -142,6 +146,7 @@ def reflection_pad1d_backward(
     return out
 
 
+@remembered
 def reflection_pad2d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -183,6 +188,7 @@ def reflection_pad2d_backward(
     return out
 
 
+@remembered
 def reflection_pad3d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -224,6 +230,7 @@ def reflection_pad3d_backward(
     return out
 
 
+@remembered
 def replication_pad1d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -265,6 +272,7 @@ def replication_pad1d_backward(
     return out
 
 
+@remembered
 def replication_pad2d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -306,6 +314,7 @@ def replication_pad2d_backward(
     return out
 
 
+@remembered
 def replication_pad3d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -348,6 +357,7 @@ def replication_pad3d_backward(
     return out
 
 
+@remembered
 def circular_pad2d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -388,6 +398,7 @@ def circular_pad2d_backward(
     return out
 
 
+@remembered
 def circular_pad3d_backward(
     grad_output: Tensor, input: Tensor, pad: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -428,6 +439,7 @@ def circular_pad3d_backward(
     return out
 
 
+@remembered
 def fold(
     input: Tensor,
     output_size: int | tuple[int, ...],

@@ -27,6 +27,7 @@ from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.formats import Format
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 
+@remembered
 def matmul(
     input: Tensor, other: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
 ) -> Tensor:
@@ -129,6 +131,7 @@ def einsum(equation: str, operands: Sequence[Tensor], *, stream: Stream | None =
     return out
 
 
+@remembered
 def mm(
     input: Tensor, mat2: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
 ) -> Tensor:
@@ -169,6 +172,7 @@ def mm(
     return out
 
 
+@remembered
 def bmm(
     input: Tensor, mat2: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
 ) -> Tensor:
@@ -213,6 +217,7 @@ def bmm(
     return out
 
 
+@remembered
 def mv(
     input: Tensor, vec: Tensor, *, cube_math_type: int = 0, stream: Stream | None = None
 ) -> Tensor:
@@ -253,6 +258,7 @@ def mv(
     return out
 
 
+@remembered
 def dot(input: Tensor, tensor: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inner product of two vectors.
 
@@ -290,6 +296,7 @@ def dot(input: Tensor, tensor: Tensor, *, stream: Stream | None = None) -> Tenso
     return out
 
 
+@remembered
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -349,6 +356,7 @@ def addmm(
     return out
 
 
+@remembered
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -406,6 +414,7 @@ def baddbmm(
     return out
 
 
+@remembered
 def linear(
     input: Tensor,
     weight: Tensor,
@@ -463,6 +472,7 @@ def linear(
     return out
 
 
+@remembered
 def weight_quant_batchmatmul(
     x: Tensor,
     weight: Tensor,
@@ -543,6 +553,7 @@ def weight_quant_batchmatmul(
     return out
 
 
+@remembered
 def quant_matmul(
     x1: Tensor,
     x2: Tensor,
@@ -627,6 +638,7 @@ def quant_matmul(
     return out
 
 
+@remembered
 def transpose_batch_matmul(
     x1: Tensor,
     x2: Tensor,

@@ -19,6 +19,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_w
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 
+@remembered
 def renorm(
     input: Tensor, p: Number, dim: int, maxnorm: Number, *, stream: Stream | None = None
 ) -> Tensor:
@@ -80,6 +82,7 @@ def renorm(
     return out
 
 
+@remembered
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],

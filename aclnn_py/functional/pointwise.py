@@ -11,6 +11,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 
+@remembered
 def abs(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the absolute value of each element.
 
@@ -85,6 +87,7 @@ def abs(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def neg(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Change the sign of each element.
 
@@ -119,6 +122,7 @@ def neg(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def sign(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the sign of each element: -1, 0 or 1.
 
@@ -152,6 +156,7 @@ def sign(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def square(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Multiply each element by itself.
 
@@ -185,6 +190,7 @@ def square(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def sqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the square root of each element.
 
@@ -219,6 +225,7 @@ def sqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def rsqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute one divided by the square root of each element.
 
@@ -253,6 +260,7 @@ def rsqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def reciprocal(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute one divided by each element.
 
@@ -287,6 +295,7 @@ def reciprocal(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def exp(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Raise e to the power of each element.
 
@@ -320,6 +329,7 @@ def exp(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def exp2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Raise 2 to the power of each element.
 
@@ -353,6 +363,7 @@ def exp2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def expm1(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Raise e to the power of each element and subtract 1.
 
@@ -386,6 +397,7 @@ def expm1(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def log(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the natural logarithm of each element.
 
@@ -420,6 +432,7 @@ def log(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def log2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm to base 2 of each element.
 
@@ -454,6 +467,7 @@ def log2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def log10(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the logarithm to base 10 of each element.
 
@@ -488,6 +502,7 @@ def log10(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def log1p(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the natural logarithm of 1 plus each element.
 
@@ -522,6 +537,7 @@ def log1p(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def sin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the sine of angles in radians.
 
@@ -556,6 +572,7 @@ def sin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def cos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the cosine of angles in radians.
 
@@ -590,6 +607,7 @@ def cos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def tan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the tangent of angles in radians.
 
@@ -624,6 +642,7 @@ def tan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def sinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the hyperbolic sine of each element.
 
@@ -658,6 +677,7 @@ def sinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def cosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the hyperbolic cosine of each element.
 
@@ -691,6 +711,7 @@ def cosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def tanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the hyperbolic tangent of each element.
 
@@ -724,6 +745,7 @@ def tanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def asin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse sine of each element, in radians.
 
@@ -757,6 +779,7 @@ def asin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def acos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse cosine of each element, in radians.
 
@@ -790,6 +813,7 @@ def acos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def atan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse tangent of each element, in radians.
 
@@ -823,6 +847,7 @@ def atan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def asinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse hyperbolic sine of each element.
 
@@ -856,6 +881,7 @@ def asinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def acosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse hyperbolic cosine of each element.
 
@@ -889,6 +915,7 @@ def acosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def atanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the inverse hyperbolic tangent of each element.
 
@@ -922,6 +949,7 @@ def atanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def erf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the error function of each element.
 
@@ -955,6 +983,7 @@ def erf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def erfc(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute one minus the error function of each element.
 
@@ -988,6 +1017,7 @@ def erfc(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def floor(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Round each element down.
 
@@ -1022,6 +1052,7 @@ def floor(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def ceil(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Round each element up.
 
@@ -1055,6 +1086,7 @@ def ceil(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def trunc(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Round each element towards zero.
 
@@ -1088,6 +1120,7 @@ def trunc(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def round(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Round each element to the nearest integer, ties to even.
 
@@ -1121,6 +1154,7 @@ def round(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def clamp(
     input: Tensor,
     min: Number | None = None,
@@ -1173,6 +1207,7 @@ def clamp(
     return out
 
 
+@remembered
 def nan_to_num(
     input: Tensor,
     nan: float = 0.0,

@@ -9,6 +9,7 @@ from aclnn_py.functional.arguments import channels_first, per_dimension
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@remembered
 def avg_pool2d_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -100,6 +102,7 @@ def avg_pool2d_backward(
     return out
 
 
+@remembered
 def avg_pool3d_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -172,6 +175,7 @@ def avg_pool3d_backward(
     return out
 
 
+@remembered
 def max_pool2d_with_indices_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -241,6 +245,7 @@ def max_pool2d_with_indices_backward(
     return out
 
 
+@remembered
 def max_pool3d_with_indices_backward(
     grad_output: Tensor,
     input: Tensor,
@@ -310,6 +315,7 @@ def max_pool3d_with_indices_backward(
     return out
 
 
+@remembered
 def adaptive_avg_pool2d_backward(
     grad_output: Tensor, input: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -394,6 +400,7 @@ def adaptive_max_pool2d(
     return out, indices
 
 
+@remembered
 def adaptive_max_pool2d_backward(
     grad_output: Tensor, input: Tensor, indices: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -433,6 +440,7 @@ def adaptive_max_pool2d_backward(
     return out
 
 
+@remembered
 def adaptive_avg_pool3d_backward(
     grad_output: Tensor, input: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -517,6 +525,7 @@ def adaptive_max_pool3d(
     return out, indices
 
 
+@remembered
 def adaptive_max_pool3d_backward(
     grad_output: Tensor, input: Tensor, indices: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -556,6 +565,7 @@ def adaptive_max_pool3d_backward(
     return out
 
 
+@remembered
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -602,6 +612,7 @@ def max_unpool2d(
     return out
 
 
+@remembered
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,

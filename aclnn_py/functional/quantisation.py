@@ -13,6 +13,7 @@ from aclnn_py.functional.shapes import block_counts
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -228,6 +229,7 @@ def dynamic_block_quant(
     return out, scale
 
 
+@remembered
 def group_quant(
     input: Tensor,
     scale: Tensor,
@@ -280,6 +282,7 @@ def group_quant(
     return out
 
 
+@remembered
 def quantize(
     input: Tensor,
     scale: Tensor,
@@ -346,6 +349,7 @@ def quantize(
     return out
 
 
+@remembered
 def anti_quant(
     input: Tensor,
     scale: Tensor,
@@ -461,6 +465,7 @@ def swiglu_quant(
     return out, scale
 
 
+@remembered
 def convert_weight_to_int4_pack(weight: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Pack a weight of small integers into 4 bits each.
 

@@ -23,6 +23,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_w
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -115,6 +116,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, stream: Stream | None = No
     return out
 
 
+@remembered
 def pad(
     input: Tensor,
     pad: Sequence[int],
@@ -185,6 +187,7 @@ def pad(
     return out
 
 
+@remembered
 def narrow_copy(
     input: Tensor, dim: int, start: int, length: int, *, stream: Stream | None = None
 ) -> Tensor:
@@ -227,6 +230,7 @@ def narrow_copy(
     return out
 
 
+@remembered
 def tile(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) -> Tensor:
     """Repeat a tensor along its dimensions.
 
@@ -262,6 +266,7 @@ def tile(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) ->
     return out
 
 
+@remembered
 def repeat_interleave(
     input: Tensor, repeats: int, dim: int, *, stream: Stream | None = None
 ) -> Tensor:
@@ -304,6 +309,7 @@ def repeat_interleave(
     return out
 
 
+@remembered
 def permute_copy(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) -> Tensor:
     """Copy a tensor with its dimensions in another order.
 
@@ -341,6 +347,7 @@ def permute_copy(input: Tensor, dims: Sequence[int], *, stream: Stream | None = 
     return out
 
 
+@remembered
 def flip(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) -> Tensor:
     """Reverse the order along dimensions.
 
@@ -377,6 +384,7 @@ def flip(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) ->
     return out
 
 
+@remembered
 def roll(
     input: Tensor, shifts: Sequence[int], dims: Sequence[int], *, stream: Stream | None = None
 ) -> Tensor:
@@ -417,6 +425,7 @@ def roll(
     return out
 
 
+@remembered
 def tril(input: Tensor, diagonal: int = 0, *, stream: Stream | None = None) -> Tensor:
     """Keep the lower triangle of matrices and set the rest to zero.
 
@@ -452,6 +461,7 @@ def tril(input: Tensor, diagonal: int = 0, *, stream: Stream | None = None) -> T
     return out
 
 
+@remembered
 def triu(input: Tensor, diagonal: int = 0, *, stream: Stream | None = None) -> Tensor:
     """Keep the upper triangle of matrices and set the rest to zero.
 

@@ -12,6 +12,7 @@ from aclnn_py.operators.describe.argument_errors import expect_flags, expect_ten
 from aclnn_py.operators.describe.scalar import Number
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@remembered
 def sum(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -86,6 +88,7 @@ def sum(
     return out
 
 
+@remembered
 def mean(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -139,6 +142,7 @@ def mean(
     return out
 
 
+@remembered
 def prod(
     input: Tensor,
     dim: int | None = None,
@@ -196,6 +200,7 @@ def prod(
     return out
 
 
+@remembered
 def amax(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -240,6 +245,7 @@ def amax(
     return out
 
 
+@remembered
 def amin(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -284,6 +290,7 @@ def amin(
     return out
 
 
+@remembered
 def any(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -328,6 +335,7 @@ def any(
     return out
 
 
+@remembered
 def all(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -372,6 +380,7 @@ def all(
     return out
 
 
+@remembered
 def logsumexp(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -420,6 +429,7 @@ def logsumexp(
     return out
 
 
+@remembered
 def argmax(
     input: Tensor, dim: int, *, keepdim: bool = False, stream: Stream | None = None
 ) -> Tensor:
@@ -459,6 +469,7 @@ def argmax(
     return out
 
 
+@remembered
 def argmin(
     input: Tensor, dim: int, *, keepdim: bool = False, stream: Stream | None = None
 ) -> Tensor:
@@ -498,6 +509,7 @@ def argmin(
     return out
 
 
+@remembered
 def var(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -545,6 +557,7 @@ def var(
     return out
 
 
+@remembered
 def std(
     input: Tensor,
     dim: int | tuple[int, ...] = (),
@@ -592,6 +605,7 @@ def std(
     return out
 
 
+@remembered
 def cumsum(
     input: Tensor, dim: int, *, dtype: DTypeLike | None = None, stream: Stream | None = None
 ) -> Tensor:
@@ -632,6 +646,7 @@ def cumsum(
     return out
 
 
+@remembered
 def cumprod(
     input: Tensor, dim: int, *, dtype: DTypeLike | None = None, stream: Stream | None = None
 ) -> Tensor:
@@ -672,6 +687,7 @@ def cumprod(
     return out
 
 
+@remembered
 def vector_norm(
     input: Tensor,
     ord: Number = 2,
@@ -719,6 +735,7 @@ def vector_norm(
     return out
 
 
+@remembered
 def norm(
     input: Tensor,
     p: Number = 2,
@@ -766,6 +783,7 @@ def norm(
     return out
 
 
+@remembered
 def exp_segsum(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the powers of the sums of all runs of each row.
 
@@ -802,6 +820,7 @@ def exp_segsum(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     return out
 
 
+@remembered
 def exp_segsum_backward(grad: Tensor, output: Tensor, *, stream: Stream | None = None) -> Tensor:
     """Compute the gradient of `exp_segsum`.
 

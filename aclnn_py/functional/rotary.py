@@ -12,6 +12,7 @@ from aclnn_py.functional.routed import check_head_numbers
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 
+@remembered
 def rotary_position_embedding(
     input: Tensor, cos: Tensor, sin: Tensor, mode: int = 0, *, stream: Stream | None = None
 ) -> Tensor:
@@ -126,6 +128,7 @@ def rotary_position_embedding_backward(
     return grad_input, grad_cos, grad_sin
 
 
+@remembered
 def interleave_rope(
     input: Tensor, cos: Tensor, sin: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -486,6 +489,7 @@ def kv_rms_norm_rope_cache(
     return k_rope, c_kv
 
 
+@remembered
 def qkv_rms_norm_rope_cache(
     qkv: Tensor,
     q_gamma: Tensor,

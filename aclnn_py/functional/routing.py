@@ -19,6 +19,7 @@ from aclnn_py.functional.routed import (
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -294,6 +295,7 @@ def moe_init_routing(
     return expanded_x, expanded_row_idx, expert_tokens, expanded_scale
 
 
+@remembered
 def moe_finalize_routing(
     expanded_x: Tensor,
     expanded_row_idx: Tensor,
@@ -422,6 +424,7 @@ def moe_token_permute(
     return permuted_tokens, sorted_indices
 
 
+@remembered
 def moe_token_unpermute(
     permuted_tokens: Tensor,
     sorted_indices: Tensor,
@@ -473,6 +476,7 @@ def moe_token_unpermute(
     return out
 
 
+@remembered
 def moe_compute_expert_tokens(
     sorted_experts: Tensor, num_experts: int, *, stream: Stream | None = None
 ) -> Tensor:

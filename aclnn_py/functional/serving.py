@@ -10,6 +10,7 @@ from aclnn_py.functional.latent import with_width
 from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_whole
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -124,6 +125,7 @@ def advance_step_(
     return input_tokens
 
 
+@remembered
 def add_lora(
     y: Tensor,
     x: Tensor,

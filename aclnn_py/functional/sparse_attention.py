@@ -13,6 +13,7 @@ from aclnn_py.functional.latent import heads_of, windows_shape, with_width
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@remembered
 def nsa_compress(
     input: Tensor,
     weight: Tensor,
@@ -493,6 +495,7 @@ def nsa_compress_attention_infer(
     return output, blocks
 
 
+@remembered
 def nsa_selected_attention_infer(
     query: Tensor,
     key: Tensor,
@@ -591,6 +594,7 @@ def nsa_selected_attention_infer(
     return output
 
 
+@remembered
 def bsa_select_block_mask(
     query: Tensor,
     key: Tensor,
@@ -672,6 +676,7 @@ def bsa_select_block_mask(
     return mask
 
 
+@remembered
 def block_sparse_attention(
     query: Tensor,
     key: Tensor,

@@ -14,6 +14,7 @@ from aclnn_py.operators.describe.argument_errors import expect_tensors, expect_w
 from aclnn_py.random.generator import Generator
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -110,6 +111,7 @@ def dropout(
     return out, mask
 
 
+@remembered
 def dropout_backward(
     grad_output: Tensor, mask: Tensor, p: float = 0.5, *, stream: Stream | None = None
 ) -> Tensor:

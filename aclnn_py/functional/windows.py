@@ -16,6 +16,7 @@ from aclnn_py.functional.shapes import conv_shape, pooled_shape, transposed_shap
 from aclnn_py.operators.describe.argument_errors import expect_tensors
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@remembered
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -117,6 +119,7 @@ def conv1d(
     return out
 
 
+@remembered
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -198,6 +201,7 @@ def conv2d(
     return out
 
 
+@remembered
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -279,6 +283,7 @@ def conv3d(
     return out
 
 
+@remembered
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -366,6 +371,7 @@ def conv_transpose1d(
     return out
 
 
+@remembered
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -453,6 +459,7 @@ def conv_transpose2d(
     return out
 
 
+@remembered
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
@@ -540,6 +547,7 @@ def conv_transpose3d(
     return out
 
 
+@remembered
 def avg_pool2d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -613,6 +621,7 @@ def avg_pool2d(
     return out
 
 
+@remembered
 def max_pool2d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -676,6 +685,7 @@ def max_pool2d(
     return out
 
 
+@remembered
 def adaptive_avg_pool2d(
     input: Tensor, output_size: int | tuple[int, ...], *, stream: Stream | None = None
 ) -> Tensor:
@@ -714,6 +724,7 @@ def adaptive_avg_pool2d(
     return out
 
 
+@remembered
 def adaptive_avg_pool3d(
     input: Tensor, output_size: int | tuple[int, ...], *, stream: Stream | None = None
 ) -> Tensor:
@@ -879,6 +890,7 @@ def max_pool3d_with_indices(
     return out, indices
 
 
+@remembered
 def avg_pool3d(
     input: Tensor,
     kernel_size: int | tuple[int, ...],
@@ -952,6 +964,7 @@ def avg_pool3d(
     return out
 
 
+@remembered
 def unfold(
     input: Tensor,
     kernel_size: int | tuple[int, ...],

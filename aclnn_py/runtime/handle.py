@@ -29,7 +29,7 @@ __all__ = [
 
 _Self = TypeVar("_Self", bound="Handle")
 
-_serials = itertools.count(1)
+_next_serial = itertools.count(1).__next__
 # What releasing needs of every open handle, by its serial number, and the reference whose callback
 # is the finalizer. One operation of a dict with numbers as keys is one step for the interpreter:
 # whoever takes an entry out is the only one who releases it, be it a call, another thread or a
@@ -149,7 +149,7 @@ def own(handle: Handle, destroy: Callable[[Any], None], raw: Any) -> None:
     For objects that come and go with every call, made while nobody watches. ``destroy`` has to do
     nothing in a forked child: asking the system for the process takes longer than all the rest.
     """
-    serial = next(_serials)
+    serial = _next_serial()
     handle._reference = reference = _Reference(handle, _release)
     reference.serial = serial
     handle._raw = raw
@@ -174,7 +174,7 @@ class Handle:
     __slots__ = ("__weakref__", "_generation", "_raw", "_reference")
 
     def __init__(self, raw: Any, destroy: Callable[[Any], None] | None, *owners: object) -> None:
-        serial = next(_serials)
+        serial = _next_serial()
         self._reference = reference = _Reference(self, _release)
         reference.serial = serial
         self._raw = raw

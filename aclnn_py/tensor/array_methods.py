@@ -7,18 +7,16 @@ hook ``late.array``, which loads that package when the first of them is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py import late
-from aclnn_py.tensor import recipes
+from aclnn_py.tensor.recipes import remembered
 
 if TYPE_CHECKING:
     from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["ArrayMethods"]
-
-_binary: Callable[[str, Any, Any], Tensor] = recipes.binary
 
 Axis = int | tuple[int, ...] | None
 
@@ -580,13 +578,27 @@ def _call(name: str, *args: Any) -> Tensor:
     return result
 
 
+@remembered
 def _unary(name: str, operand: Any) -> Tensor:
-    result: Tensor = recipes.call("apply", (name, operand))
+    result: Tensor = late.array.apply(name, operand)
     return result
 
 
+@remembered
+def _binary(name: str, a: Any, b: Any) -> Tensor:
+    result: Tensor = late.array.apply(name, a, b)
+    return result
+
+
+@remembered
 def _product(a: Any, b: Any) -> Tensor:
-    result: Tensor = recipes.call("matmul", (a, b))
+    result: Tensor = late.array.matmul(a, b)
+    return result
+
+
+@remembered
+def _reduced(name: str, tensor: Any, *how: Any) -> Tensor:
+    result: Tensor = late.array.reduce(name, tensor, *how)
     return result
 
 
@@ -596,7 +608,7 @@ def _inplace(name: str, target: Any, other: Any) -> Tensor:
 
 
 def _reduce(name: str, tensor: Any, out: Tensor | None, *how: Any) -> Tensor:
-    return _into(out, name, recipes.call("reduce", (name, tensor, *how)))
+    return _into(out, name, _reduced(name, tensor, *how))
 
 
 def _into(out: Tensor | None, name: str, result: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.runtime.stream import current_stream
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.formats import Format, format_of
-from aclnn_py.tensor.tensor import Tensor, fresh
+from aclnn_py.tensor.layout import Layout, contiguous_layout
+from aclnn_py.tensor.tensor import Tensor, fresh, fresh_of
 from aclnn_py.tensor.transfer import fill
 from aclnn_py.tensor.views import shape_of
 
@@ -112,7 +114,19 @@ def empty(
     OutOfMemoryError
         The device has not enough memory.
     """
-    return fresh(shape_of(shape), dtype_of(dtype), format_of(format), resolve(device))
+    dims = shape_of(shape)
+    if format is Format.ND:
+        try:
+            layout = _plain_layout(dims, dtype)
+        except TypeError:  # something that cannot be looked up, or no dtype
+            layout = contiguous_layout(dims, dtype_of(dtype), Format.ND)
+        return fresh_of(layout, resolve(device))
+    return fresh(dims, dtype_of(dtype), format_of(format), resolve(device))
+
+
+@lru_cache(maxsize=1024)
+def _plain_layout(shape: tuple[int, ...], dtype: Any) -> Layout:
+    return contiguous_layout(shape, dtype_of(dtype), Format.ND)
 
 
 def zeros(

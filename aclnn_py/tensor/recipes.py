@@ -15,7 +15,7 @@ or other things than such a recipe can say, it is not watched again for these ar
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -24,33 +24,19 @@ from aclnn_py._ffi import ffi, lib
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.layout import Layout
 
-__all__ = [
-    "MOST_GIVEN",
-    "Key",
-    "Recipe",
-    "addresses",
-    "binary",
-    "call",
-    "keep",
-    "remembered",
-    "serve",
-]
+__all__ = ["MOST_GIVEN", "Key", "Recipe", "addresses", "remembered", "serve"]
 
 Key = tuple[object, ...]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MOST_GIVEN = 8
-_MOST_RECIPES = 4096
 # Values of these types say the same to C whenever they are equal.
 _PLAIN = frozenset({bool, int, str, NoneType})
 _WHOLE = {int}
-_NO_NAMES: Mapping[str, Any] = {}
 _new = ffi.new
 _USE = ffi.typeof("ap_use *")
-_make2 = lib.ap_make2
 _MAKES: tuple[Any, ...] = (None, *(getattr(lib, f"ap_make{n}") for n in range(1, MOST_GIVEN + 1)))
 
-_recipes: dict[Key, Recipe] = {}
 # Of the module of tensors, which stands above and imports this one.
 _tensor: Any = type(None)
 _wrap: Callable[[Any, float, Layout, Device], Any]
@@ -84,78 +70,9 @@ def serve(kind: type, wrap: Callable[[Any, float, Layout, Device], Any]) -> None
     _tensor, _wrap = kind, wrap
 
 
-def keep(key: Key, recipe: Recipe) -> None:
-    """Use a recipe from now on."""
-    if len(_recipes) >= _MOST_RECIPES:
-        _recipes.clear()  # calls under way hold their own
-    _recipes[key] = recipe
-
-
 def addresses(given: Sequence[Any]) -> list[int]:
     """Where the structures of tensors are that launches take."""
     return [int(tensor._at) for tensor in given]
-
-
-def call(what: Any, args: tuple[Any, ...], named: Mapping[str, Any] = _NO_NAMES) -> Any:
-    """Call a function of ``aclnn_py.array`` by its name, or any other function.
-
-    It must be one whose work depends on nothing but layouts and numbers.
-    """
-    key: list[object] = [what]
-    given: list[Any] = []
-    value: Any
-    for value in (*args, *named.values()) if named else args:
-        kind = value.__class__
-        if kind is _tensor:
-            key.append(value._layout)
-            given.append(value)
-        elif kind in _PLAIN:
-            key.append(kind)
-            key.append(value)
-        elif kind is float:
-            key.append(kind)
-            key.append(value or str(value))  # a zero has a sign
-        elif kind is tuple and {*map(type, value)} <= _WHOLE:
-            key.append(value)
-        else:
-            return _function(what)(*args, **named)
-    if named:
-        if named.get("stream") is not None:
-            return _function(what)(*args, **named)
-        key.append(tuple(named))
-    known = tuple(key)
-    recipe = _recipes.get(known)
-    if recipe is None:
-        return late.learning.learn(known, given, functools.partial(_function(what), *args, **named))
-    use = _new(_USE)
-    at = _MAKES[len(given)](recipe.at, use, *[tensor._at for tensor in given])
-    if at > 0:
-        return _wrap(use, at, recipe.layout, given[0]._memory.device)
-    if at < 0:
-        # Part of the work may have been queued, so the long way must not do it again.
-        made = _wrap(use, -at, recipe.layout, given[0].device)
-        late.learning.fail(recipe.cdata, given, made)
-    return _function(what)(*args, **named)
-
-
-def binary(name: str, a: Any, b: Any) -> Any:
-    """``call("apply", (name, a, b))``, with fewer steps for two tensors."""
-    if not (a.__class__ is _tensor is b.__class__):
-        return call("apply", (name, a, b))
-    known = name, a._layout, b._layout
-    recipe = _recipes.get(known)
-    if recipe is None:
-        return late.learning.learn(known, (a, b), functools.partial(late.array.apply, name, a, b))
-    use = _new(_USE)
-    at = _make2(recipe.at, use, a._at, b._at)
-    if at > 0:
-        return _wrap(use, at, recipe.layout, a._memory.device)
-    return call("apply", (name, a, b))
-
-
-def _function(what: Any) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(late.array, what) if what.__class__ is str else what
-    return found
 
 
 def remembered(function: _Function) -> _Function:
@@ -164,9 +81,46 @@ def remembered(function: _Function) -> _Function:
     For functions that make one tensor with one launch, and whose work depends on nothing but the
     layouts of tensors and on numbers: neither on elements nor on random numbers.
     """
+    recipes: dict[Key, Recipe] = {}
 
     @functools.wraps(function)
     def short(*args: Any, **named: Any) -> Any:
-        return call(function, args, named)
+        key: list[Any] = []
+        given = []
+        for value in (*args, *named.values()) if named else args:
+            kind = value.__class__
+            if kind is _tensor:
+                key.append(value._layout)
+                given.append(value)
+            elif kind in _PLAIN:
+                key.append(kind)
+                key.append(value)
+            elif kind is float:
+                key.append(kind)
+                key.append(value or str(value))  # a zero has a sign
+            elif kind is tuple and {*map(type, value)} <= _WHOLE:
+                key.append(value)
+            else:
+                return function(*args, **named)
+        if named:
+            if named.get("stream") is not None:
+                return function(*args, **named)
+            key.append(tuple(named))
+        known = tuple(key)
+        recipe = recipes.get(known)
+        if recipe is None:
+            work = functools.partial(function, *args, **named)
+            return late.learning.learn(recipes, known, given, work)
+        use = _new(_USE)
+        at = _MAKES[len(given)](recipe.at, use, *[tensor._at for tensor in given])
+        if at > 0:
+            return _wrap(use, at, recipe.layout, given[0]._memory.device)
+        if at < 0:
+            # Part of the work may have been queued, so the long way must not do it again.
+            made = _wrap(use, -at, recipe.layout, given[0].device)
+            late.learning.fail(recipe.cdata, given, made)
+        if recipe.cdata.same:
+            recipes.pop(known, None)  # learnt from one tensor in two places: these are two
+        return function(*args, **named)
 
     return short  # type: ignore[return-value]

@@ -25,7 +25,7 @@ from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blo
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.views import View, shape_of
 
-__all__ = ["Tensor", "description", "fresh", "tensor_over"]
+__all__ = ["Tensor", "description", "fresh", "fresh_of", "tensor_over"]
 
 _blank = object.__new__
 # Reentrant: the collector may run code of the user inside.
@@ -595,6 +595,11 @@ def fresh(
     layout = contiguous_layout(shape, kind, format)
     if for_host:
         return Tensor._of(buffer_for_host(layout.storage_nbytes, device), layout)
+    return fresh_of(layout, device)
+
+
+def fresh_of(layout: Layout, device: Device) -> Tensor:
+    """Return a tensor of a layout over new memory, with undefined elements."""
     use = _new(_USE)
     at = _fresh(layout.at, device.index, use)
     if at:

@@ -37,6 +37,7 @@ _HOMES = {
     ),
     "ops": "aclnn_py",
     "prod": "math",
+    "remembered": "aclnn_py.tensor.recipes",
 }
 _HELPERS = (
     "arguments", "blocks", "classes", "drawing", "latent", "masks", "promotion", "routed", "shapes",

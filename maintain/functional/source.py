@@ -18,11 +18,22 @@ _MANY = 9
 def function_text(row: Row) -> str:
     """The function of a row; the formatter lays out its lines."""
     quote = '"""'
-    lines = [f"def {row.name}({row.head}) -> {row.annotation}:"]
+    lines = ["@remembered"] if _may_be_remembered(row) else []
+    lines.append(f"def {row.name}({row.head}) -> {row.annotation}:")
     text = docstring(row).split("\n")
     lines += [f"    {quote}{text[0]}", *(f"    {line}".rstrip() for line in text[1:])]
     lines += [f"    {quote}", *(f"    {line}" for line in _body(row))]
     return "\n".join(lines) + "\n"
+
+
+def _may_be_remembered(row: Row) -> bool:
+    """Whether one launch makes the one tensor that the function returns."""
+    lists = any("Sequence[Tensor" in p.annotation for p in row.arguments)
+    tensors = any(p.annotation.startswith("Tensor") for p in row.arguments)
+    one = len(row.outputs) == len(row.returned) == 1
+    single = all(isinstance(c, str) or len(c.operators) == 1 for c in row.calls)
+    texts = [call for call in row.calls if isinstance(call, str)]
+    return tensors and one and single and len(texts) <= 1 and not (lists or row.draws or row.before)
 
 
 def _body(row: Row) -> list[str]:

@@ -11,26 +11,41 @@ from aclnn_py._ffi import ffi, lib
 from aclnn_py.operators.describe.call_arguments import CallBlock, block_at
 from aclnn_py.operators.launch.table import operator_named
 from aclnn_py.runtime.stream import current_stream
-from aclnn_py.tensor.recipes import MOST_GIVEN, Key, Recipe, addresses, keep
+from aclnn_py.tensor.recipes import MOST_GIVEN, Key, Recipe, addresses
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["fail", "learn"]
 
 _MOST_NOTES = 8192
-# Keys that came once, and those of functions that no recipe can say (False).
-_notes: dict[Key, bool] = {}
+_MOST_RECIPES = 1024
+# Keys that came once, and those of functions that no recipe can say (False), by the function.
+_notes: dict[tuple[int, Key], bool] = {}
 
 
-def learn(key: Key, given: Sequence[Tensor], work: Callable[[], Any]) -> Any:
-    """Do the work, and keep a recipe of it if these arguments came before."""
-    again = _notes.get(key)
+def learn(
+    recipes: dict[Key, Recipe], key: Key, given: Sequence[Tensor], work: Callable[[], Any]
+) -> Any:
+    """Do the work, and keep a recipe of it if these arguments came before.
+
+    Parameters
+    ----------
+    recipes : dict
+        Those of the function.
+    key : tuple
+        What decides about its work.
+    given : sequence of Tensor
+        The tensors among its arguments.
+    work : callable
+        The function with its arguments.
+    """
+    note = id(recipes), key
+    again = _notes.get(note)
     if again is None:
         if len(_notes) >= _MOST_NOTES:
             _notes.clear()
-        _notes[key] = True  # most arguments come once: those that come again are worth learning
+        _notes[note] = True  # most arguments come once: those that come again are worth learning
         return work()
-    if not again or not lib.ap_may_make() or not 0 < len({*map(id, given)}) == len(given):
-        # A tensor given twice could stand for either of two others next time.
+    if not again or not given or not lib.ap_may_make():
         return work()
     cell = ffi.new("ap_learned *")
     before = lib.ap_learn(cell)
@@ -41,10 +56,11 @@ def learn(key: Key, given: Sequence[Tensor], work: Callable[[], Any]) -> Any:
     if cell.launches:
         recipe = _recipe(cell, given, result)
         if recipe is None:
-            _notes[key] = False
+            _notes[note] = False
         else:
-            keep(key, recipe)
-            _notes.pop(key, None)
+            if len(recipes) >= _MOST_RECIPES:
+                recipes.clear()  # calls under way hold their own
+            recipes[key] = recipe
     return result
 
 
@@ -68,6 +84,12 @@ def _recipe(learned: Any, given: Sequence[Tensor], result: object) -> Recipe | N
     cell.call = learned.call
     cell.layout = result.layout.cdata
     cell.count = len(places)
+    # A tensor that was given twice may stand in either of its places.
+    ids = [id(tensor) for tensor in given]
+    cell.same = len({*ids}) < len(ids)
+    cell.given = len(ids)
+    for index, number in enumerate(ids):
+        cell.first[index] = ids.index(number)
     for index, place in enumerate(places):
         cell.places[index] = place
     return Recipe(cell, result.layout, (block, result.layout))
