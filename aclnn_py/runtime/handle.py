@@ -82,7 +82,7 @@ def misused(handle: Handle, fault: str, message: str) -> None:
 
 def live_handles() -> dict[str, int]:
     """Return how many handles of each kind are open in this process."""
-    counts = Counter(entry[-1].__name__ for entry in _open.copy().values())
+    counts = Counter(entry[5].__name__ for entry in _open.copy().values())
     return dict(sorted(counts.items()))
 
 
@@ -112,7 +112,13 @@ class _Reference(weakref.ref):  # type: ignore[type-arg]
 
 
 _Entry = tuple[
-    _Reference, Callable[[Any], None] | None, Any, tuple[object, ...], int, type["Handle"]
+    _Reference,
+    Callable[[Any], None] | None,
+    Any,
+    tuple[object, ...],
+    int,
+    type["Handle"],
+    Callable[[Any], int] | None,
 ]
 
 
@@ -121,9 +127,11 @@ def _release(reference: _Reference) -> None:
     if entry is None:
         return
     # `entry` also keeps the owners alive until the end of this function.
-    _, destroy, raw, _owners, pid, kind = entry
+    _, destroy, raw, _owners, pid, kind, quickly = entry
+    if quickly is not None and not quickly(raw):
+        return
     # The parent owns what was made before a fork; releasing it here would release it twice.
-    if destroy is None or (pid and os.getpid() != pid):
+    if destroy is None or os.getpid() != pid:
         return
     try:
         destroy(raw)
@@ -143,18 +151,22 @@ def _release_all() -> None:
                 sys.excepthook(*sys.exc_info())
 
 
-def own(handle: Handle, destroy: Callable[[Any], None], raw: Any) -> None:
+def own(
+    handle: Handle, quickly: Callable[[Any], int], destroy: Callable[[Any], None], raw: Any
+) -> None:
     """Make an unfinished object the handle of a C object, as ``Handle.__init__`` does.
 
-    For objects that come and go with every call, made while nobody watches. ``destroy`` has to do
-    nothing in a forked child: asking the system for the process takes longer than all the rest.
+    For objects that come and go with every call, made while nobody watches. ``quickly`` is a C
+    function that releases ``raw`` and returns 0, also in a forked child, where it does nothing:
+    asking the system for the process takes longer than all the rest. If it returns anything else,
+    ``destroy`` is called as well.
     """
     serial = _next_serial()
     handle._reference = reference = _Reference(handle, _release)
     reference.serial = serial
     handle._raw = raw
     handle._generation = _fork_generation
-    _open[serial] = (reference, destroy, raw, (), 0, type(handle))
+    _open[serial] = (reference, destroy, raw, (), _pid, type(handle), quickly)
 
 
 class Handle:
@@ -179,7 +191,7 @@ class Handle:
         reference.serial = serial
         self._raw = raw
         self._generation = _fork_generation
-        _open[serial] = (reference, destroy, raw, owners, _pid, type(self))
+        _open[serial] = (reference, destroy, raw, owners, _pid, type(self), None)
         if _watcher is not None:
             _watcher.made(self)
 

@@ -7,7 +7,7 @@ hook ``late.array``, which loads that package when the first of them is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py import late
@@ -36,55 +36,55 @@ class ArrayMethods:
         return late.array.array_function(function, args, kwargs)
 
     def __add__(self, other: Any) -> Tensor:
-        return _binary("add", self, other)
+        return _binary["add"](self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return _binary("add", other, self)
+        return _binary["add"](other, self)
 
     def __iadd__(self, other: Any) -> Tensor:
         return _inplace("add", self, other)
 
     def __sub__(self, other: Any) -> Tensor:
-        return _binary("subtract", self, other)
+        return _binary["subtract"](self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return _binary("subtract", other, self)
+        return _binary["subtract"](other, self)
 
     def __isub__(self, other: Any) -> Tensor:
         return _inplace("subtract", self, other)
 
     def __mul__(self, other: Any) -> Tensor:
-        return _binary("multiply", self, other)
+        return _binary["multiply"](self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return _binary("multiply", other, self)
+        return _binary["multiply"](other, self)
 
     def __imul__(self, other: Any) -> Tensor:
         return _inplace("multiply", self, other)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return _binary("divide", self, other)
+        return _binary["divide"](self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return _binary("divide", other, self)
+        return _binary["divide"](other, self)
 
     def __itruediv__(self, other: Any) -> Tensor:
         return _inplace("divide", self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return _binary("floor_divide", self, other)
+        return _binary["floor_divide"](self, other)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
-        return _binary("floor_divide", other, self)
+        return _binary["floor_divide"](other, self)
 
     def __ifloordiv__(self, other: Any) -> Tensor:
         return _inplace("floor_divide", self, other)
 
     def __mod__(self, other: Any) -> Tensor:
-        return _binary("remainder", self, other)
+        return _binary["remainder"](self, other)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return _binary("remainder", other, self)
+        return _binary["remainder"](other, self)
 
     def __imod__(self, other: Any) -> Tensor:
         return _inplace("remainder", self, other)
@@ -92,37 +92,37 @@ class ArrayMethods:
     def __pow__(self, other: Any) -> Tensor:
         if type(other) is int and other == 2 and _tensor(self).dtype.kind == "b":
             return _unary("square", self)  # as NumPy does, which makes int8 of booleans
-        return _binary("power", self, other)
+        return _binary["power"](self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
-        return _binary("power", other, self)
+        return _binary["power"](other, self)
 
     def __ipow__(self, other: Any) -> Tensor:
         return _inplace("power", self, other)
 
     def __and__(self, other: Any) -> Tensor:
-        return _binary("bitwise_and", self, other)
+        return _binary["bitwise_and"](self, other)
 
     def __rand__(self, other: Any) -> Tensor:
-        return _binary("bitwise_and", other, self)
+        return _binary["bitwise_and"](other, self)
 
     def __iand__(self, other: Any) -> Tensor:
         return _inplace("bitwise_and", self, other)
 
     def __or__(self, other: Any) -> Tensor:
-        return _binary("bitwise_or", self, other)
+        return _binary["bitwise_or"](self, other)
 
     def __ror__(self, other: Any) -> Tensor:
-        return _binary("bitwise_or", other, self)
+        return _binary["bitwise_or"](other, self)
 
     def __ior__(self, other: Any) -> Tensor:
         return _inplace("bitwise_or", self, other)
 
     def __xor__(self, other: Any) -> Tensor:
-        return _binary("bitwise_xor", self, other)
+        return _binary["bitwise_xor"](self, other)
 
     def __rxor__(self, other: Any) -> Tensor:
-        return _binary("bitwise_xor", other, self)
+        return _binary["bitwise_xor"](other, self)
 
     def __ixor__(self, other: Any) -> Tensor:
         return _inplace("bitwise_xor", self, other)
@@ -150,22 +150,22 @@ class ArrayMethods:
     # As in NumPy, None is an object that no element is equal to.
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _filled(self, False) if other is None else _binary("equal", self, other)
+        return _filled(self, False) if other is None else _binary["equal"](self, other)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _filled(self, True) if other is None else _binary("not_equal", self, other)
+        return _filled(self, True) if other is None else _binary["not_equal"](self, other)
 
     def __lt__(self, other: Any) -> Tensor:
-        return _binary("less", self, other)
+        return _binary["less"](self, other)
 
     def __le__(self, other: Any) -> Tensor:
-        return _binary("less_equal", self, other)
+        return _binary["less_equal"](self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return _binary("greater", self, other)
+        return _binary["greater"](self, other)
 
     def __ge__(self, other: Any) -> Tensor:
-        return _binary("greater_equal", self, other)
+        return _binary["greater_equal"](self, other)
 
     def __matmul__(self, other: Any) -> Tensor:
         return _product(self, other)
@@ -178,7 +178,7 @@ class ArrayMethods:
         return self  # type: ignore[return-value]
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return _binary("floor_divide", self, other), _binary("remainder", self, other)
+        return _binary["floor_divide"](self, other), _binary["remainder"](self, other)
 
     def __neg__(self) -> Tensor:
         return _unary("negative", self)
@@ -584,10 +584,19 @@ def _unary(name: str, operand: Any) -> Tensor:
     return result
 
 
-@remembered
-def _binary(name: str, a: Any, b: Any) -> Tensor:
-    result: Tensor = late.array.apply(name, a, b)
-    return result
+class _Functions(dict[str, Callable[[Any, Any], "Tensor"]]):
+    """Functions of two operands by NumPy's names, each with recipes of its own."""
+
+    def __missing__(self, name: str) -> Callable[[Any, Any], Tensor]:
+        def function(a: Any, b: Any) -> Tensor:
+            result: Tensor = late.array.apply(name, a, b)
+            return result
+
+        self[name] = made = remembered(function)
+        return made
+
+
+_binary = _Functions()
 
 
 @remembered

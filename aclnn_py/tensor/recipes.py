@@ -35,6 +35,7 @@ _PLAIN = frozenset({bool, int, str, NoneType})
 _WHOLE = {int}
 _new = ffi.new
 _USE = ffi.typeof("ap_use *")
+_make2 = lib.ap_make2
 _MAKES: tuple[Any, ...] = (None, *(getattr(lib, f"ap_make{n}") for n in range(1, MOST_GIVEN + 1)))
 
 # Of the module of tensors, which stands above and imports this one.
@@ -75,6 +76,12 @@ def addresses(given: Sequence[Any]) -> list[int]:
     return [int(tensor._at) for tensor in given]
 
 
+def _fail(recipe: Recipe, use: Any, at: float, given: Sequence[Any]) -> None:
+    """Raise: part of the work may have been queued, so the long way must not do it again."""
+    made = _wrap(use, -at, recipe.layout, given[0].device)
+    late.learning.fail(recipe.cdata, given, made)
+
+
 def remembered(function: _Function) -> _Function:
     """Let a function go the short way where it can.
 
@@ -85,6 +92,18 @@ def remembered(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def short(*args: Any, **named: Any) -> Any:
+        if len(args) == 2 and not named:
+            # As below, for the most frequent arguments: two tensors.
+            a, b = args
+            if a.__class__ is _tensor is b.__class__:
+                recipe = recipes.get((a._layout, b._layout))
+                if recipe is not None:
+                    use = _new(_USE)
+                    at = _make2(recipe.at, use, a._at, b._at)
+                    if at > 0:
+                        return _wrap(use, at, recipe.layout, a._memory.device)
+                    if at < 0:
+                        _fail(recipe, use, at, args)
         key: list[Any] = []
         given = []
         for value in (*args, *named.values()) if named else args:
@@ -116,9 +135,7 @@ def remembered(function: _Function) -> _Function:
         if at > 0:
             return _wrap(use, at, recipe.layout, given[0]._memory.device)
         if at < 0:
-            # Part of the work may have been queued, so the long way must not do it again.
-            made = _wrap(use, -at, recipe.layout, given[0].device)
-            late.learning.fail(recipe.cdata, given, made)
+            _fail(recipe, use, at, given)
         if recipe.cdata.same:
             recipes.pop(known, None)  # learnt from one tensor in two places: these are two
         return function(*args, **named)

@@ -32,6 +32,7 @@ _blank = object.__new__
 _describing = threading.RLock()
 _describe = lib.ap_describe
 _fresh = lib.ap_fresh
+_give = lib.ap_pool_give
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
 _USE = ffi.typeof("ap_use *")
@@ -570,7 +571,7 @@ def _over(use: Any, at: float, layout: Layout, device: Device) -> Tensor:
     """The tensor that ``ap_fresh`` or ``ap_make`` described in ``use``."""
     memory = _blank(Buffer)
     memory.device = device
-    own(memory, give_back, use)
+    own(memory, _give, give_back, use)
     tensor = _blank(Tensor)
     tensor._memory = memory
     tensor._layout = layout

@@ -23,8 +23,9 @@ def recipes_of(function) -> dict:
     return cells["recipes"].cell_contents
 
 
-METHODS = (array_methods._unary, array_methods._binary, array_methods._product)
-KEPT = [recipes_of(f) for f in (*METHODS, array_methods._reduced, functional.add)]
+METHODS = (array_methods._unary, array_methods._product, array_methods._reduced)
+OPERATORS = (array_methods._binary[name] for name in ("add", "subtract", "multiply", "divide"))
+KEPT = [recipes_of(f) for f in (*METHODS, *OPERATORS, functional.add)]
 
 
 @pytest.fixture(autouse=True)
