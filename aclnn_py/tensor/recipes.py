@@ -30,6 +30,7 @@ Key = tuple[object, ...]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 MOST_GIVEN = 8
+_MOST_SEEN = 4096
 # Values of these types say the same to C whenever they are equal.
 _PLAIN = frozenset({bool, int, str, NoneType})
 _WHOLE = {int}
@@ -89,6 +90,7 @@ def remembered(function: _Function) -> _Function:
     layouts of tensors and on numbers: neither on elements nor on random numbers.
     """
     recipes: dict[Key, Recipe] = {}
+    seen: set[Key] = set()
 
     @functools.wraps(function)
     def short(*args: Any, **named: Any) -> Any:
@@ -128,8 +130,13 @@ def remembered(function: _Function) -> _Function:
         known = tuple(key)
         recipe = recipes.get(known)
         if recipe is None:
-            work = functools.partial(function, *args, **named)
-            return late.learning.learn(recipes, known, given, work)
+            if known in seen:
+                work = functools.partial(function, *args, **named)
+                return late.learning.learn(recipes, known, given, work)
+            if len(seen) >= _MOST_SEEN:
+                seen.clear()
+            seen.add(known)  # most arguments come once: those that come again are worth learning
+            return function(*args, **named)
         use = _new(_USE)
         at = _MAKES[len(given)](recipe.at, use, *[tensor._at for tensor in given])
         if at > 0:

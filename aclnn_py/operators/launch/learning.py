@@ -16,16 +16,16 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["fail", "learn"]
 
-_MOST_NOTES = 8192
 _MOST_RECIPES = 1024
-# Keys that came once, and those of functions that no recipe can say (False), by the function.
-_notes: dict[tuple[int, Key], bool] = {}
+_MOST_HOPELESS = 4096
+# What no recipe can say: a function, by its recipes, and what decides about its work.
+_hopeless: set[tuple[int, Key]] = set()
 
 
 def learn(
     recipes: dict[Key, Recipe], key: Key, given: Sequence[Tensor], work: Callable[[], Any]
 ) -> Any:
-    """Do the work, and keep a recipe of it if these arguments came before.
+    """Do the work of a call that came before, and keep a recipe of it.
 
     Parameters
     ----------
@@ -39,13 +39,7 @@ def learn(
         The function with its arguments.
     """
     note = id(recipes), key
-    again = _notes.get(note)
-    if again is None:
-        if len(_notes) >= _MOST_NOTES:
-            _notes.clear()
-        _notes[note] = True  # most arguments come once: those that come again are worth learning
-        return work()
-    if not again or not given or not lib.ap_may_make():
+    if note in _hopeless or not given or not lib.ap_may_make():
         return work()
     cell = ffi.new("ap_learned *")
     before = lib.ap_learn(cell)
@@ -56,7 +50,9 @@ def learn(
     if cell.launches:
         recipe = _recipe(cell, given, result)
         if recipe is None:
-            _notes[note] = False
+            if len(_hopeless) >= _MOST_HOPELESS:
+                _hopeless.clear()
+            _hopeless.add(note)
         else:
             if len(recipes) >= _MOST_RECIPES:
                 recipes.clear()  # calls under way hold their own
