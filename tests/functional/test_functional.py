@@ -175,7 +175,9 @@ def test_every_function_has_a_source_that_can_be_read(name: str) -> None:
     function = getattr(functional, name)
     source = inspect.getsource(function).removeprefix("@remembered\n")
     assert source.startswith(f"def {name}(")
-    assert Path(inspect.getfile(inspect.unwrap(function))).parent == Path(functional.__file__).parent
+    assert (
+        Path(inspect.getfile(inspect.unwrap(function))).parent == Path(functional.__file__).parent
+    )
 
 
 def test_a_traceback_shows_the_line_of_the_function() -> None:
