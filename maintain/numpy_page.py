@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from aclnn_py.array import arithmetic, composed, names, products
+import numpy as np
+
+from aclnn_py.array import arithmetic, names, products, ufuncs
 from maintain.written_file import write_or_check
 
 __all__ = ["PAGE_PATH", "text"]
@@ -76,10 +78,12 @@ print(y.dtype, np.abs(y.numpy() - np.tanh(x.numpy())).max() < 1e-7)
 ```text
 float64 True
 ```"""
-_KEYWORDS = (
-    "Ufuncs take `out`, `where` and `dtype`, and have the methods `reduce`, `accumulate`, `outer`, "
-    "`at` and `reduceat`. `at` with an element named twice is for `add` and `subtract` only."
-)
+_KEYWORDS = """\
+Ufuncs take `out`, `where` and `dtype`, and have the methods that NumPy's have; a dash stands where
+NumPy has none. `at` with an element named twice is for `add` and `subtract` only. `reduce` is one
+operator for `add`, `multiply`, `maximum`, `minimum`, `logical_and` and `logical_or`, `accumulate`
+for the first four; others combine slice by slice."""
+_FOLDS = ("`reduce`", "`accumulate`", "`reduceat`")
 _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 
 
@@ -91,18 +95,39 @@ def text() -> str:
 def _lines() -> Iterator[str]:
     yield _INTRODUCTION
     yield from ("", "## Ufuncs", "", _KEYWORDS, "")
-    for title, found in (
-        ("One operator", arithmetic.NAMES),
-        ("Several operators", composed.FUNCTIONS),
-        ("Matrix products", products.FUNCTIONS),
-    ):
-        yield f"- {title}: {', '.join(f'`{name}`' for name in sorted(found))}."
+    columns = ("Ufunc", "Made of", "`out`", "`where`", *_FOLDS, "`outer`", "`at`")
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{' --- |' * len(columns)}"
+    for name in sorted(ufuncs.NAMES):
+        yield f"| `np.{name}` | {_made_of(name)} | {' | '.join(_methods(getattr(np, name)))} |"
     yield from ("", "## Functions", "", "| Function | Arguments taken |", "| --- | --- |")
     for name in sorted(names.HOMES):
         yield f"| `np.{name}` | {_arguments(name)} |"
     yield from ("", "## Refused", "", "| Function | Reason |", "| --- | --- |")
     for name, reason in sorted(names.REFUSED.items()):
         yield f"| `np.{name}` | {reason} |"
+
+
+def _made_of(name: str) -> str:
+    if name in arithmetic.NAMES:
+        return "one operator"
+    return "matrix products" if name in products.FUNCTIONS else "several operators"
+
+
+def _methods(ufunc: np.ufunc) -> Iterator[str]:
+    """Whether `out`, `where` and the methods are there; NumPy itself has not all for each."""
+    plain = ufunc.signature is None
+    folds = plain and ufunc.nin == 2 and ufunc.nout == 1
+    for there in (
+        True,
+        plain,
+        folds,
+        folds,
+        folds,
+        plain and ufunc.nin == 2,
+        plain and ufunc.nout == 1,
+    ):
+        yield "yes" if there else "-"
 
 
 def _arguments(name: str) -> str:

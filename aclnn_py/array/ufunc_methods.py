@@ -68,7 +68,7 @@ def reduce(name: str, array: Tensor, axis: Any = 0, dtype: Any = None, **how: An
     parts = _slices(array if dtype is None else cast(array, dtype_of(dtype)), axes[0])
     if not parts:
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-    result = parts[0]
+    result = parts[0] if len(parts) > 1 else _of_its_result(name, parts[0])
     for part in parts[1:]:
         result = evaluate(name, result, part)
     return result.unsqueeze(axes[0]) if how.get("keepdims") else functional.contiguous(result)
@@ -79,7 +79,9 @@ def accumulate(name: str, array: Tensor, axis: int = 0, dtype: Any = None) -> Te
     (at,) = axes_of(axis, array.ndim)
     if name in _RUNNING:
         return reduction.accumulate(_RUNNING[name], array, at, dtype)
-    parts = _slices(array, at)
+    parts = _slices(array if dtype is None else cast(array, dtype_of(dtype)), at)
+    if len(parts) == 1:
+        parts = [_of_its_result(name, parts[0])]
     for i in range(1, len(parts)):
         parts[i] = evaluate(name, parts[i - 1], parts[i])
     if not parts:
@@ -142,6 +144,11 @@ def reduceat(name: str, array: Tensor, indices: Any, axis: int = 0, dtype: Any =
 
 def _slices(array: Tensor, axis: int) -> list[Tensor]:
     return [array[along(axis, i)] for i in range(array.shape[axis])]
+
+
+def _of_its_result(name: str, part: Tensor) -> Tensor:
+    """An element that is combined with none, in the dtype that a combination would have."""
+    return cast(part, evaluate(name, part, part).layout.dtype)
 
 
 def _only(name: str, kwargs: dict[str, Any], known: tuple[str, ...]) -> None:
