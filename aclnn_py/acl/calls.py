@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aclnn_py._ffi import C, device_kind, ffi, lib
-from aclnn_py.acl.host_memory import is_mapped, note
+from aclnn_py.acl.host_memory import is_mapped, note, take_note
 from aclnn_py.acl.table import Parameter, Row
 from aclnn_py.acl.values import array_of, plain, structure_of, value_of
 from aclnn_py.errors import InvalidArgumentError
@@ -79,8 +79,12 @@ def function_of(row: Row) -> Function:
         named = dict(zip(names, arguments, strict=False))
         frame = _Frame(named)
         converted = [step(frame, named) for step in steps]
-        status = PARAM_INVALID if guarded and not _addresses_are_mapped(row, frame, guarded) else 0
-        value = status or getattr(C, row.c_name)(*converted)
+        if guarded and not _addresses_are_mapped(row, frame, guarded):
+            if not has_status:
+                raise InvalidArgumentError(take_note())
+            value = PARAM_INVALID
+        else:
+            value = getattr(C, row.c_name)(*converted)
         if not has_status:
             return plain(value)
         results = [plain(_value_at(frame.results[name])) for name in row.results]
@@ -110,7 +114,7 @@ def _step(parameter: Parameter, ctype: Any) -> _Step:
     if parameter.role == "list":
         return lambda frame, named: _list_for(frame, parameter, named, ctype)
     if parameter.role == "dictionary":
-        return lambda _frame, named: structure_of(name, named[name], ctype)
+        return lambda frame, named: structure_of(name, named[name], ctype, frame.kept)
     convert = value_of(ctype)
     if parameter.role == "optional":
         return lambda _frame, named: (
@@ -161,10 +165,10 @@ def _value_at(place: Any) -> Any:
 
 
 def _addresses_are_mapped(row: Row, frame: _Frame, guarded: list[Parameter]) -> bool:
-    # Memory of an NPU is not mapped on the host, so only the emulator's can be asked about.
-    if device_kind() != "emulator":
-        return True
     for parameter in guarded:
+        # Memory of an NPU is not mapped on the host, so only the emulator's can be asked about.
+        if not parameter.on_host and device_kind() != "emulator":
+            continue
         address, nbytes = int(frame.named[parameter.name]), frame.measure(parameter.span)
         # Null and lengths of zero are the library's to judge.
         if address and nbytes and not is_mapped(address, nbytes):

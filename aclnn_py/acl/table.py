@@ -14,7 +14,8 @@ A row is the C function and its parameters in C order, separated by spaces::
 ``name[n]``       a list of at least as many elements as the parameter n says, or as it has
 ``#name``         the length of that list or text; the caller does not give it
 ``name{}``        a dictionary, passed as a structure
-``name~n``        the address of n bytes, which have to be mapped
+``name~n``        the address of n bytes on the host or a device, which have to be there
+``name!n``        the address of n bytes on the host, which have to be there
 ``name?``         may be left out, and is null then; so is a list ``name[]?`` that is None
 
 ``= names`` at the end gives the order of the results where it is not that of C.
@@ -32,7 +33,7 @@ __all__ = ["Parameter", "Row", "row", "rows"]
 
 _PARAMETER = re.compile(
     r"(?P<mark>[>#]?)(?P<name>\w+)"
-    r"(?:\[(?P<length>\w*)\])?(?:(?P<dictionary>\{\})|~(?P<span>\w+)|(?P<optional>\?))?"
+    r"(?:\[(?P<length>\w*)\])?(?:(?P<dictionary>\{\})|(?P<place>[~!])(?P<span>\w+)|(?P<optional>\?))?"
 )
 
 
@@ -49,16 +50,19 @@ class Parameter:
     length : str
         Of a list of lists their length; of any other list the parameter that says how many
         elements are read; of a result its length, as a number or the name of a parameter.
+    span : str
+        How many bytes have to be at an address; a number or the name of a parameter.
+    on_host : bool
+        Whether they have to be the host's.
     nullable : bool
         Whether None stands for null in the place of a list.
-    span : str
-        How many bytes have to be mapped at an address; a number or the name of a parameter.
     """
 
     name: str
     role: str
     length: str = ""
     span: str = ""
+    on_host: bool = False
     nullable: bool = False
 
 
@@ -111,4 +115,5 @@ def _parameter(word: str) -> Parameter:
         return Parameter(name, "list", length, nullable=bool(match["optional"]))
     if match["dictionary"]:
         return Parameter(name, "dictionary")
-    return Parameter(name, "optional" if match["optional"] else "value", span=match["span"] or "")
+    role = "optional" if match["optional"] else "value"
+    return Parameter(name, role, span=match["span"] or "", on_host=match["place"] == "!")

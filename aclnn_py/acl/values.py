@@ -95,15 +95,27 @@ def array_of(name: str, value: Any, ctype: Any, inner: int = 0) -> tuple[Any, An
     return ffi.new(f"{ctype.item.cname}[]", parts), parts
 
 
-def structure_of(name: str, value: Any, ctype: Any) -> Any:
+def structure_of(name: str, value: Any, ctype: Any, kept: list[Any]) -> Any:
     """Return a C structure of a dictionary; keys are the members' names, in C's or Python's style.
 
-    Members that are left out are zero.
+    Members that are left out are zero. A list is passed as an array, and a member that counts it
+    is filled in.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : dict
+        The members.
+    ctype : cffi type
+        A pointer to the structure.
+    kept : list
+        Gets what has to live as long as the structure.
     """
     if not isinstance(value, dict):
         raise TypeError(f"{name}: expected a dict, got {type(value).__name__}")
     result = ffi.new(ctype)
-    _fill(name, value, result, ctype.item)
+    _fill(name, value, result, ctype.item, kept)
     return result
 
 
@@ -156,7 +168,7 @@ def _rows(name: str, items: list[Any], ctype: Any, length: int) -> Any:
     return result
 
 
-def _fill(name: str, value: dict[str, Any], target: Any, ctype: Any) -> None:
+def _fill(name: str, value: dict[str, Any], target: Any, ctype: Any, kept: list[Any]) -> None:
     members: dict[str, tuple[str, Any]] = {}
     for member, field in ctype.fields:
         members[member] = members[snake_case(member)] = (member, field.type)
@@ -168,7 +180,11 @@ def _fill(name: str, value: dict[str, Any], target: Any, ctype: Any) -> None:
         if kind.kind in ("struct", "union"):
             if not isinstance(part, dict):
                 raise TypeError(f"{name}.{key}: expected a dict, got {type(part).__name__}")
-            _fill(f"{name}.{key}", part, getattr(target, member), kind)
+            _fill(f"{name}.{key}", part, getattr(target, member), kind, kept)
+        elif kind.kind == "pointer" and kind.item.kind == "struct":
+            array = _structures(f"{name}.{key}", part, kind, kept)
+            setattr(target, member, array)
+            _count(name, value, target, f"num{member[0].upper()}{member[1:]}", len(part), members)
         elif kind.kind == "array":
             items, _kept = array_of(f"{name}.{key}", part, ffi.typeof(f"{kind.item.cname} *"))
             if len(items) > kind.length:
@@ -176,3 +192,27 @@ def _fill(name: str, value: dict[str, Any], target: Any, ctype: Any) -> None:
             ffi.memmove(getattr(target, member), items, ffi.sizeof(items))
         else:
             setattr(target, member, value_of(kind)(f"{name}.{key}", part))
+
+
+def _structures(name: str, items: Any, ctype: Any, kept: list[Any]) -> Any:
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, dict) for item in items):
+        raise TypeError(f"{name}: expected a list of dicts, got {items!r}")
+    array = ffi.new(f"{ctype.item.cname}[]", max(len(items), 1))
+    for i, item in enumerate(items):
+        _fill(f"{name}[{i}]", item, array[i], ctype.item, kept)
+    kept.append(array)
+    return array
+
+
+def _count(
+    name: str, value: dict[str, Any], target: Any, member: str, length: int, members: Any
+) -> None:
+    """Fill in how long a list is; a caller who says so too must not say more."""
+    if member not in members:
+        return
+    given = value.get(member, value.get(snake_case(member), length))
+    if number(f"{name}.{snake_case(member)}", given, 0, 2**32, "integer") > length:
+        raise InvalidArgumentError(
+            f"{name}.{snake_case(member)}: {given} says more than the list of {length} has"
+        )
+    setattr(target, member, given)

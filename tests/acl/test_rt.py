@@ -326,6 +326,8 @@ def test_a_copy_into_less_memory_is_refused(device_memory, host_memory):
         (lambda: acl.rt.notify_batch_reset(7), "notifies: expected a list"),
         (lambda: acl.rt.notify_batch_reset(["a"]), r"notifies\[0\]: expected an integer"),
         (lambda: acl.rt.malloc_physical(1, 0, 0), "prop: expected a dict"),
+        (lambda: acl.rt.malloc_with_cfg(1, 0, 0x1234), "cfg: expected a dict"),
+        (lambda: acl.rt.malloc_with_cfg(1, 0, {"attrs": 3}), "cfg.attrs: expected a list of"),
         (lambda: acl.rt.launch_callback(3, [], 0, 0), "fn: expected a function"),
     ],
 )
@@ -342,6 +344,14 @@ def test_a_wrong_type_names_the_argument(device, call, text):
         (lambda: acl.rt.free(2**64), "dev_ptr: .* is not within"),
         (lambda: acl.rt.ipc_mem_close("a\0b"), "key: .*null character"),
         (lambda: acl.rt.malloc_physical(1, {"size": 3}, 0), "no member 'size'; there are"),
+        (
+            lambda: acl.rt.malloc_with_cfg(1, 0, {"attrs": [], "numAttrs": 2}),
+            "cfg.num_attrs: 2 says more than the list of 0 has",
+        ),
+        (
+            lambda: acl.rt.get_task_id_from_exception_info(0x1234),
+            "info is 0x1234, where no 1 bytes of memory are",
+        ),
     ],
 )
 def test_a_number_that_does_not_fit_names_the_argument(device, call, text):

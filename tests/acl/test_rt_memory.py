@@ -34,11 +34,12 @@ def test_other_ways_to_allocate():
     run(
         """
 for address, ret in (acl.rt.malloc_align32(64, 0), acl.rt.malloc_cached(64, 0),
-                     acl.rt.malloc_with_cfg(64, 0, 0),
-                     acl.rt.malloc_for_task_scheduler(64, 0, 0)):
+                     acl.rt.malloc_with_cfg(64, 0, {}),
+                     acl.rt.malloc_for_task_scheduler(64, 0, {})):
     assert ret == 0 and address
     assert acl.rt.free_with_dev_sync(address) == 0
-address, ret = acl.rt.malloc_host_with_cfg(64, 0)
+module = {"attr": acl.ACL_RT_MEM_ATTR_MODULE_ID, "value": {"module_id": 33}}
+address, ret = acl.rt.malloc_host_with_cfg(64, {"attrs": [module]})
 assert ret == 0 and address
 assert acl.rt.free_host_with_dev_sync(address) == 0
 """
