@@ -131,3 +131,11 @@ def test_interleave_rope_of_float32(newer: Chip950) -> None:
     halves = wide(x).reshape(2, 3, 4, 32, 2).swapaxes(-1, -2).reshape(x.shape)
     turned = np.concatenate([-halves[..., 32:], halves[..., :32]], axis=-1)
     np.testing.assert_allclose(out, halves * wide(cos) + turned * wide(sin), rtol=2e-6, atol=1e-6)
+
+
+def test_rows_of_nothing(newer: Chip950) -> None:
+    nothing = given(np.zeros(0, np.float32))
+    x, made = given(np.zeros((3, 0), np.float32)), Made((3, 0), "float8_e4m3fn")
+    found = newer.operator("rms_norm_quant", x, *[nothing] * 4, EPS, made)
+    assert not isinstance(found, Refused)
+    assert found[0].shape == (3, 0)

@@ -196,6 +196,7 @@ Status plan_rms_norm_quant(const RmsQuantCall &a, bool third_version, uint64_t *
   const double epsilon = a.epsilon;
   return plan.finish(
       [=](PlanContext &c) {
+        if (rows == 0) return Status{0};
         Operands operands;
         const aclTensor &result = c.tensor(to);
         const View root_view = with_rstd ? view_of(c.tensor(root)) : View();
