@@ -22,7 +22,7 @@ from aclnn_py import facts
 from aclnn_py._ffi.contract.naming import operator_name
 from maintain.coverage import TOLERANCE_TEXT, implemented
 
-__all__ = ["FAMILIES", "forms_path", "forms_table"]
+__all__ = ["FAMILIES", "forms_path", "forms_table", "inference_operators", "refused"]
 
 ROOT = Path(__file__).resolve().parent.parent
 # Families whose operators serve inference, and single operators of others.
@@ -37,7 +37,17 @@ OTHERS = {
     ),
     "formats and adapters": (
         "aclnnAddLora", "aclnnConvertWeightToINT4Pack", "aclnnNpuFormatCast",
-        "aclnnQuantConvolution", "aclnnTransMatmulWeight", "aclnnWeightQuantPreprocess",
+        "aclnnQuantConvolution", "aclnnQuantConvolutionWeightNz", "aclnnTransConvolutionWeight",
+        "aclnnTransMatmulWeight", "aclnnWeightQuantPreprocess",
+    ),
+    "gated units": (
+        "aclnnClippedSwiglu", "aclnnClippedSwigluV2", "aclnnFatreluMul", "aclnnGeluMul",
+        "aclnnGeluQuant", "aclnnSituGlu", "aclnnSwigluGroup", "aclnnSwigluGroupQuant",
+    ),
+    "states, lists and waiting": (
+        "aclnnCausalConv1dFn", "aclnnCausalConv1dUpdate", "aclnnInplaceQuantScatter",
+        "aclnnInplaceQuantScatterV2", "aclnnScatterList", "aclnnSleep",
+        "aclnnTransformBiasRescaleQkv",
     ),
 }  # fmt: skip
 CHIPS = {"910B": "Ascend910B1", "950": "Ascend950PR_9599", "310P": "Ascend310P3"}
@@ -58,7 +68,14 @@ Written by `python -m maintain.coverage`; a test compares it with the library. E
 - the test file whose oracle, NumPy, judges the numbers,
 - the tolerance: "exact", or by the dtype of the result, relative to the value: {tolerances}.
 
-[COVERAGE.md](COVERAGE.md) says what is decided where the documents leave a result open.
+[COVERAGE.md](COVERAGE.md) says what is decided where the documents leave a result open. The last
+section lists dtypes that a document gives to a tensor and no chip takes here, with the reason.
+"""
+_REFUSED_HEAD = """
+## Documented and refused
+
+| operator | tensors and dtypes | reason |
+|---|---|---|
 """
 
 
@@ -160,7 +177,35 @@ def forms_table() -> str:
                 "exact" if fact.get("exact") else "by dtype",
             )
             parts.append("".join(f"| {cell.replace('|', '/')} " for cell in row) + "|\n")
+    parts.append(_REFUSED_HEAD)
+    for name in sorted({name for names in _families().values() for name in names}):
+        by_reason: dict[str, list[str]] = {}
+        for parameter, (dtypes, reason) in refused(name).items():
+            by_reason.setdefault(reason, []).append(f"{parameter}: {_text(dtypes)}")
+        for reason, given in by_reason.items():
+            parts.append(f"| {name} | {'; '.join(given)} | {reason} |\n")
     return "".join(parts)
+
+
+def refused(name: str) -> dict[str, tuple[list[str], str]]:
+    """Return the dtypes that the document gives to a tensor and no chip takes, with the reason."""
+    fact, known = facts.operator(name), facts.emulated()[name]
+    assert fact is not None
+    newest, reasons = known.get("accepts_950", {}), known.get("why", {})
+    found: dict[str, tuple[list[str], str]] = {}
+    for parameter in fact["params"]:
+        here = parameter["name"]
+        taken = {*known["accepts"].get(here, ()), *newest.get(here, ())}
+        missing = [dtype for dtype in parameter.get("dtypes", ()) if dtype not in taken]
+        if here in known["accepts"] and missing:
+            found[here] = missing, reasons.get(here, "").removeprefix("exception: ")
+    return found
+
+
+def inference_operators() -> list[str]:
+    """Return the C names of the operators that CANN gives to inference."""
+    lines = Path(__file__).with_name("inference_operators.txt").read_text("utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def forms_path() -> Path:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from maintain.forms import FAMILIES, forms_path, forms_table
+from aclnn_py import facts
+from maintain.coverage import absent, coverage_path, implemented
+from maintain.forms import FAMILIES, forms_path, forms_table, inference_operators, refused
 
 pytestmark = [
     pytest.mark.usefixtures("device"),
@@ -15,7 +17,8 @@ pytestmark = [
 
 def rows() -> dict[str, list[str]]:
     lines = forms_path().read_text(encoding="utf-8").splitlines()
-    cells = [line.strip("|").split("|") for line in lines if line.startswith("| aclnn")]
+    end = lines.index("## Documented and refused")
+    cells = [line.strip("|").split("|") for line in lines[:end] if line.startswith("| aclnn")]
     return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in cells}
 
 
@@ -38,3 +41,28 @@ def test_rows_say_what_phase_one_takes() -> None:
     assert "FRACTAL_NZ" in table["aclnnMlaProlog"][1]
     assert "a 950 adds" in table["aclnnFusedInferAttentionScoreV5"][0]
     assert table["aclnnGatherPaKvCache"][4] == "exact"
+
+
+def test_every_operator_of_inference_has_a_row_or_a_reason() -> None:
+    table, names = rows(), set(inference_operators())
+    assert len(names) == 276
+    assert {name for name in names if name not in table} == names & set(absent())
+    assert len(names & set(implemented())) == 271
+    pages = coverage_path().read_text(encoding="utf-8")
+    reasons = dict(line.split(" | ")[:2] for line in pages.splitlines() if line.startswith("| acl"))
+    for name in names & set(absent()):
+        assert reasons[f"| {name}"].strip(" |") not in ("", "not implemented yet"), name
+
+
+def test_a_dtype_that_no_chip_takes_has_a_reason_that_is_not_about_one_chip() -> None:
+    for name in rows():
+        for parameter, (dtypes, reason) in refused(name).items():
+            assert reason, (name, parameter, dtypes)
+            of_one_chip = reason.startswith(("a 910B", "the columns", "the source's list for 910B"))
+            assert not of_one_chip, (name, parameter, reason)
+            assert "only a 950" not in reason, (name, parameter)
+
+
+def test_reasons_of_the_facts_are_about_tensors_they_have() -> None:
+    for name, known in facts.emulated().items():
+        assert set(known.get("why", {})) <= set(known["accepts"]), name

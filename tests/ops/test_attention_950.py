@@ -286,3 +286,31 @@ def test_refusals(newer: Chip950) -> None:
         assert isinstance(found, Refused), says
         assert says in found.text
         assert found.status in (161002, 561002)
+
+
+@pytest.mark.parametrize("rotary", [True, False])
+def test_sinks_of_attention_over_chosen_keys(newer: Chip950, rotary: bool) -> None:
+    rng = np.random.default_rng(21)
+    q, k, v = (floats(rng, 1, n, heads, 512) for n, heads in ((3, 5), (9, 1), (9, 1)))
+    parts = [floats(rng, 1, n, heads, 64) for n, heads in ((3, 5), (9, 1))]
+    chosen = np.array([[4, 0, 2, -1], [8, 3, -1, -1], [1, 5, 6, 7]], np.int32)
+    sinks = floats(rng, 5).astype(np.float32)
+    made = [Made((1, 3, 5, 512), "float16"), *[Made((1, 1, 3, 5), "float32")] * 2]
+    found = newer.operator(
+        "sparse_flash_attention_v2",
+        *(Given(x.astype(np.float16), "float16") for x in (q, k, v)),
+        *(Given(chosen[None, :, None], "int32"), None, None, None),
+        *(Given(x.astype(np.float16), "float16") if rotary else None for x in parts),
+        Given(sinks, "float32"),
+        *(0.05, 1, "BSND", "BSND", 0, 2**63 - 1, 2**63 - 1, 2, True, *made),
+    )
+    assert not isinstance(found, Refused), found
+    wide = [x.astype(np.float16).astype(np.float64) for x in (q, k, v, *parts)]
+    left = np.concatenate([wide[0], wide[3]], -1) if rotary else wide[0]
+    right = np.concatenate([wide[1], wide[4]], -1) if rotary else wide[1]
+    for t in range(3):
+        met = chosen[t][chosen[t] >= 0]
+        score = 0.05 * left[0, t] @ right[0, met, 0].T
+        powers, drain = np.exp(score), np.exp(sinks.astype(np.float64))
+        exact = powers @ wide[2][0, met, 0] / (powers.sum(-1) + drain)[:, None]
+        np.testing.assert_allclose(found[0][0, t].astype(float), exact, rtol=4e-3, atol=2e-3)

@@ -359,10 +359,10 @@ def test_what_only_the_device_knows_is_a_fault() -> None:
         )  # fmt: skip
 
 
-def test_what_only_a_950_takes_is_refused() -> None:
+def test_what_no_chip_takes_is_refused() -> None:
     q, k = place(np.zeros((1, 1, 1, WIDTH), F16)), place(np.zeros((1, 1, 1, WIDTH), F16))
     w, out = place(np.zeros((1, 1, 1), F32)), hollow((1, 1, 1, 1), np.int32)
-    with pytest.raises(AclnnError, match="sequsedQOptional is given; only a 950 takes it"):
+    with pytest.raises(AclnnError, match="sequsedQOptional is given; no chip takes it yet"):
         op("LightningIndexerV2")(
             q, k, w, None, None, ints(1), None, None, None, None, None, 1, -1, "BSND", "BSND", 0, 1,
             0, out, hollow((1, 1, 1, 1), F32),

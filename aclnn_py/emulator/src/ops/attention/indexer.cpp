@@ -74,7 +74,7 @@ void check_tensors(const IndexerCall &c, Check &check) {
   check.same_dtype(c.key.name, c.key->dtype, c.query.name, c.query->dtype);
   check_scale_dtypes(c, check);
   for (const auto &t : c.unsupported)
-    check.that(!t, "%s is given; only a 950 takes it: pass null", t.name);
+    check.that(!t, "%s is given; no chip takes it yet: pass null", t.name);
   if (c.query_scale || !check.ok()) return;
   check.that(c.weights->dtype == ACL_FLOAT || c.weights->dtype == c.query->dtype,
              "%s has dtype %s; it must be FLOAT or that of %s, %s", c.weights.name,

@@ -67,8 +67,11 @@ void check_arguments(const SparseCall &c, Check &check) {
 void check_forms(const SparseCall &c, Check &check, Sparse *x) {
   x->query = sequence_form(check, "query", c.query, "layoutQueryOptional", c.query_layout, nullptr);
   x->key = sequence_form(check, "key", c.key, "layoutKvOptional", c.key_layout, "PA_BSND");
-  check.that(power_of_two(x->query.heads) && x->query.heads <= kSparseMostHeads,
-             "query has %" PRId64 " heads; allowed: powers of 2 up to 128", x->query.heads);
+  const bool newer = chip_is_950();  // any number of heads, and tokens that are chosen one by one
+  check.that((newer || power_of_two(x->query.heads)) && x->query.heads >= 1 &&
+                 x->query.heads <= kSparseMostHeads,
+             "query has %" PRId64 " heads; allowed: %s", x->query.heads,
+             newer ? "1 to 128" : "powers of 2 up to 128");
   check.that(x->key.heads == 1, "key has %" PRId64 " heads; it must have 1", x->key.heads);
   check.that(x->query.width == kSparseWidth && x->key.width == kSparseWidth,
              "query has heads of %" PRId64 " elements and key of %" PRId64 "; both must have 512",
@@ -81,8 +84,9 @@ void check_forms(const SparseCall &c, Check &check, Sparse *x) {
              c.attention_mode);
   check.that(c.mode == 0 || c.mode == kSparseCausal, "sparseMode is %" PRId64 "; allowed: 0, 3",
              c.mode);
-  check.that(power_of_two(c.block) && c.block <= kLargestBlock,
-             "sparseBlockSize is %" PRId64 "; allowed: powers of 2 up to 128", c.block);
+  check.that(newer ? c.block == 1 : power_of_two(c.block) && c.block <= kLargestBlock,
+             "sparseBlockSize is %" PRId64 "; allowed: %s", c.block,
+             newer ? "1" : "powers of 2 up to 128");
   check.that(!x->key.paged || (c.block > 0 && x->key.tokens % c.block == 0),
              "sparseBlockSize is %" PRId64 "; it must divide a page of %" PRId64 " tokens", c.block,
              x->key.tokens);
