@@ -237,7 +237,7 @@ def _dtypes(name: str) -> str:
     else:
         chip = known.get("chip", "")
     if not listed:
-        return ""
+        return "no tensors"
     first = list(dict.fromkeys(listed[0]))
     others = dict.fromkeys(d for table in listed[1:] for d in table if d not in first)
     newer = dict.fromkeys(

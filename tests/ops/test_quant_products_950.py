@@ -461,3 +461,67 @@ def test_a_910b_refuses_them() -> None:
         )
         == 561003
     )
+
+
+# --- QuantMatmulWeightNz
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("kind", [E4M3, HIF])
+def test_weights_in_blocks_with_scales_of_columns(newer: Chip950, kind: str, turned: bool) -> None:
+    rng = np.random.default_rng(12)
+    m, k, n = 5, 70, 40
+    x, bias = numbers(rng, kind, (m, k)), floats(rng, n)
+    w = numbers(rng, kind, (n, k) if turned else (k, n), format=NZ)
+    product = decoded(x) @ (decoded(w).T if turned else decoded(w))
+    for width in (1, n):
+        scale = floats(rng, width).values
+        packed = Given((scale.view(np.uint32) & ~np.uint32(0x1FFF)).astype(np.uint64), "uint64")
+        scale = packed.values.astype(np.uint32).view(np.float32)
+        found = newer.operator(
+            *("quant_matmul_weight_nz", x, w, None, packed, None, None, None, None, bias),
+            *(False, turned, 0, Made((m, n), "float16")),
+        )
+        assert_close(results(found)[0], (product + bias.values) * scale, scale=4)
+        row, column = floats(rng, m), floats(rng, width)
+        found = newer.operator(
+            *("quant_matmul_weight_nz", x, w, row, column, None, None, None, None, None),
+            *(False, turned, 0, Made((m, n), "float32")),
+        )
+        assert_close(results(found)[0], product * row.values[:, None] * column.values, scale=8)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("group", [0, 1 << 32 | 1 << 16 | 32])
+def test_weights_in_blocks_with_powers_of_groups(newer: Chip950, turned: bool, group: int) -> None:
+    rng = np.random.default_rng(13)
+    m, k, n = 5, 100, 40
+    x, bias = numbers(rng, E4M3, (m, k)), floats(rng, n)
+    w = numbers(rng, E4M3, (n, k) if turned else (k, n), format=NZ)
+    row, column = powers(rng, m, 2, 2), powers(rng, n, 2, 2)
+    right = decoded(w) if turned else decoded(w).T
+    exact = (decoded(x) * spread(row.values, k)) @ (right * spread(column.values, k)).T
+    found = newer.operator(
+        *("quant_matmul_weight_nz", x, w, row, column if turned else turn(column)),
+        *(None, None, None, None, bias, False, turned, group, Made((m, n), "bfloat16")),
+    )
+    assert_close(results(found)[0], exact + bias.values, scale=8)
+
+
+def test_weights_in_blocks_that_are_refused(newer: Chip950) -> None:
+    rng = np.random.default_rng(14)
+    m, k, n = 5, 64, 32
+    call: list[Any] = [
+        *(numbers(rng, E4M3, (m, k)), numbers(rng, E4M3, (k, n), format=NZ), None),
+        *(Given(np.ones(n, np.uint64), "uint64"), None, None, None, None, None, False, False, 0),
+        Made((m, n), "float16"),
+    ]
+
+    def with_(**changes: Any) -> str:
+        changed = [changes.get(f"at{place}", value) for place, value in enumerate(call)]
+        return refused(newer.operator("quant_matmul_weight_nz", *changed))
+
+    assert "x2 has the format ND" in with_(at1=numbers(rng, E4M3, (k, n)))
+    assert "x2 has dtype HIFLOAT8" in with_(at1=numbers(rng, HIF, (k, n), format=NZ))
+    assert "x1 has dtype FLOAT8_E5M2" in with_(at0=numbers(rng, E5M2, (m, k)))
+    assert "yScaleOptional is given" in with_(at4=Given(np.ones(n, np.uint64), "uint64"))

@@ -164,6 +164,88 @@ def test_a_transposed_weight_of_bytes(newer: Chip950) -> None:
     np.testing.assert_array_equal(wide(results(found)[0]), wide(x) @ (weight * 0.5))
 
 
+@pytest.mark.parametrize("kind", [E4M3, "hifloat8"])
+@pytest.mark.parametrize("dtype", KINDS.values(), ids=str)
+@pytest.mark.parametrize("swapped", [None, (0, 1)])
+def test_a_weight_of_floats_of_8_bits(
+    newer: Chip950, kind: str, dtype: np.dtype[Any], swapped: tuple[int, int] | None
+) -> None:
+    rng = np.random.default_rng(4)
+    m, k, n = 3, 70, 40
+    x = rng.standard_normal((m, k)).astype(dtype)
+    codes = encoded(rng.standard_normal((k, n)), kind, "round" if kind == "hifloat8" else "rint")
+    scale = rng.uniform(0.1, 2, n).astype(dtype)
+    bias = rng.standard_normal(n).astype(dtype)
+    exact = wide((values(kind)[codes] * wide(scale)).astype(dtype))
+    for version, more in (("2", []), ("3", [0])):
+        found = newer.operator(
+            *(
+                f"weight_quant_batch_matmul_v{version}",
+                given(x),
+                Given(codes, kind, False, swapped),
+            ),
+            *(given(scale), None, None, None, given(bias), 0, *more, Made((m, n), dtype.name)),
+        )
+        assert_close(results(found)[0], wide(x) @ exact + wide(bias), scale=4)
+
+
+def eight_to_a_float(codes: Array) -> Array:
+    parts = codes.reshape(*codes.shape[:-1], -1, 8).astype(np.uint32) << np.arange(
+        0, 32, 4, dtype=np.uint32
+    )
+    return np.bitwise_or.reduce(parts, -1).view(np.float32)
+
+
+@pytest.mark.parametrize("form", ["numbers", "turned", "words", "turned words"])
+def test_a_weight_of_floats_of_4_bits(newer: Chip950, form: str) -> None:
+    rng = np.random.default_rng(5)
+    m, k, n = 3, 80, 24
+    x = rng.integers(-3, 4, (m, k)).astype(np.float16)
+    codes = rng.integers(0, 16, (k, n)).astype(np.uint8)
+    scale = rng.integers(125, 129, (3, n)).astype(np.uint8)
+    bias = rng.integers(-3, 4, n).astype(np.float16)
+    swapped = (0, 1) if "turned" in form else None
+    if form == "words":
+        weight = Given(eight_to_a_float(codes), "float32")
+    elif form == "turned words":
+        weight = Given(eight_to_a_float(codes.T.copy()).T, "float32", swapped=swapped)
+    else:
+        weight = Given(codes, FOUR, swapped=swapped)
+    found = newer.operator(
+        *("weight_quant_batch_matmul_v3", given(x), weight, Given(scale, SCALE), None, None, None),
+        *(given(bias), 32, 0, Made((m, n), "float16")),
+    )
+    exact = values(FOUR)[codes] * np.repeat(2.0 ** (scale.astype(int) - 127), 32, 0)[:k]
+    np.testing.assert_array_equal(wide(results(found)[0]), wide(x) @ exact + bias)
+
+
+def test_weights_of_floats_that_are_refused(newer: Chip950) -> None:
+    m, k, n = 3, 64, 40
+    call: list[Any] = [
+        *(given(np.ones((m, k), np.float16)), Given(np.ones((k, n), np.uint8), E4M3)),
+        *(given(np.ones(n, np.float16)), None, None, None, None, 0, Made((m, n), "float16")),
+    ]
+
+    def with_(**changes: Any) -> str:
+        changed = [changes.get(f"at{place}", value) for place, value in enumerate(call)]
+        return refused(newer.operator("weight_quant_batch_matmul_v2", *changed))
+
+    four = Given(np.ones((k, n), np.uint8), FOUR)
+    powers = Given(np.full((2, n), 127, np.uint8), SCALE)
+    half = given(np.ones(n, np.float16))
+    assert "antiquantScale has dtype FLOAT8_E8M0" in with_(at2=powers, at7=32)
+    assert "antiquantScale has dtype FLOAT16; with a weight of FLOAT4" in with_(at1=four, at7=32)
+    assert "antiquantGroupSize is 32" in with_(at7=32)
+    assert "antiquantGroupSize is 64" in with_(at1=four, at2=powers, at7=64)
+    assert "antiquantOffsetOptional is given" in with_(at3=half)
+    assert "quantScaleOptional is given" in with_(
+        at4=given(np.ones(n, np.uint64)), at8=Made((m, n), "int8")
+    )
+    assert "biasOptional has dtype FLOAT" in with_(at6=given(np.ones(n, np.float32)))
+    blocked = Given(np.ones((k, n), np.uint8), E4M3, format=NZ)
+    assert "weight has the format FRACTAL_NZ" in with_(at1=blocked)
+
+
 def test_weights_that_are_refused(newer: Chip950) -> None:
     m, k, n = 3, 64, 40
     x, scale = np.ones((m, k), np.float16), np.ones(n, np.float16)

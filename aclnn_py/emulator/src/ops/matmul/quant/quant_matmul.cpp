@@ -286,6 +286,8 @@ EMU_OPERATOR(QuantMatmulWeightNz,
                             transposeX2,
                             groupSize,
                             out};
+  if (emu::is_product_of_floats(call))
+    return emu::plan_quant_matmul_floats(call, workspaceSize, executor);
   return emu::plan_quant_matmul(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -17,6 +17,7 @@ namespace {
 constexpr DtypeSet kEightBits = dt::kFloat8, kHifloat = dtype_set(ACL_HIFLOAT8),
                    kFourBits = dtype_set(ACL_FLOAT4_E2M1);
 constexpr DtypeSet kFloats = kEightBits | kHifloat | kFourBits;
+constexpr DtypeSet kOfBlocks = dtype_set(ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8);  // beside FRACTAL_NZ
 constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
 
 enum class Mode : uint8_t { kWhole, kBlocks, kMx };
@@ -49,6 +50,7 @@ class FloatRules {
 
  private:
   bool ok() const { return check_.ok(); }
+  bool in_blocks() const { return c_.version == kQuantMatmulNz; }
 
   void presence() {
     check_.required("x1", c_.x1).required("x2", c_.x2).required("x2Scale", c_.x2_scale);
@@ -69,11 +71,12 @@ class FloatRules {
 
   void dtypes() {
     const aclDataType x = c_.x1->dtype;
-    check_.dtype_in("x1", x, kFloats);
+    check_.dtype_in("x1", x, in_blocks() ? kOfBlocks : kFloats);
     check_.dtype_in("x2", c_.x2->dtype,
-                    contains(kEightBits, x) ? kEightBits
-                    : contains(kHifloat, x) ? kHifloat
-                                            : kFourBits);
+                    in_blocks()               ? dtype_set(x)
+                    : contains(kEightBits, x) ? kEightBits
+                    : contains(kHifloat, x)   ? kHifloat
+                                              : kFourBits);
     check_.dtype_in("out", c_.out->dtype, dt::kFloat);
     if (c_.bias) check_.dtype_in("biasOptional", c_.bias->dtype, dtype_set(ACL_FLOAT));
     const DtypeSet powers = dtype_set(ACL_FLOAT8_E8M0), others = kPacked | dtype_set(ACL_FLOAT);
@@ -100,6 +103,11 @@ class FloatRules {
     check_.rank("x1", c_.x1, 2, 6).rank("x2", c_.x2, 2, 6).rank("out", c_.out, 2, 6);
     for (const auto &[name, tensor] : {std::pair{"x1", c_.x1}, {"x2", c_.x2}, {"out", c_.out}}) {
       if (!ok()) return;
+      if (in_blocks() && tensor == c_.x2) {
+        check_.that(is_fractal(*tensor), "x2 has the format %s; allowed: FRACTAL_NZ",
+                    format_name(tensor->format));
+        continue;
+      }
       check_.that(!is_fractal(*tensor), "%s has the format FRACTAL_NZ; allowed here: ND", name);
       check_float4(check_, name, tensor);
       check_.plain_format(name, tensor);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantMatmulV5 with operands of 8 and 4 bits that are floats, for chips of the 950 series.
+// QuantMatmulV5 and QuantMatmulWeightNz with operands of 8 and 4 bits that are floats, for chips of
+// the 950 series.
 #pragma once
 
 #include "ops/matmul/quant/quant_matmul.h"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with quantised weights: the weight becomes (q + offset) * scale, rounded to the dtype of
-// x, and is then an ordinary operand.
+// x, and is then an ordinary operand. On chips of the 950 series it may be of floats.
 #include <cinttypes>
 
 #include "aclnnop/matmul.h"
+#include "core/pool.h"
 #include "core/statuses.h"
+#include "ops/matmul/quant/float_operand.h"
+#include "ops/matmul/quant/float_product.h"
 #include "ops/matmul/quant/product.h"
 #include "ops/matmul/quant/weight_quant.h"
 
@@ -12,6 +15,9 @@ namespace emu {
 namespace {
 
 constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
+constexpr DtypeSet kWords = dtype_set(ACL_INT32, ACL_FLOAT);  // eight numbers to an element
+constexpr DtypeSet kFloats8 = dtype_set(ACL_FLOAT8_E4M3FN, ACL_HIFLOAT8),
+                   kFloats4 = dtype_set(ACL_FLOAT4_E2M1, ACL_FLOAT);
 constexpr int64_t kMostPackedRows = 96;
 
 struct WeightQuantCall {
@@ -21,9 +27,9 @@ struct WeightQuantCall {
   const aclTensor *y;
 };
 
-// The eight 4-bit numbers of an INT32 lie along the axis that is too short without them.
+// The eight 4-bit numbers of an INT32 or FLOAT lie along the axis that is too short without them.
 Packing weight_packing(const aclTensor &weight, int64_t depth) {
-  if (weight.dtype != ACL_INT32) return Packing::kNone;
+  if (!contains(kWords, weight.dtype)) return Packing::kNone;
   return weight.shape[0] == depth ? Packing::kAlongColumns : Packing::kAlongRows;
 }
 
@@ -59,11 +65,12 @@ class WeightQuantRules {
   }
 
   void dtypes() {
-    check_.dtype("x", c_.x).dtype("biasOptional", c_.bias);
-    check_.dtype_in("weight", c_.weight->dtype, dtype_set(ACL_INT8, ACL_INT4, ACL_INT32));
+    check_.dtype("x", c_.x).dtype("weight", c_.weight).dtype("biasOptional", c_.bias);
     if (!ok()) return;
     const aclDataType x = c_.x->dtype;
-    if (contains(kPacked, c_.scale->dtype)) {
+    if (contains(kFloats8 | kFloats4, c_.weight->dtype)) {
+      float_dtypes();
+    } else if (contains(kPacked, c_.scale->dtype)) {
       packed_dtypes();
     } else {
       check_.same_dtype("antiquantScale", c_.scale->dtype, "x", x);
@@ -78,6 +85,25 @@ class WeightQuantRules {
                 "quantOffsetOptional is given without quantScaleOptional");
     check_.that(c_.inner_precise == 0 || c_.inner_precise == 1,
                 "innerPrecise is %d; allowed: 0 and 1", c_.inner_precise);
+  }
+
+  // Floats of 8 bits have a scale for each column, those of 4 bits powers of two for each 32 rows.
+  void float_dtypes() {
+    const char *weight = dtype_name(c_.weight->dtype);
+    const bool four = contains(kFloats4, c_.weight->dtype);
+    const aclDataType x = c_.x->dtype, scale = four ? ACL_FLOAT8_E8M0 : x;
+    const int group = four ? static_cast<int>(kPairedGroup) : 0;
+    check_.that(c_.scale->dtype == scale, "antiquantScale has dtype %s; with a weight of %s: %s",
+                dtype_name(c_.scale->dtype), weight, dtype_name(scale));
+    check_.that(c_.offset == nullptr,
+                "antiquantOffsetOptional is given; with a weight of %s it must be null", weight);
+    check_.that(c_.quant_scale == nullptr,
+                "quantScaleOptional is given; with a weight of %s it must be null", weight);
+    check_.that(c_.group_size == group, "antiquantGroupSize is %d; with a weight of %s: %d",
+                c_.group_size, weight, group);
+    check_.that(!is_fractal(*c_.weight), "weight has the format %s; of %s: ND",
+                format_name(c_.weight->format), weight);
+    if (c_.bias) check_.same_dtype("biasOptional", c_.bias->dtype, "x", x);
   }
 
   void packed_dtypes() {
@@ -181,6 +207,24 @@ View dense_row(const std::vector<float> &values) {
   return view;
 }
 
+// A weight of floats of 8 bits, (rows, cols) without gaps.
+std::vector<uint16_t> dense_weight(const aclTensor &weight, const std::vector<float> &scale,
+                                   aclDataType dtype) {
+  std::vector<float> memory;
+  const Matrix m = as_float(weight, memory);
+  const auto *from = static_cast<const float *>(m.data);
+  std::vector<uint16_t> values(static_cast<size_t>(m.rows * m.cols));
+  parallel_for(m.rows, 16, [&](int64_t begin, int64_t end) {
+    std::vector<float> row(static_cast<size_t>(m.cols));
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = 0; j < m.cols; ++j)
+        row[j] = from[m.row.at(i) + m.col.at(j)] * scale[scale.size() == 1 ? 0 : j];
+      store_f32(row.data(), values.data(), dtype, i * m.cols, 1, m.cols);
+    }
+  });
+  return values;
+}
+
 void compute(const Job &job, const PlanContext &c, const View &y) {
   QuantisedWeight weight;
   weight.tensor = &c.tensor(job.weight);
@@ -190,7 +234,14 @@ void compute(const Job &job, const PlanContext &c, const View &y) {
   weight.group_size = job.group_size;
   weight.dtype = c.tensor(job.x).dtype;
   std::vector<float> unpacked;
-  if (contains(kPacked, c.tensor(job.scale).dtype)) {
+  if (contains(kFloats4, weight.tensor->dtype)) {  // the numbers are counted in halves
+    unpacked = float_scales(c.tensor(job.scale));
+    for (float &value : unpacked) value *= 0.5f;
+    View table = dense_row(unpacked);
+    const int64_t shape[] = {job.groups, job.cols};
+    table.layout = dense_layout(shape, 2);
+    weight.scale = GroupTable(table, job.groups, job.cols);
+  } else if (contains(kPacked, c.tensor(job.scale).dtype)) {
     unpacked = scale_values(c.tensor(job.scale));
     weight.scale = GroupTable(dense_row(unpacked), 1, job.cols);
   } else {
@@ -206,7 +257,17 @@ void compute(const Job &job, const PlanContext &c, const View &y) {
     RoundedStore result;
     result.out = out;
     result.bias = bias;
-    return multiply_by_weight(x, weight, result);
+    if (!contains(kFloats8, weight.tensor->dtype)) return multiply_by_weight(x, weight, result);
+    const std::vector<uint16_t> values =
+        dense_weight(*weight.tensor, scale_values(c.tensor(job.scale)), weight.dtype);
+    Matrix dense;
+    dense.data = values.data();
+    dense.dtype = weight.dtype;
+    dense.rows = job.depth;
+    dense.cols = job.cols;
+    dense.row.stride = job.cols;
+    dense.col.stride = 1;
+    return gemm_f32(x, dense, result);
   }
   RequantisedStore result;
   result.out = out;
