@@ -5,6 +5,7 @@
 
 #include "core/pool.h"
 #include "ops/four_bits.h"
+#include "ops/matmul/gemm.h"
 #include "ops/quant/low_codes.h"
 
 namespace emu {
@@ -69,6 +70,22 @@ std::vector<float> low_values(const aclTensor &tensor) {
   parallel_for((count + kBlock - 1) / kBlock, 16, [&](int64_t first, int64_t last) {
     const int64_t begin = first * kBlock, end = std::min(last * kBlock, count);
     source.read(begin, end - begin, values.data() + begin);
+  });
+  return values;
+}
+
+std::vector<uint16_t> scaled_columns(const aclTensor &matrix, const std::vector<float> &scale,
+                                     aclDataType dtype) {
+  const LowRows rows(matrix);
+  const Matrix &m = rows.first();
+  std::vector<uint16_t> values(static_cast<size_t>(m.rows * m.cols));
+  parallel_for(m.rows, 16, [&](int64_t begin, int64_t end) {
+    std::vector<float> row(static_cast<size_t>(m.cols));
+    for (int64_t i = begin; i < end; ++i) {
+      rows.read(i, row.data());
+      for (int64_t j = 0; j < m.cols; ++j) row[j] *= scale[scale.size() == 1 ? 0 : j];
+      store_f32(row.data(), values.data(), dtype, i * m.cols, 1, m.cols);
+    }
   });
   return values;
 }

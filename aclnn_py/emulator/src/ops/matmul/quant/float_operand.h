@@ -23,6 +23,11 @@ class FloatStack {
 // `memory` keeps the values.
 Matrix as_float(const aclTensor &matrix, std::vector<float> &memory);
 
+// A matrix of these floats with its columns multiplied by their scales (one for all, or one for
+// each), rounded to `dtype` of 16 bits, in row-major order.
+std::vector<uint16_t> scaled_columns(const aclTensor &matrix, const std::vector<float> &scale,
+                                     aclDataType dtype);
+
 // Every element, in order, also of matrices in FRACTAL_NZ. A power of two of FLOAT8_E8M0 becomes
 // that power.
 std::vector<float> low_values(const aclTensor &tensor);

@@ -4,7 +4,6 @@
 #include <cinttypes>
 
 #include "aclnnop/matmul.h"
-#include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/matmul/quant/float_product.h"
@@ -207,24 +206,6 @@ View dense_row(const std::vector<float> &values) {
   return view;
 }
 
-// A weight of floats of 8 bits, (rows, cols) without gaps.
-std::vector<uint16_t> dense_weight(const aclTensor &weight, const std::vector<float> &scale,
-                                   aclDataType dtype) {
-  std::vector<float> memory;
-  const Matrix m = as_float(weight, memory);
-  const auto *from = static_cast<const float *>(m.data);
-  std::vector<uint16_t> values(static_cast<size_t>(m.rows * m.cols));
-  parallel_for(m.rows, 16, [&](int64_t begin, int64_t end) {
-    std::vector<float> row(static_cast<size_t>(m.cols));
-    for (int64_t i = begin; i < end; ++i) {
-      for (int64_t j = 0; j < m.cols; ++j)
-        row[j] = from[m.row.at(i) + m.col.at(j)] * scale[scale.size() == 1 ? 0 : j];
-      store_f32(row.data(), values.data(), dtype, i * m.cols, 1, m.cols);
-    }
-  });
-  return values;
-}
-
 void compute(const Job &job, const PlanContext &c, const View &y) {
   QuantisedWeight weight;
   weight.tensor = &c.tensor(job.weight);
@@ -259,7 +240,7 @@ void compute(const Job &job, const PlanContext &c, const View &y) {
     result.bias = bias;
     if (!contains(kFloats8, weight.tensor->dtype)) return multiply_by_weight(x, weight, result);
     const std::vector<uint16_t> values =
-        dense_weight(*weight.tensor, scale_values(c.tensor(job.scale)), weight.dtype);
+        scaled_columns(*weight.tensor, scale_values(c.tensor(job.scale)), weight.dtype);
     Matrix dense;
     dense.data = values.data();
     dense.dtype = weight.dtype;
