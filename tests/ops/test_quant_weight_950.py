@@ -193,7 +193,8 @@ def eight_to_a_float(codes: Array) -> Array:
     parts = codes.reshape(*codes.shape[:-1], -1, 8).astype(np.uint32) << np.arange(
         0, 32, 4, dtype=np.uint32
     )
-    return np.bitwise_or.reduce(parts, -1).view(np.float32)
+    words: Array = np.bitwise_or.reduce(parts, -1)
+    return words.view(np.float32)
 
 
 @pytest.mark.parametrize("form", ["numbers", "turned", "words", "turned words"])
