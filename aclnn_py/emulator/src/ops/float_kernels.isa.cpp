@@ -273,15 +273,16 @@ double shifted_powers(float *x, int64_t count, float shift, bool keep) {
 }
 
 float highest(const float *x, int64_t count) {
-  Lanes lanes = Lanes{} - kInfinity;
+  // An array: vectors longer than those of the machine are compared number by number.
+  float lanes[kLanes];
+  for (float &lane : lanes) lane = -kInfinity;
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const Lanes next = lanes_at(x + i);
-    lanes = next > lanes ? next : lanes;
-  }
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
   float most = -kInfinity;
   for (; i < count; ++i) most = x[i] > most ? x[i] : most;
-  for (int lane = 0; lane < kLanes; ++lane) most = lanes[lane] > most ? lanes[lane] : most;
+  for (const float lane : lanes) most = lane > most ? lane : most;
   return most;
 }
 

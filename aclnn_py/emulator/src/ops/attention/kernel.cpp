@@ -34,6 +34,9 @@ constexpr int64_t kRows = 128;  // rows of a block: of all heads that share keys
 constexpr int64_t kTile = 512;
 // pages of as many tokens are tiles: nothing is copied
 constexpr int64_t kPageTile = 64;
+// Tokens of the next tile that are asked for: products ask for those behind them, and more would
+// wait for memory.
+constexpr int64_t kAwaitedKeys = 16, kAwaitedValues = 32;
 constexpr float kMasked = std::numeric_limits<float>::lowest();
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr int64_t kWorthATask = int64_t{1} << 18;  // multiplications
@@ -127,7 +130,7 @@ class Worker {
     // The memory that comes next is asked for: pages lie apart, and a tile is read too fast for the
     // processor to foresee them.
     const auto await_keys = [&](int64_t first) {
-      if (first < high) keys_.await(batch, kv_head, first);
+      if (first < high) keys_.await(batch, kv_head, first, kAwaitedKeys);
     };
     if (a_.quantised) {
       // The powers are quantised after they were divided by their sum, so that it comes first.
@@ -135,7 +138,7 @@ class Worker {
       each_tile([&](int64_t first, int64_t count) { average_bytes(batch, kv_head, first, count); });
     } else {
       each_tile([&](int64_t first, int64_t count) {
-        values_.await(batch, kv_head, first);
+        values_.await(batch, kv_head, first, kAwaitedValues);
         weigh(batch, kv_head, first, count);
         await_keys(first + tile_);
         average(batch, kv_head, first, count);

@@ -200,9 +200,8 @@ Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, c
   return in_place(from, from.at(listed_ ? 0 : batch, head, start + first), count);
 }
 
-void Tokens::await(int64_t batch, int64_t head, int64_t first) const {
-  // Where the processor foresees the rest; more would wait for memory here.
-  constexpr int64_t tokens = 16, line = 64;
+void Tokens::await(int64_t batch, int64_t head, int64_t first, int64_t tokens) const {
+  constexpr int64_t line = 64;
   if (block_size_ == 0 || !plain() || parts_.heads[0].item != 1) return;
   const Heads &from = parts_.heads[0];
   const int64_t size = item_size(from.dtype), within = first % block_size_;

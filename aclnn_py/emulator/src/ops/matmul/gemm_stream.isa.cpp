@@ -62,25 +62,34 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   }
 }
 
-// Whole depths of `vectors` vectors of columns at a time, whose sums stay in registers; the columns
-// from `j` on that fill them. Returns the first column that is left.
+// Depths of columns that are taken at a time where rows are short; those of the next slab are on
+// their way meanwhile.
+constexpr int64_t slab = 32;
+
+// Depths from `begin` to `end`, of `vectors` vectors of columns at a time, whose sums stay in
+// registers; the columns from `j` on that fill them. Returns the first column that is left.
 template <class K, int rows, int vectors>
-int64_t add_columns(const GemmStream &s, int64_t j) {
+int64_t add_columns(const GemmStream &s, int64_t j, int64_t begin, int64_t end) {
   using T = typename K::Packed;
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
   constexpr int lanes = Vec<T>::lanes, line = 64;
   constexpr int bytes = vectors * lanes * static_cast<int>(sizeof(typename K::Stored));
-  constexpr int64_t ahead = 32;  // rows
   T *sums = static_cast<T *>(s.sums);
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
-    const auto *a = static_cast<const T *>(s.a);
-    const auto *b = static_cast<const typename K::Stored *>(s.b) + j;
+    const auto *a = static_cast<const T *>(s.a) + begin * rows;
+    const auto *b = static_cast<const typename K::Stored *>(s.b) + begin * s.step + j;
     V sum[rows][vectors] = {};
+    if (begin > 0)
+#pragma GCC unroll 16
+      for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v)
+          sum[i][v] = *reinterpret_cast<const L *>(sums + i * s.sums_stride + j + v * lanes);
     const auto add_depth = [&sum, &s](const T *x, const typename K::Stored *y) {
 #pragma GCC unroll 8
       for (int at = 0; at < bytes; at += line)
-        __builtin_prefetch(reinterpret_cast<const char *>(y + ahead * s.step) + at);
+        __builtin_prefetch(reinterpret_cast<const char *>(y + slab * s.step) + at);
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) {
         const V values = lanes_of<K>(y + v * lanes);
@@ -88,11 +97,12 @@ int64_t add_columns(const GemmStream &s, int64_t j) {
         for (int i = 0; i < rows; ++i) sum[i][v] += x[i] * values;
       }
     };
-    for (int64_t p = 0; p + 2 <= s.depth; p += 2, a += 2 * rows, b += 2 * s.step) {
+    int64_t p = begin;
+    for (; p + 2 <= end; p += 2, a += 2 * rows, b += 2 * s.step) {
       add_depth(a + rows, b + s.step);
       add_depth(a, b);
     }
-    if (s.depth % 2) add_depth(a, b);
+    if (p < end) add_depth(a, b);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 8
@@ -108,13 +118,17 @@ void across_few(const GemmStream &s) {
   using S = typename K::Stored;
   constexpr int most = vector_bytes == 64 ? 16 : 8, vectors = most / rows < 8 ? most / rows : 8;
   constexpr int64_t lanes = Vec<typename K::Packed>::lanes;
-  int64_t j = add_columns<K, rows, vectors>(s, 0);
-  if constexpr (vectors > 1) j = add_columns<K, rows, 1>(s, j);
+  int64_t j = 0;
+  for (int64_t p = 0; p < s.depth; p += slab) {
+    const int64_t end = p + slab < s.depth ? p + slab : s.depth;
+    j = add_columns<K, rows, vectors>(s, 0, p, end);
+    if constexpr (vectors > 1) j = add_columns<K, rows, 1>(s, j, p, end);
+  }
   if (j == s.columns) return;
   // The columns that are left have their sums made by the same instructions: with some of those
   // before them, or in a copy that is wide enough.
   if (s.columns >= lanes) {
-    add_columns<K, rows, 1>(s, s.columns - lanes);
+    add_columns<K, rows, 1>(s, s.columns - lanes, 0, s.depth);
     return;
   }
   S wide[gemm_depth_step * lanes] = {};
@@ -122,7 +136,7 @@ void across_few(const GemmStream &s) {
     memcpy(wide + p * lanes, static_cast<const S *>(s.b) + p * s.step,
            static_cast<size_t>(s.columns) * sizeof(S));
   typename K::Packed sums[rows * lanes];
-  add_columns<K, rows, 1>({s.a, wide, lanes, lanes, s.depth, sums, lanes}, 0);
+  add_columns<K, rows, 1>({s.a, wide, lanes, lanes, s.depth, sums, lanes}, 0, 0, s.depth);
   for (int i = 0; i < rows; ++i)
     memcpy(static_cast<typename K::Packed *>(s.sums) + i * s.sums_stride, sums + i * lanes,
            static_cast<size_t>(s.columns) * sizeof(typename K::Packed));
