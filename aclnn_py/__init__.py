@@ -115,6 +115,7 @@ _lead(
         "array": "aclnn_py.array",
         "declaring": "aclnn_py.operators.launch.declare",
         "dlpack": "aclnn_py.tensor.dlpack",
+        "drawing": "aclnn_py.array.drawing",
         "documentation": "aclnn_py.operators.describe.documentation",
         "doctor": "aclnn_py.tools.doctor",
         "event": "aclnn_py.runtime.event",

@@ -79,6 +79,8 @@ array = Hook(
 functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")
 xp = Hook("xp", "namespace")
+# A generator makes tensors of random numbers.
+drawing = Hook("drawing", "choice exponential integers normal permutation random uniform")
 # An operator that refuses a dtype is computed in another way, if the thread has chosen one.
 unsupported = Hook("unsupported", "compute_instead")
 # The help of operators.
@@ -94,7 +96,7 @@ HOOKS = {
     hook.name: hook
     for hook in (
         *(doctor, explanation, stream, event, workspace, array, functional, dlpack, xp),
-        *(documentation, learning, settling, startup, declaring, unsupported),
+        *(documentation, learning, settling, startup, declaring, unsupported, drawing),
     )
 }
 

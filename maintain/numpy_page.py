@@ -39,6 +39,24 @@ functions of `np` are typed by NumPy, whose stubs say `Any` or an array: write
 `y: ap.Tensor = np.sum(x)` where they say `Any`, and use a method or `ap.xp` elsewhere. Notebooks
 show a vector or a matrix as a table.
 
+## Random numbers
+
+`ap.Generator` has methods of `numpy.random.Generator` with its arguments, dtypes and errors:
+`random`, `uniform`, `standard_normal`, `normal`, `exponential`, `integers`, `permutation` and
+`choice`. The distributions are NumPy's, the numbers of a seed are CANN's.
+
+```python
+import aclnn_py as ap
+
+rng = ap.Generator().manual_seed(7)
+x = rng.normal(10, 2, size=(1000,))
+print(x.shape, x.dtype, abs(x.mean().item() - 10) < 0.3, rng.integers(1, 7, size=3).shape)
+```
+
+```text
+(1000,) float64 True (3,)
+```
+
 ## Dtypes
 
 CANN's operators decide about dtypes. What one lacks, several others give where they can: matrix

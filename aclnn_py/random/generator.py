@@ -8,6 +8,7 @@ import os
 import threading
 
 from aclnn_py.errors import CaptureError, InvalidArgumentError
+from aclnn_py.random.drawing import Drawing
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device, resolve
 
@@ -34,7 +35,7 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-class Generator:
+class Generator(Drawing):
     """A sequence of random numbers, and the place in it where the next draw begins.
 
     The sequence is a function of the seed. A draw of ``n`` numbers takes the next ``n`` of them,
@@ -48,8 +49,10 @@ class Generator:
 
     Notes
     -----
-    A new generator has a seed of the operating system. Draws that a ``Graph`` or a ``Sequence``
-    captured take new numbers at each replay, and move the generator on by as many.
+    ``random``, ``normal``, ``integers`` and their kin draw as those of ``numpy.random.Generator``
+    do; functions such as ``functional.dropout`` take the generator itself. A new generator has a
+    seed of the operating system. Draws that a ``Graph`` or a ``Sequence`` captured take new numbers
+    at each replay, and move the generator on by as many.
     """
 
     __slots__ = ("_device", "_offset", "_seed")
