@@ -104,6 +104,76 @@ void refusals(const Device &d) {
   EXPECT(aclmdlRIEndTask(model, gone) != 0);
 }
 
+// A task of random numbers gets another seed, place and length between two executions.
+void update_random(const Device &d) {
+  constexpr uint64_t kCount = 8;
+  float *first = nullptr;
+  char *memory = nullptr;
+  EXPECT_OK(aclrtMalloc(reinterpret_cast<void **>(&memory), 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_OK(aclrtMemset(memory, 4096, 0, 4096));
+  first = reinterpret_cast<float *>(memory);
+  char *const second = memory + 256, *const counter = memory + 512, *const source = memory + 1024;
+  const auto value = [](auto number) {
+    aclrtRandomParaInfo made = {};
+    made.size = sizeof number;
+    memcpy(made.valueOrAddr, &number, sizeof number);
+    return made;
+  };
+  aclrtRandomNumTaskInfo info = {};
+  info.dataType = ACL_FLOAT;
+  info.randomNumFuncParaInfo.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
+  info.randomNumFuncParaInfo.paramInfo.uniformDisInfo.min = value(1.0f);
+  info.randomNumFuncParaInfo.paramInfo.uniformDisInfo.max = value(2.0f);
+  info.randomResultAddr = first;
+  info.randomCounterAddr = counter;
+  info.randomSeed = value(uint64_t{5});
+  info.randomNum = value(kCount);
+
+  aclmdlRI model = nullptr;
+  uint32_t number = 0;
+  EXPECT_OK(aclmdlRIBuildBegin(&model, 0));
+  EXPECT_OK(aclmdlRIBindStream(model, d.stream, ACL_MODEL_STREAM_FLAG_HEAD));
+  EXPECT_OK(aclrtMemsetAsync(d.data, kBytes, 7, kBytes, d.stream));
+  EXPECT_OK(aclrtRandomNumAsync(&info, d.stream, nullptr));
+  EXPECT_OK(aclrtGetThreadLastTaskId(&number));
+  EXPECT_OK(aclmdlRIEndTask(model, d.stream));
+  EXPECT_OK(aclmdlRIBuildEnd(model, nullptr));
+  EXPECT_OK(aclmdlRIExecute(model, 20000));
+
+  info.randomResultAddr = second;
+  info.randomNum = value(kCount / 2);
+  info.dataType = ACL_FLOAT16;  // of this nothing is taken over
+  EXPECT_OK(aclrtMemcpy(source, sizeof info, &info, sizeof info, ACL_MEMCPY_HOST_TO_DEVICE));
+  aclrtTaskUpdateInfo update = {};
+  update.id = ACL_RT_UPDATE_RANDOM_TASK;
+  update.val.randomTaskAttr.srcAddr = source;
+  update.val.randomTaskAttr.size = sizeof info;
+  EXPECT_OK(aclrtTaskUpdateAsync(d.stream, number, &update, d.plain));
+  EXPECT_OK(aclrtSynchronizeStream(d.plain));
+  EXPECT_OK(aclmdlRIExecute(model, 20000));
+  float before[kCount], after[kCount];
+  EXPECT_OK(aclrtMemcpy(before, sizeof before, first, sizeof before, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_OK(aclrtMemcpy(after, sizeof after, second, sizeof after, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT(before[0] >= 1 && before[0] < 2 && memcmp(before, after, sizeof after / 2) == 0);
+  for (uint64_t i = 0; i < kCount; ++i) EXPECT(i < kCount / 2 ? after[i] >= 1 : after[i] == 0);
+
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclrtTaskUpdateAsync(d.stream, number, nullptr, d.plain));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID,
+              aclrtTaskUpdateAsync(d.stream, number + 1000, &update, d.plain));
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtTaskUpdateAsync(d.plain, number, &update, d.plain));
+  update.val.randomTaskAttr.size = 8;
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtTaskUpdateAsync(d.stream, number, &update, d.plain));
+  update.id = ACL_RT_UPDATE_AIC_AIV_TASK;
+  EXPECT_CODE(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+              aclrtTaskUpdateAsync(d.stream, number, &update, d.plain));
+  EXPECT_OK(aclmdlRIUnbindStream(model, d.stream));
+  EXPECT_OK(aclmdlRIDestroy(model));
+  update.id = ACL_RT_UPDATE_RANDOM_TASK;
+  update.val.randomTaskAttr.size = sizeof info;
+  EXPECT_CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtTaskUpdateAsync(d.stream, number, &update, d.plain));
+  EXPECT_OK(aclrtFree(memory));
+}
+
 int32_t listen(const acldumpChunk *, int32_t) { return 0; }
 
 void dump_listeners(const std::string &directory) {
@@ -138,6 +208,7 @@ int main(int, char **argv) {
   EXPECT_OK(aclrtCreateStream(&d.plain));
   EXPECT_OK(aclrtMalloc(&d.data, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
   build_and_run(d);
+  update_random(d);
   refusals(d);
   EXPECT_OK(aclrtFree(d.data));
   for (aclrtStream stream : {d.stream, d.other, d.plain}) EXPECT_OK(aclrtDestroyStream(stream));

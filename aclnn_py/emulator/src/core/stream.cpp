@@ -27,6 +27,7 @@ constexpr auto kGiveWay = std::chrono::milliseconds(2);
 
 thread_local Stream *t_working = nullptr;
 thread_local uint32_t t_last_task = 0;
+std::atomic<uint32_t> g_recorded_tasks{0};  // their numbers name them for aclrtTaskUpdateAsync
 
 std::atomic<FaultListener> g_listener{nullptr};
 std::atomic<int32_t> g_next_stream_id{0};
@@ -351,7 +352,9 @@ Stream *resolve(aclrtStream raw) {
 // returns a failure.
 Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noexcept try {
   if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
-    return record_task(*session, stream, what, std::move(task));
+    const Status status = record_task(*session, stream, what, std::move(task));
+    if (status == 0) t_last_task = g_recorded_tasks.fetch_add(1, std::memory_order_relaxed) + 1;
+    return status;
   }
   if (stream.aborted.load(std::memory_order_relaxed)) {
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d is aborted.", what, stream.id);

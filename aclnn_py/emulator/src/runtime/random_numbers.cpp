@@ -4,7 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "acl/acl_rt.h"
 #include "core/device.h"
@@ -200,6 +204,69 @@ Status check_addresses(const aclrtRandomNumTaskInfo &info) {
   return 0;
 }
 
+// What a task draws. aclrtTaskUpdateAsync changes it where the task is part of a model instance.
+struct RandomTask {
+  std::mutex mutex;
+  aclrtRandomNumTaskInfo info;
+
+  aclrtRandomNumTaskInfo current() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return info;
+  }
+};
+
+struct Recorded {
+  std::mutex mutex;
+  std::map<std::pair<Stream *, uint32_t>, std::weak_ptr<RandomTask>> tasks;
+};
+
+Recorded &recorded() {
+  static auto *const all = new Recorded;
+  return *all;
+}
+
+void forget_tasks(Stream *stream) {
+  std::lock_guard<std::mutex> lock(recorded().mutex);
+  auto &tasks = recorded().tasks;
+  for (auto at = tasks.begin(); at != tasks.end();)
+    at = at->first.first == stream || at->second.expired() ? tasks.erase(at) : std::next(at);
+}
+
+void remember_task(Stream &stream, const std::shared_ptr<RandomTask> &task) {
+  static const bool listening = (at_stream_end(forget_tasks), true);
+  (void)listening;
+  std::lock_guard<std::mutex> lock(recorded().mutex);
+  recorded().tasks[{&stream, last_task_id()}] = task;
+}
+
+std::shared_ptr<RandomTask> find_task(Stream &stream, uint32_t number) {
+  std::lock_guard<std::mutex> lock(recorded().mutex);
+  const auto at = recorded().tasks.find({&stream, number});
+  return at == recorded().tasks.end() ? nullptr : at->second.lock();
+}
+
+// Runs on the stream that updates: addresses, seed and number of numbers come from device memory;
+// the kind of the numbers and their limits stay.
+Status update_task(RandomTask &task, const void *source) {
+  constexpr const char *kUpdate = "aclrtTaskUpdateAsync";
+  if (!on_device(source, sizeof(aclrtRandomNumTaskInfo), nullptr)) {
+    return fail(ACL_ERROR_RT_SYS_DMA, "%s: srcAddr is %s.", kUpdate,
+                describe_address(source).c_str());
+  }
+  aclrtRandomNumTaskInfo fresh;
+  std::memcpy(&fresh, source, sizeof fresh);
+  if (const Status s = check_addresses(fresh)) return s;
+  if (const Status s = check_value("randomSeed", fresh.randomSeed, sizeof(uint64_t))) return s;
+  if (const Status s = check_value("randomNum", fresh.randomNum, sizeof(uint64_t))) return s;
+  std::lock_guard<std::mutex> lock(task.mutex);
+  task.info.randomParaAddr = fresh.randomParaAddr;
+  task.info.randomResultAddr = fresh.randomResultAddr;
+  task.info.randomCounterAddr = fresh.randomCounterAddr;
+  task.info.randomSeed = fresh.randomSeed;
+  task.info.randomNum = fresh.randomNum;
+  return 0;
+}
+
 }  // namespace
 }  // namespace emu
 
@@ -222,8 +289,47 @@ EMU_EXPORT aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo,
   if (const Status s = emu::check_value("randomNum", taskInfo->randomNum, sizeof(uint64_t)))
     return s;
   // the caller's may go at once
-  const auto info = std::make_shared<const aclrtRandomNumTaskInfo>(*taskInfo);
-  return emu::enqueue_on(*found, "aclrtRandomNumAsync",
-                         [info] { return emu::draw_numbers(*info); });
+  const auto task = std::make_shared<emu::RandomTask>();
+  task->info = *taskInfo;
+  const bool recording = found->capture.load() != nullptr;
+  const Status status = emu::enqueue_on(*found, "aclrtRandomNumAsync",
+                                        [task] { return emu::draw_numbers(task->current()); });
+  if (status == 0 && recording) emu::remember_task(*found, task);
+  return status;
+}
+EMU_CATCH
+
+EMU_EXPORT aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId,
+                                         aclrtTaskUpdateInfo *info, aclrtStream execStream) try {
+  EMU_ENTER();
+  if (info == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtTaskUpdateAsync: info is null.");
+  if (info->id != ACL_RT_UPDATE_RANDOM_TASK) {
+    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                "aclrtTaskUpdateAsync: id is %d; this device updates tasks of aclrtRandomNumAsync "
+                "(1), and has no kernels of the program.",
+                static_cast<int>(info->id));
+  }
+  const auto &change = info->val.randomTaskAttr;
+  if (change.srcAddr == nullptr || change.size != sizeof(aclrtRandomNumTaskInfo)) {
+    return fail(
+        ACL_ERROR_RT_PARAM_INVALID,
+        "aclrtTaskUpdateAsync: srcAddr is %p and size is %zu; srcAddr is device memory that "
+        "holds an aclrtRandomNumTaskInfo of %zu bytes.",
+        change.srcAddr, change.size, sizeof(aclrtRandomNumTaskInfo));
+  }
+  emu::Stream *owner = nullptr, *stream = nullptr;
+  if (const Status s = emu::resolve(taskStream, __func__, &owner)) return s;
+  if (const Status s = emu::resolve(execStream, __func__, &stream)) return s;
+  auto task = emu::find_task(*owner, taskId);
+  if (task == nullptr) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclrtTaskUpdateAsync: stream %d has no task %u of aclrtRandomNumAsync in a model "
+                "instance; aclrtGetThreadLastTaskId tells a task's number after its launch.",
+                owner->id, taskId);
+  }
+  return emu::enqueue_on(*stream, "aclrtTaskUpdateAsync",
+                         [task = std::move(task), source = change.srcAddr] {
+                           return emu::update_task(*task, source);
+                         });
 }
 EMU_CATCH
