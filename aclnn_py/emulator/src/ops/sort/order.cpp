@@ -7,14 +7,17 @@
 #include <atomic>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
+#include "core/per_thread.h"
 #include "core/pool.h"
+#include "core/scratch.h"
 
 namespace emu {
 namespace {
 
-constexpr int kDigitBits = 11;
+constexpr int kDigitBits = 9;
 constexpr int64_t kDigits = int64_t{1} << kDigitBits;
 // Shorter rows are in order sooner by comparing.
 constexpr int64_t kShortRow = 1024;
@@ -63,13 +66,23 @@ bool to_starts(std::vector<Counts> &counts, int64_t width) {
   return true;
 }
 
+Scratch &memory() { return PerThread<Scratch, struct EntryMemory>::get(); }
+
 }  // namespace
 
 template <class T>
 Ordered<T>::Ordered(int64_t width, bool descending)
     : width_(width), turn_(descending ? ~KeyOf<T>{0} : KeyOf<T>{0}) {
   if (width > Entry::kMostPlaces) throw std::length_error("a row of more than 2^32 elements");
-  entries_.reset(new Entry[static_cast<size_t>(width)]);
+  const auto count = static_cast<size_t>(width);
+  entries_ =
+      static_cast<Entry *>(memory().take((width > kShortRow ? 2 : 1) * count * sizeof(Entry)));
+  other_ = entries_ + count;
+}
+
+template <class T>
+Ordered<T>::~Ordered() {
+  memory().trim();
 }
 
 template <class T>
@@ -92,7 +105,7 @@ void Ordered<T>::take(const T *values) {
 
 template <class T>
 void Ordered<T>::order(int64_t first, int64_t last) {
-  Entry *begin = entries_.get(), *end = begin + width_;
+  Entry *begin = entries_, *end = begin + width_;
   if (first + 1 == last) std::nth_element(begin, begin + first, end);
   else if (last < width_) std::partial_sort(begin, begin + last, end);
   else if (width_ <= kShortRow) std::sort(begin, end);
@@ -103,11 +116,10 @@ void Ordered<T>::order(int64_t first, int64_t last) {
 template <class T>
 void Ordered<T>::order_all() {
   const Parts parts(width_);
-  if (other_ == nullptr) other_.reset(new Entry[static_cast<size_t>(width_)]);
   std::vector<Counts> counts(static_cast<size_t>(parts.count));
   for (int pass = 0; pass < kPasses<typename Entry::Key>; ++pass) {
-    const Entry *from = entries_.get();
-    Entry *to = other_.get();
+    const Entry *from = entries_;
+    Entry *to = other_;
     parts.each([&](size_t part, int64_t begin, int64_t end) {
       Counts &mine = counts[part];
       mine.fill(0);
@@ -118,13 +130,13 @@ void Ordered<T>::order_all() {
       Counts &next = counts[part];
       for (int64_t i = begin; i < end; ++i) to[next[digit_of(from[i], pass)]++] = from[i];
     });
-    entries_.swap(other_);
+    std::swap(entries_, other_);
   }
 }
 
 template <class T>
 void Ordered<T>::write(int64_t first, int64_t count, T *values, int64_t *places) const {
-  const Entry *entries = entries_.get() + first;
+  const Entry *entries = entries_ + first;
   for (int64_t i = 0; i < count; ++i) places[i] = entries[i].place();
   if (exact_) {
     for (int64_t i = 0; i < count; ++i) values[i] = value_of<T>(entries[i].key() ^ turn_);

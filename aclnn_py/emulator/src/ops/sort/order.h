@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <type_traits>
 
 namespace emu {
@@ -72,7 +71,7 @@ template <class T>
 using EntryOf = std::conditional_t<sizeof(T) == 4, NarrowEntry, WideEntry>;
 
 // Rows of one width, each as entries that are put in order. A row that is alone uses the threads of
-// the pool.
+// the pool. The entries are in work memory of the thread, which has one of these at a time.
 template <class T>
 class Ordered {
  public:
@@ -80,6 +79,9 @@ class Ordered {
 
   // Throws std::length_error for more elements than places have room for.
   explicit Ordered(int64_t width, bool descending = false);
+  ~Ordered();
+  Ordered(const Ordered &) = delete;
+  Ordered &operator=(const Ordered &) = delete;
 
   // Takes the elements of a row, which have to stay until they are written.
   void take(const T *values);
@@ -101,7 +103,7 @@ class Ordered {
   KeyOf<T> turn_;
   const T *source_ = nullptr;
   bool exact_ = true;  // keys say what the elements are
-  std::unique_ptr<Entry[]> entries_, other_;
+  Entry *entries_, *other_;
 };
 
 }  // namespace emu

@@ -4,6 +4,8 @@
 // counts as the greatest value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/per_thread.h"
+#include "core/scratch.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
 #include "ops/sort/order.h"
@@ -38,16 +40,18 @@ struct RowOrder {
 
   void run(int64_t begin, int64_t end) const {
     if (task.kept == 1 && !task.descending) return choose(begin, end);
-    std::unique_ptr<T[]> x(new T[static_cast<size_t>(width)]);
+    Scratch &memory = PerThread<Scratch, OrderTask>::get();
+    T *const x = static_cast<T *>(memory.take(static_cast<size_t>(width) * sizeof(T)));
     Ordered<T> ordered(width, task.descending);
     for (int64_t row = begin; row < end; ++row) {
       parallel_for(width, 64 * kBlock, [&](int64_t first, int64_t last) {
-        from.read(row * width + first, last - first, x.get() + first);
+        from.read(row * width + first, last - first, x + first);
       });
-      ordered.take(x.get());
+      ordered.take(x);
       ordered.order(task.first, task.first + task.kept);
       write(ordered, row, task.first);
     }
+    memory.trim();
   }
 
   // One entry of each row.
