@@ -8,6 +8,7 @@ from helpers.processes import run_script
 
 # What ends the runtime or a device would leave nothing to ask.
 WALK = """
+import os
 import sys
 from aclnn_py import acl, errors
 from aclnn_py._ffi import ffi, lib
@@ -16,6 +17,7 @@ from aclnn_py.acl.table import rows
 ENDING = {"init", "finalize", "finalize_reference", "rt.reset_device", "rt.reset_device_force",
           "aclnn_init", "aclnn_finalize"}
 number = int(sys.argv[1])
+os.chdir(sys.argv[2])  # some functions write files
 assert acl.init() == 0 and acl.rt.set_device(0) == 0
 
 def argument(parameter, kind):
@@ -49,7 +51,7 @@ print("end")
 
 @pytest.mark.emulator_only(reason="CANN does not judge every handle")
 @pytest.mark.parametrize("number", [0, 1, 0x1234, 0x7F00_0000_1000, 2**64 - 1], ids=hex)
-def test_no_function_of_the_table_ends_the_process(number):
-    outcome = run_script(WALK, str(number), env={"ACLNN_PY_CHECK": "0"})
+def test_no_function_of_the_table_ends_the_process(number, tmp_path):
+    outcome = run_script(WALK, str(number), str(tmp_path), env={"ACLNN_PY_CHECK": "0"})
     last = outcome.out.splitlines()[-1:]
     assert outcome.status == 0 and last == ["end"], f"after {last}: {outcome.err}"

@@ -13,8 +13,8 @@ stream, ret = acl.rt.create_stream()
 """
 
 
-def run(text: str) -> None:
-    run_script(HEAD + text).check()
+def run(text: str, *arguments: str) -> None:
+    run_script(HEAD + text, *arguments).check()
 
 
 def test_what_the_library_says_of_itself():
@@ -118,14 +118,15 @@ assert acl.rt.launch_kernel(1, 1, 1, 1, stream) == NOT_SUPPORTED
     )
 
 
-def test_dumps_and_profiles_keep_their_order():
+def test_dumps_and_profiles_keep_their_order(tmp_path):
     run(
         """
+import sys
 assert acl.mdl.init_dump() == 0
 assert acl.mdl.set_dump("no_such_file.json") != 0
 assert acl.mdl.finalize_dump() == 0
 assert acl.prof.start(0x1234) != 0
-assert acl.prof.init(".") == 0
+assert acl.prof.init(sys.argv[1]) == 0
 config = acl.prof.create_config([0], 0, 0, acl.ACL_PROF_TASK_TIME)
 assert config != 0
 assert acl.prof.set_config(10**6, "15") != 0
@@ -148,5 +149,6 @@ assert acl.prof.stop(config) == 0
 assert acl.prof.destroy_config(config) == 0
 assert acl.prof.destroy_config(config) != 0
 assert acl.prof.finalize() == 0
-"""
+""",
+        str(tmp_path),
     )
