@@ -49,8 +49,8 @@ begun = time.perf_counter()
 z = x + y
 print(1000 * (time.perf_counter() - begun))
 """
-# A round is short: of many, some are not interrupted.
-CALLS = 200
+# A round is short: of many, some are not interrupted. One wait for the device comes to each.
+CALLS = 500
 Way = Callable[[], object]
 
 

@@ -55,7 +55,7 @@ double ap_fresh(double layout, int32_t device, ap_use *use)
 {
     ap_stream *stream = current_stream;
     ap_pool *pool = pool_of(stream);
-    if (AP_UNLIKELY(!pool || stream->device != device))
+    if (AP_UNLIKELY(!pool || (device >= 0 && stream->device != device)))
         return 0;
     return take_whole(pool, stream, (const ap_layout *)(intptr_t)layout, use);
 }

@@ -358,7 +358,8 @@ typedef struct {
 void ap_reuse_statistics(ap_reuse_counts *out);
 
 /* Take memory of a device's pool for a tensor of a layout, for the thread's current stream; fill in
-   `use` and return the address of use->whole. 0: nothing happened, Python has to do it. */
+   `use` and return the address of use->whole. A negative device is that of the stream. 0: nothing
+   happened, Python has to do it. */
 double ap_fresh(double layout, int32_t device, ap_use *use);
 /* The same, and launch what writes it. Negative: phase two failed, and ap_last_failure() says
    how. ap_make1 to ap_make16 take the tensors one by one. */

@@ -126,10 +126,11 @@ def _release(reference: _Reference) -> None:
     entry = _open.pop(reference.serial, None)
     if entry is None:
         return
-    # `entry` also keeps the owners alive until the end of this function.
-    _, destroy, raw, _owners, pid, kind, quickly = entry
-    if quickly is not None and not quickly(raw):
+    quickly = entry[6]
+    if quickly is not None and not quickly(entry[2]):
         return
+    # `entry` also keeps the owners alive until the end of this function.
+    _, destroy, raw, _owners, pid, kind, _ = entry
     # The parent owns what was made before a fork; releasing it here would release it twice.
     if destroy is None or os.getpid() != pid:
         return

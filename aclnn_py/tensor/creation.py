@@ -17,7 +17,7 @@ from aclnn_py.runtime.stream import current_stream
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.formats import Format, format_of
 from aclnn_py.tensor.layout import Layout, contiguous_layout
-from aclnn_py.tensor.tensor import Tensor, fresh, fresh_of
+from aclnn_py.tensor.tensor import Tensor, fresh, fresh_here, fresh_of
 from aclnn_py.tensor.transfer import fill
 from aclnn_py.tensor.views import shape_of
 
@@ -120,7 +120,7 @@ def empty(
             layout = _plain_layout(dims, dtype)
         except TypeError:  # something that cannot be looked up, or no dtype
             layout = contiguous_layout(dims, dtype_of(dtype), Format.ND)
-        return fresh_of(layout, resolve(device))
+        return fresh_here(layout) if device is None else fresh_of(layout, resolve(device))
     return fresh(dims, dtype_of(dtype), format_of(format), resolve(device))
 
 

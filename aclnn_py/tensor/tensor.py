@@ -15,7 +15,8 @@ from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.memory.allocator import give_back
 from aclnn_py.memory.buffer import Buffer, buffer_for_host
-from aclnn_py.runtime.device import Device
+from aclnn_py.runtime.current import thread
+from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.runtime.handle import own
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import recipes, transfer, views
@@ -25,7 +26,7 @@ from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blo
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.views import View, shape_of
 
-__all__ = ["Tensor", "description", "fresh", "fresh_of", "tensor_over"]
+__all__ = ["Tensor", "description", "fresh", "fresh_here", "fresh_of", "tensor_over"]
 
 _blank = object.__new__
 # Reentrant: the collector may run code of the user inside.
@@ -597,6 +598,17 @@ def fresh(
     if for_host:
         return Tensor._of(buffer_for_host(layout.storage_nbytes, device), layout)
     return fresh_of(layout, device)
+
+
+def fresh_here(layout: Layout) -> Tensor:
+    """``fresh_of`` the current device of this thread."""
+    device: Any = thread.device
+    if device is not None:
+        use = _new(_USE)
+        at = _fresh(layout.at, -1, use)
+        if at:
+            return _over(use, at, layout, device)
+    return fresh_of(layout, resolve(None))
 
 
 def fresh_of(layout: Layout, device: Device) -> Tensor:

@@ -306,7 +306,7 @@ def test_threads_share_one_stream_and_its_workspace(run):
 def test_kept_executors_are_bounded_and_go_with_the_runtime(run):
     run(
         """
-        from aclnn_py.operators.launch.kept_executors import reuse_counts
+        from aclnn_py.operators.launch.reuse_statistics import reuse_counts
         for _ in range(3):
             for alpha in range(3000):
                 ap.ops.add(x, y, float(alpha), out)
@@ -323,7 +323,7 @@ def test_kept_executors_are_bounded_and_go_with_the_runtime(run):
 def test_a_refused_executor_is_used_once_and_never_asked_for_again(run):
     run(
         """
-        from aclnn_py.operators.launch.kept_executors import reuse_counts
+        from aclnn_py.operators.launch.reuse_statistics import reuse_counts
         put("repeatable_status", 561000)
         for _ in range(4):
             CALLS["add"]()
@@ -341,7 +341,7 @@ def test_a_refused_executor_is_used_once_and_never_asked_for_again(run):
 def test_a_kept_executor_that_fails_is_released(run):
     run(
         """
-        from aclnn_py.operators.launch.kept_executors import reuse_counts
+        from aclnn_py.operators.launch.reuse_statistics import reuse_counts
         CALLS["add"](); CALLS["add"](); CALLS["add"]()
         assert reuse_counts()[:3] == (1, 1, 1)
         put("phase_two_status", 361001)
@@ -364,7 +364,7 @@ def test_a_workspace_that_grows_leaves_nothing_behind_with_reuse(run):
                 for _ in range(3):
                     ap.ops.add(x, y, alpha, out)
                     assert value("workspace_passed", u64) == nbytes or nbytes > 1000
-        from aclnn_py.operators.launch.kept_executors import reuse_counts
+        from aclnn_py.operators.launch.reuse_statistics import reuse_counts
         assert reuse_counts().kept == value("live_executors") == 2
         put("refuse_allocations_from", 1, u64)
         put("workspace_wanted", 900 << 20, u64)

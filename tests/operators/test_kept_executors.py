@@ -12,7 +12,8 @@ from helpers.processes import run_script
 import aclnn_py as ap
 from aclnn_py import ops
 from aclnn_py._ffi import lib
-from aclnn_py.operators.launch.kept_executors import apply_reuse, may_be_kept, reuse_counts
+from aclnn_py.operators.launch.kept_executors import apply_reuse, may_be_kept
+from aclnn_py.operators.launch.reuse_statistics import reuse_counts
 
 pytestmark = pytest.mark.emulator_only(reason="what is refused depends on the library")
 
@@ -151,7 +152,7 @@ def test_operators_of_a_group_keep_nothing(device):
 def test_verify_compares_the_first_replay(device):
     script = """
 import numpy as np, aclnn_py as ap
-from aclnn_py.operators.launch.kept_executors import reuse_counts
+from aclnn_py.operators.launch.reuse_statistics import reuse_counts
 ap.check(False)  # launches that are looked at keep nothing
 x = ap.full(4, 1, np.float32)
 for step in range(1, 6):
@@ -211,7 +212,7 @@ assert out.numpy().tolist() == [2.0] * 4
 def test_under_the_checker_nothing_is_kept(device):
     script = """
 import numpy as np, aclnn_py as ap
-from aclnn_py.operators.launch.kept_executors import reuse_counts
+from aclnn_py.operators.launch.reuse_statistics import reuse_counts
 x = ap.full(4, 1, np.float32)
 for step in range(1, 4):
     ap.ops.inplace_add(x, x, 1.0)

@@ -24,13 +24,12 @@ so that observers see both. Nothing is replayed then, and ``verify`` has nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi import lib
 from aclnn_py._ffi.settings import chosen
 from aclnn_py.operators.describe.parameter import Parameter
 
-__all__ = ["ReuseCounts", "apply_reuse", "may_be_kept", "reuse_counts"]
+__all__ = ["apply_reuse", "may_be_kept"]
 
 _MODES = {
     "auto": lib.AP_REUSE_AUTO,
@@ -40,26 +39,10 @@ _MODES = {
 }
 
 
-class ReuseCounts(NamedTuple):
-    """Executors kept now, and how many launches used one, made one, or were refused one."""
-
-    kept: int
-    hits: int
-    made: int
-    refused: int
-
-
 def apply_reuse() -> None:
     """Do what ACLNN_PY_REUSE says."""
     mode = chosen("ACLNN_PY_REUSE", *_MODES)
     lib.ap_set_reuse(_MODES[mode], mode == "verify")
-
-
-def reuse_counts() -> ReuseCounts:
-    """Return how much was reused in this process so far."""
-    out = ffi.new("ap_reuse_counts *")
-    lib.ap_reuse_statistics(out)
-    return ReuseCounts(int(out.kept), int(out.hits), int(out.made), int(out.refused))
 
 
 def may_be_kept(parameters: Sequence[Parameter]) -> bool:
