@@ -4,6 +4,7 @@
 #include "aclnnop/math.h"
 #include "ops/float_kernels.h"
 #include "ops/linalg/matrices.h"
+#include "ops/norm/rows.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -28,11 +29,15 @@ double dot(const double *a, const double *b, int64_t count) {
 
 class Scaling {
  public:
-  explicit Scaling(DenseMatrix<double> cost)
-      : powers_(std::move(cost)),
+  explicit Scaling(const View &cost)
+      : powers_(cost.layout.shape[0], cost.layout.shape[1]),
         of_rows_(static_cast<size_t>(powers_.rows), 1.0),
         of_columns_(static_cast<size_t>(powers_.columns), 1.0) {
-    each_row([](int64_t, double *row, int64_t count) { float_kernels().wide_powers(row, count); });
+    const RowSource<double> source(cost);
+    each_row([&](int64_t r, double *row, int64_t count) {
+      source.read(r * count, count, row);
+      float_kernels().wide_powers(row, count);
+    });
   }
 
   void run(double tolerance) {
@@ -40,13 +45,16 @@ class Scaling {
     int rounds = 0;
     do change = scale();
     while (change > tolerance && ++rounds < kMostRounds);  // NaN ends it too
+  }
+
+  void write(const View &result) {
+    const RowTarget<double> target(result);
     each_row([&](int64_t r, double *row, int64_t count) {
       for (int64_t c = 0; c < count; ++c)
         row[c] *= of_columns_[static_cast<size_t>(c)] * of_rows_[static_cast<size_t>(r)];
+      target.write(r * count, count, row);
     });
   }
-
-  const DenseMatrix<double> &result() const { return powers_; }
 
  private:
   template <class F>
@@ -112,9 +120,9 @@ EMU_OPERATOR(Sinkhorn, (const aclTensor *cost, const aclScalar *tol, aclTensor *
       [=](PlanContext &c) {
         const View to = view_of(c.tensor(target));
         if (to.count() == 0) return Status{0};
-        Scaling scaling(MatrixReader<double>(view_of(c.tensor(source))).read(0));
+        Scaling scaling(view_of(c.tensor(source)));
         scaling.run(tolerance);
-        MatrixWriter<double>(to).put(0, scaling.result().items);
+        scaling.write(to);
         return Status{0};
       },
       workspaceSize, executor);

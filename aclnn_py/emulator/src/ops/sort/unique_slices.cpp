@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // UniqueDim and UniqueConsecutive: slices along a dimension, each of which is kept once. NaN is
 // unlike everything, itself included.
+#include <memory>
 #include <numeric>
 
 #include "aclnnop/index.h"
@@ -60,15 +61,15 @@ bool in_front(const Complex128 &, const Complex128 &) {
 template <class T>
 struct Slices {
   int64_t count, width;
-  std::vector<T> items;
+  std::unique_ptr<T[]> items;
 
   Slices(const View &view, int64_t slices)
       : count(slices),
         width(slices == 0 ? 0 : view.count() / slices),
-        items(static_cast<size_t>(view.count())) {
-    if (!items.empty()) RowSource<T>(view).read(0, view.count(), items.data());
+        items(new T[static_cast<size_t>(view.count())]) {
+    RowSource<T>(view).read(0, view.count(), items.get());
   }
-  const T *at(int64_t slice) const { return items.data() + slice * width; }
+  const T *at(int64_t slice) const { return items.get() + slice * width; }
   bool equal(int64_t a, int64_t b) const {
     for (int64_t i = 0; i < width; ++i) {
       if (!(at(a)[i] == at(b)[i])) return false;
