@@ -60,6 +60,25 @@ constexpr int64_t staging = 256;
 // guesses.
 constexpr int64_t ahead = 16;
 
+// The elements of two depths beside each other.
+template <int columns, class P>
+inline void pair_up(const P (&first)[columns], const P (&second)[columns], P *packed) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  static_assert(sizeof(P) == 2 && columns == 16);
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(first)),
+                b = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(second));
+  const __m256i low = _mm256_unpacklo_epi16(a, b), high = _mm256_unpackhi_epi16(a, b);
+  auto *to = reinterpret_cast<__m256i *>(packed);
+  _mm256_storeu_si256(to, _mm256_permute2x128_si256(low, high, 0x20));
+  _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(low, high, 0x31));
+#else
+  for (int i = 0; i < columns; ++i) {
+    packed[2 * i] = first[i];
+    packed[2 * i + 1] = second[i];
+  }
+#endif
+}
+
 // `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
 template <class K, int columns>
 void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
@@ -74,10 +93,7 @@ void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
       typename K::Packed first[columns], second[columns] = {};
       K::run(row, first, columns);
       if (both) K::run(row + step, second, columns);
-      for (int i = 0; i < columns; ++i) {
-        packed[2 * i] = first[i];
-        packed[2 * i + 1] = second[i];
-      }
+      pair_up(first, second, packed);
     }
     row += per_unit * step;
     packed += per_unit * columns;
@@ -97,6 +113,7 @@ void pack_blocked_rows(const typename K::Stored *row, const GemmAxis &wide, int6
     places[pieces] = wide.at(begin + i);
     lengths[pieces] = rest < columns - i ? rest : columns - i;
   }
+  if (pieces == 1) return pack_full_rows<K, columns>(row + places[0], step, depth, packed);
   const auto read = [&](const typename K::Stored *from, P *to) {
     for (int i = 0; i < pieces; to += lengths[i++]) K::run(from + places[i], to, lengths[i]);
   };
@@ -107,10 +124,7 @@ void pack_blocked_rows(const typename K::Stored *row, const GemmAxis &wide, int6
       P first[columns], second[columns] = {};
       read(row, first);
       if (p + 1 < depth) read(row + step, second);
-      for (int i = 0; i < columns; ++i) {
-        packed[2 * i] = first[i];
-        packed[2 * i + 1] = second[i];
-      }
+      pair_up(first, second, packed);
     }
     row += per_unit * step;
     packed += per_unit * columns;

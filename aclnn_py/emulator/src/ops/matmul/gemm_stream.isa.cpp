@@ -76,6 +76,7 @@ int64_t add_columns(const GemmStream &s, int64_t j, int64_t begin, int64_t end) 
   constexpr int lanes = Vec<T>::lanes, line = 64;
   constexpr int bytes = vectors * lanes * static_cast<int>(sizeof(typename K::Stored));
   T *sums = static_cast<T *>(s.sums);
+  const int64_t ahead = end < s.depth ? slab * s.step : 0;
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
     const auto *a = static_cast<const T *>(s.a) + begin * rows;
     const auto *b = static_cast<const typename K::Stored *>(s.b) + begin * s.step + j;
@@ -86,10 +87,10 @@ int64_t add_columns(const GemmStream &s, int64_t j, int64_t begin, int64_t end) 
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v)
           sum[i][v] = *reinterpret_cast<const L *>(sums + i * s.sums_stride + j + v * lanes);
-    const auto add_depth = [&sum, &s](const T *x, const typename K::Stored *y) {
+    const auto add_depth = [&sum, ahead](const T *x, const typename K::Stored *y) {
 #pragma GCC unroll 8
       for (int at = 0; at < bytes; at += line)
-        __builtin_prefetch(reinterpret_cast<const char *>(y + slab * s.step) + at);
+        __builtin_prefetch(reinterpret_cast<const char *>(y + ahead) + at);
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) {
         const V values = lanes_of<K>(y + v * lanes);
