@@ -254,6 +254,7 @@ _FUNCTIONS = {
     ),
     "latent_attention": (
         "lightning_indexer",
+        "lightning_indexer_v2",
         "mla_prolog",
         "mla_prolog_v3",
         "quant_lightning_indexer",

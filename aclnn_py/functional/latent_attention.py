@@ -25,6 +25,7 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "lightning_indexer",
+    "lightning_indexer_v2",
     "mla_prolog",
     "mla_prolog_v3",
     "quant_lightning_indexer",
@@ -578,6 +579,125 @@ def lightning_indexer(
         return_values=return_values,
         sparse_indices_out=indices,
         sparse_values_out=values,
+        stream=stream,
+    )
+    return indices, values
+
+
+def lightning_indexer_v2(
+    query: Tensor,
+    key: Tensor,
+    weights: Tensor,
+    *,
+    cu_seqlens_q: Tensor | None = None,
+    cu_seqlens_k: Tensor | None = None,
+    seqused_k: Tensor | None = None,
+    cmp_residual_k: Tensor | None = None,
+    block_table: Tensor | None = None,
+    metadata: Tensor | None = None,
+    sparse_count: int = 2048,
+    max_seqlen_q: int = -1,
+    layout_q: str = "BSND",
+    layout_k: str = "BSND",
+    mask_mode: int = 3,
+    cmp_ratio: int = 1,
+    return_values: bool = False,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Choose the keys that matter most to each token, also among compressed keys.
+
+    Parameters
+    ----------
+    query : Tensor
+        Shape as ``layout_q`` says, 128 elements to a head. Dtype bfloat16 | float16.
+    key : Tensor
+        Shape as ``layout_k`` says, one head. Dtype bfloat16 | float16.
+    weights : Tensor
+        Weight of each head of ``query``, float32; shape of ``query`` without the last dimension.
+        Dtype float32.
+    cu_seqlens_q : Tensor, optional
+        Where each query ends, int32, from 0 on; for 'TND'. 1 dimension; dtype int32.
+    cu_seqlens_k : Tensor, optional
+        Where the keys of each sequence end, int32, from 0 on; for 'TND'. 1 dimension; dtype int32.
+    seqused_k : Tensor, optional
+        Number of keys of each sequence, int32. 1 dimension; dtype int32.
+    cmp_residual_k : Tensor, optional
+        Tokens of each sequence behind its last compressed key, int32. 1 dimension; dtype int32.
+    block_table : Tensor, optional
+        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+    metadata : Tensor, optional
+        The list of tasks of the operator that makes it, int32. Dtype int32.
+    sparse_count : int, default 2048
+        How many keys each token gets.
+    max_seqlen_q : int, default -1
+        Tokens of the longest query; -1: not given.
+    layout_q : str, default 'BSND'
+        'BSND' or 'TND' (packed sequences).
+    layout_k : str, default 'BSND'
+        'BSND', 'TND' or 'PA_BBND' (pages).
+    mask_mode : int, default 3
+        3: a token sees the keys up to its own; 0: all.
+    cmp_ratio : int, default 1
+        How many tokens a key stands for.
+    return_values : bool, default False
+        Whether to give the scores.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    indices : Tensor
+        Positions of the keys with the highest scores, int32, the highest first; -1 where there are
+        fewer. Shape ``(..., key heads, sparse_count)``.
+    values : Tensor
+        Scores of those keys, float32, -inf where there are fewer. Without elements unless
+        ``return_values`` is set.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnLightningIndexerV2 (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(query=query, key=key, weights=weights)
+    expect_optional(
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_k=cu_seqlens_k,
+        seqused_k=seqused_k,
+        cmp_residual_k=cmp_residual_k,
+        block_table=block_table,
+        metadata=metadata,
+    )
+    expect_flags(return_values=return_values)
+    indices = empty(chosen_keys_shape(query, key, sparse_count), "int32", device=query.device)
+    values = empty(if_asked(return_values, *indices.shape), "float32", device=query.device)
+    ops.lightning_indexer_v2(
+        q=query,
+        k=key,
+        w=weights,
+        cu_seqlens_q=cu_seqlens_q,
+        cu_seqlens_k=cu_seqlens_k,
+        seqused_q=None,
+        seqused_k=seqused_k,
+        cmp_residual_k=cmp_residual_k,
+        block_table=block_table,
+        output_idx_offset=None,
+        metadata=metadata,
+        topk=sparse_count,
+        max_seqlen_q=max_seqlen_q,
+        layout_q=layout_q,
+        layout_k=layout_k,
+        mask_mode=mask_mode,
+        cmp_ratio=cmp_ratio,
+        return_value=int(return_values),
+        sparse_indices=indices,
+        sparse_values=values,
         stream=stream,
     )
     return indices, values

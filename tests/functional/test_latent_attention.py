@@ -128,6 +128,32 @@ def test_an_indexer_and_attention_over_what_it_chooses(layout: str, keys: str) -
             assert_close(total.numpy()[at], powers.sum(-1), scale=9.0)
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_indexer_of_compressed_keys(asked: bool) -> None:
+    s = Sequences("TND", "TND", BF16, lengths=(5, 2), keys=(9, 9))
+    weights = [s.rng.standard_normal((n, s.heads)).astype(np.float32) for n in s.lengths]
+    starts = [np.cumsum([0, *counts]).astype(np.int32) for counts in (s.lengths, s.keys)]
+    rest = (3, 1)
+    indices, values = f.lightning_indexer_v2(
+        place(s.query_tensor(s.q)), place(s.key_tensor(s.k)), place(s.query_tensor(weights)),
+        cu_seqlens_q=place(starts[0]), cu_seqlens_k=place(starts[1]),
+        cmp_residual_k=place(np.array(rest, np.int32)), sparse_count=6, layout_q="TND",
+        layout_k="TND", cmp_ratio=4, return_values=asked,
+    )  # fmt: skip
+    assert indices.shape == (7, 1, 6)
+    assert values.shape == (indices.shape if asked else (0,))
+    for b, n in enumerate(s.lengths):
+        found = scores(s.q[b], s.k[b], weights[b])
+        for t in range(n):
+            seen = min(9, (9 * 4 + rest[b] - n + t + 1) // 4)
+            row = s.rows(indices.numpy(), b)[t, 0]
+            chosen_well(row, found[t, :seen], 6, 1e-4)
+            if asked:
+                kept = min(6, seen)
+                given = s.rows(values.numpy(), b)[t, 0, :kept]
+                assert_close(given, found[t, row[:kept]], scale=9.0)
+
+
 def test_sinks_are_for_a_950() -> None:
     x = place(np.ones((1, 1, 2, 512), np.float16))
     chosen = place(np.zeros((1, 1, 1, 2), np.int32))
@@ -163,6 +189,7 @@ def calls() -> dict[str, dict[str, Any]]:
     third = {**prolog, "query_norm_flag": True}
     x = {"query": (1, 2, 1, 128), "key": (1, 3, 1, 128), "weights": (1, 2, 1)}
     index = {n: place(np.ones(shape, np.float16)) for n, shape in x.items()}
+    single = place(np.ones(x["weights"], np.float32))
     wide = place(np.ones((1, 2, 1, 512), np.float16))
     chosen = place(np.zeros((1, 2, 1, 2), np.int32))
     sparse = {"query": wide, "key": wide, "value": wide, "sparse_indices": chosen}
@@ -172,6 +199,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "mla_prolog": prolog,
         "mla_prolog_v3": third,
         "lightning_indexer": {**index, "sparse_count": 2},
+        "lightning_indexer_v2": {**index, "weights": single, "sparse_count": 2},
         "quant_lightning_indexer": {
             **bytes_of, "weights": index["weights"], **scale, "sparse_count": 2,
         },
@@ -182,7 +210,15 @@ def calls() -> dict[str, dict[str, Any]]:
 def test_a_value_of_no_kind_is_refused_and_its_parameter_named() -> None:
     for name, given in calls().items():
         function = getattr(f, name)
-        for parameter in (*given, "layout_query", "scale", "sparse_mode", "cache_mode", "stream"):
+        for parameter in (
+            *given,
+            "layout_query",
+            "layout_q",
+            "scale",
+            "sparse_mode",
+            "cache_mode",
+            "stream",
+        ):
             if parameter not in function.__annotations__:
                 continue
             with pytest.raises((TypeError, ValueError)) as caught:

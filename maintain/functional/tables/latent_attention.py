@@ -236,6 +236,51 @@ ROWS = (
         "equal scores the key in front is chosen.",
     ),
     Row(
+        "lightning_indexer_v2",
+        "query: Tensor, key: Tensor, weights: Tensor, *, cu_seqlens_q: Tensor | None = None, "
+        "cu_seqlens_k: Tensor | None = None, seqused_k: Tensor | None = None, "
+        "cmp_residual_k: Tensor | None = None, block_table: Tensor | None = None, "
+        "metadata: Tensor | None = None, sparse_count: int = 2048, max_seqlen_q: int = -1, "
+        "layout_q: str = 'BSND', layout_k: str = 'BSND', mask_mode: int = 3, "
+        "cmp_ratio: int = 1, return_values: bool = False",
+        "Choose the keys that matter most to each token, also among compressed keys.",
+        (
+            _INDICES,
+            Output(
+                "Scores of those keys, float32, -inf where there are fewer. Without elements "
+                "unless ``return_values`` is set.",
+                "if_asked(return_values, *indices.shape)",
+                "'float32'",
+                "values",
+            ),
+        ),
+        (
+            "lightning_indexer_v2(query, key, weights, cu_seqlens_q, cu_seqlens_k, None, "
+            "seqused_k, cmp_residual_k, block_table, None, metadata, sparse_count, max_seqlen_q, "
+            "layout_q, layout_k, mask_mode, cmp_ratio, int(return_values), indices, values)",
+        ),
+        {
+            "query": _INDEXER["query"].replace("layout_query", "layout_q"),
+            "key": _INDEXER["key"].replace("layout_key", "layout_k"),
+            "weights": "Weight of each head of ``query``, float32; shape of ``query`` without the "
+            "last dimension.",
+            "cu_seqlens_q": "Where each query ends, int32, from 0 on; for 'TND'.",
+            "cu_seqlens_k": "Where the keys of each sequence end, int32, from 0 on; for 'TND'.",
+            "seqused_k": "Number of keys of each sequence, int32.",
+            "cmp_residual_k": "Tokens of each sequence behind its last compressed key, int32.",
+            "block_table": _INDEXER["block_table"],
+            "metadata": "The list of tasks of the operator that makes it, int32.",
+            "sparse_count": _INDEXER["sparse_count"],
+            "max_seqlen_q": "Tokens of the longest query; -1: not given.",
+            "layout_q": _INDEXER["layout_query"],
+            "layout_k": "'BSND', 'TND' or 'PA_BBND' (pages).",
+            "mask_mode": "3: a token sees the keys up to its own; 0: all.",
+            "cmp_ratio": "How many tokens a key stands for.",
+            "return_values": "Whether to give the scores.",
+        },
+        steps=("expect_flags(return_values=return_values)",),
+    ),
+    Row(
         "quant_lightning_indexer",
         _CHOICE.format(scales="query_scale: Tensor, key_scale: Tensor, "),
         "Choose the keys that matter most to each token, from quantised queries and keys.",
