@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,20 +89,24 @@ class Tensor(ArrayMethods):
         tensor._offset = offset
         return tensor
 
-    def __getattr__(self, name: str) -> Any:
-        # The structure that launches take is made for the first of them: many views see none.
-        if name not in ("_at", "_desc"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        block = self._memory.block
-        with _describing:  # of several threads one makes it: the others may not exchange it
-            if (made := _slot(self, name)) is not None:
-                return made
-            desc = _new(_TENSOR)
-            at = _describe(desc, self._layout.cdata, block.address, self._offset, block.use)
-            self._desc = desc
-            if _slot(self, "_at") is None:  # that of a new tensor lies with its memory, and stays
-                self._at = at
-            return at if name == "_at" else desc
+    if not TYPE_CHECKING:  # to a checker every other name is a mistake
+
+        def __getattr__(self, name: str) -> Any:
+            # The structure that launches take is made for the first of them: many views see none.
+            if name not in ("_at", "_desc"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            block = self._memory.block
+            with _describing:  # of several threads one makes it: the others may not exchange it
+                if (made := _slot(self, name)) is not None:
+                    return made
+                desc = _new(_TENSOR)
+                at = _describe(desc, self._layout.cdata, block.address, self._offset, block.use)
+                self._desc = desc
+                if (
+                    _slot(self, "_at") is None
+                ):  # that of a new tensor lies with its memory, and stays
+                    self._at = at
+                return at if name == "_at" else desc
 
     @classmethod
     def wrap(

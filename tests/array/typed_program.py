@@ -81,6 +81,7 @@ def numpys_own(x: Tensor, y: Tensor) -> None:
 
 
 def mistakes(x: Tensor) -> None:
+    x.no_such_method()  # type: ignore[attr-defined]
     f.softmax(x, "last")  # type: ignore[arg-type]
     f.layer_norm(x)  # type: ignore[call-arg]
     f.matmul(x, [1.0])  # type: ignore[arg-type]
