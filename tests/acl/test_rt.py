@@ -174,11 +174,25 @@ def test_streams(unchecked, device):
     assert ret == 0 and number >= 0
     assert acl.rt.stream_get_flags(stream) == (acl.ACL_STREAM_FAST_LAUNCH, 0)
     assert acl.rt.synchronize_stream_with_timeout(stream, 1000) == 0
-    assert acl.rt.set_stream_failure_mode(stream, acl.ACL_STOP_ON_FAILURE) == 0
     assert acl.rt.stream_abort(stream) == 0
     assert acl.rt.destroy_stream_force(stream) == 0
     assert acl.rt.destroy_stream(stream) == NOT_A_LIVE_OBJECT
     assert "not a live stream" in acl.get_recent_err_msg()
+
+
+def test_streams_that_stop_on_a_failure_have_a_context_of_their_own(unchecked, device):
+    outer, ret = acl.rt.get_context()
+    assert ret == 0
+    # One such stream makes all streams of its context stop with it.
+    context, ret = acl.rt.create_context(0)
+    assert ret == 0
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    assert acl.rt.set_stream_failure_mode(stream, acl.ACL_STOP_ON_FAILURE) == 0
+    assert acl.rt.set_stream_failure_mode(stream, acl.ACL_STOP_ON_FAILURE) == PARAM_INVALID
+    assert acl.rt.destroy_stream(stream) == 0
+    assert acl.rt.set_context(outer) == 0
+    assert acl.rt.destroy_context(context) == 0
 
 
 def test_events_order_streams_and_measure_time(unchecked, raw_stream, device_memory):

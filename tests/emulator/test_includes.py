@@ -11,11 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "aclnn_py" / "emulator" / "src"
 INCLUDE = ROOT / "include"
 MOST_UNITS = 60
-# What operators are written with: statuses, entry points, handles, sizes, kernels, parallel loops.
+# What entry points and operators are written with: statuses, whether the process may still call,
+# handles, sizes, kernels, parallel loops.
 VOCABULARY = {
     "core/status.h",
     "core/statuses.h",
     "core/export.h",
+    "core/process.h",
     "core/chip.h",
     "core/half.h",
     "core/slots.h",

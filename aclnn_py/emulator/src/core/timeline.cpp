@@ -4,6 +4,7 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "core/stream.h"
 
@@ -72,9 +73,14 @@ void start_timeline(uint32_t what, uint64_t devices) {
 
 void stop_timeline() { g_timeline_notes.store(0); }
 
-Timeline take_timeline() {
+void look_at_timeline(const std::function<void(const Timeline &)> &look) {
   std::lock_guard<std::mutex> lock(notes().mutex);
-  return std::exchange(notes().timeline, Timeline{});
+  look(notes().timeline);
+}
+
+void forget_timeline() {
+  std::lock_guard<std::mutex> lock(notes().mutex);
+  notes().timeline = Timeline{};
 }
 
 void TimedRun::begin(const char *what, const Stream &stream, uint32_t task, uint32_t graph) {

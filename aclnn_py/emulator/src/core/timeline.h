@@ -5,9 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace emu {
@@ -43,8 +43,9 @@ struct Timeline {
 // `devices` has a bit for each device that is looked at.
 void start_timeline(uint32_t notes, uint64_t devices);
 void stop_timeline();
-// What was noted since the last call.
-Timeline take_timeline();
+// Shows what was noted; nothing is noted meanwhile.
+void look_at_timeline(const std::function<void(const Timeline &)> &look);
+void forget_timeline();
 
 extern std::atomic<uint32_t> g_timeline_notes;
 inline uint32_t timeline_notes() { return g_timeline_notes.load(std::memory_order_relaxed); }

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "acl/acl_base.h"
+#include "core/timeline.h"
 
 namespace emu {
 namespace {
@@ -202,18 +203,7 @@ Status write_trace(const std::string &path, const std::vector<const TimedTask *>
   return file.close();
 }
 
-}  // namespace
-
-Status make_profile_folder(const std::string &path, std::string *folder) {
-  static std::atomic<unsigned> count{0};
-  char name[64];
-  std::snprintf(name, sizeof name, "/PROF_%06u_%s_%ld", count.fetch_add(1) + 1, stamp().c_str(),
-                static_cast<long>(getpid()));
-  *folder = path + name + "/mindstudio_profiler_output";
-  return make_folders(*folder);
-}
-
-Status write_profile(const std::string &folder, const Timeline &timeline) {
+Status write_files(const std::string &folder, const Timeline &timeline) {
   std::vector<const TimedTask *> tasks;
   for (const TimedTask &task : timeline.tasks) tasks.push_back(&task);
   // Of two that begin together the enclosing one is first.
@@ -228,6 +218,25 @@ Status write_profile(const std::string &folder, const Timeline &timeline) {
       return s;
   }
   return write_trace(folder + "/msprof" + end + ".json", tasks, timeline);
+}
+
+}  // namespace
+
+Status make_profile_folder(const std::string &path, std::string *folder) {
+  static std::atomic<unsigned> count{0};
+  char name[64];
+  std::snprintf(name, sizeof name, "/PROF_%06u_%s_%ld", count.fetch_add(1) + 1, stamp().c_str(),
+                static_cast<long>(getpid()));
+  *folder = path + name + "/mindstudio_profiler_output";
+  return make_folders(*folder);
+}
+
+Status write_profile(const std::string &folder) {
+  Status written = 0;
+  const auto write = [&](const Timeline &timeline) { written = write_files(folder, timeline); };
+  look_at_timeline(write);
+  forget_timeline();
+  return written;
 }
 
 }  // namespace emu

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "core/status.h"
-#include "core/timeline.h"
 
 namespace emu {
 
 // Makes PATH/PROF_.../mindstudio_profiler_output; PATH too where it is missing. 500005 with the
 // system's reason when that fails.
 Status make_profile_folder(const std::string &path, std::string *folder);
-// op_summary, task_time, npu_mem (CSV) and msprof (JSON, for Perfetto) in the folder.
-Status write_profile(const std::string &folder, const Timeline &timeline);
+// op_summary, task_time, npu_mem (CSV) and msprof (JSON, for Perfetto) in the folder: all that was
+// noted, which is forgotten afterwards.
+Status write_profile(const std::string &folder);
 
 }  // namespace emu

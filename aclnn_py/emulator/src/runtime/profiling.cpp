@@ -120,7 +120,7 @@ EMU_EXPORT aclError aclprofInit(const char *profilerResultPath, size_t length) t
     return fail(ACL_ERROR_PROF_ALREADY_RUN, "aclprofInit: called before.");
   if (const Status s = emu::make_profile_folder(profilerResultPath, &emu::profiling().folder))
     return s;
-  emu::take_timeline();  // what tasks noted that outlasted the profile before
+  emu::forget_timeline();  // what tasks noted that outlasted the profile before
   emu::profiling().initialized = true;
   return 0;
 }
@@ -132,9 +132,11 @@ EMU_EXPORT aclError aclprofFinalize(void) try {
   if (!emu::profiling().initialized)
     return fail(ACL_ERROR_PROF_NOT_RUN, "aclprofFinalize: aclprofInit comes first.");
   emu::stop_timeline();
-  emu::profiling().initialized = false;
   emu::profiling().running = nullptr;
-  return emu::write_profile(emu::profiling().folder, emu::take_timeline());
+  // Without memory for the files this call changes nothing, and may be made again.
+  const Status written = emu::write_profile(emu::profiling().folder);
+  emu::profiling().initialized = false;
+  return written;
 }
 EMU_CATCH
 
