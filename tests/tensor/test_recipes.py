@@ -104,6 +104,15 @@ def test_numbers_that_are_equal_are_told_apart(number):
             np.testing.assert_array_equal(result, expected)
 
 
+def test_a_view_that_the_function_makes_is_not_taken_for_what_it_was_given():
+    # The weight is transposed inside: to multiply by what was given is wrong, and fits as well.
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        x, w = (rng.standard_normal((16, 16)).astype(np.float32) for _ in range(2))
+        y = functional.linear(ap.from_numpy(x), ap.from_numpy(w), None)
+        np.testing.assert_allclose(y.numpy(), x @ w.T, rtol=1e-5, atol=1e-5)
+
+
 def test_views_at_any_offset_share_a_recipe():
     a = array(6, 8)
     x = ap.from_numpy(a)

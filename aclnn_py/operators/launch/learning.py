@@ -41,6 +41,9 @@ def learn(
     note = id(recipes), key
     if note in _hopeless or not given or not lib.ap_may_make():
         return work()
+    # Before the work: a structure that is made afterwards may lie where that of a tensor lay which
+    # the function made and dropped.
+    places = addresses(given)
     cell = ffi.new("ap_learned *")
     before = lib.ap_learn(cell)
     try:
@@ -48,7 +51,7 @@ def learn(
     finally:
         lib.ap_learn_end(cell, before)
     if cell.launches:
-        recipe = _recipe(cell, given, result)
+        recipe = _recipe(cell, given, places, result)
         if recipe is None:
             if len(_hopeless) >= _MOST_HOPELESS:
                 _hopeless.clear()
@@ -60,8 +63,13 @@ def learn(
     return result
 
 
-def _recipe(learned: Any, given: Sequence[Tensor], result: object) -> Recipe | None:
-    """What was watched as a recipe, None where no recipe can say it."""
+def _recipe(
+    learned: Any, given: Sequence[Tensor], at: Sequence[int], result: object
+) -> Recipe | None:
+    """What was watched as a recipe, None where no recipe can say it.
+
+    ``at`` is where the structures of the given tensors are.
+    """
     if learned.launches != 1 or not isinstance(result, Tensor) or len(given) > MOST_GIVEN:
         return None
     use = result.buffer.block.use
@@ -69,12 +77,13 @@ def _recipe(learned: Any, given: Sequence[Tensor], result: object) -> Recipe | N
     block = block_at(learned.call)
     if whole.address == ffi.NULL or whole.layout != result.layout.cdata or block is None:
         return None  # a view, or memory that was not made for this tensor alone
-    if not set(_kinds_of_tensors(block)) <= {"i", "o"}:
+    kinds = _kinds_of_tensors(block)
+    if not set(kinds) <= {"i", "o"}:
         return None
     if lib.ap_op_find(learned.call.op.name) != learned.call.op:
         return None  # declared at run time
-    places = _places(learned, addresses(given), whole)
-    if places is None:
+    places = _places(learned, at, whole)
+    if places is None or kinds[places.index(lib.AP_PLACE_NEW)] != "o":
         return None
     cell = ffi.new("ap_recipe *")
     cell.call = learned.call
