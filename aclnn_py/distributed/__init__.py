@@ -45,6 +45,10 @@ if TYPE_CHECKING:
         quant_all_reduce,
         quant_reduce_scatter,
     )
+    from aclnn_py.distributed.fused.exchanges_quant import (
+        all_to_allv_quant_grouped_matmul,
+        quant_grouped_matmul_all_to_allv,
+    )
     from aclnn_py.distributed.fused.expert_halves import (
         CombineSetup,
         DispatchedRows,
@@ -105,6 +109,7 @@ _HOMES = {
     "all_to_all_matmul": "distributed.fused.all_to_all",
     "all_to_all_quant_matmul": "distributed.fused.all_to_all_quant",
     "all_to_allv_grouped_matmul": "distributed.fused.exchanges",
+    "all_to_allv_quant_grouped_matmul": "distributed.fused.exchanges_quant",
     "distribute_barrier": "distributed.fused.barriers",
     "grouped_mat_mul_all_reduce": "distributed.fused.grouped",
     "grouped_matmul_all_to_allv": "distributed.fused.exchanges",
@@ -120,6 +125,7 @@ _HOMES = {
     "moe_distribute_dispatch_setup": "distributed.fused.expert_halves",
     "moe_distribute_dispatch_teardown": "distributed.fused.expert_halves",
     "quant_all_reduce": "distributed.fused.exchanges",
+    "quant_grouped_matmul_all_to_allv": "distributed.fused.exchanges_quant",
     "quant_matmul_all_reduce": "distributed.fused.all_reduce",
     "quant_matmul_all_reduce_add_rms_norm": "distributed.fused.add_rms_norm",
     "quant_matmul_all_to_all": "distributed.fused.all_to_all_quant",
@@ -156,6 +162,7 @@ __all__ = [
     "all_to_all_quant_matmul",
     "all_to_all_single",
     "all_to_allv_grouped_matmul",
+    "all_to_allv_quant_grouped_matmul",
     "barrier",
     "batch_send_recv",
     "broadcast",
@@ -175,6 +182,7 @@ __all__ = [
     "moe_distribute_dispatch_setup",
     "moe_distribute_dispatch_teardown",
     "quant_all_reduce",
+    "quant_grouped_matmul_all_to_allv",
     "quant_matmul_all_reduce",
     "quant_matmul_all_reduce_add_rms_norm",
     "quant_matmul_all_to_all",

@@ -255,6 +255,7 @@ _FUNCTIONS = {
     "latent_attention": (
         "lightning_indexer",
         "lightning_indexer_v2",
+        "mla_preprocess",
         "mla_prolog",
         "mla_prolog_v3",
         "quant_lightning_indexer",
@@ -378,6 +379,7 @@ _FUNCTIONS = {
         "max_unpool3d",
     ),
     "quant": (
+        "npu_format_cast",
         "pack_scale",
         "trans_convolution_weight",
         "trans_matmul_weight",

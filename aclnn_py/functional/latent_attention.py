@@ -26,6 +26,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "lightning_indexer",
     "lightning_indexer_v2",
+    "mla_preprocess",
     "mla_prolog",
     "mla_prolog_v3",
     "quant_lightning_indexer",
@@ -33,6 +34,209 @@ __all__ = [
     "sparse_flash_mla",
     "sparse_flash_mla_metadata",
 ]
+
+
+def mla_preprocess(
+    input: Tensor,
+    gamma0: Tensor,
+    beta0: Tensor,
+    quant_scale0: Tensor,
+    quant_offset0: Tensor,
+    wdqkv: Tensor,
+    de_scale0: Tensor,
+    bias0: Tensor,
+    gamma1: Tensor,
+    beta1: Tensor,
+    quant_scale1: Tensor,
+    quant_offset1: Tensor,
+    wuq: Tensor,
+    de_scale1: Tensor,
+    bias1: Tensor,
+    gamma2: Tensor,
+    cos: Tensor,
+    sin: Tensor,
+    wuk: Tensor,
+    kv_cache: Tensor,
+    kv_cache_rope: Tensor | None,
+    slot_mapping: Tensor,
+    *,
+    epsilon: float = 1e-05,
+    cache_mode: int = 1,
+    do_rms_norm: bool = True,
+    stream: Stream | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Make the queries of latent attention with products of 8 bits, and write its keys into caches.
+
+    Parameters
+    ----------
+    input : Tensor
+        Tokens, float16 or bfloat16, ``(tokens, hidden)``. Norms, scales, ``cos``, ``sin``, ``wuk``
+        and caches have its dtype. 2 dimensions; dtype float16 | bfloat16.
+    gamma0 : Tensor
+        Weight of the norm of the tokens, ``(hidden,)``. 1 dimension; dtype float16 | bfloat16.
+    beta0 : Tensor
+        Added behind it. 1 dimension; dtype float16 | bfloat16.
+    quant_scale0 : Tensor
+        What the tokens are divided by before they are rounded to int8, ``(1,)``. 1 dimension; dtype
+        float16 | bfloat16.
+    quant_offset0 : Tensor
+        Added then, int8, ``(1,)``. 1 dimension; dtype int8.
+    wdqkv : Tensor
+        Tokens to latent keys, a rotary key and latent queries, int8, ``(latent width + rotary width
+        + rank, hidden)``, format FRACTAL_NZ. Dtype int8 | float16 | bfloat16.
+    de_scale0 : Tensor
+        Scales of the rows of ``wdqkv``: float32 beside bfloat16; beside float16 the bits of float32
+        in int64. 1 dimension; dtype int32 | float32.
+    bias0 : Tensor
+        Added before these scales, int32. 1 dimension; dtype int32.
+    gamma1 : Tensor
+        Weight of the norm of latent queries, ``(rank,)``. 1 dimension; dtype float16 | bfloat16.
+    beta1 : Tensor
+        Added behind it. 1 dimension; dtype float16 | bfloat16.
+    quant_scale1 : Tensor
+        As ``quant_scale0``, for latent queries. 1 dimension; dtype float16 | bfloat16.
+    quant_offset1 : Tensor
+        As ``quant_offset0``. 1 dimension; dtype int8.
+    wuq : Tensor
+        Latent queries to heads and rotary parts, int8, ``(heads * (head width + rotary width),
+        rank)``, format FRACTAL_NZ. Dtype int8 | float16 | bfloat16.
+    de_scale1 : Tensor
+        Scales of the rows of ``wuq``, as ``de_scale0``. Dtype int64 | float32.
+    bias1 : Tensor
+        Added before these scales, int32. Dtype int32.
+    gamma2 : Tensor
+        Weight of the norm of latent keys, ``(latent width,)``. 1 dimension; dtype float16 |
+        bfloat16.
+    cos : Tensor
+        Cosines of the angles of each token, ``(tokens, rotary width)``. 2 dimensions; dtype float16
+        | bfloat16.
+    sin : Tensor
+        Sines of the angles. 2 dimensions; dtype float16 | bfloat16.
+    wuk : Tensor
+        Queries of each head into the space of latent keys, ``(heads, head width, latent width)``. 3
+        dimensions; dtype float16 | bfloat16.
+    kv_cache : Tensor
+        Written: pages of latent keys, ``(pages, 128, 1, latent width)``; with ``cache_mode`` 0 and
+        the rotary key behind each. Dtype int8 | float16 | bfloat16.
+    kv_cache_rope : Tensor, optional
+        Written too: pages of rotary keys, ``(pages, 128, 1, rotary width)``; None with
+        ``cache_mode`` 0. Dtype float16 | bfloat16.
+    slot_mapping : Tensor
+        Where each token goes in the caches, int32; a number below 0 writes nothing. 1 dimension;
+        dtype int32.
+    epsilon : float, default 1e-05
+        Added to the mean squares.
+    cache_mode : int, default 1
+        0: one cache; 1: two; 3: two in blocks of 32 bytes.
+    do_rms_norm : bool, default True
+        Whether the tokens go through their norm.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    query : Tensor
+        Queries in latent space, dtype of ``input``; shape ``(tokens, heads, latent width)``, with
+        ``cache_mode`` 0 and the rotary part behind each.
+    query_rope : Tensor
+        Rotary part of the queries, ``(tokens, heads, rotary width)``; without elements with
+        ``cache_mode`` 0.
+
+    Raises
+    ------
+    AclnnError
+        161002 a dtype, shape or attribute is refused.
+    SymbolNotFoundError
+        The loaded libraries do not have the operator.
+
+    Source
+    ------
+    aclnnMlaPreprocess (``include/aclnnop/attention.h``), CANN: a release after 8.1.RC1.
+    """
+    expect_tensors(
+        input=input,
+        gamma0=gamma0,
+        beta0=beta0,
+        quant_scale0=quant_scale0,
+        quant_offset0=quant_offset0,
+        wdqkv=wdqkv,
+        de_scale0=de_scale0,
+        bias0=bias0,
+        gamma1=gamma1,
+        beta1=beta1,
+        quant_scale1=quant_scale1,
+        quant_offset1=quant_offset1,
+        wuq=wuq,
+        de_scale1=de_scale1,
+        bias1=bias1,
+        gamma2=gamma2,
+        cos=cos,
+        sin=sin,
+        wuk=wuk,
+        kv_cache=kv_cache,
+        slot_mapping=slot_mapping,
+    )
+    expect_optional(kv_cache_rope=kv_cache_rope)
+    expect_whole(cache_mode=cache_mode)
+    expect_flags(do_rms_norm=do_rms_norm)
+    query = empty(
+        absorbed_shape(
+            input, wuk, None if cache_mode else with_width(wuk=wuk) + with_width(cos=cos)
+        ),
+        input.dtype_name,
+        device=input.device,
+    )
+    query_rope = empty(
+        if_asked(cache_mode != 0, *absorbed_shape(input, wuk, with_width(cos=cos))),
+        input.dtype_name,
+        device=input.device,
+    )
+    ops.mla_preprocess(
+        input=input,
+        gamma0=gamma0,
+        beta0=beta0,
+        quant_scale0=quant_scale0,
+        quant_offset0=quant_offset0,
+        wdqkv=wdqkv,
+        de_scale0=de_scale0,
+        bias0=bias0,
+        gamma1=gamma1,
+        beta1=beta1,
+        quant_scale1=quant_scale1,
+        quant_offset1=quant_offset1,
+        wuq=wuq,
+        de_scale1=de_scale1,
+        bias1=bias1,
+        gamma2=gamma2,
+        cos=cos,
+        sin=sin,
+        wuk=wuk,
+        kv_cache=kv_cache,
+        kv_cache_rope=kv_cache_rope,
+        slot_mapping=slot_mapping,
+        ctkv_scale=None,
+        q_nope_scale=None,
+        wdq_dim=with_width(gamma1=gamma1),
+        q_rope_dim=with_width(cos=cos),
+        k_rope_dim=with_width(cos=cos),
+        epsilon=epsilon,
+        q_rotary_coeff=2,
+        k_rotary_coeff=2,
+        transpose_wdq=True,
+        transpose_wuq=True,
+        transpose_wuk=True,
+        cache_mode=cache_mode,
+        quant_mode=0,
+        do_rms_norm=do_rms_norm,
+        wdkv_split_count=1,
+        q_out=query,
+        kv_cache_out=kv_cache,
+        q_rope_out=query_rope if cache_mode else None,
+        kr_cache_out=kv_cache_rope,
+        stream=stream,
+    )
+    return query, query_rope
 
 
 def mla_prolog(

@@ -18,6 +18,7 @@ from aclnn_py.tensor.tensor import Tensor, tensor_over
 from aclnn_py.tensor.views import contiguous_strides
 
 __all__ = [
+    "npu_format_cast",
     "pack_scale",
     "trans_convolution_weight",
     "trans_matmul_weight",
@@ -212,6 +213,43 @@ def trans_matmul_weight(weight: Tensor, *, stream: Stream | None = None) -> Tens
     ops.inplace_copy(plain, weight, stream=stream)
     ops.trans_matmul_weight(plain, stream=stream)
     return blocked
+
+
+def npu_format_cast(x: Tensor, format: Format | str, *, stream: Stream | None = None) -> Tensor:
+    """Copy a tensor into another storage format, such as FRACTAL_NZ, or back to ND.
+
+    Parameters
+    ----------
+    x : Tensor
+        Shape ``(..., m, n)`` for FRACTAL_NZ; dtype of 8, 16 or 32 bits.
+    format : Format or str
+        Format of the result.
+    stream : Stream, optional
+        Stream to queue the work on; default is the current one. The call returns before the device
+        finishes.
+
+    Returns
+    -------
+    Tensor
+        Same shape, dtype and elements in ``format``.
+
+    Raises
+    ------
+    ValueError
+        The shape does not fit ``format``, or there is no such format.
+    AclnnError
+        161002 there is no cast of this dtype between these formats.
+    SymbolNotFoundError
+        The loaded library predates the operator.
+
+    Source
+    ------
+    aclnnNpuFormatCast (``include/aclnnop/copy.h``), CANN >= 8.2.
+    """
+    expect_tensors(x=x)
+    target = empty(x.shape, x.dtype_name, format=format, device=x.device)
+    ops.npu_format_cast(x, target, stream=stream)
+    return target
 
 
 def trans_convolution_weight(weight: Tensor, *, stream: Stream | None = None) -> Tensor:

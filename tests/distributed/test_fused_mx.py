@@ -15,6 +15,7 @@ from helpers.jobs import on_processes
 from helpers.ranks import run_ranks
 
 import aclnn_py as ap
+import aclnn_py.distributed as dist
 from aclnn_py.distributed import Communicator
 from aclnn_py.errors import AclnnError
 
@@ -137,6 +138,14 @@ def arguments(
     }  # fmt: skip
 
 
+def of_the_function(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that the functions of `distributed` take."""
+    names = ("gmm_x", "gmm_weight", "mm_x", "mm_weight")
+    scaled = [name for each in names for name in (each, f"{each}_scale")]
+    others = ("send_counts", "recv_counts", "trans_gmm_weight", "trans_mm_weight")
+    return {name: values[name] for name in (*scaled, *others)}
+
+
 def check_shared(values: dict[str, Any]) -> None:
     one, other = values["shared"]
     np.testing.assert_array_equal(
@@ -173,6 +182,17 @@ def first(comm: Communicator, kind: str, version: int, form: str, *, turned: boo
         np.testing.assert_array_equal(kept.view(np.uint8), np.concatenate(rows).view(np.uint8))
     np.testing.assert_array_equal(values["gmm_y"].numpy(), np.concatenate(results))
     check_shared(values)
+    if version == 1:
+        y, own, kept_rows = dist.all_to_allv_quant_grouped_matmul(
+            **of_the_function(values), group=comm, permute_out_flag=not turned
+        )
+        np.testing.assert_array_equal(y.numpy(), values["gmm_y"].numpy())
+        np.testing.assert_array_equal(own.numpy(), values["mm_y"].numpy())
+        assert (kept_rows is None) == turned
+        if kept_rows is not None:
+            np.testing.assert_array_equal(
+                kept_rows.numpy().view(np.uint8), values["permute_out"].numpy().view(np.uint8)
+            )
 
 
 def last(comm: Communicator, kind: str, version: int, form: str, *, turned: bool) -> None:
@@ -199,6 +219,14 @@ def last(comm: Communicator, kind: str, version: int, form: str, *, turned: bool
     np.testing.assert_array_equal(
         values["y"].numpy().astype(np.float32), np.concatenate(expected).astype(np.float32)
     )
+    if version == 1:
+        y, own = dist.quant_grouped_matmul_all_to_allv(
+            **of_the_function(values), group=comm, output_dtype="bfloat16"
+        )
+        assert own is None
+        np.testing.assert_array_equal(
+            y.numpy().view(np.uint16), values["y"].numpy().view(np.uint16)
+        )
 
 
 def refused(comm: Communicator) -> None:

@@ -89,6 +89,18 @@ def test_to_blocks_and_back(shape: tuple[int, ...], dtype: Any) -> None:
     assert_same(again.numpy(), matrix)
 
 
+def test_the_function_casts_there_and_back() -> None:
+    matrix = numbered((5, 37), np.float16)
+    packed = ap.functional.npu_format_cast(place(matrix), "FRACTAL_NZ")
+    assert packed.format is ap.Format.FRACTAL_NZ
+    assert_same(packed.numpy(), matrix)
+    back = ap.functional.npu_format_cast(packed, ap.Format.ND)
+    assert back.format is ap.Format.ND
+    assert_same(back.numpy(), matrix)
+    with pytest.raises(ValueError, match="at least 2 dimensions"):
+        ap.functional.npu_format_cast(place(matrix[0]), "FRACTAL_NZ")
+
+
 def test_the_blocks_are_those_of_the_product() -> None:
     x, w = numbered((4, 20), np.float16), numbered((20, 18), np.float16)
     packed = ap.from_numpy(np.zeros((20, 18), np.float16), format=ap.Format.FRACTAL_NZ)

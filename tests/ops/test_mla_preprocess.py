@@ -209,9 +209,30 @@ def test_refused_tensors() -> None:
     assert "deScale0 has dtype FLOAT" in told(161002, factors0=place(s.factors[0]))
     assert "wdqkv has format ND" in told(561002, wdqkv=place(s.weights[0]))
     assert "wuq has shape" in told(561002, wuq=weight(s.weights[0], False))
-    assert "krCacheOut is null" in told(161001, kr_out=None)
+    assert "krCacheOutOptional is null" in told(161001, kr_out=None)
     assert "kvCache has blocks of 64" in told(561002, kv=hollow((2, 64, 1, KEYS), F16))
     short = place(s.input[:, :1024].copy())
     assert "input has 1024 as its last dimension" in told(561002, input=short)
     text = fault(FIRST, *(good | {"slots": place(np.array([0, 256, 1], np.int32))}).values())
     assert "slotMapping holds 256; the cache has 256 slots" in text
+
+
+@pytest.mark.parametrize("mode", [0, 1, 3])
+def test_the_function_makes_the_same_queries_and_caches(mode: int) -> None:
+    s = Scene(BF16)
+    given, again = s.arguments(mode), s.arguments(mode)
+    op(FIRST)(*given.values())
+    names = list(again)
+    query, rope = ap.functional.mla_preprocess(
+        *(again[name] for name in names[: names.index("ctkv")]), cache_mode=mode
+    )
+    for mine, other in (
+        (query, given["query"]),
+        (rope, given["rope"]),
+        (again["kv"], given["kv"]),
+        (again["kr"], given["kr"]),
+    ):
+        if other is None:
+            assert mine is None or mine.count == 0
+        else:
+            assert (mine.numpy().view(np.uint16) == other.numpy().view(np.uint16)).all()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from helpers.processes import environment
 
+import aclnn_py
 from aclnn_py._ffi import discovery
 from aclnn_py.tools.cann.command import make_tree
 from aclnn_py.tools.cann.versions import RELEASES, release_named
@@ -104,7 +105,10 @@ def test_modules_of_pyacl_are_imported_by_name(copy: bool, tmp_path: Path) -> No
         "print(aclnn_py.__file__, aclnn_py.library_info().kind)\n"
     )
     out = in_shell(tree, f"{sys.executable} script.py", tmp_path)
-    assert out == f"{tree}/python/aclnn_py/aclnn_py/__init__.py emulator\n"
+    # An installed package goes before the one of the tree.
+    installed = "site-packages" in Path(aclnn_py.__file__).parts
+    found = aclnn_py.__file__ if installed else f"{tree}/python/aclnn_py/aclnn_py/__init__.py"
+    assert out == f"{found} emulator\n"
 
 
 def test_a_plug_in_that_finds_operators_by_name(tree: Path, samples: Path) -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import aclnn_py as ap
 from aclnn_py import xp
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "array_api.md"
 Call = Callable[[Any, Any], Any]
 
 
@@ -161,9 +163,7 @@ def test_refused_ones_by_choice(device, dtype: str, name: str, choice: str) -> N
 
 
 def test_the_page_counts_them() -> None:
-    page = (ap.__file__ or "").replace("aclnn_py/__init__.py", "docs/array_api.md")
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
+    text = PAGE.read_text(encoding="utf-8")
     for dtype in VALUES:
         total = sum(1 for known, _ in CASES if known == dtype)
         refused, left = len(REFUSED[dtype]), len(LEFT[dtype])

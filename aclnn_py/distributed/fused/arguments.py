@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aclnn_py.distributed import groups
 from aclnn_py.distributed.communicator import Communicator
 from aclnn_py.distributed.groups import Group
@@ -11,7 +13,14 @@ from aclnn_py.operators.describe.argument_errors import not_a_tensor
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["STOP_ON_FAILURE", "communicator_of", "matrices", "product_like", "tensor_of"]
+__all__ = [
+    "STOP_ON_FAILURE",
+    "communicator_of",
+    "matrices",
+    "own_product",
+    "product_like",
+    "tensor_of",
+]
 
 # The only mode that communication operators accept: a failure stops the stream.
 STOP_ON_FAILURE = 1
@@ -46,6 +55,26 @@ def product_like(x1: object, x2: object, dtype: str | None, comm: Communicator) 
     left, right = tensor_of(x1, "x1", (2, 3)), tensor_of(x2, "x2", (2,))
     shape = (*left.shape[:-1], right.shape[1])
     return empty(shape, dtype or left.dtype_name, device=comm.device)
+
+
+def own_product(
+    mm_x: Tensor | None,
+    mm_weight: Tensor | None,
+    turned: bool,
+    comm: Communicator,
+    dtype: Any = None,
+) -> Tensor | None:
+    """Allocate the product of rows that stay on their rank, if there are any."""
+    if mm_x is None and mm_weight is None:
+        return None
+    for name, value in (("mm_x", mm_x), ("mm_weight", mm_weight)):
+        if value is None:
+            raise ValueError(f"{name}: mm_x and mm_weight are given together")
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(name, value)
+    left, right = tensor_of(mm_x, "mm_x", (2,)), tensor_of(mm_weight, "mm_weight", (2,))
+    shape = (left.shape[0], right.shape[0 if turned else 1])
+    return empty(shape, left.dtype_name if dtype is None else dtype, device=comm.device)
 
 
 def matrices(

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aclnn_py import ops
-from aclnn_py.distributed.communicator import Communicator
-from aclnn_py.distributed.fused.arguments import communicator_of, tensor_of
+from aclnn_py.distributed.fused.arguments import communicator_of, own_product, tensor_of
 from aclnn_py.distributed.groups import Group
-from aclnn_py.operators.describe.argument_errors import not_a_tensor, type_name, whole_numbers
+from aclnn_py.operators.describe.argument_errors import type_name, whole_numbers
 from aclnn_py.tensor.creation import empty
 from aclnn_py.tensor.tensor import Tensor
 
@@ -107,7 +106,7 @@ def all_to_allv_grouped_matmul(
     columns = tensor_of(gmm_weight, "gmm_weight", (3,)).shape[1 if trans_gmm_weight else 2]
     dtype, device, total = gmm_x.dtype_name, comm.device, sum(received)
     gmm_y = empty((total, columns), dtype, device=device)
-    mm_y = _own_product(mm_x, mm_weight, trans_mm_weight, comm)
+    mm_y = own_product(mm_x, mm_weight, trans_mm_weight, comm)
     permuted = empty((total, width), dtype, device=device) if permute_out_flag else None
     ops.allto_allv_grouped_mat_mul(
         *(gmm_x, gmm_weight, None, None, mm_x, mm_weight, comm.name, comm.world_size, sent),
@@ -193,7 +192,7 @@ def grouped_matmul_all_to_allv(
     tensor_of(gmm_x, "gmm_x", (2,))
     columns = tensor_of(gmm_weight, "gmm_weight", (3,)).shape[1 if trans_gmm_weight else 2]
     y = empty((sum(received), columns), gmm_x.dtype_name, device=comm.device)
-    mm_y = _own_product(mm_x, mm_weight, trans_mm_weight, comm)
+    mm_y = own_product(mm_x, mm_weight, trans_mm_weight, comm)
     ops.grouped_mat_mul_allto_allv(
         *(gmm_x, gmm_weight, None, None, mm_x, mm_weight, comm.name, comm.world_size, sent),
         *(received, trans_gmm_weight, trans_mm_weight, y, mm_y),
@@ -310,21 +309,6 @@ def quant_reduce_scatter(
     output = empty((rows // comm.world_size, width), _dtype(output_dtype), device=comm.device)
     ops.quant_reduce_scatter(x, scales, comm.name, "sum", output, stream=comm.stream(stream))
     return output
-
-
-def _own_product(
-    mm_x: Tensor | None, mm_weight: Tensor | None, turned: bool, comm: Communicator
-) -> Tensor | None:
-    if mm_x is None and mm_weight is None:
-        return None
-    for name, value in (("mm_x", mm_x), ("mm_weight", mm_weight)):
-        if value is None:
-            raise ValueError(f"{name}: mm_x and mm_weight are given together")
-        if not isinstance(value, Tensor):
-            raise not_a_tensor(name, value)
-    left, right = tensor_of(mm_x, "mm_x", (2,)), tensor_of(mm_weight, "mm_weight", (2,))
-    shape = (left.shape[0], right.shape[0 if turned else 1])
-    return empty(shape, left.dtype_name, device=comm.device)
 
 
 def _dtype(output_dtype: str) -> str:

@@ -90,6 +90,7 @@ WRITTEN = {
     "grouped": ("gmm", "gmm_backward", "gmm_v2", "gmm_v2_backward"),
     "mx": ("anti_mx_quant", "dynamic_mx_quant"),
     "quant": (
+        "npu_format_cast",
         "pack_scale",
         "trans_convolution_weight",
         "trans_matmul_weight",

@@ -142,7 +142,80 @@ _MLA = {
     "layout_kv": "'BSND', 'TND' or 'PA_BBND' (pages).",
 }
 
+_OR_NONE = "kv_cache_rope: Tensor | None"
+_PREPROCESSED = (
+    "input, gamma0, beta0, quant_scale0, quant_offset0, wdqkv, de_scale0, bias0, gamma1, beta1, "
+    "quant_scale1, quant_offset1, wuq, de_scale1, bias1, gamma2, cos, sin, wuk, kv_cache, "
+    "kv_cache_rope, slot_mapping"
+)
+_PREPROCESS = {
+    "input": "Tokens, float16 or bfloat16, ``(tokens, hidden)``. Norms, scales, ``cos``, ``sin``, "
+    "``wuk`` and caches have its dtype.",
+    "gamma0": "Weight of the norm of the tokens, ``(hidden,)``.",
+    "beta0": "Added behind it.",
+    "quant_scale0": "What the tokens are divided by before they are rounded to int8, ``(1,)``.",
+    "quant_offset0": "Added then, int8, ``(1,)``.",
+    "wdqkv": "Tokens to latent keys, a rotary key and latent queries, int8, ``(latent width + "
+    "rotary width + rank, hidden)``, format FRACTAL_NZ.",
+    "de_scale0": "Scales of the rows of ``wdqkv``: float32 beside bfloat16; beside float16 the "
+    "bits of float32 in int64.",
+    "bias0": "Added before these scales, int32.",
+    "gamma1": "Weight of the norm of latent queries, ``(rank,)``.",
+    "beta1": "Added behind it.",
+    "quant_scale1": "As ``quant_scale0``, for latent queries.",
+    "quant_offset1": "As ``quant_offset0``.",
+    "wuq": "Latent queries to heads and rotary parts, int8, ``(heads * (head width + rotary "
+    "width), rank)``, format FRACTAL_NZ.",
+    "de_scale1": "Scales of the rows of ``wuq``, as ``de_scale0``.",
+    "bias1": "Added before these scales, int32.",
+    "gamma2": "Weight of the norm of latent keys, ``(latent width,)``.",
+    "cos": "Cosines of the angles of each token, ``(tokens, rotary width)``.",
+    "sin": "Sines of the angles.",
+    "wuk": "Queries of each head into the space of latent keys, ``(heads, head width, latent "
+    "width)``.",
+    "kv_cache": "Written: pages of latent keys, ``(pages, 128, 1, latent width)``; with "
+    "``cache_mode`` 0 and the rotary key behind each.",
+    "kv_cache_rope": "Written too: pages of rotary keys, ``(pages, 128, 1, rotary width)``; None "
+    "with ``cache_mode`` 0.",
+    "slot_mapping": "Where each token goes in the caches, int32; a number below 0 writes nothing.",
+    "epsilon": "Added to the mean squares.",
+    "cache_mode": "0: one cache; 1: two; 3: two in blocks of 32 bytes.",
+    "do_rms_norm": "Whether the tokens go through their norm.",
+}
+
 ROWS = (
+    Row(
+        "mla_preprocess",
+        f"{_PREPROCESSED.replace(',', ': Tensor,').replace('kv_cache_rope: Tensor', _OR_NONE)}"
+        ": Tensor, *, epsilon: float = 1e-05, cache_mode: int = 1, do_rms_norm: bool = True",
+        "Make the queries of latent attention with products of 8 bits, and write its keys into "
+        "caches.",
+        (
+            Output(
+                "Queries in latent space, dtype of ``input``; shape ``(tokens, heads, latent "
+                "width)``, with ``cache_mode`` 0 and the rotary part behind each.",
+                "absorbed_shape(input, wuk, None if cache_mode else with_width(wuk=wuk) + "
+                "with_width(cos=cos))",
+                "input.dtype_name",
+                "query",
+            ),
+            Output(
+                "Rotary part of the queries, ``(tokens, heads, rotary width)``; without elements "
+                "with ``cache_mode`` 0.",
+                "if_asked(cache_mode != 0, *absorbed_shape(input, wuk, with_width(cos=cos)))",
+                "input.dtype_name",
+                "query_rope",
+            ),
+        ),
+        (
+            f"mla_preprocess({_PREPROCESSED}, None, None, with_width(gamma1=gamma1), "
+            "with_width(cos=cos), with_width(cos=cos), epsilon, 2, 2, True, True, True, "
+            "cache_mode, 0, do_rms_norm, 1, query, kv_cache, query_rope if cache_mode else None, "
+            "kv_cache_rope)",
+        ),
+        _PREPROCESS,
+        steps=("expect_whole(cache_mode=cache_mode)", "expect_flags(do_rms_norm=do_rms_norm)"),
+    ),
     Row(
         "mla_prolog",
         f"{_TOKENS}cache_index: Tensor, kv_cache: Tensor, kr_cache: Tensor, *, {_SCALES}"

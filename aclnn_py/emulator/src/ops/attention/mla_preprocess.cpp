@@ -262,7 +262,8 @@ Status plan_preprocess(const PreprocessCall &a, uint64_t *workspace_size,
       const aclTensor *wuq, const aclTensor *deScale1, const aclTensor *bias1,                   \
       const aclTensor *gamma2, const aclTensor *cos, const aclTensor *sin, const aclTensor *wuk, \
       const aclTensor *kvCache, const aclTensor *kvCacheRopeOptional,                            \
-      const aclTensor *slotMapping, const aclTensor *ctkvScale, const aclTensor *qNopeScale
+      const aclTensor *slotMapping, const aclTensor *ctkvScaleOptional,                          \
+      const aclTensor *qNopeScaleOptional
 // The dimensions and the coefficients of the rotation are reserved: the shapes say them.
 #define PREPROCESS_ATTRIBUTES                                                                     \
   int64_t, int64_t, int64_t, double epsilon, int64_t, int64_t, bool transposeWdq,                 \
@@ -279,8 +280,8 @@ Status plan_preprocess(const PreprocessCall &a, uint64_t *workspace_size,
   c.kv_cache = kvCache;                                                           \
   c.kr_cache = kvCacheRopeOptional;                                               \
   c.slots = slotMapping;                                                          \
-  c.unused[0] = ctkvScale;                                                        \
-  c.unused[1] = qNopeScale;                                                       \
+  c.unused[0] = ctkvScaleOptional;                                                \
+  c.unused[1] = qNopeScaleOptional;                                               \
   c.epsilon = epsilon;                                                            \
   c.transposed[0] = transposeWdq;                                                 \
   c.transposed[1] = transposeWuq;                                                 \
@@ -291,11 +292,12 @@ Status plan_preprocess(const PreprocessCall &a, uint64_t *workspace_size,
   c.parts = wdkvSplitCount;                                                       \
   c.query = qOut;                                                                 \
   c.kv_out = kvCacheOut;                                                          \
-  c.query_rope = qRopeOut;                                                        \
-  c.kr_out = krCacheOut
+  c.query_rope = qRopeOutOptional;                                                \
+  c.kr_out = krCacheOutOptional
 
-EMU_OPERATOR(MlaPreprocess, (PREPROCESS_TENSORS, PREPROCESS_ATTRIBUTES, aclTensor *qOut,
-                             aclTensor *kvCacheOut, aclTensor *qRopeOut, aclTensor *krCacheOut)) {
+EMU_OPERATOR(MlaPreprocess,
+             (PREPROCESS_TENSORS, PREPROCESS_ATTRIBUTES, aclTensor *qOut, aclTensor *kvCacheOut,
+              aclTensor *qRopeOutOptional, aclTensor *krCacheOutOptional)) {
   emu::PreprocessCall c{};
   c.op = "aclnnMlaPreprocess";
   PREPROCESS_CALL(c);
@@ -304,8 +306,8 @@ EMU_OPERATOR(MlaPreprocess, (PREPROCESS_TENSORS, PREPROCESS_ATTRIBUTES, aclTenso
 EMU_CATCH
 
 EMU_OPERATOR(MlaPreprocessV2, (PREPROCESS_TENSORS, PREPROCESS_ATTRIBUTES, bool qDownOutFlag,
-                               aclTensor *qOut, aclTensor *kvCacheOut, aclTensor *qRopeOut,
-                               aclTensor *krCacheOut, aclTensor *qDownOut)) {
+                               aclTensor *qOut, aclTensor *kvCacheOut, aclTensor *qRopeOutOptional,
+                               aclTensor *krCacheOutOptional, aclTensor *qDownOut)) {
   emu::PreprocessCall c{};
   c.op = "aclnnMlaPreprocessV2";
   c.second = true;

@@ -29,10 +29,10 @@ void check_present(Check &check, const PreprocessCall &c) {
   }
   check.required("gamma2", c.gamma).required("cos", c.cos).required("sin", c.sin);
   check.required("wuk", c.up).required("kvCache", c.kv_cache).required("slotMapping", c.slots);
-  check.optional("kvCacheRopeOptional", c.kr_cache).optional("ctkvScale", c.unused[0]);
-  check.optional("qNopeScale", c.unused[1]);
+  check.optional("kvCacheRopeOptional", c.kr_cache).optional("ctkvScaleOptional", c.unused[0]);
+  check.optional("qNopeScaleOptional", c.unused[1]);
   check.required("qOut", c.query).required("kvCacheOut", c.kv_out);
-  check.optional("qRopeOut", c.query_rope).optional("krCacheOut", c.kr_out);
+  check.optional("qRopeOutOptional", c.query_rope).optional("krCacheOutOptional", c.kr_out);
   check.optional("qDownOut", c.down);
 }
 
@@ -47,9 +47,13 @@ void check_dtypes(Check &check, const PreprocessCall &c) {
   }
   check.dtype("gamma2", c.gamma).dtype("cos", c.cos).dtype("sin", c.sin).dtype("wuk", c.up);
   check.dtype("kvCache", c.kv_cache).dtype("kvCacheRopeOptional", c.kr_cache);
-  check.dtype("slotMapping", c.slots).dtype("ctkvScale", c.unused[0]);
-  check.dtype("qNopeScale", c.unused[1]).dtype("qOut", c.query).dtype("kvCacheOut", c.kv_out);
-  check.dtype("qRopeOut", c.query_rope).dtype("krCacheOut", c.kr_out).dtype("qDownOut", c.down);
+  check.dtype("slotMapping", c.slots).dtype("ctkvScaleOptional", c.unused[0]);
+  check.dtype("qNopeScaleOptional", c.unused[1])
+      .dtype("qOut", c.query)
+      .dtype("kvCacheOut", c.kv_out);
+  check.dtype("qRopeOutOptional", c.query_rope)
+      .dtype("krCacheOutOptional", c.kr_out)
+      .dtype("qDownOut", c.down);
   if (!check.ok()) return;
   const aclDataType kind = c.input->dtype;
   const auto same = [&](const char *name, const aclTensor *given) {
@@ -73,8 +77,8 @@ void check_dtypes(Check &check, const PreprocessCall &c) {
     same(name, given);
   if (c.cache_mode == kJoinedCache) return;
   same("kvCacheRopeOptional", c.kr_cache);
-  same("qRopeOut", c.query_rope);
-  same("krCacheOut", c.kr_out);
+  same("qRopeOutOptional", c.query_rope);
+  same("krCacheOutOptional", c.kr_out);
 }
 
 void check_modes(Check &check, const PreprocessCall &c) {
@@ -82,8 +86,8 @@ void check_modes(Check &check, const PreprocessCall &c) {
              wide(c.quant_mode));
   check.that(
       c.cache_mode == kJoinedCache || c.cache_mode == kSplitCache || c.cache_mode == kBlockedCache,
-      "cacheMode is %lld; allowed: 0, 1, 3 (of 2 the document does not say how ctkvScale "
-      "and qNopeScale are applied)",
+      "cacheMode is %lld; allowed: 0, 1, 3 (of 2 the document does not say how ctkvScaleOptional "
+      "and qNopeScaleOptional are applied)",
       wide(c.cache_mode));
   check.that(c.transposed[0] && c.transposed[1] && c.transposed[2],
              "transposeWdq is %d, transposeWuq %d and transposeWuk %d; all must be true",
@@ -148,8 +152,9 @@ void check_shapes(Check &check, const PreprocessCall &c, const PreprocessSizes &
   check.shape("cos", c.cos, dense_layout(tables, 2)).shape("sin", c.sin, dense_layout(tables, 2));
   check.shape("slotMapping", c.slots, one(s.tokens)).shape("qOut", c.query, dense_layout(query, 3));
   if (joined) return;
-  check.required("kvCacheRopeOptional", c.kr_cache).required("qRopeOut", c.query_rope);
-  check.required("krCacheOut", c.kr_out).shape("qRopeOut", c.query_rope, dense_layout(rope, 3));
+  check.required("kvCacheRopeOptional", c.kr_cache).required("qRopeOutOptional", c.query_rope);
+  check.required("krCacheOutOptional", c.kr_out)
+      .shape("qRopeOutOptional", c.query_rope, dense_layout(rope, 3));
 }
 
 void check_caches(Check &check, const PreprocessCall &c, PreprocessSizes *s) {
@@ -165,7 +170,7 @@ void check_caches(Check &check, const PreprocessCall &c, PreprocessSizes *s) {
        {std::tuple{"kvCache", c.kv_cache, joined ? kJoinedKey : kKeyRank},
         {"kvCacheOut", c.kv_out, joined ? kJoinedKey : kKeyRank},
         {"kvCacheRopeOptional", joined ? nullptr : c.kr_cache, kRotary},
-        {"krCacheOut", joined ? nullptr : c.kr_out, kRotary}}) {
+        {"krCacheOutOptional", joined ? nullptr : c.kr_out, kRotary}}) {
     if (cache == nullptr) continue;
     const int64_t plain[] = {shape[0], s->places, 1, width};
     const int64_t runs[] = {shape[0], width / kRun, s->places, kRun};
