@@ -365,6 +365,17 @@ def _stream_for(stream: Stream, buffer: Memory) -> Stream:
     return where
 
 
+def _copy_now(target: int, source: int, nbytes: int, kind: int, where: Device) -> None:
+    with where.as_active():
+        to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
+        status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
+        try:
+            check_acl(status, "aclrtMemcpy", device=where.index)
+        except StatusError as error:
+            name_launches(error, streams_of(where))
+            raise
+
+
 def _copy(
     target: int,
     source: int,
@@ -378,26 +389,26 @@ def _copy(
         return
     used = [buffer for buffer in buffers if buffer is not None]
     call = f"Buffer.{_CALLS[kind]}"
-    if stream is None:
-        capture_rules.before_copy(call, "Pass stream=, or copy before or after the capture.")
-        # aclrtMemcpy is not ordered after queued work.
-        for buffer in used:
-            buffer.settle()
-        where = used[0].device
-        with where.as_active():
-            to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
-            status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
-            try:
-                check_acl(status, "aclrtMemcpy", device=where.index)
-            except StatusError as error:
-                name_launches(error, streams_of(where))
-                raise
-        return
-    queue = _stream_for(stream, used[0])
-    capture_rules.before_queue(call, queue)
-    if len(used) == 1:
-        capture_rules.before_pageable_copy(call, queue)
-    sequence = _queue_copy(queue, target, source, nbytes, kind, [b.block.use for b in used])
+    queued = False
+    try:
+        if stream is None:
+            capture_rules.before_copy(call, "Pass stream=, or copy before or after the capture.")
+            # aclrtMemcpy is not ordered after queued work.
+            for buffer in used:
+                buffer.settle()
+            _copy_now(target, source, nbytes, kind, used[0].device)
+            return
+        queue = _stream_for(stream, used[0])
+        capture_rules.before_queue(call, queue)
+        if len(used) == 1:
+            capture_rules.before_pageable_copy(call, queue)
+        sequence = _queue_copy(queue, target, source, nbytes, kind, [b.block.use for b in used])
+        queued = True
+    finally:
+        # An exception keeps the frames of this call, and the collector may end the process when it
+        # takes an export and its memory apart.
+        if not queued and isinstance(keep, ffi.CData):
+            ffi.release(keep)
     if keep is not None:
         queue.state.defer(sequence, None, keep)
 

@@ -236,3 +236,14 @@ def test_many_buffers_leave_nothing(device):
     for _ in range(2000):
         ap.Buffer.allocate(4096)
     assert free_memory(device) == free
+
+
+@pytest.mark.parametrize("queued", [False, True])
+def test_a_copy_that_fails_holds_no_memory_of_the_host(device, queued):
+    buffer, target = ap.Buffer.allocate(8), bytearray(8)
+    graph = ap.Graph()
+    with graph.capture() as stream, pytest.raises(errors.AclnnPyError) as caught:
+        buffer.read(target, stream=stream if queued else None)
+    # While memory is exported, its length cannot change; the exception keeps the frames.
+    target.extend(b"more")
+    assert caught.value is not None
