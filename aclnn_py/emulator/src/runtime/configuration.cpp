@@ -14,6 +14,25 @@ namespace {
 
 constexpr int kMaxNesting = 10;
 
+// strtod would ask for the decimal point of the program's locale.
+bool is_number(const std::string &word) {
+  const char *at = word.c_str();
+  const auto digits = [&at] {
+    const char *const first = at;
+    while (*at >= '0' && *at <= '9') ++at;
+    return at > first;
+  };
+  if (*at == '-') ++at;
+  if (!digits()) return false;
+  if (*at == '.' && (++at, !digits())) return false;
+  if (*at == 'e' || *at == 'E') {
+    ++at;
+    if (*at == '+' || *at == '-') ++at;
+    if (!digits()) return false;
+  }
+  return *at == '\0';
+}
+
 class Parser {
  public:
   Parser(const std::string &text, Configuration *out)
@@ -59,12 +78,8 @@ class Parser {
            (std::isalnum(static_cast<unsigned char>(*at_)) || std::strchr("+-.", *at_) != nullptr))
       ++at_;
     const std::string word(start, at_);
-    char *rest = nullptr;
-    if (word.empty()) ok_ = false;
-    if (word != "true" && word != "false" && word != "null") {
-      std::strtod(word.c_str(), &rest);
-      if (rest == word.c_str() || *rest != '\0') ok_ = false;
-    }
+    const bool named = word == "true" || word == "false" || word == "null";
+    if (!named && !is_number(word)) ok_ = false;
     (*out_)[key] = word;
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/profile_files.h"
 
+#include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,22 @@ class ProfileFile {
   };
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;
+};
+
+// Numbers with a point, whatever locale the program has chosen.
+class PlainNumbers {
+ public:
+  PlainNumbers() : before_(uselocale(plain())) {}
+  ~PlainNumbers() { uselocale(before_); }
+  PlainNumbers(const PlainNumbers &) = delete;
+  PlainNumbers &operator=(const PlainNumbers &) = delete;
+
+ private:
+  static locale_t plain() {
+    static const locale_t made = newlocale(LC_ALL_MASK, "C", nullptr);
+    return made;
+  }
+  locale_t before_;
 };
 
 double microseconds(uint64_t ns) { return static_cast<double>(ns) / 1000.0; }
@@ -232,6 +249,7 @@ Status make_profile_folder(const std::string &path, std::string *folder) {
 }
 
 Status write_profile(const std::string &folder) {
+  const PlainNumbers plain;
   Status written = 0;
   const auto write = [&](const Timeline &timeline) { written = write_files(folder, timeline); };
   look_at_timeline(write);
