@@ -151,7 +151,10 @@ bool host_mapped(const void *p, size_t size) {
 
 bool kernel_may_use(const void *p, size_t size, int device, int *owner) {
   *owner = -1;
-  if (on_device(p, size, owner)) return reachable(device, *owner);
+  if (on_device(p, size, owner)) {
+    if (*owner == device) use_large_pages(p, size, device);
+    return reachable(device, *owner);
+  }
   return host_mapped(p, size);
 }
 

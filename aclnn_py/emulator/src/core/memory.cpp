@@ -20,6 +20,7 @@
 
 #include "acl/acl_base.h"
 #include "core/device.h"
+#include "core/large_pages.h"
 #include "core/process.h"
 #include "core/statuses.h"
 #include "core/timeline.h"
@@ -99,6 +100,7 @@ struct Window {
   std::set<std::pair<size_t, uintptr_t>> free_by_size;
   std::vector<Resting> resting;  // has room for all blocks of the window
   size_t resting_bytes = 0;
+  LargePages pages;
 };
 
 struct Table {
@@ -160,7 +162,7 @@ bool open_window(Window &window) {
   if (window.start != 0) return true;
   // Twice the capacity: address space costs nothing, and the extra room keeps fragmentation from
   // looking like a full device.
-  const size_t size = round_up(device_memory_bytes() * 2, kMapGranularity);
+  const size_t size = round_up(device_memory_bytes() * 2, kLargePage);
   rlimit limit{};
   int file = -1;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
@@ -174,7 +176,7 @@ bool open_window(Window &window) {
   // A shared file lets another process open this memory by key; without one, keys are refused.
   const int flags =
       file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, file, 0);
+  void *at = map_in_large_pages(size, flags, file);
   if (at == MAP_FAILED) {
     if (file >= 0) close(file);
     return false;
@@ -183,6 +185,7 @@ bool open_window(Window &window) {
     munmap(at, size);
     if (file >= 0) close(file);
   });
+  if (!window.pages.open(reinterpret_cast<uintptr_t>(at), size)) return false;
   add_free(window, reinterpret_cast<uintptr_t>(at), size, FreeEntry::make());
   mapping.keep();
   window.start = reinterpret_cast<uintptr_t>(at);
@@ -200,6 +203,7 @@ void give_back_pages(Window &window, uintptr_t at, size_t size) {
   } else {
     madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
   }
+  window.pages.forget(from, to - from);
 }
 
 void recycle(Window &window, uintptr_t at, size_t extent, FreeEntry back) {
@@ -372,6 +376,14 @@ bool on_device(const void *p, size_t nbytes, int *device) {
   cached = {generation, found->first, high, owner};
   if (device != nullptr) *device = owner;
   return true;
+}
+
+void use_large_pages(const void *p, size_t nbytes, int device) {
+  if (check_mode()) return;  // whose fills were there first
+  Window &window = table().windows[static_cast<size_t>(device)];
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  // not so where the program mapped memory by itself
+  if (at >= window.start && at - window.start < window.size) window.pages.use(at, nbytes);
 }
 
 int device_of_address(const void *p) {

@@ -28,6 +28,10 @@ Status device_free(void *address, const char *routine);
 // are those of the pages of a block, or of the block rounded to 32 bytes under ACLNN_PY_CHECK=1.
 bool on_device(const void *p, size_t nbytes, int *device);
 
+// Says that live memory of the device is gone over next, as a whole: what is large comes to lie in
+// large pages.
+void use_large_pages(const void *p, size_t nbytes, int device);
+
 // The device whose window holds the address, live or not; -1 for host addresses.
 int device_of_address(const void *p);
 

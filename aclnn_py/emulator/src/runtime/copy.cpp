@@ -49,26 +49,43 @@ Status check_copy(const char *routine, const void *dst, size_t room, const void 
   return 0;
 }
 
-Status move_bytes(const char *what, void *dst, const void *src, size_t size) {
-  const void *ends[] = {dst, src};
-  for (const void *end : ends) {
-    if (!on_device(end, size, nullptr) && device_of_address(end) >= 0) {
-      return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, end,
-                  describe_address(end).c_str());
-    }
-  }
+namespace {
+
+// As `place_of`, of memory that was there when the work was queued.
+Status still_there(const char *what, const void *p, size_t size, Place *place) {
+  place->on_device = on_device(p, size, &place->device);
+  if (place->on_device || device_of_address(p) < 0) return 0;
+  return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, p,
+              describe_address(p).c_str());
+}
+
+// What every copy and fill ends with; where `dst` lies was found out before.
+void move(void *dst, const void *src, size_t size, const Place &to) {
+  if (to.on_device) use_large_pages(dst, size, to.device);
   std::memmove(dst, src, size);
   if (check_mode()) note_written(dst, size);
+}
+
+void fill(void *dst, int value, size_t size, const Place &to) {
+  if (to.on_device) use_large_pages(dst, size, to.device);
+  std::memset(dst, value, size);
+  if (check_mode()) note_written(dst, size);
+}
+
+}  // namespace
+
+Status move_bytes(const char *what, void *dst, const void *src, size_t size) {
+  Place to, from;
+  if (const Status s = still_there(what, dst, size, &to)) return s;
+  if (const Status s = still_there(what, src, size, &from)) return s;
+  move(dst, src, size, to);
   return 0;
 }
 
 Status fill_bytes(const char *what, void *dst, int value, size_t size) {
-  if (!on_device(dst, size, nullptr) && device_of_address(dst) >= 0) {
-    return fail(ACL_ERROR_RT_SYS_DMA, "%s: %zu bytes at %p are gone: %s.", what, size, dst,
-                describe_address(dst).c_str());
-  }
-  std::memset(dst, value, size);
-  if (check_mode()) note_written(dst, size);
+  Place to;
+  if (const Status s = still_there(what, dst, size, &to)) return s;
+  fill(dst, value, size, to);
   return 0;
 }
 
@@ -105,8 +122,7 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
   Place to, from;
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
-  std::memmove(dst, src, size);
-  if (check_mode()) note_written(dst, size);
+  move(dst, src, size, to);
   return 0;
 }
 
@@ -120,8 +136,7 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
   }
   Place place;
   if (const Status s = place_of(routine, "devPtr", dst, size, &place)) return s;
-  std::memset(dst, value, size);
-  if (check_mode()) note_written(dst, size);
+  fill(dst, value, size, place);
   return 0;
 }
 
