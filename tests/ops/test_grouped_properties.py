@@ -65,7 +65,7 @@ def call(
     if version == 4:
         ap.ops.grouped_matmul_v4(*head, *middle, act_type, *tail)
     elif version == 5:
-        ap.ops.grouped_matmul_v5(*head, *middle, act_type, [16], *tail)
+        ap.ops.grouped_matmul_v5(*head, *middle, act_type, [0], *tail)
     else:
         ap.ops.grouped_matmul_weight_nz(*head, *middle, act_type, None, 0, *tail)
 

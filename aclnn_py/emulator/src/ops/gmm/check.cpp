@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "core/chip.h"
+#include "ops/gmm/few_bits.h"
+#include "ops/gmm/grouped_dtypes.h"
 #include "ops/gmm/grouped_floats.h"
+#include "ops/gmm/low_bits.h"
 #include "ops/matmul/stack.h"
 
 namespace emu {
 namespace {
 
-constexpr size_t kMostTensors = 128;
+constexpr size_t kMostTensors = 128;  // a 950 takes as many as groups in products of floats
 constexpr size_t kMostGroups = 1024;
 constexpr int64_t kLargestInner = 65535;
-constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
 const char *const kReserved[] = {"activationInputOptional", "activationQuantScaleOptional",
                                  "activationQuantOffsetOptional", "activationFeatureOutOptional",
                                  "dynQuantScaleOutOptional"};
@@ -28,7 +31,8 @@ class GroupedRules {
     if (ok()) members();
     if (ok()) list_presence();
     if (ok()) counts();
-    if (ok()) mode();
+    if (ok()) check_grouped_dtypes(check_, &p_, out_name());
+    if (ok()) numbers();
     if (ok())
       p_.nothing = std::all_of(c_.x->members.begin(), c_.x->members.end(),
                                [](const aclTensor *t) { return t->numel() == 0; });
@@ -38,8 +42,11 @@ class GroupedRules {
     if (ok()) group_list();
     if (ok()) results();
     if (ok()) {
+      if (p_.mode != GroupedMode::kFewBits) no_group_size();
       if (p_.mode == GroupedMode::kLowFloats)
         check_float_scales(check_, p_, weight_turned_, &p_.floats);
+      else if (p_.mode == GroupedMode::kFewBits)
+        check_few_bits_shapes(check_, p_, weight_turned_, &p_.few);
       else companions();
     }
     return check_.status();
@@ -86,8 +93,6 @@ class GroupedRules {
                 "groupListType is 2 (pairs), which needs groupType 0, not %" PRId64, c_.group_type);
     check_.that(c_.activation >= 0 && c_.activation <= 5, "actType is %" PRId64 "; allowed: 0 to 5",
                 c_.activation);
-    check_.that(c_.quant_group_size == 0, "quantGroupSize is %" PRId64 "; only 0 is supported",
-                c_.quant_group_size);
     for (size_t i = 0; i < 5; ++i)
       check_.that(absent(c_.reserved[i]), "%s is given; it is reserved and must be null",
                   kReserved[i]);
@@ -106,8 +111,9 @@ class GroupedRules {
     if (!ok()) return;
     const auto &members = list->members;
     check_.that(!members.empty(), "%s is an empty list", name);
-    check_.that(members.size() <= kMostTensors, "%s has %zu tensors; at most %zu are allowed", name,
-                members.size(), kMostTensors);
+    const size_t most = chip_is_950() ? kMostGroups : kMostTensors;
+    check_.that(members.size() <= most, "%s has %zu tensors; at most %zu are allowed", name,
+                members.size(), most);
     for (size_t i = 0; ok() && i < members.size(); ++i) {
       check_.that(members[i] && live(members[i]), "%s[%zu] is null or was destroyed", name, i);
       if (ok())
@@ -126,11 +132,21 @@ class GroupedRules {
                   "groupListOptional is given; without grouping (groupType -1) it must be null");
       return;
     }
-    const bool needed = c_.group_type == 2 || c_.x->members.size() == 1;
+    if (deep_lists() && !chip_is_950()) {
+      check_.that(!listed(),
+                  "groupListOptional is given; with groupType 2 and splitItem %" PRId64
+                  " it must be null",
+                  c_.split_item);
+      return;
+    }
+    const bool needed = c_.group_type == 2 ? !deep_lists() : c_.x->members.size() == 1;
     check_.that(listed() || !needed,
                 "groupListOptional is null; groupType %" PRId64 " with one x needs it",
                 c_.group_type);
   }
+
+  // Parts of the K axis, each with a weight and a result of its own.
+  bool deep_lists() const { return c_.group_type == 2 && c_.split_item < 2 && c_.version >= 4; }
 
   // The table of scenarios: how many tensors each list has.
   void counts() {
@@ -145,6 +161,13 @@ class GroupedRules {
                   "must be equal",
                   out_name(), nx, nw, ny);
       p_.groups = nx;
+    } else if (deep_lists()) {
+      check_.that(nx == 1 && nw == ny,
+                  "x, weight and %s have %zu, %zu and %zu tensors; with groupType 2 and splitItem "
+                  "%" PRId64 " there is one x, and as many weights as results",
+                  out_name(), nx, nw, ny, c_.split_item);
+      check_.that(c_.bias == nullptr, "biasOptional is given; with groupType 2 there is none");
+      p_.groups = nw;
     } else if (c_.group_type == 2) {
       check_.that(c_.split_item >= 2,
                   "splitItem is %" PRId64
@@ -163,7 +186,7 @@ class GroupedRules {
                   c_.split_item);
       check_.that(nx == 1 || nx == nw,
                   "x has %zu tensors and weight %zu; x has one, or as many as weight", nx, nw);
-      if (ok() && nx == 1 && nw == 1) {
+      if (ok() && nx == 1 && nw == 1 && !lone_matrix()) {
         check_.rank("weight", c_.weight->members[0], 3, 3);
         if (ok()) p_.groups = static_cast<size_t>(c_.weight->members[0]->shape[0]);
       } else {
@@ -183,94 +206,43 @@ class GroupedRules {
     }
   }
 
-  aclDataType dtype_of(const aclTensorList *list) const { return list->members[0]->dtype; }
-
-  void mode() {
-    if (is_grouped_floats(c_)) {
-      p_.mode = GroupedMode::kLowFloats;
-      return check_float_dtypes(check_, c_, out_name(), &p_.floats);
-    }
-    const aclDataType x = dtype_of(c_.x), weight = dtype_of(c_.weight), y = dtype_of(c_.y);
-    check_.dtype_in("x", x, dt::kFloat | dtype_set(ACL_INT8));
-    const bool few_bits =
-        contains(dtype_set(ACL_INT8, ACL_INT4, ACL_INT32), weight) || is_float_weight(c_);
-    check_.that(c_.group_type != 2 || (x != ACL_INT8 && !few_bits),
-                "x is %s and weight %s; groupType 2 (the K axis) takes floats only", dtype_name(x),
-                dtype_name(weight));
-    if (x == ACL_INT8) {
-      check_.that(weight == ACL_INT8, "weight is %s; with an INT8 x it is INT8",
-                  dtype_name(weight));
-      p_.mode = GroupedMode::kInt8;
-      return int8_dtypes(y);
-    }
-    check_.that(c_.scale == nullptr, "scaleOptional is given; it belongs to INT8 products");
-    check_.that(c_.per_token == nullptr,
-                "perTokenScaleOptional is given; it belongs to INT8 products");
-    check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs INT8 x and weight",
-                c_.activation);
-    p_.mode = few_bits ? GroupedMode::kAntiquant : GroupedMode::kFloat;
-    if (few_bits) {
-      check_.dtype_in("x", x, dt::kHalf);
-      if (is_float_weight(c_)) check_float_weight(check_, c_);
-      check_.that(c_.antiquant_scale && (c_.antiquant_offset || is_float_weight(c_)),
-                  "antiquantScaleOptional and antiquantOffsetOptional: both are required for a "
-                  "weight of %s",
-                  dtype_name(weight));
-      if (ok()) check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x);
-      if (ok() && c_.antiquant_offset)
-        check_.same_dtype("antiquantOffsetOptional", dtype_of(c_.antiquant_offset), "x", x);
-      for (const aclTensor *w : c_.weight->members) {
-        check_.that(weight != ACL_INT32 || w->contiguous(),
-                    "weight of packed INT32 must be contiguous");
-      }
-    } else {
-      check_.same_dtype("weight", weight, "x", x);
-      check_.that(!c_.antiquant_scale && !c_.antiquant_offset,
-                  "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to INT8 "
-                  "and INT4 weights");
-      check_.that(c_.version > 1 || x != ACL_FLOAT,
-                  "x is FLOAT, which the first version does not take; allowed: FLOAT16, BF16");
-    }
-    check_.same_dtype(out_name(), y, "x", x);
-    if (c_.bias) {
-      const aclDataType bias = x == ACL_FLOAT16 ? ACL_FLOAT16 : ACL_FLOAT;
-      check_.that(dtype_of(c_.bias) == bias, "biasOptional is %s; with x of %s it is %s",
-                  dtype_name(dtype_of(c_.bias)), dtype_name(x), dtype_name(bias));
-    }
-    check_.that(c_.offset == nullptr, "offsetOptional is given; it must be null");
+  // A list of matrices of FLOAT4 beside FLOAT8 may have a single one.
+  bool lone_matrix() const {
+    return is_mixed_floats(c_) && c_.weight->members.size() == 1 &&
+           c_.weight->members[0]->rank() == 2;
   }
 
-  void int8_dtypes(aclDataType y) {
-    check_.that(c_.offset == nullptr, "offsetOptional is given; it must be null for INT8 products");
-    check_.that(!c_.antiquant_scale && !c_.antiquant_offset,
-                "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to a "
-                "half-precision x");
-    if (c_.bias)
-      check_.that(dtype_of(c_.bias) == ACL_INT32, "biasOptional is %s; with INT8 x it is INT32",
-                  dtype_name(dtype_of(c_.bias)));
-    if (c_.per_token)
-      check_.that(dtype_of(c_.per_token) == ACL_FLOAT,
-                  "perTokenScaleOptional is %s; allowed: FLOAT",
-                  dtype_name(dtype_of(c_.per_token)));
-    if (!ok()) return;
-    if (c_.scale == nullptr) {
-      check_.that(y == ACL_INT32, "%s is %s; without scaleOptional it is INT32", out_name(),
-                  dtype_name(y));
-      check_.that(c_.per_token == nullptr, "perTokenScaleOptional needs scaleOptional");
-      check_.that(c_.activation == 0, "actType is %" PRId64 "; an activation needs scaleOptional",
-                  c_.activation);
-      return;
+  // Weights counted in numbers, eight to a word.
+  void numbers() {
+    check_.that(p_.mode != GroupedMode::kAntiquant || c_.weight->members.size() <= kMostTensors,
+                "weight has %zu tensors; of numbers that are scaled at most %zu are allowed",
+                c_.weight->members.size(), kMostTensors);
+    for (const aclTensor *w : c_.weight->members) {
+      if (p_.mode != GroupedMode::kFloat && w->rank() >= 2)
+        p_.weights.push_back(weight_numbers(*w, p_.few.weight_by_columns));
+      else p_.weights.push_back(*w);
     }
-    const aclDataType scale = dtype_of(c_.scale);
-    check_.dtype_in("scaleOptional", scale, kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
-    const aclDataType expected = scale == ACL_BF16    ? ACL_BF16
-                                 : scale == ACL_FLOAT ? ACL_FLOAT16
-                                                      : ACL_INT8;
-    check_.that(y == expected, "%s is %s; a scale of %s gives %s", out_name(), dtype_name(y),
-                dtype_name(scale), dtype_name(expected));
-    check_.that(!c_.per_token || !contains(kPacked, scale),
-                "scaleOptional is %s; with perTokenScaleOptional it is BF16 or FLOAT",
-                dtype_name(scale));
+    const aclTensor &x = *c_.x->members[0];
+    if (c_.tuning && !c_.tuning->values.empty() && c_.x->members.size() == 1 && !chip_is_950()) {
+      const int64_t rows = c_.tuning->values[0];
+      check_.that(rows >= 0 && (x.rank() == 0 || rows <= x.shape[0]),
+                  "tuningConfigOptional begins with %" PRId64
+                  "; allowed: 0 to the number of rows of x",
+                  rows);
+    }
+  }
+
+  // Groups of K have a size of their own only where scales have groups.
+  void no_group_size() {
+    int64_t size = 0;
+    if (p_.mode == GroupedMode::kAntiquant && !chip_is_950()) {
+      const aclTensor &scale = *c_.antiquant_scale->members[0], &w = p_.weights[0];
+      if (scale.rank() == w.rank() && scale.shape[scale.rank() - 2] > 0)
+        size = w.shape[w.rank() - 2] / scale.shape[scale.rank() - 2];
+    }
+    check_.that(c_.quant_group_size == 0 || c_.quant_group_size == size,
+                "quantGroupSize is %" PRId64 "; allowed: 0%s", c_.quant_group_size,
+                size > 0 ? ", or the rows of weight that share a scale" : "");
   }
 
   // Rows and columns exactly swapped, all matrices of a stack packed.
@@ -319,6 +291,10 @@ class GroupedRules {
       if (c_.version < 4)
         check_.that(!fractal, "weight[%zu] has the format FRACTAL_NZ; allowed: ND", i);
     }
+    check_.that(
+        !weight_turned_ || !p_.few.weight_by_columns,
+        "weight is a transposed view; tuningConfigOptional says that its shape is (E, N, K)");
+    weight_turned_ = weight_turned_ || p_.few.weight_by_columns;
     check_.that(!weight_turned_ || c_.version > 1,
                 "weight is a transposed view, which the first version does not take");
     check_.that(!weight_turned_ || c_.group_type != 2,
@@ -334,19 +310,28 @@ class GroupedRules {
   void shapes() {
     const int x_highest = c_.group_type == -1 ? 6 : 2;
     const bool stacked = c_.group_type == 0 && c_.weight->members.size() == 1 &&
-                         c_.split_item >= 2 && c_.x->members.size() == 1;
+                         c_.split_item >= 2 && c_.x->members.size() == 1 && !lone_matrix();
     for (const aclTensor *x : c_.x->members) check_.rank("x", x, 2, x_highest);
     for (const aclTensor *w : c_.weight->members)
       check_.rank("weight", w, stacked ? 3 : 2, stacked ? 3 : 2);
     if (!ok()) return;
+    int64_t deep = 0;
     const size_t pairs = std::max(c_.x->members.size(), c_.weight->members.size());
     for (size_t i = 0; i < pairs && ok(); ++i) {
       const size_t xi = std::min(i, c_.x->members.size() - 1),
                    wi = std::min(i, c_.weight->members.size() - 1);
-      const aclTensor &x = *c_.x->members[xi], &w = *c_.weight->members[wi];
-      const int64_t k = x.shape[x.rank() - 1], depth = w.shape[w.rank() - 2];
-      const int64_t columns = columns_of(w);
-      check_.that(k == depth,
+      const aclTensor &x = *c_.x->members[xi], &w = p_.weights[wi];
+      const int64_t per_element = p_.mode == GroupedMode::kFewBits && x.dtype == ACL_INT32 ? 8 : 1;
+      const int64_t k = x.shape[x.rank() - 1] * per_element, depth = w.shape[w.rank() - 2];
+      const int64_t columns = w.shape[w.rank() - 1];
+      if (deep_lists()) {
+        deep = deep > k - depth ? k + 1 : deep + depth;
+        check_.that(deep <= k,
+                    "the rows of weight[0] to weight[%zu] are more than the %" PRId64
+                    " columns of x",
+                    wi, k);
+      }
+      check_.that(deep_lists() || k == depth,
                   "x[%zu] has %" PRId64 " columns (K), but weight[%zu] has %" PRId64 " rows", xi, k,
                   wi, depth);
       inner("x", xi, c_.group_type == 2 ? x.shape[0] : k);
@@ -356,7 +341,7 @@ class GroupedRules {
   }
 
   void aligned(size_t i, int64_t k, int64_t n, aclDataType dtype) {
-    int64_t k_unit = kFractalRows, n_unit = fractal_columns(dtype == ACL_INT32 ? ACL_INT4 : dtype);
+    int64_t k_unit = kFractalRows, n_unit = fractal_columns(dtype);
     if (weight_turned_) std::swap(k_unit, n_unit);
     check_.that(k % k_unit == 0 && n % n_unit == 0,
                 "weight[%zu] is (%" PRId64 ", %" PRId64
@@ -365,11 +350,7 @@ class GroupedRules {
                 i, k, n, k_unit, n_unit);
   }
 
-  // Columns of a weight: INT32 with a float16 x holds eight values each.
-  int64_t columns_of(const aclTensor &w) const {
-    const int64_t columns = w.shape[w.rank() - 1];
-    return p_.mode == GroupedMode::kAntiquant && w.dtype == ACL_INT32 ? columns * 8 : columns;
-  }
+  int64_t columns_of(size_t i) const { return p_.weights[i].shape[p_.weights[i].rank() - 1]; }
 
   void group_list() {
     if (c_.group_type == -1 || !listed()) return;
@@ -418,10 +399,16 @@ class GroupedRules {
 
   void results() {
     const auto &ys = c_.y->members;
-    const aclTensor &w0 = *c_.weight->members[0];
+    if (deep_lists()) {
+      for (size_t i = 0; i < ys.size() && ok(); ++i) {
+        const int64_t expected[] = {c_.x->members[0]->shape[0], columns_of(i)};
+        check_.shape(out_name(), ys[i], dense_layout(expected, 2));
+      }
+      return;
+    }
     if (c_.group_type == 2) {
       const aclTensor &x = *c_.x->members[0];
-      const int64_t expected[] = {static_cast<int64_t>(p_.groups), x.shape[0], columns_of(w0)};
+      const int64_t expected[] = {static_cast<int64_t>(p_.groups), x.shape[0], columns_of(0)};
       check_.shape(out_name(), ys[0], dense_layout(expected, 3));
       return;
     }
@@ -429,12 +416,12 @@ class GroupedRules {
       int64_t rows = 0;
       for (const aclTensor *x : c_.x->members) rows += x->shape[0];
       for (size_t i = 1; i < c_.weight->members.size(); ++i) {
-        check_.that(columns_of(*c_.weight->members[i]) == columns_of(w0),
+        check_.that(columns_of(i) == columns_of(0),
                     "weight[%zu] has %" PRId64 " columns, but weight[0] has %" PRId64
                     "; they end in one tensor",
-                    i, columns_of(*c_.weight->members[i]), columns_of(w0));
+                    i, columns_of(i), columns_of(0));
       }
-      const int64_t expected[] = {rows, columns_of(w0)};
+      const int64_t expected[] = {rows, columns_of(0)};
       check_.shape(out_name(), ys[0], dense_layout(expected, 2));
       return;
     }
@@ -442,7 +429,7 @@ class GroupedRules {
       Layout expected = layout_of(*c_.x->members[c_.group_type == 0 ? 0 : i]);
       if (c_.group_type == 0)
         expected.shape[0] = c_.group_array->values[i] - (i ? c_.group_array->values[i - 1] : 0);
-      expected.shape[expected.rank - 1] = columns_of(*c_.weight->members[i]);
+      expected.shape[expected.rank - 1] = columns_of(i);
       const bool fits = same_shape(layout_of(*ys[i]), expected);
       check_.that(fits, "%s[%zu] has shape %s; expected %s", out_name(), i,
                   shape_text(layout_of(*ys[i])).c_str(), shape_text(expected).c_str());
@@ -453,8 +440,11 @@ class GroupedRules {
   // else a list.
   void companions() {
     rows_per_group("biasOptional", c_.bias, false);
-    rows_per_group("scaleOptional", c_.scale, false);
-    rows_per_group("antiquantScaleOptional", c_.antiquant_scale, !is_float_weight(c_));
+    if (!scale_of_groups()) rows_per_group("scaleOptional", c_.scale, false);
+    // A 950 has scales of groups of K beside powers of two alone.
+    const bool powers = is_powers_weight(c_);
+    rows_per_group("antiquantScaleOptional", c_.antiquant_scale, powers || !chip_is_950());
+    if (powers && ok()) check_powers_weight(check_, p_, weight_turned_);
     rows_per_group("antiquantOffsetOptional", c_.antiquant_offset, true);
     if (c_.antiquant_offset && ok()) {
       for (size_t i = 0; i < c_.antiquant_scale->members.size(); ++i) {
@@ -480,16 +470,24 @@ class GroupedRules {
     }
   }
 
+  // A 950 takes one scale for each group of INT8 products, but for a result of INT8.
+  bool scale_of_groups() const {
+    return chip_is_950() && p_.mode == GroupedMode::kInt8 && c_.scale &&
+           c_.scale->members.size() == 1 && p_.weights[0].rank() == 3 &&
+           c_.y->members[0]->dtype != ACL_INT8 && c_.activation == 0 &&
+           one_each(*c_.scale->members[0], static_cast<int64_t>(p_.groups));
+  }
+
   void rows_per_group(const char *name, const aclTensorList *list, bool cut) {
     if (!list || !ok()) return;
     const size_t tensors = c_.weight->members.size();
     check_.that(list->members.size() == tensors, "%s has %zu tensors for %zu of weight", name,
                 list->members.size(), tensors);
     for (size_t i = 0; ok() && i < tensors; ++i) {
-      const aclTensor &w = *c_.weight->members[i], &t = *list->members[i];
+      const aclTensor &w = p_.weights[i], &t = *list->members[i];
       Layout expected;
       if (w.rank() == 3) expected.push(w.shape[0], 0);
-      expected.push(columns_of(w), 0);
+      expected.push(columns_of(i), 0);
       const int expected_rank = expected.rank;
       // Cut along K: one more dimension, whose extent divides K.
       if (cut && static_cast<int>(t.rank()) == expected_rank + 1) {
@@ -497,7 +495,7 @@ class GroupedRules {
         check_.that(pieces > 0 && k % pieces == 0,
                     "%s[%zu] cuts K into %" PRId64 " pieces; K is %" PRId64, name, i, pieces, k);
         check_.that(
-            t.shape[t.rank() - 1] == columns_of(w) && (w.rank() == 2 || t.shape[0] == w.shape[0]),
+            t.shape[t.rank() - 1] == columns_of(i) && (w.rank() == 2 || t.shape[0] == w.shape[0]),
             "%s[%zu] has shape %s, which does not fit weight", name, i,
             shape_text(layout_of(t)).c_str());
         continue;

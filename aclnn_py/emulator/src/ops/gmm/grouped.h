@@ -23,11 +23,24 @@ struct GroupedCall {
   const aclTensorList *reserved[5] = {};     // activation inputs and outputs that must be absent
   int64_t split_item = 0, group_type = -1, group_list_type = 0, activation = 0;
   int64_t quant_group_size = 0;
+  const aclIntArray *tuning = nullptr;  // from version 5 on
   const aclTensorList *y = nullptr;
 };
 
 // How the values are computed.
-enum class GroupedMode { kFloat, kInt8, kAntiquant, kLowFloats };
+enum class GroupedMode { kFloat, kInt8, kAntiquant, kLowFloats, kFewBits };
+
+// Products of integers one side of which has 4 bits.
+struct FewBits {
+  enum Kind : uint8_t {
+    kFour,    // INT4 with INT4
+    kHalves,  // INT8 with INT4: x as two halves of 4 bits, what they lack is in the bias
+    kTwice    // INT8 with INT4 on a 950: scales of groups of K, then scales of columns
+  };
+  Kind kind = kFour;
+  int64_t pieces = 1;              // of K, each with scales of its own
+  bool weight_by_columns = false;  // its shape is (E, N, K), though it is no transposed view
+};
 
 // The scales of products of floats of 8 and 4 bits.
 struct FloatGroups {
@@ -41,6 +54,8 @@ struct GroupedProblem {
   GroupedCall call;
   GroupedMode mode = GroupedMode::kFloat;
   FloatGroups floats;
+  FewBits few;
+  std::vector<aclTensor> weights;  // with a dimension of numbers where words hold eight
   size_t groups = 0;
   bool nothing = false;  // every x is empty
 };
@@ -59,10 +74,11 @@ Status check_grouped(GroupedProblem *problem);
 struct GroupedJob {
   GroupedMode mode;
   FloatGroups floats;
+  FewBits few;
   int64_t group_type, group_list_type, activation;
   size_t groups;
-  int64_t x = -1, weight = -1, bias = -1, scale = -1, antiquant_scale = -1, antiquant_offset = -1,
-          per_token = -1, y = -1;
+  int64_t x = -1, weight = -1, bias = -1, scale = -1, offset = -1, antiquant_scale = -1,
+          antiquant_offset = -1, per_token = -1, y = -1;
   size_t x_count = 0, weight_count = 0, y_count = 0, bias_count = 0, scale_count = 0;
   std::vector<int64_t> group_array;  // cumulative ends
   int64_t group_tensor = -1;

@@ -6,6 +6,7 @@
 
 #include "core/chip.h"
 #include "core/pool.h"
+#include "ops/gmm/grouped_dtypes.h"
 #include "ops/gmm/low_bits.h"
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/matmul/quant/product.h"
@@ -16,12 +17,6 @@ namespace {
 constexpr DtypeSet kPacked = dtype_set(ACL_UINT64, ACL_INT64);
 
 const aclTensor &first_of(const aclTensorList *list) { return *list->members[0]; }
-
-// One value for each group, (groups) or (groups, 1).
-bool one_each(const aclTensor &t, int64_t groups) {
-  return t.rank() >= 1 && t.rank() <= 2 && t.shape[0] == groups &&
-         (t.rank() == 1 || t.shape[1] == 1);
-}
 
 bool has_shape(const aclTensor &t, int64_t rows, int64_t columns) {
   return t.rank() == 2 && t.shape[0] == rows && t.shape[1] == columns;
@@ -37,7 +32,9 @@ class FloatScaleRules {
  public:
   FloatScaleRules(Check &check, const GroupedProblem &problem, bool turned, FloatGroups *form)
       : check_(check), c_(problem.call), form_(*form) {
-    const aclTensor &x = first_of(c_.x), &w = first_of(c_.weight);
+    const aclTensor &x = first_of(c_.x), &w = problem.weights[0];
+    mixed_ = is_mixed_floats(c_);
+    stacked_ = w.rank() == 3;
     rows_ = x.shape[0];
     depth_ = x.shape[1];
     columns_ = w.shape[w.rank() - 1];
@@ -49,14 +46,30 @@ class FloatScaleRules {
     for (const aclTensorList *list : {c_.x, c_.weight}) {
       for (const aclTensor *t : list->members) float4(*t);
     }
+    if (mixed_) mixed();
     c_.group_type == 2 ? along_depth() : along_rows();
-    if (c_.bias) {
-      const int64_t shape[] = {groups_, columns_};
-      check_.shape("biasOptional", &first_of(c_.bias), dense_layout(shape, 2));
-    }
+    if (!c_.bias || !check_.ok()) return;
+    check_.that(c_.bias->members.size() == c_.weight->members.size(),
+                "biasOptional has %zu tensors for %zu of weight", c_.bias->members.size(),
+                c_.weight->members.size());
+    const int64_t shape[] = {groups_, columns_};
+    for (const aclTensor *bias : c_.bias->members)
+      check_.shape("biasOptional", bias,
+                   stacked_ ? dense_layout(shape, 2) : dense_layout(shape + 1, 1));
   }
 
  private:
+  const aclTensorList *scales() const { return mixed_ ? c_.antiquant_scale : c_.scale; }
+  const char *scale_name() const { return mixed_ ? "antiquantScaleOptional" : "scaleOptional"; }
+
+  void mixed() {
+    check_.that(turned_, "weight of %s must be a transposed view with x of FLOAT8_E4M3FN",
+                dtype_name(first_of(c_.weight).dtype));
+    check_.that(depth_ % 64 == 0 && columns_ % 64 == 0,
+                "weight is (%" PRId64 ", %" PRId64 "); both must be multiples of 64", depth_,
+                columns_);
+  }
+
   void float4(const aclTensor &t) {
     if (!contains(kFloat4, t.dtype)) return;
     const size_t rank = t.rank();
@@ -71,15 +84,14 @@ class FloatScaleRules {
   }
 
   void along_rows() {
-    const aclTensor &scale = first_of(c_.scale);
+    const aclTensor &scale = first_of(scales());
     if (form_.mode == FloatMode::kWhole && scale.rank() == 3) form_.mode = FloatMode::kBlocks;
     if (form_.mode != FloatMode::kWhole) {
       check_.that(c_.per_token != nullptr,
                   "perTokenScaleOptional is null; scales by groups of K need it");
-      const bool stacked = c_.weight->members.size() == 1;
       const FloatWeight weight{groups_, depth_, columns_, turned_};
-      for (const aclTensor *member : c_.scale->members)
-        check_weight_scales(check_, "scaleOptional", *member, form_.mode, weight, stacked,
+      for (const aclTensor *member : scales()->members)
+        check_weight_scales(check_, scale_name(), *member, form_.mode, weight, stacked_,
                             &form_.right);
       if (check_.ok())
         check_row_scales(check_, "perTokenScaleOptional", first_of(c_.per_token), form_.mode, rows_,
@@ -141,7 +153,7 @@ class FloatScaleRules {
   const GroupedCall &c_;
   FloatGroups &form_;
   int64_t rows_, depth_, columns_, groups_;
-  bool turned_;
+  bool turned_, mixed_, stacked_;
 };
 
 class FloatRun {
@@ -149,10 +161,12 @@ class FloatRun {
   FloatRun(const GroupedJob &job, PlanContext &context) : job_(job), c_(context) {}
 
   Status run() {
-    right_.resize(job_.scale_count);
-    for (size_t i = 0; i < job_.scale_count; ++i) right_[i] = float_scales(at(job_.scale, i));
+    const int64_t scale = job_.scale >= 0 ? job_.scale : job_.antiquant_scale;
+    right_.resize(job_.weight_count);
+    for (size_t i = 0; i < job_.weight_count; ++i) right_[i] = float_scales(at(scale, i));
     if (job_.per_token >= 0) left_ = float_scales(at(job_.per_token));
-    if (job_.bias >= 0) bias_ = float_scales(at(job_.bias));
+    bias_.resize(job_.bias_count);
+    for (size_t i = 0; i < job_.bias_count; ++i) bias_[i] = float_scales(at(job_.bias, i));
     const aclTensor &x = at(job_.x);
     std::vector<GroupSpan> spans;
     if (const Status status =
@@ -179,9 +193,10 @@ class FloatRun {
   void tall(const GroupSpan &span) {
     if (span.count == 0) return;
     const FloatGroups &form = job_.floats;
-    const aclTensor weight = job_.weight_count == 1 ? entry_of(at(job_.weight), span.group)
-                                                    : at(job_.weight, span.group);
-    const bool own = right_.size() > 1;
+    const aclTensor weights =
+        weight_numbers(at(job_.weight, job_.weight_count == 1 ? 0 : span.group));
+    const bool own = weights.rank() == 2;
+    const aclTensor weight = own ? weights : entry_of(weights, span.group);
     const std::vector<float> &right = right_[own ? span.group : 0];
     FloatProduct product;
     product.w = as_float(weight, w_memory_);
@@ -233,8 +248,11 @@ class FloatRun {
     multiply(product, values_.data());
     const Matrix to = matrix_stack(y).first;
     const MatrixOut out{const_cast<void *>(to.data), to.dtype, to.row.stride, to.col.stride};
-    const float *bias =
-        bias_.empty() ? nullptr : bias_.data() + group * static_cast<size_t>(columns);
+    const float *bias = nullptr;
+    if (!bias_.empty()) {
+      const std::vector<float> &own = bias_[bias_.size() == 1 ? 0 : group];
+      bias = own.data() + (bias_.size() == 1 ? group * static_cast<size_t>(columns) : 0);
+    }
     for (int64_t i = 0; i < rows; ++i) {
       float *row = values_.data() + i * columns;
       for (int64_t j = 0; j < columns && bias; ++j) row[j] += bias[j];
@@ -244,8 +262,8 @@ class FloatRun {
 
   const GroupedJob &job_;
   PlanContext &c_;
-  std::vector<std::vector<float>> right_;
-  std::vector<float> left_, bias_, x_memory_, w_memory_, values_;
+  std::vector<std::vector<float>> right_, bias_;
+  std::vector<float> left_, x_memory_, w_memory_, values_;
 };
 
 }  // namespace
@@ -254,10 +272,46 @@ bool is_grouped_floats(const GroupedCall &call) {
   return chip_is_950() && contains(kLowFloats | kFloat4, first_of(call.x).dtype);
 }
 
+bool is_mixed_floats(const GroupedCall &call) {
+  return chip_is_950() && call.version == 6 && first_of(call.x).dtype == ACL_FLOAT8_E4M3FN &&
+         contains(dtype_set(ACL_FLOAT4_E2M1, ACL_FLOAT), first_of(call.weight).dtype);
+}
+
+static void check_mixed_dtypes(Check &check, const GroupedCall &c, const char *out_name,
+                               FloatGroups *form) {
+  const char *const pair = "x of FLOAT8_E4M3FN and weight of FLOAT4_E2M1";
+  check.that(c.group_type == 0, "groupType is %" PRId64 "; with %s it is 0", c.group_type, pair);
+  check.that(c.x->members.size() == 1 && c.y->members.size() == 1,
+             "x and %s have %zu and %zu tensors; with %s each has one", out_name,
+             c.x->members.size(), c.y->members.size(), pair);
+  check.that(!c.scale && !c.offset && !c.antiquant_offset,
+             "scaleOptional, offsetOptional or antiquantOffsetOptional is given; with %s they must "
+             "be null",
+             pair);
+  check.that(c.activation == 0, "actType is %" PRId64 "; with %s it is 0", c.activation, pair);
+  check.dtype_in(out_name, first_of(c.y).dtype, dt::kHalf);
+  check.required("antiquantScaleOptional", c.antiquant_scale);
+  check.required("perTokenScaleOptional", c.per_token);
+  check.that(c.group_tensor != nullptr, "groupListOptional is null; %s need it", pair);
+  if (!check.ok()) return;
+  check.dtype_in("antiquantScaleOptional", first_of(c.antiquant_scale).dtype, kPowers);
+  check.dtype_in("perTokenScaleOptional", first_of(c.per_token).dtype, kPowers);
+  check.that(c.antiquant_scale->members.size() == c.weight->members.size() &&
+                 c.per_token->members.size() == 1,
+             "antiquantScaleOptional and perTokenScaleOptional have %zu and %zu tensors for %zu of "
+             "weight and 1 of x",
+             c.antiquant_scale->members.size(), c.per_token->members.size(),
+             c.weight->members.size());
+  if (c.bias)
+    check.same_dtype("biasOptional", first_of(c.bias).dtype, out_name, first_of(c.y).dtype);
+  form->mode = FloatMode::kMx;
+}
+
 void check_float_dtypes(Check &check, const GroupedCall &c, const char *out_name,
                         FloatGroups *form) {
   const aclDataType x = first_of(c.x).dtype;
   const bool four = contains(kFloat4, x), nz = c.version == 6;
+  if (is_mixed_floats(c)) return check_mixed_dtypes(check, c, out_name, form);
   check.that(c.version >= 4, "x is %s, which the versions from the fourth on take", dtype_name(x));
   check.dtype_in("x", x, nz ? dtype_set(ACL_FLOAT8_E4M3FN) | kFloat4 : kLowFloats);
   check.that(c.group_type == 0 || (c.group_type == 2 && !four),
@@ -308,13 +362,31 @@ void check_float_dtypes(Check &check, const GroupedCall &c, const char *out_name
   form->mode = contains(kPowers, scale) ? FloatMode::kMx : FloatMode::kWhole;
 }
 
+bool is_powers_weight(const GroupedCall &call) {
+  return chip_is_950() && call.version == 6 && contains(dt::kHalf, first_of(call.x).dtype) &&
+         contains(dtype_set(ACL_FLOAT4_E2M1, ACL_FLOAT), first_of(call.weight).dtype);
+}
+
 bool is_float_weight(const GroupedCall &call) {
-  return chip_is_950() && contains(dt::kFloat8 | kHifloat8, first_of(call.weight).dtype);
+  return is_powers_weight(call) ||
+         (chip_is_950() && contains(dt::kFloat8 | kHifloat8, first_of(call.weight).dtype));
+}
+
+void check_powers_weight(Check &check, const GroupedProblem &problem, bool weight_turned) {
+  const aclTensor &w = problem.weights[0], &scale = first_of(problem.call.antiquant_scale);
+  const int64_t depth = w.shape[1], columns = w.shape[2];
+  check.that(!weight_turned, "weight is a transposed view; with x of %s it may not be one",
+             dtype_name(first_of(problem.call.x).dtype));
+  check.that(depth % 64 == 0 && columns % 64 == 0,
+             "weight is (%" PRId64 ", %" PRId64 "); both must be multiples of 64", depth, columns);
+  const int64_t shape[] = {w.shape[0], depth / 32, columns};
+  check.shape("antiquantScaleOptional", &scale, dense_layout(shape, 3));
 }
 
 void check_float_weight(Check &check, const GroupedCall &c) {
   const aclTensor &weight = first_of(c.weight);
-  check.that(c.version == 4 || c.version == 5,
+  const bool powers = is_powers_weight(c);
+  check.that(powers || c.version == 4 || c.version == 5,
              "weight is %s; beside a half-precision x the fourth and fifth version take it",
              dtype_name(weight.dtype));
   check.that(c.group_type == 0 && c.x->members.size() == 1 && c.weight->members.size() == 1,
@@ -323,21 +395,25 @@ void check_float_weight(Check &check, const GroupedCall &c) {
   check.that(c.antiquant_offset == nullptr,
              "antiquantOffsetOptional is given; with weight of %s it must be null",
              dtype_name(weight.dtype));
+  if (!check.ok()) return;
   const size_t rank = weight.rank();
-  check.that(rank < 2 || weight.strides[rank - 2] == 1,
+  if (powers) check.dtype_in("antiquantScaleOptional", first_of(c.antiquant_scale).dtype, kPowers);
+  check.that(powers || rank < 2 || weight.strides[rank - 2] == 1,
              "weight of %s must be a transposed view, (E, N, K) in memory",
              dtype_name(weight.dtype));
 }
 
-Matrix dequantised_floats(const aclTensor &weight, const aclTensor &scale,
+Matrix dequantised_floats(const aclTensor &weight, const aclTensor &scale, aclDataType dtype,
                           std::vector<float> &memory) {
   const Matrix dense = as_float(weight, memory);
   const std::vector<float> factors = float_scales(scale);
+  const int64_t pieces = scale.rank() == 2 ? scale.shape[0] : 1, group = dense.rows / pieces;
   parallel_for(dense.rows, 16, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       float *row = memory.data() + i * dense.cols;
-      for (int64_t j = 0; j < dense.cols; ++j) row[j] *= factors[static_cast<size_t>(j)];
-      round_values(scale.dtype, row, dense.cols);
+      const float *own = factors.data() + i / group * dense.cols;
+      for (int64_t j = 0; j < dense.cols; ++j) row[j] *= own[j];
+      round_values(dtype, row, dense.cols);
     }
   });
   return dense;

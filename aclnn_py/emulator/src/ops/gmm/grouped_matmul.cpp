@@ -3,6 +3,7 @@
 // GroupedCall.
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
+#include "ops/gmm/few_bits.h"
 #include "ops/gmm/grouped_floats.h"
 
 namespace emu {
@@ -17,9 +18,10 @@ void relabel(const GroupedProblem &problem) {
       if (scale->dtype == ACL_INT64) scale->dtype = ACL_UINT64;
     }
   }
-  if (problem.mode != GroupedMode::kAntiquant) return;
+  if (problem.mode != GroupedMode::kAntiquant && problem.mode != GroupedMode::kFewBits) return;
   for (aclTensor *weight : call.weight->members) {
-    if (weight->dtype != ACL_INT32) continue;  // eight values of four bits each
+    // Eight values of four bits each; of a transposed view the words stay.
+    if (weight->dtype != ACL_INT32 || !weight->contiguous()) continue;
     const size_t last = weight->rank() - 1;
     for (size_t d = 0; d < last; ++d) weight->strides[d] *= 8;
     weight->shape[last] *= 8;
@@ -44,8 +46,8 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   PlanBuilder plan(c.op);
   plan.phase_two_code(kInner);
   if (problem.nothing) {
-    for (const aclTensorList *list :
-         {c.x, c.weight, c.bias, c.scale, c.antiquant_scale, c.antiquant_offset, c.per_token}) {
+    for (const aclTensorList *list : {c.x, c.weight, c.bias, c.scale, c.offset, c.antiquant_scale,
+                                      c.antiquant_offset, c.per_token}) {
       plan.unused_list(list);
     }
     plan.unused(c.group_tensor);
@@ -56,6 +58,7 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   job->op = c.op;
   job->mode = problem.mode;
   job->floats = problem.floats;
+  job->few = problem.few;
   job->group_type = c.group_type;
   job->group_list_type = c.group_list_type;
   job->activation = c.activation;
@@ -64,6 +67,7 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   job->weight = add(plan, c.weight, &job->weight_count);
   job->bias = add(plan, c.bias, &job->bias_count);
   job->scale = add(plan, c.scale, &job->scale_count);
+  job->offset = add(plan, c.offset);
   job->antiquant_scale = add(plan, c.antiquant_scale);
   job->antiquant_offset = add(plan, c.antiquant_offset);
   job->per_token = add(plan, c.per_token);
@@ -71,7 +75,9 @@ Status plan_grouped(const GroupedCall &call, uint64_t *workspace_size, aclOpExec
   if (c.group_tensor) job->group_tensor = static_cast<int64_t>(plan.input(c.group_tensor));
   job->y_count = c.y->members.size();
   job->y = static_cast<int64_t>(plan.output_list(c.y));
-  const auto run = problem.mode == GroupedMode::kLowFloats ? run_grouped_floats : run_grouped;
+  const auto run = problem.mode == GroupedMode::kLowFloats ? run_grouped_floats
+                   : problem.mode == GroupedMode::kFewBits ? run_few_bits
+                                                           : run_grouped;
   return plan.finish([job, run](PlanContext &context) { return run(*job, context); },
                      workspace_size, executor);
 }
@@ -162,13 +168,15 @@ EMU_OPERATOR(GroupedMatmulV4, (GROUPED_V4, GROUPED_V4_OUT)) {
 }
 EMU_CATCH
 
-// The tuning hint says how many rows a group is expected to have and changes no number.
+// The first number of the tuning hint says how many rows a group is expected to have; the second
+// one tells how the shape of a weight is to be read.
 EMU_OPERATOR(GroupedMatmulV5,
              (GROUPED_V4, const aclIntArray *tuningConfigOptional, GROUPED_V4_OUT)) {
   emu::Check check("aclnnGroupedMatmulV5");
   if (!check.optional("tuningConfigOptional", tuningConfigOptional).ok()) return check.status();
   auto call = emu::head("aclnnGroupedMatmulV5", 5, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
+  call.tuning = tuningConfigOptional;
   return emu::plan_grouped(call, workspaceSize, executor);
 }
 EMU_CATCH
@@ -180,6 +188,7 @@ EMU_OPERATOR(GroupedMatmulWeightNz, (GROUPED_V4, const aclIntArray *tuningConfig
   auto call = emu::head("aclnnGroupedMatmulWeightNz", 6, GROUPED_HEAD_VALUES, splitItem, out);
   GROUPED_V4_SPREAD(call);
   call.quant_group_size = quantGroupSize;
+  call.tuning = tuningConfigOptional;
   return emu::plan_grouped(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phase two of the grouped products: the groups become pairs of matrices, one product each.
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <cstring>
 
+#include "core/statuses.h"
 #include "ops/float_kernels.h"
 #include "ops/gmm/grouped_floats.h"
+#include "ops/gmm/low_bits.h"
 #include "ops/matmul/stack.h"
 #include "ops/quant/dequantise.h"
 
@@ -84,7 +87,7 @@ class ScaledSums final : public RowSink<int32_t> {
   MatrixOut out;
   const int32_t *bias = nullptr;
   int64_t bias_step = 0;
-  std::vector<float> scale, per_token;  // empty: none
+  std::vector<float> scale, per_token, shift;  // empty: none
   int64_t activation = 0;
 
   void accept(int64_t row, int64_t col, int64_t count, const int32_t *sums) const override {
@@ -112,6 +115,8 @@ class ScaledSums final : public RowSink<int32_t> {
     const float token = per_token.empty() ? 1.0f : per_token[static_cast<size_t>(row)];
     for (int64_t i = 0; i < n; ++i)
       values[i] = static_cast<float>(sums[i]) * scale[static_cast<size_t>(col + i)] * token;
+    for (int64_t i = 0; i < n && !shift.empty(); ++i)
+      values[i] += shift[static_cast<size_t>(col + i)];
     activate(values, n, activation);
     if (out.dtype != ACL_INT8) return store_f32(values, out.data, out.dtype, at, out.col_stride, n);
     auto *target = static_cast<int8_t *>(out.data) + at;
@@ -200,21 +205,22 @@ class Run {
     const Matrix a = x_[task.x]->rows(task.x_first, task.rows);
     const MatrixOut out = y_[task.y]->target(task.y_first);
     if (job_.mode == GroupedMode::kInt8) return product_int8(task, a, out);
-    const aclTensor weight = of_group(job_.weight, task.group);
+    const aclTensor given = of_group(job_.weight, task.group);
+    const aclTensor weight = job_.mode == GroupedMode::kFloat ? given : weight_numbers(given);
     GemmEpilogue epilogue;
     if (job_.bias >= 0) epilogue.bias = row_of(of_group(job_.bias, task.group));
     if (job_.mode == GroupedMode::kFloat) return gemm(a, matrix_stack(weight).first, out, epilogue);
-    if (job_.antiquant_offset < 0) {
-      const aclTensor factors = of_group(job_.antiquant_scale, task.group);
-      return gemm(a, dequantised_floats(weight, factors, floats_), out, epilogue);
-    }
-    const aclTensor scale = of_group(job_.antiquant_scale, task.group),
-                    offset = of_group(job_.antiquant_offset, task.group);
+    const aclTensor scale = of_group(job_.antiquant_scale, task.group);
+    if (!contains(dtype_set(ACL_INT8, ACL_INT4), weight.dtype))
+      return gemm(a, dequantised_floats(weight, scale, a.dtype, floats_), out, epilogue);
+    aclTensor offset;
+    if (job_.antiquant_offset >= 0) offset = of_group(job_.antiquant_offset, task.group);
     const int64_t k = weight.shape[0], n = weight.shape[1];
     const int64_t pieces = scale.rank() == 2 ? scale.shape[0] : 1;
     const std::unique_ptr<char[]> memory(new char[static_cast<size_t>(k * n) * 2 + 1]);
     const Matrix dense =
-        dequantised_weight(weight, scale, &offset, pieces > 1 ? k / pieces : 0, memory.get());
+        dequantised_weight(weight, scale, job_.antiquant_offset >= 0 ? &offset : nullptr,
+                           pieces > 1 ? k / pieces : 0, memory.get());
     gemm(a, dense, out, epilogue);
   }
 
@@ -224,34 +230,72 @@ class Run {
     sums.activation = job_.activation;
     if (job_.bias >= 0) {
       const Matrix bias = row_of(of_group(job_.bias, task.group));
-      sums.bias = static_cast<const int32_t *>(bias.data);
-      sums.bias_step = bias.col.stride;
+      if (bias.dtype == ACL_INT32) {
+        sums.bias = static_cast<const int32_t *>(bias.data);
+        sums.bias_step = bias.col.stride;
+      } else {
+        sums.shift = values_of(of_group(job_.bias, task.group));
+      }
     }
-    if (job_.scale >= 0) sums.scale = values_of(of_group(job_.scale, task.group));
+    const aclTensor weight = of_group(job_.weight, task.group);
+    if (job_.scale >= 0) sums.scale = scales_of(task.group, weight.shape[1]);
     if (job_.per_token >= 0) {
       const std::vector<float> all = values_of(tensor(job_.per_token, task.x));
       const auto first = all.begin() + task.x_first;
       sums.per_token.assign(first, first + task.rows);
     }
-    gemm_i32(a, matrix_stack(of_group(job_.weight, task.group)).first, sums);
+    gemm_i32(a, matrix_stack(weight).first, sums);
+  }
+
+  // One for each column; a 950 may have one for all.
+  std::vector<float> scales_of(size_t group, int64_t columns) const {
+    const aclTensor &scale = tensor(job_.scale, 0);
+    const bool one =
+        tensor(job_.weight, 0).rank() == 3 && (scale.rank() == 1 || scale.shape[1] == 1);
+    if (!one) return values_of(of_group(job_.scale, group));
+    return std::vector<float>(static_cast<size_t>(columns), every_scale(scale)[group]);
   }
 
   // groupType 2: y[g] = x[:, group] @ weight[group, :]. A group without elements gives zeros.
   Status cut_depth() {
     const Matrix &x = x_[0]->matrix();
-    const Matrix weight = matrix_stack(tensor(job_.weight, 0)).first;
+    const bool lists = tensor(job_.y, 0).rank() == 2;  // a weight and a result for each group
     std::vector<GroupSpan> groups;
-    if (const Status status = spans(x.cols, &groups)) return status;
-    const aclTensor &y = tensor(job_.y, 0);
+    if (const Status status = lists ? parts(x.cols, &groups) : spans(x.cols, &groups))
+      return status;
     for (const GroupSpan &g : groups) {
+      const Matrix weight = matrix_stack(tensor(job_.weight, lists ? g.group : 0)).first;
+      const aclTensor &y = tensor(job_.y, lists ? g.group : 0);
       Matrix a = x, b = weight;
       a.data = static_cast<const char *>(x.data) + g.first * x.col.stride * item_size(x.dtype);
-      b.data =
-          static_cast<const char *>(weight.data) + weight.row.at(g.first) * item_size(weight.dtype);
+      if (!lists)
+        b.data = static_cast<const char *>(weight.data) +
+                 weight.row.at(g.first) * item_size(weight.dtype);
       a.cols = b.rows = g.count;
-      const GroupMatrix target(entry(y, g.group, y.strides[0]));
+      const GroupMatrix target(lists ? y : entry(y, g.group, y.strides[0]));
       gemm(a, b, target.target(0));
       target.settle();
+    }
+    return 0;
+  }
+
+  // The parts that the weights of a list say; a group list has to say the same.
+  Status parts(int64_t length, std::vector<GroupSpan> *groups) const {
+    if (job_.group_tensor >= 0) {
+      if (const Status status = spans(length, groups)) return status;
+    }
+    int64_t first = 0;
+    for (size_t g = 0; g < job_.weight_count; ++g) {
+      const int64_t rows = tensor(job_.weight, g).shape[0];
+      if (job_.group_tensor < 0) {
+        groups->push_back({g, first, rows});
+      } else if ((*groups)[g].count != rows) {
+        return fail(kInner,
+                    "%s: groupList[%zu] gives %" PRId64 " to group %zu, whose weight has %" PRId64
+                    " rows.",
+                    job_.op, g, (*groups)[g].count, g, rows);
+      }
+      first += rows;
     }
     return 0;
   }

@@ -31,7 +31,7 @@ void spread_words(aclTensor &t) {
   t.shape[inner] *= kPerWord;
   t.offset *= kPerWord;
   if (!t.storage_shape.empty()) t.storage_shape[t.storage_shape.size() - 1] *= kPerWord;
-  t.dtype = ACL_INT4;
+  t.dtype = t.dtype == ACL_FLOAT ? ACL_FLOAT4_E2M1 : ACL_INT4;
 }
 
 bool packed_matrices(const aclTensor &t) {
@@ -95,6 +95,17 @@ aclTensor weight_of(const aclTensor &given, Blocks blocks) {
     t.format = ACL_FORMAT_FRACTAL_NZ;
   } else if (blocks == Blocks::kAlways) {
     t.format = ACL_FORMAT_FRACTAL_NZ;
+  }
+  return t;
+}
+
+aclTensor weight_numbers(const aclTensor &given, bool exchanged) {
+  aclTensor t = given;
+  if (t.dtype == ACL_INT32 || t.dtype == ACL_FLOAT) spread_words(t);
+  if (exchanged) {
+    const size_t rank = t.rank();
+    std::swap(t.shape[rank - 2], t.shape[rank - 1]);
+    std::swap(t.strides[rank - 2], t.strides[rank - 1]);
   }
   return t;
 }

@@ -22,6 +22,10 @@ enum class Blocks {
 // group. Only for what check_weight took.
 aclTensor weight_of(const aclTensor &given, Blocks blocks);
 
+// A matrix, or a stack of them, whose words count as the eight numbers that each holds: INT4 in
+// INT32, FLOAT4_E2M1 in FLOAT. `exchanged`: with its last two dimensions exchanged.
+aclTensor weight_numbers(const aclTensor &given, bool exchanged = false);
+
 // Rules for such a weight with `rank` dimensions, 3 for groups and 2 for one; 2 more when its shape
 // is that of blocks.
 Check &check_weight(Check &check, const char *parameter, const aclTensor &given, size_t rank,
