@@ -382,9 +382,19 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " GroupedMatmulFinalizeRoutingV3 and WeightNzV2 also take floats of 8 and 4 bits. Sums,"
         " scales and the bias are float32; scales of groups are multiplied with the sum of their"
         " group. Beside a transposed weight, scales that lie dense have the order of its memory."
-        " GroupedMatmulFinalizeRoutingWeightNzV2 multiplies rows of FLOAT8_E4M3FN with a weight of"
-        " FLOAT4_E2M1 in the blocks of FRACTAL_NZ_C0_32 too; elsewhere rows of FLOAT8 with a weight"
-        " of FLOAT4, and weights of floats in INT32, are refused.",
+        " GroupedMatmulFinalizeRoutingWeightNzV2 and GroupedMatmulWeightNz multiply rows of"
+        " FLOAT8_E4M3FN with a weight of FLOAT4_E2M1 too, the first in the blocks of"
+        " FRACTAL_NZ_C0_32; elsewhere rows of FLOAT8 with a weight of FLOAT4, and weights of floats"
+        " in INT32, are refused.",
+        "GroupedMatmulV4, V5 and WeightNz multiply rows of INT8 with a weight of INT4 as two halves"
+        " of 4 bits, as their relatives do: what the halves lack is in the bias that the caller"
+        " gives. Their group list holds sizes then, whatever groupListType says. The offset of"
+        " such a weight is multiplied by the sum of the row of x, and any aligned depth and width"
+        " is taken beside it. Values of FLOAT4 beside x of 16 bits are rounded to its dtype once"
+        " they are scaled. With scales of INT64 or UINT64 a result of INT32 is refused: the"
+        " document does not say what such a scale does to it. Of tuningConfig the first number is"
+        " judged, and with 1 as the second one a weight of INT4 beside INT8 has the shape"
+        " (E, N, K).",
         "The versions of GroupedMatmulSwigluQuant take a list of fewer groups than the weight has;"
         " tuningConfig changes no number and is not judged.",
         "GroupedMatmulFinalizeRouting clears its result, adds the rows of the shared input and then"

@@ -32,6 +32,7 @@ def grouped_matmul(
     *,
     bias: Tensor | None = None,
     scale: Tensor | None = None,
+    offset: Tensor | None = None,
     per_token_scale: Tensor | None = None,
     antiquant_scale: Tensor | None = None,
     antiquant_offset: Tensor | None = None,
@@ -45,18 +46,24 @@ def grouped_matmul(
     Parameters
     ----------
     x : Tensor
-        Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside an int8 weight.
+        Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside a weight of int8 or int4, int4
+        beside one of int4.
     weight : Tensor
         Shape ``(groups, k, n)``; dtype of ``x``, or int8 and int4 to be scaled first; int8 also in
         FRACTAL_NZ.
     group_list : Tensor
         Shape ``(groups,)``; dtype int64; see ``group_list_type``. 1 to 2 dimensions; dtype int64.
     bias : Tensor, optional
-        Shape ``(groups, n)``.
+        Shape ``(groups, n)``. Of int8 with int4 the sums along k of ``8 * weight * scale``, in
+        float32.
     scale : Tensor, optional
-        Factors of the columns of an int8 product, shape ``(groups, n)``.
+        Factors of the columns of a product of integers, shape ``(groups, n)``; of an int4 weight as
+        uint64 that holds a float32, also ``(groups, pieces, n)`` for equal pieces of k.
+    offset : Tensor, optional
+        What is added to a weight of int4 beside int8, times its scale; float32, shape ``(groups, 1,
+        n)``.
     per_token_scale : Tensor, optional
-        Factors of the rows of an int8 product, shape ``(m,)``.
+        Factors of the rows of a product of integers, shape ``(m,)``.
     antiquant_scale : Tensor, optional
         Factors of a quantised weight beside float ``x``, shape ``(groups, n)``.
     antiquant_offset : Tensor, optional
@@ -92,6 +99,7 @@ def grouped_matmul(
     expect_optional(
         bias=bias,
         scale=scale,
+        offset=offset,
         per_token_scale=per_token_scale,
         antiquant_scale=antiquant_scale,
         antiquant_offset=antiquant_offset,
@@ -108,7 +116,7 @@ def grouped_matmul(
             weight=[weight],
             bias=in_list(bias),
             scale=in_list(scale),
-            offset=None,
+            offset=in_list(offset),
             antiquant_scale=in_list(antiquant_scale),
             antiquant_offset=in_list(antiquant_offset),
             per_token_scale=in_list(per_token_scale),
@@ -132,7 +140,7 @@ def grouped_matmul(
             weight=[weight],
             bias=in_list(bias),
             scale=in_list(scale),
-            offset=None,
+            offset=in_list(offset),
             antiquant_scale=in_list(antiquant_scale),
             antiquant_offset=in_list(antiquant_offset),
             per_token_scale=in_list(per_token_scale),

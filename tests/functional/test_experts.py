@@ -79,6 +79,32 @@ def test_grouped_matmul(operands: dict[str, Array], blocks: bool) -> None:
         functional.grouped_matmul(ap.from_numpy(x), ap.from_numpy(x), ends)
 
 
+@pytest.mark.parametrize("rows", ["int4", "int8"])
+def test_grouped_matmul_with_weights_of_four_bits(operands: dict[str, Array], rows: str) -> None:
+    p = operands
+    p["weight"] = np.clip(p["weight"], -8, 7)
+    p["scale"] = (np.round(p["scale"] * 2048) / 2048).astype(np.float32)
+    weight = ap.from_numpy(p["weight"].astype(ml_dtypes.int4))
+    given: dict[str, Any] = {"scale": p["scale"].view(np.uint32).astype(np.uint64)}
+    if rows == "int4":
+        p["x"] = np.clip(p["x"], -8, 7)
+        x = ap.from_numpy(p["x"].astype(ml_dtypes.int4))
+    else:
+        x = ap.from_numpy(p["x"])
+        sums = (8 * p["weight"].astype(np.float32) * p["scale"][:, None]).sum(axis=1)
+        given = {
+            "scale": given["scale"].reshape(GROUPS, 1, N),
+            "offset": np.zeros((GROUPS, 1, N), np.float32),
+            "bias": sums.astype(np.float32),
+        }
+    out = functional.grouped_matmul(
+        x, weight, ap.from_numpy(COUNTS), group_list_type=1, output_dtype="float16",
+        per_token_scale=ap.from_numpy(p["token"]),
+        **{name: ap.from_numpy(value) for name, value in given.items()},
+    )  # fmt: skip
+    np.testing.assert_allclose(out.numpy(), product(p), rtol=2e-3, atol=1e-3)
+
+
 def test_rows_of_experts_added_by_token(operands: dict[str, Array]) -> None:
     p, tokens = operands, np.array([0, 2, 2, 1, 0])
     logit = np.linspace(0.2, 1, ROWS).astype(np.float32)

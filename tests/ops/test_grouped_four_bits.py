@@ -42,11 +42,20 @@ def listed(value: Any) -> Any:
 
 def call(version: str, x: Any, weight: Any, out: ap.Tensor, **given: Any) -> None:
     """One call with sizes of groups, if nothing else is said."""
-    hint = {"v4": (), "v5": (None,), "weight_nz": (None, given.get("group_size", 0))}[version]
+    hint: tuple[Any, ...] = {
+        "v4": (),
+        "v5": (None,),
+        "weight_nz": (None, given.get("group_size", 0)),
+    }[version]
     if "tuning" in given:
         hint = (given["tuning"], *hint[1:])
     groups = np.asarray(given.get("groups", SIZES), np.int64)
-    getattr(ap.ops, f"grouped_matmul_{version}")(
+    operators = {
+        "v4": ap.ops.grouped_matmul_v4,
+        "v5": ap.ops.grouped_matmul_v5,
+        "weight_nz": ap.ops.grouped_matmul_weight_nz,
+    }
+    operators[version](
         *(listed(x), listed(weight), listed(given.get("bias")), listed(given.get("scale"))),
         *(listed(given.get("offset")), listed(given.get("antiquant")), None),
         *(listed(given.get("token")), place(groups), None, None, None),

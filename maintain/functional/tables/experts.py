@@ -14,7 +14,8 @@ ROWS = (
     Row(
         "grouped_matmul",
         "x: Tensor, weight: Tensor, group_list: Tensor, *, bias: Tensor | None = None, "
-        "scale: Tensor | None = None, per_token_scale: Tensor | None = None, "
+        "scale: Tensor | None = None, offset: Tensor | None = None, "
+        "per_token_scale: Tensor | None = None, "
         "antiquant_scale: Tensor | None = None, antiquant_offset: Tensor | None = None, "
         "group_list_type: int = 0, act_type: int = 0, output_dtype: DTypeLike | None = None",
         "Multiply each group of rows by its own weight, which may be quantised.",
@@ -29,24 +30,31 @@ ROWS = (
             Call(
                 "has_operator('grouped_matmul_v5')",
                 (
-                    "grouped_matmul_v5([x], [weight], in_list(bias), in_list(scale), None, "
+                    "grouped_matmul_v5([x], [weight], in_list(bias), in_list(scale), "
+                    "in_list(offset), "
                     "in_list(antiquant_scale), in_list(antiquant_offset), "
                     "in_list(per_token_scale), group_list, None, None, None, 3, 0, "
                     "group_list_type, act_type, None, [out], None, None)",
                 ),
             ),
-            "grouped_matmul_v4([x], [weight], in_list(bias), in_list(scale), None, "
+            "grouped_matmul_v4([x], [weight], in_list(bias), in_list(scale), in_list(offset), "
             "in_list(antiquant_scale), in_list(antiquant_offset), in_list(per_token_scale), "
             "group_list, None, None, None, 3, 0, group_list_type, act_type, [out], None, None)",
         ),
         {
-            "x": "Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside an int8 weight.",
+            "x": "Shape ``(m, k)``; float16 | bfloat16 | float32, int8 beside a weight of int8 or "
+            "int4, int4 beside one of int4.",
             "weight": "Shape ``(groups, k, n)``; dtype of ``x``, or int8 and int4 to be scaled "
             "first; int8 also in FRACTAL_NZ.",
             "group_list": _GROUPS,
-            "bias": "Shape ``(groups, n)``.",
-            "scale": "Factors of the columns of an int8 product, shape ``(groups, n)``.",
-            "per_token_scale": "Factors of the rows of an int8 product, shape ``(m,)``.",
+            "bias": "Shape ``(groups, n)``. Of int8 with int4 the sums along k of "
+            "``8 * weight * scale``, in float32.",
+            "scale": "Factors of the columns of a product of integers, shape ``(groups, n)``; of "
+            "an int4 weight as uint64 that holds a float32, also ``(groups, pieces, n)`` for equal "
+            "pieces of k.",
+            "offset": "What is added to a weight of int4 beside int8, times its scale; float32, "
+            "shape ``(groups, 1, n)``.",
+            "per_token_scale": "Factors of the rows of a product of integers, shape ``(m,)``.",
             "antiquant_scale": "Factors of a quantised weight beside float ``x``, shape "
             "``(groups, n)``.",
             "antiquant_offset": "What is added to such a weight first, shape of "

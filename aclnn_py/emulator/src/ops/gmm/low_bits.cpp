@@ -45,6 +45,21 @@ bool packed_matrices(const aclTensor &t) {
   return true;
 }
 
+// `count` numbers of 4 bits from `first` on, one to a byte.
+void unpack_run(const void *data, int64_t first, int64_t count, int8_t *to) {
+  if (count > 0 && (first & 1) != 0) {
+    *to++ = number_of_4_bits(data, first++);
+    --count;
+  }
+  const auto *bytes = static_cast<const uint8_t *>(data) + first / 2;
+  for (int64_t i = 0; i < count / 2; ++i) {
+    const uint8_t both = bytes[i];
+    to[2 * i] = static_cast<int8_t>(static_cast<int8_t>((both & 15) ^ 8) - 8);
+    to[2 * i + 1] = static_cast<int8_t>(static_cast<int8_t>(both >> 4 ^ 8) - 8);
+  }
+  if (count & 1) to[count - 1] = number_of_4_bits(data, first + count - 1);
+}
+
 // Sums of one piece of the depth: stored or added, with the scale of their column.
 class PieceSums final : public RowSink<int32_t> {
  public:
@@ -69,10 +84,17 @@ class PieceSums final : public RowSink<int32_t> {
 std::vector<int32_t> column_sums(const Matrix &w, int32_t factor) {
   std::vector<int32_t> sums(static_cast<size_t>(w.cols), 0);
   const auto *data = static_cast<const int8_t *>(w.data);
-  for (int64_t k = 0; k < w.rows; ++k) {
-    const int8_t *row = data + w.row.at(k);
-    for (int64_t j = 0; j < w.cols; ++j) sums[static_cast<size_t>(j)] += row[w.col.at(j)];
-  }
+  const bool dense = w.col.stride == 1 && w.col.block == 0;
+  parallel_for(w.cols, 1024, [&](int64_t begin, int64_t end) {
+    for (int64_t k = 0; k < w.rows; ++k) {
+      const int8_t *row = data + w.row.at(k);
+      int32_t *to = sums.data();
+      if (dense)
+        for (int64_t j = begin; j < end; ++j) to[j] += row[j];
+      else
+        for (int64_t j = begin; j < end; ++j) to[j] += row[w.col.at(j)];
+    }
+  });
   for (int32_t &sum : sums) sum *= factor;
   return sums;
 }
@@ -162,20 +184,25 @@ Matrix as_int8(const aclTensor &given, std::vector<int8_t> &memory) {
   if (tensor.dtype == ACL_INT32) spread_words(tensor);
   Matrix m = matrix_stack(tensor).first;
   if (m.dtype != ACL_INT4) return m;
+  // Numbers that are neighbours in memory stay neighbours.
+  const bool turned = m.col.stride != 1 && m.row.stride == 1;
+  if (turned) m = m.transposed();
   memory.resize(static_cast<size_t>(m.rows * m.cols));
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, m.cols));
+  const int64_t run = m.col.stride != 1 ? 1 : m.col.block > 0 ? m.col.block : m.cols;
   parallel_for(m.rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = tensor.offset + m.row.at(i);
       int8_t *to = memory.data() + i * m.cols;
-      for (int64_t j = 0; j < m.cols; ++j) to[j] = number_of_4_bits(m.data, first + m.col.at(j));
+      for (int64_t j = 0; j < m.cols; j += run)
+        unpack_run(m.data, first + m.col.at(j), std::min(run, m.cols - j), to + j);
     }
   });
   m.data = memory.data();
   m.dtype = ACL_INT8;
   m.row = {m.cols, 0, 0};
   m.col = {1, 0, 0};
-  return m;
+  return turned ? m.transposed() : m;
 }
 
 void scaled_product(const ScaledProduct &p, float *out) {

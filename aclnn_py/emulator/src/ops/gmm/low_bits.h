@@ -34,8 +34,8 @@ Check &check_weight(Check &check, const char *parameter, const aclTensor &given,
 // What belongs to one group of a tensor that holds one entry for each.
 aclTensor entry_of(const aclTensor &stack, size_t group);
 
-// A matrix of INT4, or of INT32 with eight values each, as INT8 in row-major order; INT8 stays
-// where it is. `memory` keeps what had to be made.
+// A matrix of INT4, or of INT32 with eight values each, as INT8 without gaps, in row-major order
+// or, of a transposed view, by columns; INT8 stays where it is. `memory` keeps what had to be made.
 Matrix as_int8(const aclTensor &matrix, std::vector<int8_t> &memory);
 
 // out[i, j] = token[i] * (sum over pieces p of scale[p, j] * (x[i, piece p] @ w[piece p, j] +
