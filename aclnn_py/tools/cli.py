@@ -183,8 +183,8 @@ def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "trace",
         help="sum up a trace by operator",
-        description="Print how much host time of a trace each operator took, or how much device"
-        " time of a profile. aclnn_py.tools.trace(FILE) and ACLNN_PY_TRACE=FILE write traces;"
+        description="Print how much host time of a trace each operator took, or how much host and"
+        " device time of a profile. aclnn_py.tools.trace(FILE) and ACLNN_PY_TRACE=FILE write traces;"
         " aclnn_py.tools.profile, aclprofStart and CANN's msprof write profiles.",
     )
     parser.add_argument(
@@ -195,6 +195,9 @@ def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--shapes", action="store_true", help="of a profile: a row for each shape of the inputs"
+    )
+    parser.add_argument(
+        "--host", action="store_true", help="of a profile: also the calls of the host"
     )
     parser.add_argument(
         "--functions",
@@ -210,7 +213,9 @@ def _trace(options: argparse.Namespace) -> int:
     from aclnn_py.tools.traces import table
 
     if any(files.is_profile(path) for path in options.files):
-        return command.run(options.files, by_shape=options.shapes, as_json=options.json)
+        return command.run(
+            options.files, by_shape=options.shapes, host=options.host, as_json=options.json
+        )
     return table.run(options.files, functions=options.functions, as_json=options.json)
 
 

@@ -196,7 +196,7 @@ def test_the_command_reads_a_profile(
         ap.functional.relu(x)
     assert main(["trace", str(tmp_path), "--shapes"]) == 0
     out = capsys.readouterr().out
-    assert "aclnnRelu" in out and "4,8" in out and "device times" in out
+    assert "aclnnRelu" in out and "4,8" in out and "Device times" in out
     assert main(["trace", str(tmp_path), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert (row["name"], row["calls"]) == ("aclnnRelu", 1)

@@ -15,13 +15,21 @@ from typing import Any
 from aclnn_py._ffi import C, device_kind, ffi
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.status import check_acl
-from aclnn_py.tools.profiles.files import DeviceTask, ProfileError, read_tasks
-from aclnn_py.tools.profiles.table import OperatorTime, lines, sum_up
+from aclnn_py.tools.profiles.files import (
+    DeviceTask,
+    HostCalls,
+    Mark,
+    ProfileError,
+    read_calls,
+    read_marks,
+    read_tasks,
+)
+from aclnn_py.tools.profiles.table import OperatorTime, call_lines, lines, mark_lines, sum_up
 
 __all__ = ["profile"]
 
 _ACL_PROF_ACL_API, _ACL_PROF_TASK_TIME, _ACL_PROF_HCCL_TRACE = 0x1, 0x2, 0x20
-_ACL_PROF_TASK_MEMORY = 0x1000
+_ACL_PROF_MSPROFTX, _ACL_PROF_TASK_MEMORY = 0x80, 0x1000
 _ACL_AICORE_NONE = 255
 _EXPORT_TIMEOUT_S = 600
 
@@ -29,7 +37,7 @@ _EXPORT_TIMEOUT_S = 600
 class profile:
     """Note what a device runs inside a ``with`` block: operators, nodes of graphs, collectives.
 
-    Times are those of the device, from the beginning to the end of a kernel, not of the launch.
+    A device time is from the beginning to the end of a kernel; a host time is that of the C calls.
 
     Parameters
     ----------
@@ -42,6 +50,11 @@ class profile:
     ----------
     tasks : list of DeviceTask
         What the devices ran, by start; known after the block.
+    calls : list of HostCalls
+        The C functions that the host called, and how long it was in them.
+    marks : list of Mark
+        Marks and ranges that the program set (``mstxMarkA``, ``mstxRangeStartA``, ``aclprofMark``
+        and their kin). A range that ends after the block is left out.
 
     Raises
     ------
@@ -53,7 +66,7 @@ class profile:
 
     Notes
     -----
-    ``print`` shows a table. The block waits for the devices before it begins and before it ends. A
+    ``print`` shows the table of operators, and one of marks where there are any. The block waits for the devices before it begins and before it ends. A
     million tasks are kept on the emulator; the rest is counted in the JSON file. On an NPU the
     tasks are kernels, of which an operator may have several.
 
@@ -76,6 +89,8 @@ class profile:
         self._config: Any = None
         self._trace: bytes | None = None
         self.tasks: list[DeviceTask] = []
+        self.calls: list[HostCalls] = []
+        self.marks: list[Mark] = []
 
     def __enter__(self) -> profile:
         if self._config is not None:
@@ -94,7 +109,11 @@ class profile:
         check_acl(C.aclprofInit(path, len(path)), "aclprofInit")
         numbers = ffi.new("uint32_t[]", [device.index for device in self._devices])
         what = (
-            _ACL_PROF_ACL_API | _ACL_PROF_TASK_TIME | _ACL_PROF_HCCL_TRACE | _ACL_PROF_TASK_MEMORY
+            _ACL_PROF_ACL_API
+            | _ACL_PROF_TASK_TIME
+            | _ACL_PROF_HCCL_TRACE
+            | _ACL_PROF_MSPROFTX
+            | _ACL_PROF_TASK_MEMORY
         )
         config = C.aclprofCreateConfig(
             numbers, len(self._devices), _ACL_AICORE_NONE, ffi.NULL, what
@@ -141,29 +160,38 @@ class profile:
             if device_kind() == "npu":
                 _export(place)
             self.tasks += read_tasks(place)
+            self.calls += read_calls(place)
+            self.marks += read_marks(place)
             for trace in sorted(place.rglob("msprof_*.json")):
                 self._trace = trace.read_bytes()
         self.tasks.sort(key=lambda task: task.begun_us)
 
     def rows(self, *, by_shape: bool = False) -> list[OperatorTime]:
-        """Return device time by operator, the longest in total first.
+        """Return the times by operator, the longest device time first.
 
         Parameters
         ----------
         by_shape : bool, default False
             Keep calls with different shapes of inputs apart.
         """
-        return sum_up(self.tasks, by_shape=by_shape)
+        return sum_up(self.tasks, by_shape=by_shape, calls=self.calls)
 
     def table(self, *, by_shape: bool = False) -> str:
-        """Return the table that ``print`` shows, or one with a row for each shape."""
+        """Return the table of operators that ``print`` shows, or one with a row for each shape."""
         return "\n".join(lines(self.rows(by_shape=by_shape)))
 
+    def host_table(self) -> str:
+        """Return a table of the C functions that the host called, the longest in total first."""
+        return "\n".join(call_lines(self.calls))
+
     def __str__(self) -> str:
-        return self.table()
+        tables = [self.table()]
+        if self.marks:
+            tables.append("\n".join(mark_lines(self.marks)))
+        return "\n\n".join(tables)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the time line as a JSON file for Perfetto: a row for each stream.
+        """Write the time line as a JSON file for Perfetto: streams, threads, marks and memory.
 
         Raises
         ------

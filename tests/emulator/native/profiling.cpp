@@ -9,6 +9,7 @@
 
 #include "acl/acl_prof.h"
 #include "gate.h"
+#include "mstx/ms_tools_ext.h"
 #include "operands.h"
 
 namespace {
@@ -29,17 +30,28 @@ size_t count(const std::string &text, const std::string &word) {
   return found;
 }
 
+// The column Count of a function's row.
+size_t calls_of(const std::string &table, const std::string &function) {
+  const std::string head = "host,acl," + function + ",";
+  const size_t at = table.find(head);
+  if (at == std::string::npos) return 0;
+  const size_t comma = table.find(',', at + head.size());
+  return std::stoul(table.substr(comma + 1));
+}
+
 aclprofConfig *config_of(uint64_t what) {
   uint32_t device = 0;
   return aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, what);
 }
 
 void run_one() {
+  const mstxRangeId range = mstxRangeStartA("run", nullptr);
   Vector a({1, 1, 1, 1}), b({2, 2, 2, 2}), out({0, 0, 0, 0});
   uint64_t size = 0;
   aclOpExecutor *executor = add(a.tensor, b.tensor, out.tensor, &size);
   EXPECT_OK(aclnnAdd(nullptr, size, executor, nullptr));
   EXPECT_OK(aclrtSynchronizeStream(nullptr));
+  mstxRangeEnd(range);
 }
 
 void profile(const std::string &root, uint64_t what) {
@@ -70,12 +82,27 @@ int main(int count_of_words, char **words) {
   EXPECT(count(table, "\"4;4\",FLOAT;FLOAT,ND;ND,\"4\",FLOAT,ND") == 2);
   EXPECT(count(text_of(full, "msprof_"), "\"aclnnAdd\"") == 2);
 
+  const std::string calls = text_of(full, "api_statistic_");
+  EXPECT(count(calls, "host,acl,aclnnAdd,") == 1);
+  EXPECT(count(calls, "host,acl,aclnnAddGetWorkspaceSize,") == 1);
+  EXPECT(calls_of(calls, "aclnnAdd") == 2);
+  EXPECT(calls_of(calls, "aclnnAddGetWorkspaceSize") == 2);
+  EXPECT(calls_of(calls, "aclrtSynchronizeStream") == 2);
+  EXPECT(count(text_of(full, "op_statistic_"), "0,Add,AI_CORE,2,") == 1);
+  EXPECT(text_of(full, "msprof_tx_").empty());  // nobody asked for marks
+
   profile(times, ACL_PROF_TASK_TIME_L0);  // times without shapes
   EXPECT(count(text_of(times, "op_summary_"), ",aclnnAdd,Add,AI_CORE,") == 2);
   EXPECT(count(text_of(times, "op_summary_"), "FLOAT") == 0);
 
   profile(nothing, ACL_PROF_ACL_API);
   EXPECT(count(text_of(nothing, "op_summary_"), "aclnnAdd") == 0);
+  EXPECT(calls_of(text_of(nothing, "api_statistic_"), "aclnnAdd") == 2);
+
+  const std::string marked = root / "marked";
+  profile(marked, ACL_PROF_MSPROFTX);
+  EXPECT(count(text_of(marked, "msprof_tx_"), "\"run\",\"default\"") == 2);
+  EXPECT(text_of(marked, "api_statistic_").empty());
 
   // A file in the place of the directory.
   const std::string file = root / "file";

@@ -448,13 +448,18 @@ void overflow_forms() {
   EXPECT_OK(aclrtFree(block));
 }
 
-// No profiler is attached: nothing has a number or a handle.
+// Nobody profiles: no range has a number.
 void markers() {
   mstxMarkA("mark", nullptr);
   EXPECT(mstxRangeStartA("range", nullptr) == 0);
   EXPECT(mstxRangeStartA(nullptr, nullptr) == 0);
   mstxRangeEnd(0);
-  EXPECT(mstxDomainCreateA("domain") == nullptr);
+  const mstxDomainHandle_t domain = mstxDomainCreateA("domain");
+  EXPECT(domain != nullptr);
+  mstxDomainMarkA(domain, "mark", nullptr);
+  EXPECT(mstxDomainRangeStartA(domain, "range", nullptr) == 0);
+  mstxDomainDestroy(domain);
+  EXPECT(mstxDomainCreateA(nullptr) == nullptr);
   mstxDomainMarkA(nullptr, "mark", nullptr);
   EXPECT(mstxDomainRangeStartA(nullptr, "range", nullptr) == 0);
   mstxDomainRangeEnd(nullptr, 0);

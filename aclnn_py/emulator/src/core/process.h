@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/host_calls.h"
 #include "core/status.h"
 
 // State of the whole process: fork, exit, settings from the environment.
@@ -42,10 +43,12 @@ bool check_mode();
 
 }  // namespace emu
 
-// Begins an entry point; inside a function that serves several of them, EMU_ENTER_AS names the
-// right one.
+// Begins an entry point, and notes it for profiles; inside a function that serves several of them,
+// EMU_ENTER_AS names the right one, and the entry points themselves say EMU_TIMED().
 #define EMU_ENTER_AS(routine)                                                          \
   do {                                                                                 \
     if (const ::emu::Status entered_ = ::emu::check_process(routine)) return entered_; \
   } while (0)
-#define EMU_ENTER() EMU_ENTER_AS(__func__)
+#define EMU_ENTER() \
+  EMU_TIMED();      \
+  EMU_ENTER_AS(__func__)

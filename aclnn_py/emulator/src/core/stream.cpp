@@ -373,6 +373,7 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
+  if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, t_last_task);
   // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the
   // lock is released, so that the worker does not block on it. If another thread is running tasks
   // now, it also takes care of the remaining ones.

@@ -38,8 +38,6 @@ uint64_t steady_ns() {
                                    .count());
 }
 
-uint64_t now_ns() { return steady_ns() + notes().epoch_ns.load(std::memory_order_relaxed); }
-
 bool looked_at(int device) {
   return device >= 0 && device < 64 &&
          (g_devices.load(std::memory_order_relaxed) >> device & 1) != 0;
@@ -61,6 +59,10 @@ void keep(std::vector<Entry> &all, Entry &&entry) noexcept {
 }
 
 }  // namespace
+
+uint64_t timeline_now_ns() {
+  return steady_ns() + notes().epoch_ns.load(std::memory_order_relaxed);
+}
 
 void start_timeline(uint32_t what, uint64_t devices) {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
@@ -93,32 +95,36 @@ void TimedRun::begin(const char *what, const Stream &stream, uint32_t task, uint
   entry.stream = stream.id;
   entry.task = task;
   entry.graph = graph;
-  entry.begin_ns = now_ns();
+  entry.begin_ns = timeline_now_ns();
 }
 
 void TimedRun::end() noexcept {
-  if (entry_->end_ns == 0) entry_->end_ns = now_ns();
+  if (entry_->end_ns == 0) entry_->end_ns = timeline_now_ns();
   t_run = outer_;
   keep(notes().timeline.tasks, std::move(*entry_));
 }
 
 TimedRun *TimedRun::with_operands() {
   if (t_run == nullptr || (timeline_notes() & kNoteOperands) == 0) return nullptr;
-  t_run->entry_->end_ns = now_ns();
+  t_run->entry_->end_ns = timeline_now_ns();
   return t_run;
 }
 
 TimedWait::TimedWait() : run_(t_run) {
-  if (run_ != nullptr) begin_ns_ = now_ns();
+  if (run_ != nullptr) begin_ns_ = timeline_now_ns();
 }
 
 TimedWait::~TimedWait() {
-  if (run_ != nullptr) run_->entry_->waited_ns += now_ns() - begin_ns_;
+  if (run_ != nullptr) run_->entry_->waited_ns += timeline_now_ns() - begin_ns_;
 }
 
 void note_memory_use(int device, uint64_t used) noexcept {
   if ((timeline_notes() & kNoteMemory) == 0 || !looked_at(device)) return;
-  keep(notes().timeline.memory, TimedMemory{now_ns(), device, used});
+  keep(notes().timeline.memory, TimedMemory{timeline_now_ns(), device, used});
 }
+
+void keep_call(TimedCall call) noexcept { keep(notes().timeline.calls, std::move(call)); }
+
+void keep_mark(TimedMark mark) noexcept { keep(notes().timeline.marks, std::move(mark)); }
 
 }  // namespace emu

@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "core/host_calls.h"
+
 namespace emu {
 
 struct Stream;
-
-// What is noted; the bits of `start_timeline`.
-constexpr uint32_t kNoteTasks = 1, kNoteOperands = 2, kNoteMemory = 4;
 
 struct TimedTask {
   const char *what = "";
@@ -34,9 +33,22 @@ struct TimedMemory {
   uint64_t used;  // bytes of the device in use from then on
 };
 
+// A mark or a range that the program has set (mstx..., aclprofMark... and their kin).
+struct TimedMark {
+  enum class Kind : uint8_t { mark, mark_on_stream, push_pop, start_end };
+  Kind kind = Kind::mark;
+  std::string message, domain;
+  int64_t thread = 0;
+  uint64_t begin_ns = 0, end_ns = 0;  // on the host; equal for a mark
+  int32_t device = -1, stream = -1;   // where the stream saw it, for one that was set on a stream
+  uint64_t device_begin_ns = 0, device_end_ns = 0;
+};
+
 struct Timeline {
   std::vector<TimedTask> tasks;
   std::vector<TimedMemory> memory;
+  std::vector<TimedCall> calls;
+  std::vector<TimedMark> marks;
   uint64_t dropped = 0;  // beyond what is kept
 };
 
@@ -46,9 +58,6 @@ void stop_timeline();
 // Shows what was noted; nothing is noted meanwhile.
 void look_at_timeline(const std::function<void(const Timeline &)> &look);
 void forget_timeline();
-
-extern std::atomic<uint32_t> g_timeline_notes;
-inline uint32_t timeline_notes() { return g_timeline_notes.load(std::memory_order_relaxed); }
 
 // Notes the task that a thread runs, from construction to destruction.
 class TimedRun {
@@ -90,5 +99,8 @@ class TimedWait {
 };
 
 void note_memory_use(int device, uint64_t used) noexcept;
+void keep_call(TimedCall call) noexcept;
+void keep_mark(TimedMark mark) noexcept;
+uint64_t timeline_now_ns();  // since 1970
 
 }  // namespace emu

@@ -404,6 +404,7 @@ using namespace emu::hccl;
 EMU_EXPORT HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count,
                                     HcclDataType dataType, HcclReduceOp op, HcclComm comm,
                                     aclrtStream stream) try {
+  EMU_TIMED();
   return result(all_reduce(sendBuf, recvBuf, count, dataType, op, comm, stream));
 }
 EMU_CATCH
@@ -411,6 +412,7 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count,
                                  HcclDataType dataType, HcclReduceOp op, uint32_t root,
                                  HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(reduce(sendBuf, recvBuf, count, dataType, op, root, comm, stream));
 }
 EMU_CATCH
@@ -418,6 +420,7 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclReduceScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
                                         HcclDataType dataType, HcclReduceOp op, HcclComm comm,
                                         aclrtStream stream) try {
+  EMU_TIMED();
   return result(reduce_scatter(sendBuf, recvBuf, recvCount, dataType, op, comm, stream));
 }
 EMU_CATCH
@@ -426,6 +429,7 @@ EMU_EXPORT HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts,
                                          const void *sendDispls, void *recvBuf, uint64_t recvCount,
                                          HcclDataType dataType, HcclReduceOp op, HcclComm comm,
                                          aclrtStream stream) try {
+  EMU_TIMED();
   return result(reduce_scatter_v(sendBuf, sendCounts, sendDispls, recvBuf, recvCount, dataType, op,
                                  comm, stream));
 }
@@ -433,6 +437,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount,
                                     HcclDataType dataType, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(all_gather(sendBuf, recvBuf, sendCount, dataType, comm, stream));
 }
 EMU_CATCH
@@ -440,6 +445,7 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf,
                                      const void *recvCounts, const void *recvDispls,
                                      HcclDataType dataType, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(
       all_gather_v(sendBuf, sendCount, recvBuf, recvCounts, recvDispls, dataType, comm, stream));
 }
@@ -447,6 +453,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclBroadcast(void *buf, uint64_t count, HcclDataType dataType, uint32_t root,
                                     HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(broadcast(buf, count, dataType, root, comm, stream));
 }
 EMU_CATCH
@@ -454,11 +461,13 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
                                   HcclDataType dataType, uint32_t root, HcclComm comm,
                                   aclrtStream stream) try {
+  EMU_TIMED();
   return result(scatter(sendBuf, recvBuf, recvCount, dataType, root, comm, stream));
 }
 EMU_CATCH
 
 EMU_EXPORT HcclResult HcclBarrier(HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(barrier(comm, stream));
 }
 EMU_CATCH
@@ -466,6 +475,7 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType sendType,
                                    const void *recvBuf, uint64_t recvCount, HcclDataType recvType,
                                    HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(
       all_to_all_even(sendBuf, sendCount, sendType, recvBuf, recvCount, recvType, comm, stream));
 }
@@ -475,6 +485,7 @@ EMU_EXPORT HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts,
                                     const void *sdispls, HcclDataType sendType, const void *recvBuf,
                                     const void *recvCounts, const void *rdispls,
                                     HcclDataType recvType, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(all_to_all_v(sendBuf, sendCounts, sdispls, sendType, recvBuf, recvCounts, rdispls,
                              recvType, comm, stream));
 }
@@ -483,12 +494,14 @@ EMU_CATCH
 EMU_EXPORT HcclResult HcclAlltoAllVC(const void *sendBuf, const void *sendCountMatrix,
                                      HcclDataType sendType, const void *recvBuf,
                                      HcclDataType recvType, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(all_to_all_vc(sendBuf, sendCountMatrix, sendType, recvBuf, recvType, comm, stream));
 }
 EMU_CATCH
 
 EMU_EXPORT HcclResult HcclSend(void *sendBuf, uint64_t count, HcclDataType dataType,
                                uint32_t destRank, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(send_or_recv("HcclSend", "sendBuf", "destRank", true, sendBuf, count, dataType,
                              destRank, comm, stream));
 }
@@ -496,6 +509,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclDataType dataType,
                                uint32_t srcRank, HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(send_or_recv("HcclRecv", "recvBuf", "srcRank", false, recvBuf, count, dataType,
                              srcRank, comm, stream));
 }
@@ -503,6 +517,7 @@ EMU_CATCH
 
 EMU_EXPORT HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
                                         HcclComm comm, aclrtStream stream) try {
+  EMU_TIMED();
   return result(batch(sendRecvInfo, itemNum, comm, stream));
 }
 EMU_CATCH

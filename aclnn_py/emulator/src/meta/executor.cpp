@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/host_calls.h"
 #include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/process.h"
@@ -198,6 +199,7 @@ Slots<aclOpExecutor> &executors() {
 int PlanContext::device() const { return stream_.device; }
 
 PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
+  begin_phase_one(op);  // of an operator that makes no Check
   auto made = executors().guard(executors().create());
   if (made != nullptr) {
     made->plan = std::make_shared<PlanState>();
@@ -308,6 +310,8 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
     if (entry.present) elements += std::min(entry.tensor.numel(), kBriefElements + 1);
   }
   plan.run_by = waits_ || elements > kBriefElements ? RunBy::anyone : RunBy::anyone_in_haste;
+  if (timeline_notes() & kNoteCalls)
+    executor_->prepared_ns.store(end_phase_one(op_), std::memory_order_relaxed);
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);
   return 0;
@@ -315,12 +319,15 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
 
 Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                 aclrtStream stream) {
+  const HostCall call(op);
   if (const Status s = check_process(op)) return s;
   if (executor == nullptr) return fail(kNullPointer, "%s: the executor is null.", op);
   if (!executors().live(executor)) return consumed(op, executor);
   const bool repeatable = executor->repeatable.load();
   if (!repeatable && !executors().retire(executor)) return consumed(op, executor);
 
+  if (timeline_notes() & kNoteCalls)
+    add_preparation(executor->prepared_ns.exchange(0, std::memory_order_relaxed));
   std::shared_ptr<PlanState> plan = executor->plan;
   std::vector<PlanTensor> bound;
   if (repeatable) {

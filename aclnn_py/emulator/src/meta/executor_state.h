@@ -33,6 +33,7 @@ struct PlanState {
 struct aclOpExecutor {
   std::shared_ptr<emu::PlanState> plan;
   std::atomic<bool> repeatable{false};
+  std::atomic<uint64_t> prepared_ns{0};  // what phase one took, until a run takes it over
 };
 
 namespace emu {

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/chip.h"
+#include "core/host_calls.h"
 
 namespace emu {
 namespace {
@@ -36,6 +37,7 @@ const char *OperatorFacts::name(int position) const {
 }
 
 OperatorFacts find_facts(const char *op) {
+  begin_phase_one(op);  // each asks for its facts before it checks anything
   const auto before = [](const ParameterFacts &row, const char *name) {
     return std::strcmp(row.op, name) < 0;
   };

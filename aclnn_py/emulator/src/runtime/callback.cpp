@@ -182,33 +182,40 @@ Status launch(const char *routine, aclrtCallback fn, void *data, aclrtCallbackBl
 }  // namespace emu
 
 EMU_EXPORT aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) try {
+  EMU_TIMED();
   return emu::subscribe(__func__, threadId, stream);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) try {
+  EMU_TIMED();
   return emu::unsubscribe(__func__, threadId, stream);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtProcessReport(int32_t timeout) try {
+  EMU_TIMED();
   return emu::process(__func__, timeout);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtLaunchCallback(aclrtCallback fn, void *userData,
                                         aclrtCallbackBlockType blockType, aclrtStream stream) try {
+  EMU_TIMED();
   return emu::launch(__func__, fn, userData, blockType, stream);
 }
 EMU_CATCH
 
 // The same service under its names for functions captured into graphs.
 EMU_EXPORT aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
+  EMU_TIMED();
   return emu::subscribe(__func__, hostFuncThreadId, exeStream);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) try {
+  EMU_TIMED();
   return emu::unsubscribe(__func__, hostFuncThreadId, exeStream);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtProcessHostFunc(int32_t timeout) try {
+  EMU_TIMED();
   return emu::process(__func__, timeout);
 }
 EMU_CATCH

@@ -35,6 +35,7 @@ const char *kind_name(emu::GraphNode::Kind kind) {
 }  // namespace
 
 EMU_EXPORT aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   return emu::begin_capture(*found, mode, __func__);
@@ -43,6 +44,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status,
                                            aclmdlRI *modelRI) try {
+  EMU_TIMED();
   // Some programs ask before every operator: no lock unless the stream is being captured.
   if (status == nullptr && modelRI == nullptr) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRICaptureGetInfo: both outputs are null.");
@@ -56,6 +58,7 @@ EMU_EXPORT aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureSt
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI) try {
+  EMU_TIMED();
   if (modelRI == nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRICaptureEnd: modelRI is null.");
   emu::Stream *found = nullptr;
@@ -78,6 +81,7 @@ EMU_EXPORT aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   emu::GraphHandle *handle = nullptr;
@@ -215,6 +219,7 @@ EMU_EXPORT aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, u
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   return emu::begin_group(*found, __func__);
@@ -222,6 +227,7 @@ EMU_EXPORT aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle) try {
+  EMU_TIMED();
   if (handle == nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRICaptureTaskGrpEnd: handle is null.");
   emu::Stream *found = nullptr;
@@ -231,6 +237,7 @@ EMU_EXPORT aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   return emu::begin_update(*found, handle, __func__);
@@ -238,6 +245,7 @@ EMU_EXPORT aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTask
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   return emu::end_update(*found, __func__);
@@ -248,6 +256,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,
                                                   aclmdlRICaptureMode mode) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (const Status s = find_stream(__func__, stream, &found)) return s;
   emu::GraphHandle *handle = nullptr;
@@ -279,6 +288,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream,
                                         uint32_t flags) try {
+  EMU_TIMED();
   if (flags != 0) return fail(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRIAddCondTask: flags must be 0.");
   if (params.modelRIArray == nullptr || params.size == 0) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIAddCondTask: modelRIArray is null or size is 0.");

@@ -193,12 +193,14 @@ using emu::Status;
 
 EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                                 aclrtMemcpyKind kind) try {
+  EMU_TIMED();
   return emu::copy_sync(__func__, dst, destMax, src, count, kind);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                                      aclrtMemcpyKind kind, aclrtStream stream) try {
+  EMU_TIMED();
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
 }
 EMU_CATCH
@@ -208,11 +210,13 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src,
                                                   size_t count, aclrtMemcpyKind kind,
                                                   aclrtStream stream) try {
+  EMU_TIMED();
   return emu::copy_async(__func__, dst, destMax, src, count, kind, stream);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) try {
+  EMU_TIMED();
   return emu::fill_sync(__func__, devPtr, maxCount, value, count);
 }
 EMU_CATCH

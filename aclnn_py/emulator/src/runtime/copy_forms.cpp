@@ -172,6 +172,7 @@ Status check_words(const char *routine, void *ptr, size_t room, size_t count) {
 
 EMU_EXPORT aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
                                   size_t width, size_t height, aclrtMemcpyKind kind) try {
+  EMU_TIMED();
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   const PitchedCopy rows{
       static_cast<char *>(dst), static_cast<const char *>(src), dpitch, spitch, width, height};
@@ -288,6 +289,7 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
                                      size_t numBatches, aclrtMemcpyBatchAttr *attrs,
                                      size_t *attrsIndexes, size_t numAttrs, size_t *failIndex) try {
+  EMU_TIMED();
   return batch_sync(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes,
                     numAttrs, failIndex);
 }
@@ -296,6 +298,7 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
                                        size_t numBatches, aclrtMemcpyBatchAttr *attrs,
                                        size_t *attrsIndexes, size_t numAttrs) try {
+  EMU_TIMED();
   return batch_sync(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes,
                     numAttrs, nullptr);
 }
@@ -305,6 +308,7 @@ EMU_EXPORT aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **
                                           size_t numBatches, aclrtMemcpyBatchAttr *attrs,
                                           size_t *attrsIndexes, size_t numAttrs, size_t *failIndex,
                                           aclrtStream stream) try {
+  EMU_TIMED();
   return batch_async(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes,
                      numAttrs, failIndex, stream);
 }
@@ -314,12 +318,14 @@ EMU_EXPORT aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void 
                                             size_t *sizes, size_t numBatches,
                                             aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
                                             size_t numAttrs, aclrtStream stream) try {
+  EMU_TIMED();
   return batch_async(__func__, dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes,
                      numAttrs, nullptr, stream);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) try {
+  EMU_TIMED();
   if (const Status s = emu::begin_synchronous(__func__)) return s;
   if (N == 0) return 0;
   if (const Status s = check_words(__func__, ptr, memSize, N)) return s;

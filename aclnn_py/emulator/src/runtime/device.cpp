@@ -79,11 +79,13 @@ EMU_EXPORT aclError aclrtSetDevice(int32_t deviceId) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetDevice(int32_t deviceId) try {
+  EMU_TIMED();
   return reset(__func__, deviceId, false);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetDeviceForce(int32_t deviceId) try {
+  EMU_TIMED();
   return reset(__func__, deviceId, true);
 }
 EMU_CATCH
@@ -113,10 +115,14 @@ EMU_EXPORT aclError aclrtSetTsDevice(aclrtTsId tsId) try {
 }
 EMU_CATCH
 
-EMU_EXPORT aclError aclrtSynchronizeDevice(void) try { return synchronize(__func__, -1); }
+EMU_EXPORT aclError aclrtSynchronizeDevice(void) try {
+  EMU_TIMED();
+  return synchronize(__func__, -1);
+}
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) try {
+  EMU_TIMED();
   if (timeout < -1)
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeDeviceWithTimeout: timeout is %d.",
                 timeout);

@@ -97,16 +97,19 @@ Status wait(const char *routine, aclrtStream stream, aclrtEvent event, int64_t t
 }  // namespace
 
 EMU_EXPORT aclError aclrtCreateEvent(aclrtEvent *event) try {
+  EMU_TIMED();
   return create(__func__, event, ACL_EVENT_TIME_LINE | ACL_EVENT_SYNC, false);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag) try {
+  EMU_TIMED();
   return create(__func__, event, flag, false);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) try {
+  EMU_TIMED();
   return create(__func__, event, flag, true);
 }
 EMU_CATCH
@@ -124,6 +127,7 @@ EMU_EXPORT aclError aclrtDestroyEvent(aclrtEvent event) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) try {
+  EMU_TIMED();
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (const Status status = both(__func__, event, stream, &e, &s)) return status;
@@ -133,6 +137,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream,
                                              uint32_t flag) try {
+  EMU_TIMED();
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (flag > ACL_EVENT_RECORD_EXTERNAL)
@@ -143,6 +148,7 @@ EMU_EXPORT aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream strea
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) try {
+  EMU_TIMED();
   Event *e = nullptr;
   emu::Stream *s = nullptr;
   if (const Status status = both(__func__, event, stream, &e, &s)) return status;
@@ -152,12 +158,14 @@ EMU_EXPORT aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) try {
+  EMU_TIMED();
   return wait(__func__, stream, event, 0, false);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                     int32_t timeout) try {
+  EMU_TIMED();
   if (timeout < 0)
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtStreamWaitEventWithTimeout: timeout is %d s.",
                 timeout);
@@ -167,6 +175,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
                                                  uint32_t timeout, uint32_t flag) try {
+  EMU_TIMED();
   if (flag > ACL_EVENT_WAIT_EXTERNAL) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtStreamWaitEventWithFlag: flag is %u.", flag);
   }

@@ -121,6 +121,7 @@ EMU_EXPORT aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag) try {
+  EMU_TIMED();
   std::lock_guard<std::mutex> lock(registry().mutex);
   emu::GraphHandle *handle = nullptr;
   Building *building = nullptr;
@@ -151,6 +152,7 @@ EMU_CATCH
 
 // The recording ends here; the instance can be executed from aclmdlRIBuildEnd on.
 EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) try {
+  EMU_TIMED();
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
   if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;
@@ -167,6 +169,7 @@ EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) try {
+  EMU_TIMED();
   if (reserve != nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIBuildEnd: reserve must be null.");
   std::lock_guard<std::mutex> lock(registry().mutex);
@@ -187,6 +190,7 @@ EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) try {
+  EMU_TIMED();
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
   if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;

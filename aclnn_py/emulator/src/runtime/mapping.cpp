@@ -215,6 +215,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment,
                                            void *expectPtr, uint64_t flags) try {
+  EMU_TIMED();
   if (flags > 1)
     return fail(ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtReserveMemAddress: flags must be 0 or 1 (huge pages).");

@@ -61,6 +61,7 @@ Status allocate_host(const char *routine, void **address, size_t size) {
 }  // namespace
 
 EMU_EXPORT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
+  EMU_TIMED();
   (void)policy;  // page sizes do not change what a program can see here
   return allocate(__func__, devPtr, size);
 }
@@ -68,12 +69,14 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocAlign32(void **devPtr, size_t size,
                                        aclrtMemMallocPolicy policy) try {
+  EMU_TIMED();
   (void)policy;
   return allocate(__func__, devPtr, size);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy) try {
+  EMU_TIMED();
   (void)policy;
   return allocate(__func__, devPtr, size);
 }
@@ -81,13 +84,17 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
                                        aclrtMallocConfig *cfg) try {
+  EMU_TIMED();
   (void)policy;
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate(__func__, devPtr, size);
 }
 EMU_CATCH
 
-EMU_EXPORT aclError aclrtFree(void *devPtr) try { return release(__func__, devPtr); }
+EMU_EXPORT aclError aclrtFree(void *devPtr) try {
+  EMU_TIMED();
+  return release(__func__, devPtr);
+}
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtFreeWithDevSync(void *devPtr) try {
@@ -118,11 +125,13 @@ EMU_EXPORT aclError aclrtMemInvalidate(void *devPtr, size_t size) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocHost(void **hostPtr, size_t size) try {
+  EMU_TIMED();
   return allocate_host(__func__, hostPtr, size);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg) try {
+  EMU_TIMED();
   if (const Status s = check_config(__func__, cfg)) return s;
   return allocate_host(__func__, ptr, size);
 }

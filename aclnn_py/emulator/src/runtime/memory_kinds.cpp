@@ -46,6 +46,7 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size,
                                                 aclrtMemMallocPolicy policy,
                                                 aclrtMallocConfig *cfg) try {
+  EMU_TIMED();
   return aclrtMallocWithCfg(devPtr, size, policy, cfg);
 }
 EMU_CATCH

@@ -235,6 +235,7 @@ EMU_CATCH
 
 // Blocks in use stay until they are freed.
 EMU_EXPORT aclError aclrtMemPoolDestroy(const aclrtMemPool memPool) try {
+  EMU_TIMED();
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (!emu::handles().retire(memPool)) return emu::find_pool(__func__, memPool, &pool);
@@ -293,6 +294,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool,
                                             aclrtStream stream) try {
+  EMU_TIMED();
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   if (ptr == nullptr || size == 0) {
@@ -342,6 +344,7 @@ EMU_EXPORT aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep) try {
+  EMU_TIMED();
   std::shared_ptr<Pool> pool;
   if (const Status s = emu::find_pool(__func__, memPool, &pool)) return s;
   std::lock_guard<std::mutex> lock(table().mutex);

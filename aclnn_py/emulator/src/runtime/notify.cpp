@@ -173,6 +173,7 @@ EMU_EXPORT aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag) try {
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyNotify(aclrtNotify notify) try {
+  EMU_TIMED();
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   if (!emu::notifies().retire(found)) return emu::find_notify(__func__, notify, &found);
@@ -192,6 +193,7 @@ EMU_EXPORT aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId) try
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) try {
+  EMU_TIMED();
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   return emu::enqueue(stream, "aclrtRecordNotify", [state = found->state]() -> Status {
@@ -204,6 +206,7 @@ EMU_CATCH
 // The timeout is in seconds; 0 waits without end.
 EMU_EXPORT aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                             uint32_t timeout) try {
+  EMU_TIMED();
   Notify *found = nullptr;
   if (const Status s = emu::find_notify(__func__, notify, &found)) return s;
   return emu::enqueue(

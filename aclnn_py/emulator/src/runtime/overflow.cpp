@@ -102,6 +102,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize,
                                            aclrtStream stream) try {
+  EMU_TIMED();
   return get_status(__func__, outputAddr, outputSize, stream);
 }
 EMU_CATCH
@@ -113,6 +114,7 @@ EMU_EXPORT aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outpu
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtResetOverflowStatus(aclrtStream stream) try {
+  EMU_TIMED();
   return reset_status(__func__, stream);
 }
 EMU_CATCH

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiling calls: they keep CANN's order of states, answer for misuse, and write what streams ran
-// between start and stop. Stamps, ranges and steps are checked and not written.
+// between start and stop. Steps are checked and not written.
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "acl/acl_prof.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/marks.h"
 #include "core/process.h"
 #include "core/slots.h"
 #include "core/stream.h"
@@ -56,7 +58,21 @@ Slots<Stamp> &stamps() {
   return *all;
 }
 
-std::atomic<uint32_t> g_next_range{1};
+// Numbers of ranges in aclprof's 32 bits, and what they are for the profile (0: not kept).
+struct Ranges {
+  std::mutex mutex;
+  uint32_t last = 0;
+  std::map<uint32_t, uint64_t> kept;
+};
+Ranges &ranges() {
+  static auto *const instance = new Ranges;
+  return *instance;
+}
+
+// What this thread has pushed, the last at the end.
+thread_local std::vector<uint64_t> t_pushed;
+
+constexpr char kDomain[] = "default";
 
 Status check_stamp(const char *routine, void *raw, Stamp **stamp) {
   EMU_ENTER_AS(routine);
@@ -75,6 +91,11 @@ uint32_t notes_of(uint64_t what) {
   if (what & (ACL_PROF_TASK_TIME | ACL_PROF_TASK_TIME_L2 | ACL_PROF_TASK_TIME_L3))
     notes |= kNoteOperands;
   if (what & ACL_PROF_TASK_MEMORY) notes |= kNoteMemory;
+  // CANN counts calls of the host for each of these.
+  if (what & (ACL_PROF_ACL_API | ACL_PROF_RUNTIME_API | ACL_PROF_API_STATS) ||
+      (notes & kNoteTasks) != 0)
+    notes |= kNoteCalls;
+  if (what & ACL_PROF_MSPROFTX) notes |= kNoteMarks;
   return notes;
 }
 
@@ -96,6 +117,7 @@ Status change_running(const char *routine, const aclprofConfig *config, bool sta
   if (start) {
     uint64_t devices = 0;
     for (const uint32_t device : config->devices) devices |= uint64_t{1} << device;
+    forget_ranges();
     start_timeline(notes_of(config->what), devices);
   } else {
     stop_timeline();
@@ -234,7 +256,9 @@ EMU_EXPORT aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream st
   if (msg == nullptr || msgLen == 0)
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofMarkEx: the message is null or empty.");
   emu::Stream *found = nullptr;
-  return emu::resolve(stream, __func__, &found);
+  if (const Status s = emu::resolve(stream, __func__, &found)) return s;
+  return emu::set_mark(emu::TimedMark::Kind::mark_on_stream, std::string(msg, strnlen(msg, msgLen)),
+                       emu::kDomain, found);
 }
 EMU_CATCH
 
@@ -262,25 +286,27 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclprofMark(void *stamp) try {
   emu::Stamp *found = nullptr;
-  return emu::check_stamp(__func__, stamp, &found);
+  if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
+  return emu::set_mark(emu::TimedMark::Kind::mark, found->message, emu::kDomain, nullptr);
 }
 EMU_CATCH
-
-static thread_local uint32_t t_depth = 0;
 
 EMU_EXPORT aclError aclprofPush(void *stamp) try {
   emu::Stamp *found = nullptr;
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
-  ++t_depth;
-  return 0;
+  emu::t_pushed.push_back(0);
+  return emu::begin_range(emu::TimedMark::Kind::push_pop, found->message, emu::kDomain, nullptr,
+                          &emu::t_pushed.back());
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclprofPop(void) try {
-  if (t_depth == 0)
+  EMU_ENTER();
+  if (emu::t_pushed.empty())
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofPop: nothing was pushed on this thread.");
-  --t_depth;
-  return 0;
+  const uint64_t range = emu::t_pushed.back();
+  emu::t_pushed.pop_back();
+  return emu::end_range(range);
 }
 EMU_CATCH
 
@@ -289,13 +315,32 @@ EMU_EXPORT aclError aclprofRangeStart(void *stamp, uint32_t *rangeId) try {
   if (const Status s = emu::check_stamp(__func__, stamp, &found)) return s;
   if (rangeId == nullptr)
     return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStart: rangeId is null.");
-  *rangeId = emu::g_next_range.fetch_add(1);
+  uint64_t kept = 0;
+  if (const Status s = emu::begin_range(emu::TimedMark::Kind::start_end, found->message,
+                                        emu::kDomain, nullptr, &kept))
+    return s;
+  std::lock_guard<std::mutex> lock(emu::ranges().mutex);
+  const uint32_t number = ++emu::ranges().last;
+  if (kept != 0) emu::ranges().kept[number] = kept;
+  *rangeId = number;
   return 0;
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclprofRangeStop(uint32_t rangeId) try {
-  if (rangeId != 0 && rangeId < emu::g_next_range.load()) return 0;
-  return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStop: no range has the number %u.", rangeId);
+  EMU_ENTER();
+  uint64_t kept = 0;
+  {
+    std::lock_guard<std::mutex> lock(emu::ranges().mutex);
+    if (rangeId == 0 || rangeId > emu::ranges().last) {
+      return fail(ACL_ERROR_INVALID_PARAM, "aclprofRangeStop: no range has the number %u.",
+                  rangeId);
+    }
+    const auto at = emu::ranges().kept.find(rangeId);
+    if (at == emu::ranges().kept.end()) return 0;
+    kept = at->second;
+    emu::ranges().kept.erase(at);
+  }
+  return emu::end_range(kept);
 }
 EMU_CATCH

@@ -61,6 +61,7 @@ using emu::Status;
 
 EMU_EXPORT aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag,
                                     aclrtStream stream) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (flag != 0) return fail(ACL_ERROR_INVALID_PARAM, "aclrtValueWrite: flag must be 0.");
   if (const Status s = emu::check_value(__func__, devAddr, stream, &found)) return s;
@@ -77,6 +78,7 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag,
                                    aclrtStream stream) try {
+  EMU_TIMED();
   emu::Stream *found = nullptr;
   if (flag > ACL_STREAM_WAIT_VALUE_NOR)
     return fail(ACL_ERROR_INVALID_PARAM, "aclrtValueWait: flag is %u.", flag);

@@ -72,12 +72,14 @@ Status synchronize(const char *routine, aclrtStream raw, int64_t timeout_ms) {
 }  // namespace
 
 EMU_EXPORT aclError aclrtCreateStream(aclrtStream *stream) try {
+  EMU_TIMED();
   return create(__func__, stream, 0, 0);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority,
                                                 uint32_t flag) try {
+  EMU_TIMED();
   return create(__func__, stream, priority, flag);
 }
 EMU_CATCH
@@ -137,26 +139,31 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtCreateStreamV2(aclrtStream *stream,
                                         const aclrtStreamConfigHandle *handle) try {
+  EMU_TIMED();
   if (handle == nullptr) return create(__func__, stream, 0, 0);
   return create(__func__, stream, handle->priority, static_cast<uint32_t>(handle->flag));
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyStream(aclrtStream stream) try {
+  EMU_TIMED();
   return destroy(__func__, stream, true);
 }
 EMU_CATCH
 EMU_EXPORT aclError aclrtDestroyStreamForce(aclrtStream stream) try {
+  EMU_TIMED();
   return destroy(__func__, stream, false);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtSynchronizeStream(aclrtStream stream) try {
+  EMU_TIMED();
   return synchronize(__func__, stream, -1);
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) try {
+  EMU_TIMED();
   if (timeout < -1)
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSynchronizeStreamWithTimeout: timeout is %d.",
                 timeout);
