@@ -184,8 +184,8 @@ def _add_trace(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "trace",
         help="sum up a trace by operator",
         description="Print how much host time of a trace each operator took, or how much host and"
-        " device time of a profile. aclnn_py.tools.trace(FILE) and ACLNN_PY_TRACE=FILE write traces;"
-        " aclnn_py.tools.profile, aclprofStart and CANN's msprof write profiles.",
+        " device time of a profile. aclnn_py.tools.trace(FILE) and ACLNN_PY_TRACE=FILE write"
+        " traces; aclnn_py.tools.profile, aclprofStart and CANN's msprof write profiles.",
     )
     parser.add_argument(
         "files",

@@ -267,7 +267,9 @@ def test_tables_add_up() -> None:
     head, row = mark_lines([*marks, Mark("step", "other", "marker", 1, 20.0, 0.0)])[:2]
     assert head.split()[-1] == "domain"
     assert row.split() == ["step", "2", "4.0", "3.0", "default"]
-    lines = call_lines([HostCalls("short", "acl", 1, 1.0, 1.0), HostCalls("long", "acl", 2, 6.0, 5.0)])
+    lines = call_lines(
+        [HostCalls("short", "acl", 1, 1.0, 1.0), HostCalls("long", "acl", 2, 6.0, 5.0)]
+    )
     assert [line.split()[0] for line in lines] == ["call", "long", "short"]
     assert lines[1].split()[1:] == ["2", "6.0", "3.00", "5.0"]
 

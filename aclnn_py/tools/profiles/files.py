@@ -54,7 +54,8 @@ class DeviceTask:
     waited_us : float
         Of a collective on the emulator: how long it waited for other ranks; the rest moved data.
     host_us : float
-        On the emulator: how long the host was in the C calls of both phases. 0 for a node of a graph.
+        On the emulator: how long the host was in the C calls of both phases. 0 for a node of a
+        graph.
     shapes, dtypes : str
         Of the inputs, as "4,8;8,2" and "FLOAT;FLOAT".
     """

@@ -66,9 +66,10 @@ class profile:
 
     Notes
     -----
-    ``print`` shows the table of operators, and one of marks where there are any. The block waits for the devices before it begins and before it ends. A
-    million tasks are kept on the emulator; the rest is counted in the JSON file. On an NPU the
-    tasks are kernels, of which an operator may have several.
+    ``print`` shows the table of operators, and one of marks where there are any. The block waits
+    for the devices before it begins and before it ends. A million tasks are kept on the emulator;
+    the rest is counted in the JSON file. On an NPU the tasks are kernels, of which an operator may
+    have several.
 
     Source
     ------

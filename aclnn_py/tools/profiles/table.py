@@ -129,5 +129,7 @@ def mark_lines(marks: Iterable[Mark]) -> list[str]:
     width = max(width, len("mark or range"))
     found = [f"{'mark or range':{width}}  {'count':>7}  {'host us':>12}  {'device us':>12}  domain"]
     for (message, domain), (count, host, device) in sums.items():
-        found.append(f"{message:{width}}  {count:7}  {host:12.1f}  {device:12.1f}  {domain}".rstrip())
+        found.append(
+            f"{message:{width}}  {count:7}  {host:12.1f}  {device:12.1f}  {domain}".rstrip()
+        )
     return found
