@@ -48,11 +48,11 @@ class check(Mode):
     the larger ones, and what was freed is known by its handle alone.
     """
 
-    def _is_on(self) -> bool:
+    def _current(self) -> bool:
         return _active is not None
 
-    def _turn(self, enabled: bool) -> None:
-        _set(enabled)
+    def _change(self, value: bool) -> None:
+        _set(value)
 
 
 def start_from_environment() -> None:

@@ -102,9 +102,8 @@ class Tensor(ArrayMethods):
                 desc = _new(_TENSOR)
                 at = _describe(desc, self._layout.cdata, block.address, self._offset, block.use)
                 self._desc = desc
-                if (
-                    _slot(self, "_at") is None
-                ):  # that of a new tensor lies with its memory, and stays
+                # The address of a new tensor lies with its memory, and stays.
+                if _slot(self, "_at") is None:
                     self._at = at
                 return at if name == "_at" else desc
 

@@ -103,6 +103,41 @@ def test_the_choice_is_of_one_thread_and_ends_with_its_block(device) -> None:
     assert ap.unsupported_dtypes.current() == "refuse"
 
 
+def test_a_block_brings_back_what_held_when_it_was_entered(device) -> None:
+    current = ap.unsupported_dtypes.current
+    host = ap.unsupported_dtypes("host")
+    assert current() == "host"  # from the call on
+    ap.unsupported_dtypes("float32")
+    with host:
+        assert current() == "host"
+        ap.unsupported_dtypes("refuse")
+        with host:
+            assert current() == "host"
+        assert current() == "refuse"
+    assert current() == "float32"
+    seen: list[str] = []
+
+    def other() -> None:
+        with host:
+            seen.append(current())
+            with host:
+                seen.append(current())
+            seen.append(current())
+        seen.append(current())
+
+    with host:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert current() == "host"
+    assert current() == "float32"
+    assert seen == ["host", "host", "host", "refuse"]
+    ap.unsupported_dtypes("refuse")
+    with pytest.raises(KeyError), ap.unsupported_dtypes("host"):
+        raise KeyError
+    assert current() == "refuse"
+
+
 def test_functions_and_operators_follow_the_choice(device) -> None:
     x = ap.from_numpy(NAMES["x"])
     out = ap.full((4, 3), 7.0, "float64").T

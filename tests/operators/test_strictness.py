@@ -117,6 +117,30 @@ def test_plans_and_nested_blocks(device: ap.Device) -> None:
         ap.ops.mm(x, x, x, 0)
 
 
+def test_one_object_for_several_blocks(device: ap.Device) -> None:
+    x = ap.empty((2, 3), np.float32)
+
+    def is_on() -> bool:
+        with pytest.raises(ValueError, match=r"multiplied|refused") as caught:
+            ap.ops.mm(x, x, x, 0)
+        return "strict() refused" in str(caught.value)
+
+    mode = ap.strict()
+    ap.strict(False)
+    with mode:
+        assert is_on()
+        with mode:
+            assert is_on()
+        assert is_on()
+    assert not is_on()
+    with mode:
+        ap.strict(False)
+        with mode:
+            assert is_on()
+        assert not is_on()
+    assert not is_on()
+
+
 @pytest.mark.parametrize(("value", "refused"), [("1", True), ("0", False), ("", False)])
 def test_strict_follows_the_environment(value: str, refused: bool) -> None:
     run_script(

@@ -1,39 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways of working that are on for the whole process, or inside a ``with`` block."""
+"""Settings that hold from a call on, or inside a ``with`` block."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from threading import get_ident
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from aclnn_py.operators.launch.observers import Observer, add_observer, observers, remove_observer
 
-__all__ = ["Mode", "ObserverMode"]
+__all__ = ["Mode", "ObserverMode", "Setting"]
 
-_Self = TypeVar("_Self", bound="Mode")
+_Value = TypeVar("_Value")
+_Self = TypeVar("_Self", bound="Setting[Any]")
 
 
-class Mode(ABC):
-    """Turned on or off where it is made; the end of a ``with`` block brings back what was before.
+class Setting(ABC, Generic[_Value]):
+    """A value that holds from the call on; a ``with`` block sets it again and ends with a return.
 
-    Parameters
-    ----------
-    enabled : bool, default True
-        Whether the mode is on from now on.
+    The end of a block brings back what held before the block. Of a block that follows the call
+    with no other value in between, as in ``with strict():``, that is what held before the call.
+    Blocks of one object may lie in each other and run in several threads.
     """
 
-    def __init__(self, enabled: bool = True) -> None:
-        self._before = self._is_on()
-        self._turn(enabled)
+    def __init__(self, value: _Value) -> None:
+        self._value = value
+        # The thread and what held before the call, until the first block.
+        self._called: tuple[int, _Value] | None = (get_ident(), self._current())
+        self._before: dict[int, list[_Value]] = {}  # by thread, of the blocks it is in
+        self._change(value)
 
     @abstractmethod
-    def _is_on(self) -> bool: ...
+    def _current(self) -> _Value: ...
 
     @abstractmethod
-    def _turn(self, enabled: bool) -> None: ...
+    def _change(self, value: _Value) -> None: ...
 
     def __enter__(self: _Self) -> _Self:
+        before, caller = self._current(), get_ident()
+        if self._called is not None and self._called[0] == caller and before == self._value:
+            before = self._called[1]
+        self._called = None
+        self._before.setdefault(caller, []).append(before)
+        self._change(self._value)
         return self
 
     def __exit__(
@@ -42,7 +52,24 @@ class Mode(ABC):
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._turn(self._before)
+        caller = get_ident()
+        blocks = self._before[caller]
+        self._change(blocks.pop())
+        if not blocks:
+            del self._before[caller]
+
+
+class Mode(Setting[bool]):
+    """Turned on or off for the whole process.
+
+    Parameters
+    ----------
+    enabled : bool, default True
+        Whether the mode is on from now on.
+    """
+
+    def __init__(self, enabled: bool = True) -> None:
+        super().__init__(bool(enabled))
 
 
 class ObserverMode(Mode):
@@ -50,10 +77,10 @@ class ObserverMode(Mode):
 
     _observer: Observer
 
-    def _is_on(self) -> bool:
+    def _current(self) -> bool:
         return self._observer in observers()
 
-    def _turn(self, enabled: bool) -> None:
+    def _change(self, value: bool) -> None:
         remove_observer(self._observer)
-        if enabled:
+        if value:
             add_observer(self._observer)

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
+from aclnn_py.operators.launch.mode import Setting
 from aclnn_py.runtime.current import thread
 
 __all__ = ["unsupported_dtypes"]
@@ -12,11 +11,12 @@ __all__ = ["unsupported_dtypes"]
 _CHOICES = ("refuse", "float32", "host")
 
 
-class unsupported_dtypes:
+class unsupported_dtypes(Setting[str]):
     """Choose what this thread does where an operator takes no float64 or no complex numbers.
 
-    The choice holds for this thread from the call on, or inside a ``with`` block. Only operators
-    that refuse their arguments are computed in another way; all others run as they are. Results
+    The choice holds for the calling thread from the call on, or inside a ``with`` block, whose end
+    brings back what held before it. Only operators that refuse their arguments are computed in
+    another way; all others run as they are. Results
     keep the dtype that NumPy would give them, so a float64 that was computed in float32 has 24
     significant bits, and a number beyond 3.4e38 became infinite on the way.
 
@@ -42,21 +42,15 @@ class unsupported_dtypes:
     def __init__(self, choice: str) -> None:
         if choice not in _CHOICES:
             raise ValueError(f"choice: expected one of {', '.join(_CHOICES)}, got {choice!r}")
-        self._before = thread.unsupported
-        thread.unsupported = choice
+        super().__init__(choice)
 
     @staticmethod
     def current() -> str:
         """Return the choice of this thread."""
         return thread.unsupported
 
-    def __enter__(self) -> unsupported_dtypes:
-        return self
+    def _current(self) -> str:
+        return thread.unsupported
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        thread.unsupported = self._before
+    def _change(self, value: str) -> None:
+        thread.unsupported = value

@@ -202,7 +202,8 @@ void block_gelu_form(const float *from, int64_t count, const float *scalars, flo
 constexpr int kLanes = 16;
 typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(4), may_alias));
 
-inline Lanes lanes_at(const float *x) { return *reinterpret_cast<const Lanes *>(x); }
+// A reference: a vector as a result goes by an ABI that depends on the instructions.
+inline const Lanes &lanes_at(const float *x) { return *reinterpret_cast<const Lanes *>(x); }
 
 constexpr int64_t kPiece = 256;
 

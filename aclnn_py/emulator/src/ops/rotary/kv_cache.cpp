@@ -333,7 +333,7 @@ EMU_OPERATOR(KvRmsNormRopeCache,
   return emu::plan_kv(
       {"aclnnKvRmsNormRopeCache", kv, gamma, cos, sin, index, kCacheRef, ckvCacheRef,
        kRopeScaleOptional, cKvScaleOptional, kRopeOffsetOptional, cKvOffsetOptional, nullptr,
-       epsilon, cacheModeOptional, isOutputKv, kRopeOut, cKvOut},
+       epsilon, cacheModeOptional, isOutputKv, kRopeOut, cKvOut, false},
       workspaceSize, executor);
 }
 EMU_CATCH
