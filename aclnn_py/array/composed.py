@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
+from aclnn_py.array import wide
 from aclnn_py.array.arithmetic import apply, choose
 from aclnn_py.array.promotion import (
     cast,
@@ -298,7 +299,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
 def logaddexp2(a: Any, b: Any) -> Tensor:
     """Logarithm to base 2 of the sum of two powers of 2."""
     a, b = _floats("logaddexp2", a, b)
-    return _widened(ops.log_add_exp2, a, b)
+    return _widened(wide.logaddexp2, a, b)
 
 
 def modf(x: Any) -> tuple[Tensor, Tensor]:

@@ -31,7 +31,7 @@ HOMES: dict[str, str] = {
         "searching": (
             "argmax argmin argpartition argsort argwhere choose compress count_nonzero digitize "
             "extract flatnonzero lexsort nanargmax nanargmin nonzero partition piecewise "
-            "searchsorted select sort sort_complex take take_along_axis where"
+            "searchsorted select sort sort_complex take take_along_axis trim_zeros where"
         ),
         "windows": "lib.stride_tricks.sliding_window_view",
         "storing": "copyto fill_diagonal place put put_along_axis putmask",
@@ -40,32 +40,35 @@ HOMES: dict[str, str] = {
             "unravel_index"
         ),
         "statistics": (
-            "all amax amin any average bincount corrcoef cov cumprod cumsum cumulative_prod "
-            "cumulative_sum histogram histogram2d histogram_bin_edges histogramdd max mean median "
-            "min percentile prod ptp quantile std sum var"
+            "all amax amin any average corrcoef cov cumprod cumsum cumulative_prod cumulative_sum "
+            "max mean min prod ptp std sum var"
         ),
+        "quantiles": "median percentile quantile",
+        "histograms": "bincount histogram histogram2d histogram_bin_edges histogramdd",
         "without_nan": (
             "nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod "
             "nanquantile nanstd nansum nanvar nan_to_num"
         ),
         "mathematics": (
             "allclose angle apply_along_axis apply_over_axes around array_equal array_equiv clip "
-            "convolve correlate diff ediff1d fix gradient imag interp iscomplex iscomplexobj "
-            "isclose isneginf isposinf isreal isrealobj packbits real real_if_close round sinc "
-            "trapezoid unpackbits unwrap"
+            "convolve correlate fix imag iscomplex iscomplexobj isclose isneginf isposinf isreal "
+            "isrealobj packbits real real_if_close round sinc unpackbits"
         ),
+        "calculus": "diff ediff1d gradient interp trapezoid unwrap",
         "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval",
         "sets": (
             "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts "
             "unique_inverse unique_values"
         ),
         "linear": (
-            "cross dot einsum inner kron outer tensordot vander vdot linalg.cond linalg.cross "
-            "linalg.det linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm "
-            "linalg.matrix_power linalg.matrix_rank linalg.multi_dot linalg.norm linalg.outer "
-            "linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals "
-            "linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.vecdot "
-            "linalg.vector_norm linalg.cholesky"
+            "cross dot einsum inner kron outer tensordot vander vdot linalg.cross linalg.matmul "
+            "linalg.outer linalg.tensordot linalg.vecdot"
+        ),
+        "decompositions": (
+            "linalg.cholesky linalg.cond linalg.det linalg.eigh linalg.eigvalsh linalg.inv "
+            "linalg.lstsq linalg.matrix_norm linalg.matrix_power linalg.matrix_rank "
+            "linalg.multi_dot linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.solve "
+            "linalg.svd linalg.svdvals linalg.tensorinv linalg.tensorsolve linalg.vector_norm"
         ),
         "fourier": (
             "fft.fft fft.fft2 fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn "
@@ -84,18 +87,17 @@ HOMES: dict[str, str] = {
     for name in names.split()
 }  # fmt: skip
 
-_EIGEN = "no operator finds eigenvalues"
+_EIGEN = "no operator finds eigenvalues of matrices that are not symmetric or Hermitian"
 _DATES = "tensors hold no dates"
 _HOST = "it would call Python for each element"
 
 # NumPy's functions that no operator, alone or with a few others, can evaluate.
 REFUSED: dict[str, str] = {
-    **dict.fromkeys(("linalg.eig", "linalg.eigh", "linalg.eigvals", "linalg.eigvalsh"), _EIGEN),
-    "roots": f"{_EIGEN}, which are the roots",
+    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), f"{_EIGEN}; linalg.eigh takes those"),
+    "roots": f"{_EIGEN}: those of such a matrix are the roots",
     "i0": "no operator evaluates Bessel functions",
     "einsum_path": "the order of products is planned on the host; give it the shapes",
     "isnat": _DATES,
-    "trim_zeros": "its result has a length that depends on the elements; use t[first:last]",
     **dict.fromkeys(
         ("busday_count", "busday_offset", "is_busday", "datetime_as_string"), _DATES
     ),

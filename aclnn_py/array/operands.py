@@ -27,6 +27,7 @@ from aclnn_py.tensor.tensor import Tensor
 __all__ = [
     "along",
     "as_bits",
+    "as_row",
     "cat",
     "common",
     "device_of",
@@ -93,6 +94,11 @@ def common(name: str, arrays: Sequence[Any]) -> list[Tensor]:
 def flat(tensor: Tensor, axis: Any) -> tuple[Tensor, Any]:
     """The tensor and the axis; without an axis its elements in one row."""
     return (tensor.reshape(-1), 0) if axis is None else (tensor, axis)
+
+
+def as_row(tensor: Tensor, axis: Any) -> Tensor:
+    """A tensor without dimensions as a row of one where the first or last one is named."""
+    return tensor.reshape(1) if not tensor.ndim and axis in (0, -1) else tensor
 
 
 def floating(tensor: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.operands import (
     along,
+    as_row,
     device_of,
     flat,
     indices_on,
@@ -50,6 +51,7 @@ def argsort(
 ) -> Tensor:
     """Every kind is stable."""
     _check_kind("argsort", kind, order, stable)
+    a = as_row(a, axis)
     return sorted_with_places(a, axis)[1]
 
 
@@ -129,6 +131,7 @@ def partition(
 def argpartition(
     a: Tensor, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> Tensor:
+    a = as_row(a, axis)
     _check_partition("argpartition", a, kth, axis, kind, order)
     return argsort(a, axis)
 
@@ -152,8 +155,8 @@ def argmin(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Ten
 
 
 def _arg_extreme(name: str, a: Tensor, axis: int | None, keepdims: bool) -> Tensor:
-    if axis is not None:
-        axes_of(axis, a.ndim)
+    if not a.ndim and axis in (0, -1):
+        axis = None
     return arg_extreme(name, a, axis, keepdims)
 
 
@@ -198,6 +201,23 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
 
 def flatnonzero(a: Tensor) -> Tensor:
     return nonzero(a.reshape(-1))[0]
+
+
+def trim_zeros(filt: Tensor, trim: str = "fb", axis: Any = None) -> Tensor:
+    """A view of the least box with all that is not zero. Waits for the device."""
+    sides = trim.lower()
+    if sides not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = axes_of(axis, filt.ndim)
+    key = [slice(None)] * filt.ndim
+    places = nonzero(filt) if axes else ()
+    for at in axes:
+        if not places[at].count:
+            key[at] = slice(0, 0)
+            continue
+        first, last = int(places[at].min()), int(places[at].max())
+        key[at] = slice(first if "f" in sides else None, last + 1 if "b" in sides else None)
+    return filt[tuple(key)]
 
 
 def argwhere(a: Tensor) -> Tensor:
@@ -292,7 +312,7 @@ def piecewise(x: Tensor, condlist: Any, funclist: Sequence[Any], *args: Any, **k
 
 
 def take(a: Tensor, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Tensor:
-    a, axis = flat(a, axis)
+    a, axis = flat(as_row(a, axis), axis)
     (at,) = axes_of(axis, a.ndim)
     length = a.shape[at]
     if mode != "raise":

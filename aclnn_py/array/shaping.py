@@ -13,8 +13,10 @@ from aclnn_py import functional
 from aclnn_py.array.operands import (
     along,
     as_bits,
+    as_row,
     cat,
     device_of,
+    flat,
     host_integers,
     placed,
     with_dtype,
@@ -267,8 +269,7 @@ def tile(A: Tensor, reps: Any) -> Tensor:
 
 
 def repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
-    if axis is None:
-        a, axis = a.reshape(-1), 0
+    a, axis = flat(as_row(a, axis), axis)
     (at,) = axes_of(axis, a.ndim)
     if isinstance(repeats, (int, np.integer)):
         times = operator.index(repeats)

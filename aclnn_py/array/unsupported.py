@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import ops
-from aclnn_py.array import arithmetic
+from aclnn_py.array import rows
 from aclnn_py.errors import InvalidArgumentError
 from aclnn_py.operators.launch.op import Op
 from aclnn_py.runtime.current import thread
@@ -140,7 +140,7 @@ def _rows() -> dict[str, Callable[..., Any]]:
     """Operators that have the name of a ufunc in the tables of arithmetic."""
     return {
         operator: getattr(np, name)
-        for table in (arithmetic.UNARY, arithmetic.BINARY)
+        for table in (rows.UNARY, rows.BINARY)
         for name, row in table.items()
         for operator in (row.tensors, row.number)
         if isinstance(operator, str)
@@ -150,6 +150,10 @@ def _rows() -> dict[str, Callable[..., Any]]:
 # Operator -> its results, from its arguments without outputs.
 ON_HOST: dict[str, Callable[..., Any]] = {
     **_rows(),
+    "abs": np.abs,
+    "tanh": np.tanh,
+    "expm1": np.expm1,
+    "log_add_exp": np.logaddexp,
     "add": lambda a, b, alpha: a + alpha * b,
     "adds": lambda a, b, alpha: a + alpha * b,
     "sub": lambda a, b, alpha: a - alpha * b,

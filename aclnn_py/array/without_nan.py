@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from aclnn_py import functional
-from aclnn_py.array import reduction, statistics
+from aclnn_py.array import quantiles, reduction, statistics
 from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.operands import real_floating
 from aclnn_py.array.promotion import cast, tensor_of
-from aclnn_py.array.reduction import Axis, axes_of, reduce
+from aclnn_py.array.reduction import Axis, reduce
 from aclnn_py.array.searching import sort
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -84,6 +83,8 @@ def nanvar(
     a: Tensor, axis: Axis = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Tensor:  # fmt: skip
+    if not a.ndim and axis in (0, -1) and a.dtype.kind not in "biu":
+        axis = None  # to NumPy's nanvar of floats an element is a row of one, to var it is not
     return statistics.var(
         a, axis, dtype, ddof=ddof, keepdims=keepdims, where=_masked(a, where), mean=mean,
         correction=correction,
@@ -106,46 +107,41 @@ def nanquantile(
     """NaN are sorted to the end; each row counts those before."""
     if method != "linear":
         raise TypeError(f"np.nanquantile: method={method!r} is not taken for tensors; use 'linear'")
-    wanted = np.asarray(q.numpy() if isinstance(q, Tensor) else q, np.float64)
-    if wanted.ndim > 1 or not ((wanted >= 0) & (wanted <= 1)).all():
+    if a.dtype.kind in "biu":
+        return quantiles.quantile(a, q, axis, keepdims=keepdims)
+    given = np.asarray(q.numpy() if isinstance(q, Tensor) else q)
+    if given.ndim > 1 or not ((given >= 0) & (given <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
-    values = real_floating("nanquantile", a)
-    if wanted.ndim and not isinstance(q, Tensor):
-        values = cast(values, dtype_of("float64"))  # probabilities in a list are float64
-    axes = axes_of(axis, a.ndim)
-    kept = [i for i in range(a.ndim) if i not in axes]
-    shape = tuple(a.shape[i] for i in kept)
-    rows = values.permute(*kept, *axes).reshape((*shape, prod(a.shape[i] for i in axes)))
-    if keepdims:
-        shape = tuple(1 if i in axes else a.shape[i] for i in range(a.ndim))
+    of_one = given.dtype.kind in "biu"
+    values = a if of_one else quantiles.between_type(a, q, given.dtype, method)
+    rows, shape = quantiles.rows_of(real_floating("nanquantile", values), axis, keepdims)
     kind = rows.layout.dtype
     if not rows.shape[-1]:
         nothing = tensor_of(float("nan"), kind, a.device)
-        return functional.contiguous(nothing.broadcast_to(wanted.shape + shape))
+        return functional.contiguous(nothing.broadcast_to(given.shape + shape))
     ordered = sort(rows)
-    present = reduce("sum", rows == rows, -1, keepdims=True)
+    present = cast(reduce("sum", rows == rows, -1, keepdims=True), dtype_of("float64"))
+    last = apply("maximum", present - 1, 0.0)
     found = []
-    for probability in wanted.reshape(-1).tolist():
-        place = cast(present - 1, dtype_of("float64")) * probability
-        place = apply("maximum", place, 0.0)
+    for probability in given.reshape(-1).tolist():
+        place = last * probability
         low = apply("floor", place)
-        lower, upper = (
-            functional.gather(ordered, ordered.ndim - 1, cast(index, dtype_of("int64")))
-            for index in (low, apply("ceil", place))
-        )
-        between = lower + (upper - lower) * cast(place - low, kind)
-        found.append(between.reshape(shape))
-    if not wanted.ndim:
-        return found[0]
-    return functional.stack(found, 0)
+        result = _at(ordered, low)
+        if not of_one:
+            above = _at(ordered, apply("minimum", low + 1, last))
+            result = quantiles.between(result, above, cast(place - low, kind))
+        found.append(result.reshape(shape))
+    return functional.stack(found, 0) if given.ndim else found[0]
+
+
+def _at(ordered: Tensor, places: Tensor) -> Tensor:
+    return functional.gather(ordered, ordered.ndim - 1, cast(places, dtype_of("int64")))
 
 
 def nanpercentile(
     a: Tensor, q: Any, axis: Axis = None, *, method: str = "linear", keepdims: bool = False
 ) -> Tensor:
-    wanted = np.asarray(q.numpy() if isinstance(q, Tensor) else q, np.float64) / 100
-    if not wanted.ndim:
-        return nanquantile(a, float(wanted), axis, method=method, keepdims=keepdims)
+    wanted = quantiles.parts_of_one(a, q)
     return nanquantile(a, wanted, axis, method=method, keepdims=keepdims)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from aclnn_py import functional
-from aclnn_py.array import joining, mathematics, searching, sets, shaping, statistics
+from aclnn_py.array import calculus, joining, searching, sets, shaping, statistics
 from aclnn_py.array.linear import linalg_vecdot as vecdot
 from aclnn_py.array.linear import tensordot as _tensordot
 from aclnn_py.array.operands import along
@@ -205,7 +205,7 @@ def diff(
     append: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours."""
-    return mathematics.diff(x, n, axis, prepend, append)
+    return calculus.diff(x, n, axis, prepend, append)
 
 
 # Searching and sorting.

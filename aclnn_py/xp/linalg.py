@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extension ``linalg`` of the array API standard; eigenvalues are not there."""
+"""The extension ``linalg`` of the array API standard."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from aclnn_py.array import linear
-from aclnn_py.array.linear import linalg_cholesky as cholesky
+from aclnn_py.array import decompositions, linear
+from aclnn_py.array.decompositions import linalg_cholesky as cholesky
+from aclnn_py.array.decompositions import linalg_matrix_norm as matrix_norm
+from aclnn_py.array.decompositions import linalg_svdvals as svdvals
+from aclnn_py.array.decompositions import linalg_vector_norm as vector_norm
 from aclnn_py.array.linear import linalg_cross as cross
-from aclnn_py.array.linear import linalg_matrix_norm as matrix_norm
-from aclnn_py.array.linear import linalg_svdvals as svdvals
 from aclnn_py.array.linear import linalg_vecdot as vecdot
-from aclnn_py.array.linear import linalg_vector_norm as vector_norm
 from aclnn_py.array.products import matmul
 from aclnn_py.array.shaping import linalg_diagonal as diagonal
 from aclnn_py.array.shaping import linalg_trace as trace
@@ -24,6 +24,8 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eigh",
+    "eigvalsh",
     "inv",
     "matmul",
     "matrix_norm",
@@ -46,22 +48,32 @@ __all__ = [
 
 def det(x: Tensor, /) -> Tensor:
     """Determinant."""
-    return linear.linalg_det(x)
+    return decompositions.linalg_det(x)
+
+
+def eigh(x: Tensor, /) -> decompositions.Eigh:
+    """Eigenvalues and eigenvectors of a symmetric or Hermitian matrix."""
+    return decompositions.linalg_eigh(x)
+
+
+def eigvalsh(x: Tensor, /) -> Tensor:
+    """Eigenvalues of a symmetric or Hermitian matrix."""
+    return decompositions.linalg_eigvalsh(x)
 
 
 def inv(x: Tensor, /) -> Tensor:
     """Inverse."""
-    return linear.linalg_inv(x)
+    return decompositions.linalg_inv(x)
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
     """Product of a matrix with itself."""
-    return linear.linalg_matrix_power(x, n)
+    return decompositions.linalg_matrix_power(x, n)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: Any = None) -> Tensor:
     """Number of singular values that are not small."""
-    result: Tensor = linear.linalg_matrix_rank(x, rtol=rtol)
+    result: Tensor = decompositions.linalg_matrix_rank(x, rtol=rtol)
     return result
 
 
@@ -72,26 +84,26 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 def pinv(x: Tensor, /, *, rtol: Any = None) -> Tensor:
     """Pseudo-inverse."""
-    return linear.linalg_pinv(x, rtol=rtol)
+    return decompositions.linalg_pinv(x, rtol=rtol)
 
 
-def qr(x: Tensor, /, *, mode: str = "reduced") -> linear.QR:
+def qr(x: Tensor, /, *, mode: str = "reduced") -> decompositions.QR:
     """Orthogonal and triangular factor."""
-    result: linear.QR = linear.linalg_qr(x, mode)
+    result: decompositions.QR = decompositions.linalg_qr(x, mode)
     return result
 
 
-def slogdet(x: Tensor, /) -> linear.SlogDet:
+def slogdet(x: Tensor, /) -> decompositions.SlogDet:
     """Sign and logarithm of the determinant."""
-    return linear.linalg_slogdet(x)
+    return decompositions.linalg_slogdet(x)
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     """Solution of linear equations."""
-    return linear.linalg_solve(x1, x2)
+    return decompositions.linalg_solve(x1, x2)
 
 
-def svd(x: Tensor, /, *, full_matrices: bool = True) -> linear.SVD:
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> decompositions.SVD:
     """Singular values and vectors."""
-    result: linear.SVD = linear.linalg_svd(x, full_matrices)
+    result: decompositions.SVD = decompositions.linalg_svd(x, full_matrices)
     return result

@@ -80,7 +80,6 @@ def test_arguments_stand_where_numpys_stand(name: str) -> None:
         ("i0", np.i0),
         ("linalg.eigvals", np.linalg.eigvals),
         ("roots", np.roots),
-        ("trim_zeros", np.trim_zeros),
         ("isnat", np.isnat),
         ("is_busday", np.is_busday),
     ],

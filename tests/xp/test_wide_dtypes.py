@@ -66,6 +66,8 @@ BOTH: dict[str, Call] = {
     "linalg.cross": lambda s, x: s.linalg.cross(x, x + 1),
     "linalg.det": lambda s, x: s.linalg.det(x),
     "linalg.diagonal": lambda s, x: s.linalg.diagonal(x),
+    "linalg.eigh": lambda s, x: s.linalg.eigh(_definite(s, x)).eigenvalues,
+    "linalg.eigvalsh": lambda s, x: s.linalg.eigvalsh(_definite(s, x)),
     "linalg.inv": lambda s, x: s.linalg.inv(x),
     "linalg.matrix_norm": lambda s, x: s.linalg.matrix_norm(x),
     "linalg.matrix_power": lambda s, x: s.linalg.matrix_power(x, 3),
@@ -95,10 +97,9 @@ REAL: dict[str, Call] = {
 }  # fmt: skip
 COMPLEX: dict[str, Call] = _one("imag")
 REFUSED = {
-    "float64": {"expm1", "tanh", "logaddexp", "linalg.cholesky"},
+    "float64": {"linalg.cholesky"},
     "complex128": {
-        "abs", "acos", "asin", "atan", "cumulative_prod", "expm1", "linalg.cholesky",
-        "linalg.matrix_norm", "linalg.vector_norm", "log1p", "std", "tanh", "var",
+        "acos", "asin", "atan", "cumulative_prod", "expm1", "linalg.cholesky", "log1p", "tanh",
     },
 }  # fmt: skip
 # CANN's operator takes no complex numbers at all.
