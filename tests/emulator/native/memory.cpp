@@ -7,6 +7,8 @@
 
 #include "expect.h"
 
+extern "C" void aclnn_py_emulator_python_reports(void);
+
 namespace {
 
 constexpr size_t kTotal = size_t{64} << 20;
@@ -211,6 +213,8 @@ void pinned_and_registered() {
 
 int main() {
   g_checked = std::getenv("ACLNN_PY_CHECK") != nullptr;
+  // Guards are damaged here by hand: the memory has to be open, as in a process with Python.
+  aclnn_py_emulator_python_reports();
   EXPECT_OK(aclrtSetDevice(0));
   wrong_use();
   out_of_memory();

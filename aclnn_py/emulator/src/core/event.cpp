@@ -15,6 +15,8 @@
 #include "core/graph.h"
 #include "core/process.h"
 #include "core/undo.h"
+#include "faults/findings.h"
+#include "faults/launches.h"
 
 namespace emu {
 namespace {
@@ -176,6 +178,7 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
       },
       RunBy::anyone_in_haste);
   if (s == 0) refused.keep();
+  if (s == 0 && faults::checking()) faults::note_recorded(state.get(), stream);
   return s;
 }
 
@@ -195,6 +198,12 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
     });
   }
   const uint64_t target = state->cell->recorded.load();
+  if (faults::checking()) {
+    if (target == 0)
+      faults::finding("event that was never recorded",
+                      "aclrtStreamWaitEvent: it waits for nothing");
+    faults::note_ordered(stream, state.get());
+  }
   // Never recorded, or reached already: nothing to wait for.
   if (target == 0 || state->cell->done.load() >= target) return 0;
   state->pending_waits.fetch_add(1);
@@ -222,8 +231,13 @@ Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine) 
     return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "%s: the event was not reached within %lld ms.",
                 routine, static_cast<long long>(timeout_ms));
   }
+  if (faults::checking() && target == 0)
+    faults::finding("event that was never recorded",
+                    std::string(routine) + ": it waits for nothing");
   Stream *stream = state->stream.load();
-  return stream != nullptr && streams().live(stream) ? report_fault(*stream, routine) : 0;
+  if (stream == nullptr || !streams().live(stream)) return 0;
+  faults::waited();
+  return report_fault(*stream, routine);
 }
 
 }  // namespace emu

@@ -25,6 +25,7 @@
 #include "core/statuses.h"
 #include "core/timeline.h"
 #include "core/undo.h"
+#include "faults/pages.h"
 
 namespace emu {
 namespace {
@@ -191,6 +192,7 @@ bool open_window(Window &window) {
   window.start = reinterpret_cast<uintptr_t>(at);
   window.size = size;
   window.file = file;
+  if (faults::checking()) faults::guard_window(at, size, file);
   return true;
 }
 
@@ -230,6 +232,9 @@ void recycle_oldest(Window &window) {
   window.resting.erase(window.resting.begin());
 }
 
+// Device memory as this file itself reads and writes it.
+void *own(uintptr_t at) { return faults::unguarded(reinterpret_cast<void *>(at)); }
+
 bool guards_intact(uintptr_t at, const Block &block) {
   if (block.lead == 0) return true;
   static const auto intact = [] {
@@ -237,16 +242,14 @@ bool guards_intact(uintptr_t at, const Block &block) {
     bytes.fill(kGuardByte);
     return bytes;
   }();
-  return std::memcmp(reinterpret_cast<const void *>(at - block.lead), intact.data(), block.lead) ==
-             0 &&
-         std::memcmp(reinterpret_cast<const void *>(at + block.size), intact.data(),
-                     block.extent - block.lead - block.size) == 0;
+  return std::memcmp(own(at - block.lead), intact.data(), block.lead) == 0 &&
+         std::memcmp(own(at + block.size), intact.data(), block.extent - block.lead - block.size) ==
+             0;
 }
 
 void paint_guards(uintptr_t at, const Block &block) {
-  std::memset(reinterpret_cast<void *>(at - block.lead), kGuardByte, block.lead);
-  std::memset(reinterpret_cast<void *>(at + block.size), kGuardByte,
-              block.extent - block.lead - block.size);
+  std::memset(own(at - block.lead), kGuardByte, block.lead);
+  std::memset(own(at + block.size), kGuardByte, block.extent - block.lead - block.size);
 }
 
 }  // namespace
@@ -303,8 +306,8 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   note_memory_use(device, window.used);
   const uintptr_t start = at + lead;
   if (checked) {
-    std::memset(reinterpret_cast<void *>(at), kGuardByte, extent);
-    std::memset(reinterpret_cast<void *>(start), kFreshByte, touched);
+    std::memset(own(at), kGuardByte, extent);
+    std::memset(own(start), kFreshByte, touched);
   }
   entry.key() = start;
   t.blocks.insert(std::move(entry));
@@ -332,7 +335,7 @@ Status device_free(void *address, const char *routine) {
   --window.blocks;
   note_memory_use(device, window.used);
   if (check_mode()) {
-    std::memset(reinterpret_cast<void *>(start), kFreedByte, block.extent);
+    std::memset(own(start), kFreedByte, block.extent);
     window.resting_bytes += block.extent;
     window.resting.push_back({start, block.extent, std::move(block.back)});
     while (window.resting_bytes > kQuarantine) recycle_oldest(window);
@@ -501,7 +504,9 @@ const void *first_unwritten(const void *p, size_t nbytes) {
     const size_t gap = std::min(end, next == written.end() ? end : next->first);
     // Another process or a collective may have written without recording it; then the pattern is
     // gone.
-    if (std::all_of(base + at, base + gap, [](unsigned char byte) { return byte == kFreshByte; }))
+    const unsigned char *bytes = faults::unguarded(base + at);
+    if (std::all_of(bytes, bytes + (gap - at),
+                    [](unsigned char byte) { return byte == kFreshByte; }))
       return base + at;
     if (next == written.end()) break;
     at = next->second;

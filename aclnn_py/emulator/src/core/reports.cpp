@@ -8,6 +8,10 @@
 #include <utility>
 
 #include "core/export.h"
+#include "core/stream.h"
+#include "faults/findings.h"
+#include "faults/launches.h"
+#include "faults/modes.h"
 
 namespace emu {
 namespace {
@@ -32,11 +36,18 @@ Reports &reports() {
 
 }  // namespace
 
-void add_report(int32_t stream, uint32_t task, std::string text) {
+void add_report(const Stream &stream, const char *op, std::string text) {
+  const auto task = static_cast<uint32_t>(stream.completed.load() + 1);
+  if (faults::checking()) {
+    faults::Site launched;
+    faults::launch_site(stream, op, task, &launched);
+    faults::finding("read of memory that nothing wrote", text, launched);
+    return;
+  }
   std::lock_guard<std::mutex> lock(reports().mutex);
   auto &waiting = reports().waiting;
   if (waiting.size() == kMaxReports) waiting.pop_front();
-  waiting.push_back({stream, task, std::move(text)});
+  waiting.push_back({stream.id, task, std::move(text)});
 }
 
 }  // namespace emu

@@ -9,6 +9,8 @@
 
 #include "core/per_thread.h"
 #include "core/process.h"
+#include "faults/findings.h"
+#include "faults/modes.h"
 
 namespace emu {
 namespace {
@@ -110,9 +112,12 @@ void add(const std::string &line) {
 }
 
 // Without memory for its text a failure is still a status: nothing is thrown.
-void add_formatted(const char *message_code, const char *format, va_list args) noexcept {
+void add_formatted(Status code, const char *message_code, const char *format,
+                   va_list args) noexcept {
   try {
-    add(std::string(message_code) + ": " + format_text(format, args));
+    const std::string text = format_text(format, args);
+    add(std::string(message_code) + ": " + text);
+    if (faults::checking()) faults::refused(code, text);
   } catch (const std::bad_alloc &) {
     t_lost = true;
   }
@@ -131,7 +136,7 @@ void add_message(const std::string &line) noexcept {
 Status fail(Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
-  add_formatted(message_code_of(code), format, args);
+  add_formatted(code, message_code_of(code), format, args);
   va_end(args);
   t_last_error = code;
   return code;
@@ -155,7 +160,7 @@ Status inform(Status code, const char *format, ...) noexcept {
 Status fail_as(const char *message_code, Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
-  add_formatted(message_code != nullptr ? message_code : message_code_of(code), format, args);
+  add_formatted(code, message_code != nullptr ? message_code : message_code_of(code), format, args);
   va_end(args);
   t_last_error = code;
   return code;

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "core/capture.h"
@@ -16,6 +18,9 @@
 #include "core/process.h"
 #include "core/timeline.h"
 #include "core/undo.h"
+#include "faults/findings.h"
+#include "faults/launches.h"
+#include "faults/pages.h"
 
 namespace emu {
 namespace {
@@ -61,6 +66,7 @@ void note_fault(Stream &stream, Status code, const char *what, uint32_t task) {
   fault.text = take_message();
   fault.what = what;
   fault.task = task;
+  if (faults::checking()) faults::faulted(stream, code, what, task, fault.text);
   if (const FaultListener listener = g_listener.load()) listener(stream, fault);
   const bool stop =
       stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
@@ -84,6 +90,14 @@ Status run_guarded(const Task &task, const char *what) {
   }
 }
 
+// Work that opens the device memory it uses (faults/pages.h); for any other all of it is open.
+bool opens_itself(const char *what) {
+  for (const char *head : {"aclnn", "aclrtMemcpyAsync", "aclrtMemsetAsync"}) {
+    if (std::strncmp(what, head, std::strlen(head)) == 0) return true;
+  }
+  return false;
+}
+
 bool may_run(const Stream &stream, RunBy who) {
   return stream.queued != 0 && stream.ring[stream.head].run_by >= who;
 }
@@ -102,6 +116,8 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
     if (!skip) {
       const auto number = static_cast<uint32_t>(stream.completed.load() + 1);
       const TimedRun timed(entry.what, stream, number, 0);
+      std::optional<faults::Access> pages;
+      if (faults::checking() && !opens_itself(entry.what)) pages.emplace();
       if (const Status code = run_guarded(entry.task, entry.what)) {
         note_fault(stream, code, entry.what, number);
       }
@@ -360,6 +376,7 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d is aborted.", what, stream.id);
   }
   if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", what);
+  if (faults::checking()) faults::note_task(what);
   std::unique_lock<std::mutex> lock(stream.mutex);
   if (!stream.started) {
     if (const Status s = start_worker(stream)) return s;
@@ -450,6 +467,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   if (stream.aborted.load()) {
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d was aborted.", routine, stream.id);
   }
+  faults::waited();
   if (const Status s = report_fault(stream, routine)) return s;
   if (stream.halted.load()) {
     return fail(ACL_ERROR_RT_STREAM_ABORT,

@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "core/process.h"
 #include "core/undo.h"
+#include "faults/objects.h"
 #include "hccl/arguments.h"
 #include "hccl/config.h"
 #include "hccl/group.h"
@@ -197,6 +198,8 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   }
   held.keep();
   std::copy(made.begin(), made.end(), comms);
+  // Threads of the library made them; the place is that of the program's call.
+  for (const HcclComm comm : made) faults::made("communicator", comm);
   return 0;
 }
 

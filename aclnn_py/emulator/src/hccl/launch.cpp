@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hccl/launch.h"
 
+#include <cstring>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -8,6 +9,7 @@
 #include "core/process.h"
 #include "core/statuses.h"
 #include "core/stream.h"
+#include "faults/launches.h"
 #include "hccl/arguments.h"
 #include "hccl/registry.h"
 
@@ -46,6 +48,16 @@ Status still_there(Communicator &communicator, const Call &call, const std::vect
                                 static_cast<unsigned long long>(span.bytes), span.data);
   }
   return 0;
+}
+
+std::vector<faults::Use> uses_of(const std::vector<Span> &spans) {
+  std::vector<faults::Use> uses;
+  for (const Span &span : spans) {
+    const auto low = reinterpret_cast<uintptr_t>(span.data);
+    const bool sent = std::strncmp(span.name, "send", 4) == 0;
+    if (span.bytes > 0) uses.push_back({low, low + span.bytes, !sent, span.name});
+  }
+  return uses;
 }
 
 }  // namespace
@@ -92,6 +104,8 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
   // the order of issue and the order on the stream must be the same
   std::lock_guard<std::mutex> hold(communicator->issue_mutex);
   const uint64_t ticket = stream->capture.load() ? 0 : communicator->issue();
+  const bool watched = faults::checking() && stream->capture.load() == nullptr;
+  if (watched) faults::before_launch(*stream, routine, uses_of(spans));
   Task task = [place = Place(communicator, ticket), call = std::move(call),
                spans = std::move(spans), body = std::move(body)]() mutable -> Status {
     return together(place.communicator(), call.text, [&]() -> Status {
@@ -102,6 +116,7 @@ Status launch(const char *routine, const std::shared_ptr<Communicator> &communic
     });
   };
   const Status status = enqueue_on(*stream, routine, std::move(task), RunBy::anyone);
+  if (watched) faults::after_launch(*stream, status == 0);
   return status == 0 ? 0 : HCCL_E_RUNTIME;
 }
 

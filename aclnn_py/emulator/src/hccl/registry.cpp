@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/slots.h"
+#include "faults/objects.h"
 #include "hccl/arguments.h"
 
 namespace emu::hccl {
@@ -67,6 +68,7 @@ HcclComm NameHold::publish(std::shared_ptr<Communicator> communicator) {
   if (!entry) return nullptr;
   entry_of(all, device_, name_)->second = entry;  // as long as the hold lives, the name is there
   held_ = false;
+  faults::made("communicator", entry);
   return entry;
 }
 
@@ -99,6 +101,7 @@ std::shared_ptr<Communicator> withdraw_communicator(HcclComm handle) {
   std::shared_ptr<Communicator> communicator = std::move(entry->communicator);
   const auto at = entry_of(all, communicator->device(), communicator->name());
   if (at != all.names.end()) all.names.erase(at);
+  faults::ended(handle);
   all.entries.destroy(entry);
   return communicator;
 }

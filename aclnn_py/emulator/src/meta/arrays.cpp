@@ -2,6 +2,8 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "faults/arguments.h"
+#include "faults/objects.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -21,6 +23,10 @@ Slots<aclBoolArray> &bool_arrays() {
 
 namespace {
 
+const char *kind_of(const aclIntArray *) { return "aclIntArray"; }
+const char *kind_of(const aclFloatArray *) { return "aclFloatArray"; }
+const char *kind_of(const aclBoolArray *) { return "aclBoolArray"; }
+
 template <class Array, class Value>
 Array *create(const char *routine, Slots<Array> &slots, const Value *values, uint64_t size) {
   if (check_process(routine)) return nullptr;
@@ -31,6 +37,10 @@ Array *create(const char *routine, Slots<Array> &slots, const Value *values, uin
   }
   // A null pointer makes an empty array, whatever the size says.
   if (values != nullptr) array->values.assign(values, values + size);
+  if constexpr (std::is_same_v<Value, int64_t>) {
+    if (faults::checking()) faults::look_at_numbers(routine, "value", values, size);
+  }
+  faults::made(kind_of(array.get()), array.get());
   return array.release();
 }
 
@@ -42,6 +52,7 @@ Status destroy(const char *routine, Slots<Array> &slots, const Array *array) {
     return fail(kInvalid, "%s: %p is not a live array (destroyed before, or never one).", routine,
                 static_cast<const void *>(array));
   }
+  faults::ended(array);
   slots.destroy(const_cast<Array *>(array));
   return 0;
 }

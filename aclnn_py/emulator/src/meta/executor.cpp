@@ -14,7 +14,14 @@
 #include "core/statuses.h"
 #include "core/stream.h"
 #include "core/timeline.h"
+#include "faults/arguments.h"
+#include "faults/findings.h"
+#include "faults/launches.h"
+#include "faults/objects.h"
+#include "faults/pages.h"
 #include "meta/executor_state.h"
+#include "meta/parameter_names.h"
+#include "meta/pieces.h"
 
 namespace emu {
 namespace {
@@ -41,47 +48,20 @@ Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, S
       continue;
     }
     if (owner < 0) {
-      return fail(kKernelFault,
-                  "%s: tensor %zu needs the %lld bytes at %p (%s), which are not device memory it "
-                  "may touch.",
-                  op, i, static_cast<long long>(high - low), static_cast<const void *>(start),
-                  describe_address(start).c_str());
+      return fail(
+          kKernelFault,
+          "%s: %s needs the %lld bytes at %p (%s), which are not device memory it may touch.", op,
+          parameter_text(op, tensors, i).c_str(), static_cast<long long>(high - low),
+          static_cast<const void *>(start), describe_address(start).c_str());
     }
-    return fail(kKernelFault,
-                "%s: tensor %zu at %p lives on device %d; the stream runs on device %d, and peer "
-                "access was not enabled.",
-                op, i, static_cast<const void *>(start), owner, stream.device);
+    return fail(
+        kKernelFault,
+        "%s: %s at %p lives on device %d; the stream runs on device %d, and peer access was "
+        "not enabled.",
+        op, parameter_text(op, tensors, i).c_str(), static_cast<const void *>(start), owner,
+        stream.device);
   }
   return 0;
-}
-
-// Calls f(start, nbytes) for the pieces of memory a tensor consists of, until it returns false.
-template <class F>
-void each_piece(const PlanTensor &entry, F f) {
-  const aclTensor &tensor = entry.tensor;
-  int64_t low = 0, high = 0;
-  if (!entry.present || tensor.data == nullptr || !tensor.reach(&low, &high)) return;
-  const char *base = static_cast<const char *>(tensor.data);
-  const int64_t bits = dtype_bits(tensor.dtype);
-  // From `inner` on the elements follow each other.
-  size_t inner = tensor.shape.size();
-  int64_t length = 1;
-  while (inner > 0 && (tensor.shape[inner - 1] == 1 || tensor.strides[inner - 1] == length)) {
-    length *= tensor.shape[--inner];
-  }
-  if (inner == 0 || bits % 8 != 0) {
-    f(base + low, static_cast<size_t>(high - low));
-    return;
-  }
-  int64_t index[Dims::kMax] = {};
-  for (;;) {
-    int64_t at = tensor.offset;
-    for (size_t i = 0; i < inner; ++i) at += index[i] * tensor.strides[i];
-    if (!f(base + at * bits / 8, static_cast<size_t>(length * bits / 8))) return;
-    size_t i = inner;
-    while (i > 0 && ++index[i - 1] == tensor.shape[i - 1]) index[--i] = 0;
-    if (i == 0) return;
-  }
 }
 
 void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors,
@@ -97,8 +77,8 @@ void report_unwritten(const char *op, const std::vector<PlanTensor> &tensors,
     each_piece(tensors[i], [&](const void *start, size_t nbytes) {
       const void *at = first_unwritten(start, nbytes);
       if (at == nullptr) return true;
-      add_report(stream.id, static_cast<uint32_t>(stream.completed.load() + 1),
-                 std::string(op) + ": tensor " + std::to_string(i) +
+      add_report(stream, op,
+                 std::string(op) + ": " + parameter_text(op, tensors, i) +
                      " is read where nothing was written, " + describe_address(at));
       return false;
     });
@@ -127,6 +107,27 @@ void note_operands(const std::vector<PlanTensor> &tensors) {
   }
 }
 
+// Under ACLNN_PY_CHECK=1: with the pages of its operands open. One that meets other ranks uses
+// their memory too.
+Status run_guarded(const PlanState &plan, PlanContext &context,
+                   const std::vector<PlanTensor> &tensors) {
+  if (plan.waits) {
+    const faults::Access all;
+    return plan.kernel(context);
+  }
+  std::vector<faults::Pages> pages;
+  for (const PlanTensor &entry : tensors) {
+    int64_t low = 0, high = 0;
+    if (!entry.present || !entry.tensor.reach(&low, &high)) continue;
+    pages.push_back({reinterpret_cast<uintptr_t>(entry.tensor.at(low)),
+                     reinterpret_cast<uintptr_t>(entry.tensor.at(high))});
+  }
+  const auto workspace = reinterpret_cast<uintptr_t>(context.workspace());
+  if (workspace != 0) pages.push_back({workspace, workspace + context.workspace_size()});
+  const faults::Access open(std::move(pages));
+  return plan.kernel(context);
+}
+
 Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace,
                   uint64_t size, Stream &stream) {
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
@@ -146,7 +147,7 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
     return status;
   }
   report_unwritten(plan.op, tensors, stream);
-  if (const Status s = plan.kernel(context)) return s;
+  if (const Status s = run_guarded(plan, context, tensors)) return s;
   note_operands(tensors);
   for (const PlanTensor &entry : tensors) {
     if (entry.output)
@@ -304,6 +305,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   plan.workspace = workspace_;
   plan.rule = rule_;
   plan.repeatable_allowed = repeatable_allowed_;
+  plan.waits = waits_;
   plan.phase_two_code = phase_two_code_;
   int64_t elements = 0;
   for (const PlanTensor &entry : plan.tensors) {
@@ -314,6 +316,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
     executor_->prepared_ns.store(end_phase_one(op_), std::memory_order_relaxed);
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);
+  faults::made("aclOpExecutor", *executor);
   return 0;
 }
 
@@ -333,6 +336,7 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   if (repeatable) {
     bound = plan->tensors;
   } else {
+    faults::ended(executor);
     executors().destroy(executor);
   }
   const auto finish = [&](Status s) {
@@ -364,10 +368,16 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
                ? plan->phase_two_code
                : fail(kRuntimeError, "%s: the stream was refused with %d.", op, s);
   }
-  if (const Status s = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace,
-                                  workspace_size, *target)) {
-    return fail(kRuntimeError, "%s: the stream took no work (%d).", op, s);
+  const bool watched = faults::checking() && target->capture.load() == nullptr;
+  if (watched) {
+    faults::look_at_launch(op, repeatable ? bound : plan->tensors, workspace, workspace_size,
+                           *target);
   }
+  const Status queued = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace,
+                                   workspace_size, *target);
+  if (watched) faults::after_launch(*target, queued == 0);
+  if (queued != 0) return fail(kRuntimeError, "%s: the stream took no work (%d).", op, queued);
+  if (faults::blocking() && target->capture.load() == nullptr) return synchronize(*target, -1, op);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "faults/objects.h"
 #include "meta/executor_state.h"
 
 namespace emu {
@@ -41,6 +42,7 @@ EMU_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) try {
   if (const emu::Status s = emu::check_executor(__func__, executor)) return s;
   // Queued runs share the plan: it goes with the last of them.
   if (!emu::executors().retire(executor)) return emu::check_executor(__func__, executor);
+  emu::faults::ended(executor);
   emu::executors().destroy(executor);
   return 0;
 }

@@ -22,7 +22,7 @@ struct PlanState {
   uint64_t moves = 0;     // of all tensors, at phase one
   int32_t arguments = 0;  // tensors and lists in the call, null ones too
   WorkspaceRule rule = WorkspaceRule::kComposite;
-  bool repeatable_allowed = true;
+  bool repeatable_allowed = true, waits = false;
   Status phase_two_code = 0;
   RunBy run_by = RunBy::anyone;
   std::optional<ExecutorKind> kind;  // once an address was exchanged

@@ -2,6 +2,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "faults/objects.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -29,6 +30,7 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members,
     return nullptr;
   }
   for (uint64_t i = 0; i < size; ++i) list->members.push_back(const_cast<Member *>(value[i]));
+  faults::made(std::is_same_v<List, aclTensorList> ? "aclTensorList" : "aclScalarList", list.get());
   return list.release();
 }
 
@@ -48,6 +50,7 @@ Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, 
     Member *member = mine->members[i];
     if (member == nullptr) continue;
     if (members.retire(member)) {
+      faults::ended(member);
       members.destroy(member);
     } else {
       status =
@@ -56,6 +59,7 @@ Status destroy(const char *routine, Slots<List> &lists, Slots<Member> &members, 
                routine, i);
     }
   }
+  faults::ended(mine);
   lists.destroy(mine);
   return status;
 }

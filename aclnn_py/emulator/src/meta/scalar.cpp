@@ -7,6 +7,7 @@
 #include "core/half.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "faults/objects.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -132,6 +133,7 @@ EMU_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) try {
   }
   scalar->dtype = dataType;
   std::memcpy(scalar->value, value, size);
+  emu::faults::made("aclScalar", scalar);
   return scalar;
 }
 EMU_CATCH
@@ -144,6 +146,7 @@ EMU_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) try {
                 "aclDestroyScalar: %p is not a live scalar (destroyed before, or never one).",
                 static_cast<const void *>(scalar));
   }
+  emu::faults::ended(scalar);
   emu::scalars().destroy(const_cast<aclScalar *>(scalar));
   return 0;
 }

@@ -7,6 +7,8 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/statuses.h"
+#include "faults/arguments.h"
+#include "faults/objects.h"
 #include "meta/fractal.h"
 
 bool aclTensor::contiguous() const {
@@ -166,6 +168,7 @@ bool describe(aclTensor &tensor, const char *routine, const int64_t *view, uint6
   tensor.offset = offset;
   tensor.data = data;
   tensor.countable = countable(tensor);
+  if (faults::checking()) faults::look_at_tensor(routine, tensor);
   return true;
 }
 
@@ -215,6 +218,7 @@ EMU_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDims
     return nullptr;
   }
   tensor->identity = emu::next_identity();
+  emu::faults::made("aclTensor", tensor);
   return tensor;
 }
 EMU_CATCH
@@ -246,6 +250,7 @@ EMU_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) try {
                 "aclDestroyTensor: %p is not a live tensor (destroyed before, or never one).",
                 static_cast<const void *>(tensor));
   }
+  emu::faults::ended(tensor);
   emu::tensors().destroy(const_cast<aclTensor *>(tensor));
   return 0;
 }

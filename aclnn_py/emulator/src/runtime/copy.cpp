@@ -12,6 +12,10 @@
 #include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "faults/arguments.h"
+#include "faults/findings.h"
+#include "faults/launches.h"
+#include "faults/pages.h"
 
 namespace emu {
 
@@ -62,13 +66,13 @@ Status still_there(const char *what, const void *p, size_t size, Place *place) {
 // What every copy and fill ends with; where `dst` lies was found out before.
 void move(void *dst, const void *src, size_t size, const Place &to) {
   if (to.on_device) use_large_pages(dst, size, to.device);
-  std::memmove(dst, src, size);
+  std::memmove(faults::unguarded(dst), faults::unguarded(src), size);
   if (check_mode()) note_written(dst, size);
 }
 
 void fill(void *dst, int value, size_t size, const Place &to) {
   if (to.on_device) use_large_pages(dst, size, to.device);
-  std::memset(dst, value, size);
+  std::memset(faults::unguarded(dst), value, size);
   if (check_mode()) note_written(dst, size);
 }
 
@@ -122,6 +126,11 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
   Place to, from;
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
+  if (faults::checking()) {
+    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, kind);
+    faults::host_touches(faults::Host::reads, routine, src, size);
+    faults::host_touches(faults::Host::writes, routine, dst, size);
+  }
   move(dst, src, size, to);
   return 0;
 }
@@ -136,11 +145,17 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
   }
   Place place;
   if (const Status s = place_of(routine, "devPtr", dst, size, &place)) return s;
+  if (faults::checking()) faults::host_touches(faults::Host::writes, routine, dst, size);
   fill(dst, value, size, place);
   return 0;
 }
 
 }  // namespace
+
+static std::vector<faults::Use> uses_of(const void *dst, const void *src, size_t size) {
+  const auto to = reinterpret_cast<uintptr_t>(dst), from = reinterpret_cast<uintptr_t>(src);
+  return {{to, to + size, true, "dst"}, {from, from + size, false, "src"}};
+}
 
 Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size,
                   aclrtMemcpyKind kind, aclrtStream raw) {
@@ -153,6 +168,8 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
   Place to, from;
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
+  if (faults::checking())
+    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, kind);
   const bool wrong_dst = wants_device(kind, true) && !to.on_device;
   if (wrong_dst || (wants_device(kind, false) && !from.on_device)) {
     return fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -176,10 +193,13 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
     if (const Status s = check_unsafe_call(routine, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC))
       return s;
   }
+  const bool watched = faults::checking() && stream->capture.load() == nullptr;
+  if (watched) faults::before_launch(*stream, routine, uses_of(dst, src, size));
   const Status s = enqueue_on(
       *stream, "aclrtMemcpyAsync",
       [dst, src, size]() -> Status { return move_bytes("aclrtMemcpyAsync", dst, src, size); },
       size <= kBriefBytes ? RunBy::anyone_in_haste : RunBy::anyone);
+  if (watched) faults::after_launch(*stream, s == 0);
   // Pageable memory cannot be reached by the device later: the call lasts until the copy has
   // happened.
   if (s != 0 || !pageable || stream->capture.load() != nullptr) return s;
@@ -238,11 +258,16 @@ EMU_EXPORT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t valu
     return fail(ACL_ERROR_RT_PARAM_INVALID,
                 "aclrtMemsetAsync: %p is host memory, a stream fills device memory.", devPtr);
   }
-  return emu::enqueue_on(
+  const bool watched = emu::faults::checking() && found->capture.load() == nullptr;
+  const auto low = reinterpret_cast<uintptr_t>(devPtr);
+  if (watched) emu::faults::before_launch(*found, __func__, {{low, low + count, true, "devPtr"}});
+  const Status s = emu::enqueue_on(
       *found, "aclrtMemsetAsync",
       [devPtr, value, count]() -> Status {
         return emu::fill_bytes("aclrtMemsetAsync", devPtr, value, count);
       },
       count <= emu::kBriefBytes ? emu::RunBy::anyone_in_haste : emu::RunBy::anyone);
+  if (watched) emu::faults::after_launch(*found, s == 0);
+  return s;
 }
 EMU_CATCH

@@ -10,6 +10,7 @@
 #include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "faults/pages.h"
 #include "runtime/copy.h"
 
 using emu::fail;
@@ -130,7 +131,7 @@ Status batch_sync(const char *routine, void **dsts, size_t *rooms, void **srcs, 
   if (s != 0) return s;
   for (size_t i = 0; i < count; ++i) {
     if (sizes[i] == 0) continue;
-    std::memmove(dsts[i], srcs[i], sizes[i]);
+    std::memmove(emu::faults::unguarded(dsts[i]), emu::faults::unguarded(srcs[i]), sizes[i]);
     if (emu::check_mode()) emu::note_written(dsts[i], sizes[i]);
   }
   return 0;

@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
+#include "faults/objects.h"
 #include "runtime/state_callbacks.h"
 
 using emu::fail;
@@ -52,7 +53,9 @@ Status reset(const char *routine, int id, bool force) {
   EMU_ENTER_AS(routine);
   emu::tell_device_state(id, ACL_RT_DEVICE_STATE_RESET_PRE);
   const Status s = emu::reset_device(id, force, routine);
-  if (s == 0) emu::tell_device_state(id, ACL_RT_DEVICE_STATE_RESET_POST);
+  if (s != 0) return s;
+  emu::faults::device_reset(id, force);
+  emu::tell_device_state(id, ACL_RT_DEVICE_STATE_RESET_POST);
   return s;
 }
 
@@ -73,7 +76,9 @@ EMU_EXPORT aclError aclrtSetDevice(int32_t deviceId) try {
   EMU_ENTER();
   emu::tell_device_state(deviceId, ACL_RT_DEVICE_STATE_SET_PRE);
   const Status s = emu::set_device(deviceId, __func__);
-  if (s == 0) emu::tell_device_state(deviceId, ACL_RT_DEVICE_STATE_SET_POST);
+  if (s != 0) return s;
+  emu::faults::device_set(deviceId);
+  emu::tell_device_state(deviceId, ACL_RT_DEVICE_STATE_SET_POST);
   return s;
 }
 EMU_CATCH
@@ -299,6 +304,7 @@ EMU_EXPORT aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) 
   if (made == nullptr)
     return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "aclrtCreateContext: too many contexts.");
   emu::set_current_context(made);
+  emu::faults::made("context", made);
   *context = made;
   return 0;
 }
@@ -306,7 +312,9 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyContext(aclrtContext context) try {
   EMU_ENTER();
-  return emu::destroy_context(context, __func__);
+  const Status s = emu::destroy_context(context, __func__);
+  if (s == 0) emu::faults::ended(context);
+  return s;
 }
 EMU_CATCH
 

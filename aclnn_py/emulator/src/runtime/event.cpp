@@ -6,6 +6,8 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/undo.h"
+#include "faults/launches.h"
+#include "faults/objects.h"
 #include "runtime/sharing.h"
 
 using emu::Event;
@@ -50,6 +52,7 @@ Status create(const char *routine, aclrtEvent *event, uint32_t flags, bool exten
   }
   counted.keep();
   *event = made.release();
+  emu::faults::made("event", *event);
   return 0;
 }
 
@@ -83,7 +86,9 @@ Status both(const char *routine, aclrtEvent event, aclrtStream stream, Event **e
 
 bool reached(const Event &event) {
   const emu::EventCell &cell = *event.state->cell;
-  return cell.done.load() >= cell.recorded.load();
+  if (cell.done.load() < cell.recorded.load()) return false;
+  emu::faults::waited();
+  return true;
 }
 
 Status wait(const char *routine, aclrtStream stream, aclrtEvent event, int64_t timeout_ms,
@@ -121,6 +126,7 @@ EMU_EXPORT aclError aclrtDestroyEvent(aclrtEvent event) try {
   if (!emu::events().retire(found)) return emu::find_event(event, __func__, &found);
   if (!found->extended && (found->flags & ACL_EVENT_SYNC) != 0)
     emu::device(found->device).live_events.fetch_sub(1);
+  emu::faults::ended(found);
   emu::events().destroy(found);
   return 0;
 }

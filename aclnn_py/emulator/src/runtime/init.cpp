@@ -12,6 +12,8 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/undo.h"
+#include "faults/findings.h"
+#include "faults/objects.h"
 #include "runtime/configuration.h"
 #include "runtime/init_callbacks.h"
 
@@ -69,6 +71,7 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
   emu::note_dumps({});
   if (const emu::Status s = emu::apply(path, routine, text)) return s;
   emu::state().references = 1;
+  emu::faults::begun(emu::faults::kInitialized, 1);
   return 0;
 }
 
@@ -76,10 +79,14 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
 emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().references == 0) {
+    if (emu::faults::checking())
+      emu::faults::finding("aclFinalize without aclInit",
+                           std::string(routine) + ": nothing is left to end");
     return inform(ACL_ERROR_REPEAT_FINALIZE, "%s: not initialized, or finalized before.", routine);
   }
   emu::state().references -= count == 0 ? emu::state().references : count;
   *left = emu::state().references;
+  if (*left == 0) emu::faults::begun(emu::faults::kInitialized, -1);
   return 0;
 }
 
@@ -123,6 +130,7 @@ EMU_EXPORT aclnnStatus aclnnInit(const char *configPath) try {
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (const emu::Status s = emu::apply(configPath, __func__)) return s;
   ++emu::state().operator_references;
+  emu::faults::begun(emu::faults::kOperators, 1);
   return 0;
 }
 EMU_CATCH
@@ -131,6 +139,7 @@ EMU_EXPORT aclnnStatus aclnnFinalize(void) try {
   EMU_ENTER();
   std::lock_guard<std::mutex> lock(emu::state().mutex);
   if (emu::state().operator_references > 0) --emu::state().operator_references;
+  emu::faults::begun(emu::faults::kOperators, -1);
   return 0;
 }
 EMU_CATCH

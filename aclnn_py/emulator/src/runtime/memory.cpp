@@ -11,6 +11,8 @@
 #include "core/host_memory.h"
 #include "core/process.h"
 #include "core/stream.h"
+#include "faults/launches.h"
+#include "faults/objects.h"
 
 using emu::fail;
 using emu::Status;
@@ -25,13 +27,20 @@ Status allocate(const char *routine, void **address, size_t size) {
   }
   int device = 0;
   if (const Status s = emu::current_device(routine, &device)) return s;
-  return emu::device_malloc(device, size, address, routine);
+  const Status s = emu::device_malloc(device, size, address, routine);
+  if (s == 0) emu::faults::made("device memory", *address, size);
+  return s;
 }
 
 Status release(const char *routine, void *address) {
   EMU_ENTER_AS(routine);
   if (address == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: devPtr is null.", routine);
-  return emu::device_free(address, routine);
+  size_t size = 0;
+  if (emu::faults::checking() && emu::find_block(address, nullptr, &size, nullptr))
+    emu::faults::host_touches(emu::faults::Host::frees, routine, address, size);
+  const Status s = emu::device_free(address, routine);
+  if (s == 0) emu::faults::ended(address);
+  return s;
 }
 
 Status check_config(const char *routine, const aclrtMallocConfig *cfg) {
@@ -55,7 +64,9 @@ Status allocate_host(const char *routine, void **address, size_t size) {
     return fail(ACL_ERROR_INVALID_PARAM, "%s: %s.", routine,
                 address == nullptr ? "hostPtr is null" : "size is 0");
   }
-  return emu::host_malloc(size, address, routine);
+  const Status s = emu::host_malloc(size, address, routine);
+  if (s == 0) emu::faults::made("pinned host memory", *address, size);
+  return s;
 }
 
 }  // namespace
@@ -140,7 +151,12 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtFreeHost(void *hostPtr) try {
   EMU_ENTER();
   if (hostPtr == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is null.");
-  return emu::host_free(hostPtr, __func__);
+  emu::faults::Life life;
+  if (emu::faults::checking() && emu::faults::life_of(hostPtr, &life) && life.live)
+    emu::faults::host_touches(emu::faults::Host::frees, __func__, hostPtr, life.bytes);
+  const Status s = emu::host_free(hostPtr, __func__);
+  if (s == 0) emu::faults::ended(hostPtr);
+  return s;
 }
 EMU_CATCH
 

@@ -10,6 +10,8 @@
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"
+#include "faults/launches.h"
+#include "faults/objects.h"
 #include "runtime/state_callbacks.h"
 
 using emu::fail;
@@ -35,7 +37,10 @@ Status create(const char *routine, aclrtStream *stream, uint32_t priority, uint3
   Status status = 0;
   *stream =
       emu::create_stream(*context, flags, std::min(priority, kLeastPriority), routine, &status);
-  if (status == 0) emu::tell_stream_state(*stream, ACL_RT_STREAM_STATE_CREATE_POST);
+  if (status == 0) {
+    emu::faults::made("stream", *stream);
+    emu::tell_stream_state(*stream, ACL_RT_STREAM_STATE_CREATE_POST);
+  }
   return status;
 }
 
@@ -59,7 +64,9 @@ Status destroy(const char *routine, aclrtStream raw, bool drain) {
                 routine);
   }
   emu::tell_stream_state(raw, ACL_RT_STREAM_STATE_DESTROY_PRE);
-  return emu::destroy_stream(stream, drain, routine);
+  const Status s = emu::destroy_stream(stream, drain, routine);
+  if (s == 0) emu::faults::ended(raw);
+  return s;
 }
 
 Status synchronize(const char *routine, aclrtStream raw, int64_t timeout_ms) {
@@ -178,6 +185,7 @@ EMU_EXPORT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *stat
   if (const Status s = emu::resolve(stream, __func__, &found)) return s;
   if (found->capture.load() != nullptr) return emu::refuse_while_captured(*found, __func__);
   const bool done = found->completed.load() >= found->submitted.load();
+  if (done) emu::faults::waited();
   *status = done ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
   return 0;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults/modes.h"
+
+#include "core/export.h"
+#include "core/process.h"
+#include "faults/pages.h"
+
+namespace emu::faults {
+namespace {
+
+uint32_t from_environment() {
+  uint32_t modes = 0;
+  if (check_mode()) modes |= kCheck;
+  if (environment_number("ACLNN_PY_BLOCKING", 0) != 0) modes |= kBlocking;
+  return modes;
+}
+
+}  // namespace
+
+std::atomic<uint32_t> g_modes{from_environment()};
+
+}  // namespace emu::faults
+
+// The package aclnn_py drives this process: it looks for mistakes itself, with Python's lines.
+EMU_EXPORT void aclnn_py_emulator_python_reports(void) try {
+  emu::faults::g_modes.store(0);
+  emu::faults::stop_guarding();
+}
+EMU_CATCH_VOID
