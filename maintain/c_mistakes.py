@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 import tempfile
@@ -37,16 +38,18 @@ def text() -> str:
 
 def _run() -> None:
     sys.path.insert(0, str(_ROOT / "tests"))
-    from helpers.mistakes import BY_CHANCE, MODES, NAMES, build, run, said
-
+    programs = importlib.import_module("helpers.mistakes")
     with tempfile.TemporaryDirectory() as place:
-        program = build(Path(place))
+        program = programs.build(Path(place))
         rows = {
-            name: {mode: said(run(program, name, mode), mode) for mode in MODES}
-            for name in NAMES
+            name: {
+                mode: programs.said(programs.run(program, name, mode), mode)
+                for mode in programs.MODES
+            }
+            for name in programs.NAMES
             if name != "correct"
         }
-    for name in BY_CHANCE:
+    for name in programs.BY_CHANCE:
         rows[name]["without"] = "nothing, or 507015 from `aclrtSynchronizeStream`, by chance"
         rows[name]["blocking"] = "nothing"
     _EXPECTED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
