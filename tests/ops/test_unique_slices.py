@@ -114,6 +114,44 @@ def test_runs_of_many_elements(name: str) -> None:
     expect_consecutive(same, same[:1], np.zeros(2500), np.array([2500]))
 
 
+@pytest.mark.parametrize("name", taken("aclnnUniqueConsecutive"))
+@pytest.mark.parametrize("longest", [1, 2, 3000])
+def test_runs_in_memory_that_is_apart(name: str, longest: int) -> None:
+    rng = np.random.default_rng(longest)
+    lengths = rng.integers(1, longest + 1, 6000 // longest + 1)
+    x = np.repeat(rng.integers(0, 2, lengths.size), lengths).astype(NUMPY[name])
+    flat, _, counts = runs(x, 0)
+    for layout in ("dense", "strided"):
+        out = hollow((x.size + 1,), x.dtype), hollow((3,), np.int64), hollow((x.size,), np.int64)
+        op("aclnnUniqueConsecutive")(place(x, layout), False, True, FLAT, *out)
+        expect_front(out[0], flat)
+        expect_front(out[2], counts)
+        assert_same(out[1].numpy(), np.full(3, 77))
+
+
+def test_runs_in_memory_that_is_read() -> None:
+    x = np.repeat(np.arange(3000), 2)
+    for given, values, counts in ((0, 0, 1), (0, 1, 0)):
+        memory = [place(x), hollow(x.shape, np.int64)]
+        op("aclnnUniqueConsecutive")(
+            memory[given], False, True, FLAT, memory[values], hollow((1,), np.int64), memory[counts]
+        )
+        ap.synchronize()
+        if counts == 0:
+            assert_same(memory[0].numpy()[:3000], np.full(3000, 2))
+        assert_same(memory[values].numpy()[:3000], np.arange(3000))
+
+
+def test_nan_begins_a_run_wherever_it_lies() -> None:
+    x = np.zeros(5000, np.float32)
+    x[[1023, 1024, 2047, 4999]] = np.nan
+    flat, _, counts = runs(x, 0)
+    out = hollow((6000,), np.float32), hollow((1,), np.int64), hollow((6000,), np.int64)
+    op("aclnnUniqueConsecutive")(place(x), False, True, FLAT, *out)
+    expect_front(out[0], flat)
+    expect_front(out[2], counts)
+
+
 def test_what_is_not_asked_for_is_left_alone() -> None:
     x = place(np.array([1, 1, 2, 2], np.float32))
     out = hollow((4,), np.float32), hollow((4,), np.int64), hollow((4,), np.int64)
@@ -184,6 +222,10 @@ def test_too_little_room_is_a_fault() -> None:
     with pytest.raises(ap.errors.DeviceError, match="countsOut"):
         op("aclnnUniqueConsecutive")(x, False, True, 0, hollow((4,), np.int64), many, one)
         ap.synchronize()
+    for out, name in (((one, many, many), "valueOut"), ((many, many, one), "countsOut")):
+        with pytest.raises(ap.errors.DeviceError, match=name):
+            op("aclnnUniqueConsecutive")(x, False, True, FLAT, *out)
+            ap.synchronize()
 
 
 def test_what_does_not_fit_is_refused() -> None:

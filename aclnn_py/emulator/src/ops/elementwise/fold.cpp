@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/pool.h"
+#include "ops/block_kernels.h"
 
 namespace emu {
 namespace {
@@ -41,7 +42,7 @@ ElementFold::ElementFold(const ElementwiseRow &row, const ElementwiseTask &eleme
       task.scalars, kMaxScalars, scalars_);
 }
 
-void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, void *wide) const {
+void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, void *to) const {
   alignas(64) char narrow[kBlock * sizeof(double)];
   alignas(64) char scratch[kMaxTensors][kBlock * sizeof(double) + 5 * 64];
   const void *in[kMaxTensors] = {};
@@ -52,9 +53,15 @@ void ElementFold::elements(const Reader *readers, int64_t start, int64_t count, 
                                                                                 scratch[i]);
     in[i] = scratch[i];
   }
-  fn_(element_ == wide_ ? wide : narrow, in, count, scalars_);
-  if (element_ != wide_)
-    convert_table().cast[static_cast<int>(element_)][static_cast<int>(wide_)](narrow, count, wide);
+  fn_(to, in, count, scalars_);
+}
+
+void ElementFold::wide_elements(const Reader *readers, int64_t start, int64_t count,
+                                void *wide) const {
+  if (element_ == wide_) return elements(readers, start, count, wide);
+  alignas(64) char narrow[kBlock * sizeof(double)];
+  elements(readers, start, count, narrow);
+  convert_table().cast[static_cast<int>(element_)][static_cast<int>(wide_)](narrow, count, wide);
 }
 
 void ElementFold::all(const View *in, const Layout &shape, const View &out) const {
@@ -65,15 +72,17 @@ void ElementFold::all(const View *in, const Layout &shape, const View &out) cons
   std::vector<double> sums(pieces);
   std::vector<uint64_t> whole_sums(pieces);
   parallel_for(static_cast<int64_t>(pieces), 1, [&](int64_t begin, int64_t end) {
-    alignas(64) char wide[kBlock * sizeof(double)];
+    alignas(64) char block[kBlock * sizeof(double)];
     for (int64_t piece = begin; piece < end; ++piece) {
       const auto at = static_cast<size_t>(piece);
       const int64_t last = std::min(count, (piece + 1) * kPiece);
       for (int64_t start = piece * kPiece; start < last; start += kBlock) {
         const int64_t n = std::min(kBlock, last - start);
-        elements(readers, start, n, wide);
-        if (wide_ == Compute::F64) sums[at] += sum_of<double>(wide, n);
-        else whole_sums[at] += sum_of<uint64_t>(wide, n);
+        elements(readers, start, n, block);
+        if (element_ == Compute::F32)
+          sums[at] += block_kernels().sum(reinterpret_cast<const float *>(block), n);
+        else if (element_ == Compute::F64) sums[at] += sum_of<double>(block, n);
+        else whole_sums[at] += sum_of<uint64_t>(block, n);
       }
     }
   });
@@ -105,7 +114,7 @@ void ElementFold::first_dimension(const View *in, const Layout &shape, const Vie
       const int64_t start = block * kBlock, n = std::min(kBlock, width - start);
       std::fill_n(sums, n, 0.0);
       for (int64_t line = 0; line < lines; ++line) {
-        elements(readers, line * width + start, n, wide);
+        wide_elements(readers, line * width + start, n, wide);
         for (int64_t i = 0; i < n; ++i) sums[i] += wide[i];
       }
       for (int64_t i = 0; fold.mean && i < n; ++i) sums[i] /= static_cast<double>(lines);

@@ -19,8 +19,9 @@ struct ElementFold {
  private:
   void all(const View *in, const Layout &shape, const View &out) const;
   void first_dimension(const View *in, const Layout &shape, const View &out) const;
-  // Elements [start, start + count) in the wide type.
-  void elements(const Reader *readers, int64_t start, int64_t count, void *wide) const;
+  // Elements [start, start + count) as the formula gives them, and in the wide type.
+  void elements(const Reader *readers, int64_t start, int64_t count, void *to) const;
+  void wide_elements(const Reader *readers, int64_t start, int64_t count, void *wide) const;
 
   BlockFn fn_;  // the formula in `element_`
   Compute element_;

@@ -5,12 +5,17 @@
 // gradients. A target of 0 or less has no logarithm: its loss is NaN.
 #include "aclnnop/loss.h"
 #include "aclnnop/math.h"
+#include "core/isa.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 #include "ops/float_kernels.h"
 #include "ops/loss/reduction.h"
 
 namespace emu {
+
+EMU_DECLARE_ISA(void weighted_difference(const float *weights, const float *x, const float *y,
+                                         int64_t count, float divisor, float *to);)
+
 namespace {
 
 constexpr int64_t kBatchMean = 3;
@@ -86,10 +91,29 @@ void over_target(void *out, const void *const *in, int64_t count, const void *sc
 
 }  // namespace
 
+namespace {
+
+// The loss in float32 of a target that is given as probabilities, or as their logarithms.
+template <bool kOfLogarithms>
+void divergences(void *out, const void *const *in, int64_t count, const void *divisor) {
+  static const auto weigh = EMU_PICK_ISA(weighted_difference);
+  float f[kBlock];
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
+  float_kernel_fn(kOfLogarithms ? FloatKernel::exp : FloatKernel::log)(y, count, nullptr, f);
+  weigh(kOfLogarithms ? f : y, kOfLogarithms ? y : f, x, count,
+        *static_cast<const float *>(divisor), static_cast<float *>(out));
+}
+
+}  // namespace
+
 EMU_FORMULA_XYA(KlDiv, y *(std::log(y) - x) / a)
 EMU_FORMULA_XYA(KlDivOfLogarithms, std::exp(y) * (y - x) / a)
-EMU_OVER_TARGET(KlDiv, 2, types::kFloat, log, y *(f - x) / a)
-EMU_OVER_TARGET(KlDivOfLogarithms, 2, types::kFloat, exp, f *(y - x) / a)
+template <>
+inline constexpr BlockTable block_table<KlDivFormula, types::kFloat, 2, 1> =
+    with_floats(make_blocks<KlDivFormula, types::kFloat, 2, 1>(), divergences<false>);
+template <>
+inline constexpr BlockTable block_table<KlDivOfLogarithmsFormula, types::kFloat, 2, 1> =
+    with_floats(make_blocks<KlDivOfLogarithmsFormula, types::kFloat, 2, 1>(), divergences<true>);
 EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t reduction,
                      bool logTarget, aclTensor *out)) {
   static constexpr const char *name = "aclnnKlDiv";

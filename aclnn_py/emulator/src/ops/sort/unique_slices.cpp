@@ -3,6 +3,7 @@
 // unlike everything, itself included.
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "aclnnop/index.h"
 #include "core/chip.h"
@@ -147,16 +148,18 @@ Found find_kinds(const Slices<T> &slices, bool sort, bool inverse) {
   return found;
 }
 
+Status refuse_room(const char *op, const char *name, int64_t room, const Layout &shape) {
+  return fail(kKernelFault, "%s: %s has room for %lld elements; the result has shape %s", op, name,
+              static_cast<long long>(room), shape_text(shape).c_str());
+}
+
 // Writes a result into the front of its memory and gives it its shape.
 template <class T>
 Status settle(const char *op, const char *name, const aclTensor &tensor,
               const GrowingResult &result, const Layout &shape, int dim,
               const std::vector<T> &values) {
   View view = view_of(tensor);
-  if (shape.count() > view.count()) {
-    return fail(kKernelFault, "%s: %s has room for %lld elements; the result has shape %s", op,
-                name, static_cast<long long>(view.count()), shape_text(shape).c_str());
-  }
+  if (shape.count() > view.count()) return refuse_room(op, name, view.count(), shape);
   view.layout = shape;
   const View to = shape.rank > 0 ? leading(view, dim) : view;
   if (!values.empty()) RowTarget<T>(to).write(0, to.count(), values.data());
@@ -171,9 +174,95 @@ Layout with_extent(const Layout &layout, int dim, int64_t extent) {
   return dense_layout(shape, layout.rank);
 }
 
+// A result that is written from its front on, block by block, while the elements are read.
+template <class T>
+class Front {
+ public:
+  explicit Front(const View &view) : room_(view.count()), to_(line(view)) {}
+  int64_t room() const { return room_; }
+  // What finds no room is only counted.
+  void append(const T *values, int64_t count) {
+    const int64_t fits = std::min(count, std::max<int64_t>(0, room_ - written_));
+    if (fits > 0) to_.write(written_, fits, values);
+    written_ += count;
+  }
+  int64_t written() const { return written_; }
+
+ private:
+  static View line(View view) {
+    const int64_t count = view.count();
+    view.layout = dense_layout(&count, 1);
+    return view;
+  }
+  int64_t room_, written_ = 0;
+  RowTarget<T> to_;
+};
+
+// The first elements of runs of equal ones, in one walk; `lengths` may be null.
+template <class T>
+void write_runs(const View &self, Front<T> &values, Front<int64_t> *lengths) {
+  const int64_t count = self.count();
+  const RowSource<T> source(self);
+  T room[kBlock], first[kBlock], last{};
+  int64_t at[kBlock + 1], begun = 0;
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t n = std::min(kBlock, count - start);
+    const T *x = source.row(start, n, room);
+    int64_t runs = 0;
+    // Without a branch: no processor foresees where elements differ.
+    const auto look = [&](const T &before, int64_t i) {
+      at[runs] = start + i;
+      first[runs] = x[i];
+      runs += before == x[i] ? 0 : 1;
+    };
+    if (start == 0) runs = (at[0] = 0, first[0] = x[0], 1);
+    else look(last, 0);
+    for (int64_t i = 1; i < n; ++i) look(x[i - 1], i);
+    last = x[n - 1];
+    values.append(first, runs);
+    if (lengths == nullptr || runs == 0) continue;
+    // A run is as long as it is to the next one, so each block ends the last run of those before.
+    const int64_t next = at[runs - 1], open = start == 0 ? 1 : 0;
+    for (int64_t k = runs - 1; k >= open; --k) at[k] -= k > 0 ? at[k - 1] : begun;
+    if (open != 0) std::copy(at + 1, at + runs, at);
+    lengths->append(at, runs - open);
+    begun = next;
+  }
+  const int64_t rest = count - begun;
+  if (lengths != nullptr && count > 0) lengths->append(&rest, 1);
+}
+
+// Single elements whose places nobody asks for, into memory that is apart: no slice is kept.
+template <class T>
+Status keep_runs(PlanContext &c, const UniqueTask &task, const GrowingResult &values_result,
+                 const GrowingResult &counts_result) {
+  Front<T> values(view_of(c.tensor(task.values)));
+  std::optional<Front<int64_t>> counts;
+  if (task.counts) counts.emplace(view_of(c.tensor(task.counts_to)));
+  write_runs<T>(view_of(c.tensor(task.from)), values, counts ? &*counts : nullptr);
+  const int64_t kinds = values.written();
+  const Layout shape = dense_layout(&kinds, 1);
+  if (kinds > values.room()) return refuse_room(task.op, "valueOut", values.room(), shape);
+  values_result.settle(shape);
+  if (!counts) return 0;
+  if (kinds > counts->room()) return refuse_room(task.op, "countsOut", counts->room(), shape);
+  counts_result.settle(shape);
+  return 0;
+}
+
+bool writes_apart(PlanContext &c, const UniqueTask &task) {
+  const View self = view_of(c.tensor(task.from)), values = view_of(c.tensor(task.values));
+  if (clash(self, values) || self.data == values.data) return false;
+  if (!task.counts) return true;
+  const View counts = view_of(c.tensor(task.counts_to));
+  return !clash(self, counts) && !clash(values, counts) && self.data != counts.data;
+}
+
 template <class T>
 Status keep_one_of_each(PlanContext &c, const UniqueTask &task, const GrowingResult &values_result,
                         const GrowingResult &inverse_result, const GrowingResult &counts_result) {
+  if (task.flat && !task.sort && !task.inverse && writes_apart(c, task))
+    return keep_runs<T>(c, task, values_result, counts_result);
   const View self = view_of(c.tensor(task.from));
   const int64_t total = self.count();
   const Layout line = dense_layout(&total, 1);
