@@ -66,15 +66,63 @@ void expect_here(Attempt attempt) {
   if (mode() == Mode::always) EXPECT(here > 0);
 }
 
+void look_until_done(aclrtStream stream) {
+  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+  while (status != ACL_STREAM_STATUS_COMPLETE) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    EXPECT_OK(aclrtStreamQuery(stream, &status));
+  }
+}
+
 void work_goes_on_without_a_wait(aclrtStream stream, void *p) {
   for (int i = 0; i < 20; ++i) {
     EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kShort, stream));
-    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-    while (status != ACL_STREAM_STATUS_COMPLETE) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-      EXPECT_OK(aclrtStreamQuery(stream, &status));
-    }
+    look_until_done(stream);
   }
+}
+
+// The worker of a program that waits for all it queues is not woken each time.
+void wait_each_time(aclrtStream stream, void *p) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_OK(aclrtMemsetAsync(p, 64, i, 64, stream));
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+  }
+}
+
+void nothing_is_left_lying(aclrtStream stream, void *p) {
+  aclrtStream other = nullptr;
+  aclrtEvent event = nullptr;
+  EXPECT_OK(aclrtCreateEvent(&event));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_OK(aclrtCreateStream(&other));
+    wait_each_time(stream, p);
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kShort, stream));
+    look_until_done(stream);
+
+    wait_each_time(stream, p);
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i, kLong, stream));
+    EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 200000));
+
+    wait_each_time(stream, p);
+    EXPECT_OK(aclrtRecordEvent(event, stream));
+    EXPECT_OK(aclrtStreamWaitEvent(other, event));
+    EXPECT_OK(aclrtSynchronizeStream(other));
+    EXPECT_OK(aclrtSynchronizeEvent(event));
+
+    wait_each_time(stream, p);
+    Seen seen;
+    EXPECT_OK(aclrtLaunchHostFunc(stream, Seen::note, &seen));
+    while (!seen.ran.load()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+
+    wait_each_time(other, p);
+    EXPECT_OK(aclrtMemsetAsync(p, kLong, i + 1, kLong, other));
+    EXPECT_OK(aclrtDestroyStream(other));
+    unsigned char last = 0;
+    EXPECT_OK(
+        aclrtMemcpy(&last, 1, static_cast<char *>(p) + kLong - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT(last == i + 1);
+  }
+  EXPECT_OK(aclrtDestroyEvent(event));
 }
 
 void a_waiting_thread_runs_what_has_not_begun(aclrtStream stream) {
@@ -201,6 +249,7 @@ int main() {
   EXPECT_OK(aclrtMalloc(&p, kLong, ACL_MEM_MALLOC_HUGE_FIRST));
   EXPECT_OK(aclrtMemset(p, kLong, 0, kLong));
   work_goes_on_without_a_wait(stream, p);
+  nothing_is_left_lying(stream, p);
   a_waiting_thread_runs_what_has_not_begun(stream);
   a_timeout_is_kept(stream);
   functions_run_on_the_worker(stream, p);

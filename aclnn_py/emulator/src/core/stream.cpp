@@ -30,6 +30,10 @@ using Clock = std::chrono::steady_clock;
 // long enough for a thread that synchronizes next
 constexpr auto kGiveWay = std::chrono::milliseconds(2);
 
+// A worker that a habit leaves asleep looks for tasks that often, in vain so many times.
+constexpr auto kDoze = std::chrono::milliseconds(1);
+constexpr int kDozes = 20;
+
 thread_local Stream *t_working = nullptr;
 thread_local uint32_t t_last_task = 0;
 std::atomic<uint32_t> g_recorded_tasks{0};  // their numbers name them for aclrtTaskUpdateAsync
@@ -171,6 +175,10 @@ class Borrowed {
   const MessagesAside messages_;
 };
 
+void rouse(Stream &stream) {
+  if (std::exchange(stream.idle, false)) stream.wake.notify_one();
+}
+
 // Runs the queued tasks up to `last`, unless another thread is running them.
 void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
   if (stream.busy || !may_run(stream, who) || inline_mode() == Inline::never) return;
@@ -178,8 +186,24 @@ void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Run
     const Borrowed borrowed(stream);
     run_tasks(stream, lock, last, who);
   }
-  if ((stream.queued != 0 || stream.stop) && std::exchange(stream.idle, false))
-    stream.wake.notify_one();
+  if (stream.stop) rouse(stream);
+}
+
+bool has_work(const Stream &stream) { return !stream.busy && (stream.queued != 0 || stream.stop); }
+
+// Until somebody wakes the worker. Where the program waits for all it queues, nobody does, and a
+// task that lies there nevertheless breaks that habit.
+void sleep(Stream &stream, std::unique_lock<std::mutex> &lock) {
+  stream.idle = stream.dozes = true;
+  for (int i = 0; i < kDozes && stream.idle && stream.habit.formed(); ++i) {
+    const uint64_t before = stream.submitted.load(std::memory_order_relaxed);
+    stream.wake.wait_for(lock, kDoze);
+    if (stream.idle && has_work(stream)) stream.habit.forget();
+    if (stream.submitted.load(std::memory_order_relaxed) != before) i = 0;
+  }
+  stream.dozes = false;
+  if (stream.idle && !has_work(stream)) stream.wake.wait(lock);
+  stream.idle = false;
 }
 
 void work(Stream &stream) {
@@ -200,9 +224,7 @@ void work(Stream &stream) {
       stream.done.notify_all();
       return;
     } else {
-      stream.idle = true;
-      stream.wake.wait(lock);
-      stream.idle = false;
+      sleep(stream, lock);
     }
   }
 }
@@ -391,10 +413,14 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   stream.submitted.store(number, std::memory_order_release);
   t_last_task = static_cast<uint32_t>(number);
   if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, t_last_task);
+  stream.habit.queued();
   // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the
   // lock is released, so that the worker does not block on it. If another thread is running tasks
-  // now, it also takes care of the remaining ones.
-  const bool asleep = !stream.busy && std::exchange(stream.idle, false);
+  // now, it also takes care of the remaining ones. None is needed for a task that a thread will run
+  // that waits, as threads did each time before.
+  const bool left = run_by != RunBy::worker && stream.dozes && stream.habit.formed() &&
+                    inline_mode() == Inline::automatic;
+  const bool asleep = !stream.busy && !left && std::exchange(stream.idle, false);
   lock.unlock();
   if (asleep) stream.wake.notify_one();
   return 0;
@@ -446,9 +472,11 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   if (stream.capture.load() != nullptr) return refuse_while_captured(stream, routine);
   if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", routine);
   const uint64_t target = stream.submitted.load(std::memory_order_acquire);
+  stream.habit.waited();
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);
     help(stream, lock, target, timeout_ms < 0 ? RunBy::anyone : RunBy::anyone_in_haste);
+    if (stream.queued != 0 && !stream.busy) rouse(stream);  // what this thread may not run
     const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
       if (stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load())
         return true;
@@ -480,6 +508,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
 void drain_stream(Stream &stream) {
   if (t_working == &stream || exiting()) return;
   std::unique_lock<std::mutex> lock(stream.mutex);
+  if (stream.queued != 0 && !stream.busy) rouse(stream);
   stream.done.wait(lock, [&] {
     const uint64_t target = stream.submitted.load();
     if (stream.completed.load() >= target || stream.finished) return true;

@@ -13,6 +13,7 @@
 #include "acl/acl_rt.h"
 #include "core/callable.h"
 #include "core/context.h"
+#include "core/habit.h"
 #include "core/slots.h"
 #include "core/status.h"
 
@@ -64,8 +65,9 @@ struct Stream {
   std::vector<StreamEntry> ring;
   size_t head = 0, queued = 0;
   // `busy`: the worker or a waiting thread is running tasks. `idle`: the worker
-  // sleeps.
-  bool started = false, busy = false, idle = false, stop = false, finished = false;
+  // sleeps. `dozes`: it does so for a moment, and looks for tasks by itself then.
+  bool started = false, busy = false, idle = false, dozes = false, stop = false, finished = false;
+  Habit habit;
   std::atomic<bool> discard{false};
   std::thread worker;
   uint64_t wanted = UINT64_MAX;  // the first task that a thread waits for
