@@ -54,6 +54,7 @@ BY_TEXT = {
     "aclnn_py.late": "leads upwards",
     "aclnn_py.operators.launch.generate": "compiles the launch functions of `ops`",
     "aclnn_py.tools.cann.pyacl": "asks where the packages lie that a script needs",
+    "aclnn_py.tools.gdb.printers": "asks whether it is read by gdb, which alone has its module",
     "aclnn_py.xp.info": "answers with the namespace that stands above it",
 }
 # Names that begin with an underscore and are read outside the module that defines them.

@@ -29,8 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if words[:1] == ["headers"]:
-            # It has its own parser, and argparse cannot pass on words that look like options.
+            # Both pass their words on, and argparse cannot do so with words that look like options.
             status = _headers(words[1:])
+        elif words[:1] == ["gdb"] and not {"-h", "--help"}.intersection(words[1:2]):
+            status = _gdb(words[1:])
         else:
             options = _parser().parse_args(words)
             status = int(options.command(options))
@@ -59,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_config,
         _add_cann,
         _add_headers,
+        _add_gdb,
     ):
         add(commands)
     return parser
@@ -409,6 +412,23 @@ def _add_headers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         add_help=False,
     )
     parser.set_defaults(command=lambda _: _headers([]))
+
+
+def _add_gdb(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    commands.add_parser(
+        "gdb",
+        help="start gdb so that it prints tensors and executors",
+        description="Start gdb with printers of aclTensor, aclOpExecutor, lists, scalars and"
+        " arrays, and the command `acl EXPRESSION` for any handle or address. What follows goes to"
+        " gdb: `aclnn-py gdb --args ./program`. `aclnn-py gdb --path` prints the file instead, for"
+        " `source` in a gdb that runs.",
+    ).set_defaults(command=lambda _: _gdb([]))
+
+
+def _gdb(words: list[str]) -> int:
+    from aclnn_py.tools.gdb.command import run
+
+    return run(words, path_only=words == ["--path"])
 
 
 def _headers(words: list[str]) -> int:
