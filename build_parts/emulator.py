@@ -27,6 +27,7 @@ from build_parts.paths import (
     write_if_changed,
     write_tree,
 )
+from build_parts.single_operators import write_single_operators
 from build_parts.toolchain import BuildError, Toolchain, Unit, run
 
 LIBRARY = "libaclnn_py_emulator.so"
@@ -107,13 +108,15 @@ def generate_tables() -> Path:
     facts, tensors = GENERATED / "op_facts.inc", GENERATED / "op_tensors.inc"
     write_op_facts(FACTS, INCLUDE, facts)
     write_op_tensors(INCLUDE, tensors)
+    types = GENERATED / "aclop_rows.inc"
+    write_single_operators(FACTS, INCLUDE, types)
     write_if_changed(
         build_id,
         "// Tells the loader that this library and the extension were built from one contract.\n"
         'extern "C" __attribute__((visibility("default")))\n'
         f'const char *aclnn_py_emulator_contract(void) {{ return "{contract_id()}"; }}\n',
     )
-    step.done([facts, tensors, build_id])
+    step.done([facts, tensors, types, build_id])
     return build_id
 
 

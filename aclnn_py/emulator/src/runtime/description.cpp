@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor descriptions, data buffers and the two conversions of float16.
-#include <cstring>
-#include <string>
-#include <vector>
+#include "runtime/description.h"
 
-#include "acl/acl_base.h"
+#include <cstring>
+
 #include "core/export.h"
 #include "core/half.h"
 #include "core/process.h"
 #include "core/slots.h"
 #include "meta/tensor.h"
-
-struct aclDataBuffer {
-  void *data = nullptr;
-  size_t size = 0;
-};
-
-struct aclTensorDesc {
-  aclDataType dtype = ACL_DT_UNDEFINED;
-  aclFormat format = ACL_FORMAT_ND, storage_format = ACL_FORMAT_UNDEFINED,
-            origin_format = ACL_FORMAT_UNDEFINED;
-  std::vector<int64_t> dims, storage_dims, origin_dims;
-  std::vector<std::pair<int64_t, int64_t>> ranges, value_ranges;
-  std::string name, dynamic_name;
-  std::vector<char> constant;
-  aclMemType placement = ACL_MEMTYPE_DEVICE;
-};
 
 namespace emu {
 namespace {
@@ -69,6 +52,10 @@ Status set_ranges(const char *routine, aclTensorDesc *desc,
 }
 
 }  // namespace
+
+bool live(const aclTensorDesc *desc) { return descriptions().live(desc); }
+bool live(const aclDataBuffer *buffer) { return buffers().live(buffer); }
+
 }  // namespace emu
 
 using emu::descriptions;
