@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operator types of the aclop interface: the table of facts, and the C++ that the build makes of it.
+"""Operator types of the aclop interface: the table of facts, and the C++ made of it.
 
 A row of `aclop.json` has a form, `x1 x2 -> y`, attributes, and the call of its aclnn form. In a
 form a name followed by `?` may be missing, one followed by `*` is a list, and one followed by `~`
@@ -8,7 +8,7 @@ end says that it has no effect here or follows from the tensors, and `!value` th
 is taken. An attribute that the call does not read has to keep its default.
 
 The words of a call stand in the order of the C parameters: a name; a literal (`0`, `false`, `null`,
-`{1,1}`); `=1`, a scalar; `x^flag`, a matrix that is transposed if the attribute says so;
+`"tanh"`, `{1,1}`); `=1`, a scalar; `x^flag`, a matrix that is transposed if the attribute says so;
 `reduction%none,mean`, the place of a text in a list; `x|0`, a scalar if x is missing; and
 `function(names)`, a member of `Call`.
 """
@@ -141,9 +141,8 @@ class Writer:
 
     def function(self) -> str:
         """The C++ function that calls phase one."""
-        head = (
-            f"Status plan_{self.row.name}(Call &c, uint64_t *workspace, aclOpExecutor **executor) {{"
-        )
+        head = f"Status plan_{self.row.name}(Call &c, uint64_t *workspace, "
+        head += "aclOpExecutor **executor) {"
         if self.operator is None:
             places = ", ".join(self.place(word) for word in self.row.words)
             return f"{head}\n  return c.{COPY}({places}, workspace, executor);\n}}"
@@ -197,7 +196,7 @@ class Writer:
         """A position or a literal."""
         if word.startswith("="):
             return str(float(word[1:]))
-        if re.fullmatch(r"-?\d+(\.\d+)?|true|false", word):
+        if re.fullmatch(r"-?\d+(\.\d+)?|true|false|\"\w+\"", word):
             return word
         return f"std::vector<int64_t>{word}" if word.startswith("{") else self.place(word)
 
@@ -211,14 +210,14 @@ class Writer:
 
     def entry(self) -> str:
         """The row of the table, and the arrays it points to."""
-        row = self.row
+        row, function = self.row, self.function()
         name = row.name
         parts = [
             spanned(f"in_{name}", "Port", [self.port(port) for port in row.inputs]),
             spanned(f"out_{name}", "Port", [self.port(port) for port in row.outputs]),
             spanned(f"at_{name}", "AttributeRow", [self.attribute(a) for a in row.attributes]),
         ]
-        return "\n".join([*parts, self.function()])
+        return "\n".join([*parts, function])
 
     def port(self, port: Port) -> str:
         """One Port."""

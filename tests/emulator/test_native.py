@@ -32,6 +32,8 @@ RUNS = [
     ("executor.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("addresses.cpp", [], {}),
     ("addresses.cpp", [], {"ACLNN_PY_CHECK": "1"}),
+    ("aclop.cpp", [], {}),
+    ("aclop.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("queues.cpp", [], {}),
     ("queues.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("sharing.cpp", [], {}),

@@ -132,7 +132,7 @@ void Call::check_side(const char *side, const std::vector<Operand> &given) {
     if (!emu::live(given[i].desc)) {
       status_ = fail(ACL_ERROR_INVALID_PARAM, "%s: %s: %sDesc[%zu] is null or destroyed.", routine_,
                      row_.type, side, i);
-    } else if (device_ >= 0 && !emu::live(given[i].buffer)) {
+    } else if (device_ >= 0 && !placeholder(given[i]) && !emu::live(given[i].buffer)) {
       status_ =
           fail(ACL_ERROR_INVALID_PARAM, "%s: %s: the data buffer of %s %zu is null or destroyed.",
                routine_, row_.type, side, i);

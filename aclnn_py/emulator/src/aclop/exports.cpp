@@ -119,14 +119,18 @@ Status release_after(Stream &stream, std::vector<std::shared_ptr<DeviceBlock>> b
       RunBy::anyone_in_haste);
 }
 
-Status launch(Call &call, const Asked &a, uint64_t workspace_bytes, aclOpExecutor *executor,
+struct DestroyExecutor {
+  void operator()(aclOpExecutor *executor) const { aclDestroyAclOpExecutor(executor); }
+};
+using Executor = std::unique_ptr<aclOpExecutor, DestroyExecutor>;
+
+Status launch(Call &call, const Asked &a, uint64_t workspace_bytes, Executor executor,
               Stream &stream, aclrtStream raw) {
   std::vector<std::shared_ptr<DeviceBlock>> blocks;
   auto workspace = std::make_shared<DeviceBlock>();
   if (workspace_bytes > 0) {
     if (const Status s =
             device_malloc(stream.device, workspace_bytes, &workspace->address, a.routine)) {
-      aclDestroyAclOpExecutor(executor);
       return s;
     }
     blocks.push_back(workspace);
@@ -140,12 +144,10 @@ Status launch(Call &call, const Asked &a, uint64_t workspace_bytes, aclOpExecuto
           return move_bytes("aclop", to->address, bytes->data(), bytes->size());
         },
         RunBy::anyone);
-    if (s != 0) {
-      aclDestroyAclOpExecutor(executor);
-      return s;
-    }
+    if (s != 0) return s;
   }
-  if (const Status s = call.second()(workspace->address, workspace_bytes, executor, raw)) {
+  if (const Status s =
+          call.second()(workspace->address, workspace_bytes, executor.release(), raw)) {
     return fail(ACL_ERROR_GE_FAILURE, "%s: %s: its kernel was not launched (%d).", a.routine,
                 a.type, s);
   }
@@ -180,17 +182,19 @@ Status run(const Asked &a, const aclDataBuffer *const *inputs, aclDataBuffer *co
                 a.routine, a.type, call.described().c_str());
   }
   uint64_t workspace = 0;
-  aclOpExecutor *executor = nullptr;
-  if (const Status s = row->phase_one(call, &workspace, &executor)) return refused(call, a, s);
-  if (call.failed()) {
-    aclDestroyAclOpExecutor(executor);
-    return call.status();
-  }
+  aclOpExecutor *made = nullptr;
+  if (const Status s = row->phase_one(call, &workspace, &made)) return refused(call, a, s);
+  Executor executor(made);
   if (find == Find::compile) note_compiled(call);
-  return launch(call, a, workspace, executor, *stream, raw);
+  return launch(call, a, workspace, std::move(executor), *stream, raw);
 }
 
-Status check_engine(const char *routine, aclopEngineType engine, aclopCompileType kind) {
+Status check_engine(const char *routine, aclopEngineType engine, aclopCompileType kind,
+                    const char *path) {
+  if (path != nullptr && *path != '\0') {
+    return fail(ACL_ERROR_INVALID_PARAM, "%s: opPath is reserved and has to be null or empty.",
+                routine);
+  }
   if (engine < ACL_ENGINE_SYS || engine > ACL_ENGINE_VECTOR)
     return fail(ACL_ERROR_INVALID_PARAM, "%s: %d is no engine.", routine, static_cast<int>(engine));
   if (kind == ACL_COMPILE_SYS) return 0;
@@ -276,8 +280,9 @@ EMU_EXPORT aclError aclopCompile(const char *opType, int numInputs,
                                  const aclTensorDesc *const inputDesc[], int numOutputs,
                                  const aclTensorDesc *const outputDesc[], const aclopAttr *attr,
                                  aclopEngineType engineType, aclopCompileType compileFlag,
-                                 const char *) try {
-  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag)) return s;
+                                 const char *opPath) try {
+  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag, opPath))
+    return s;
   return emu::aclop::compile(
       Asked{__func__, opType, numInputs, numOutputs, inputDesc, outputDesc, attr});
 }
@@ -289,8 +294,9 @@ EMU_EXPORT aclError aclopCompileAndExecute(const char *opType, int numInputs,
                                            const aclTensorDesc *const outputDesc[],
                                            aclDataBuffer *const outputs[], const aclopAttr *attr,
                                            aclopEngineType engineType, aclopCompileType compileFlag,
-                                           const char *, aclrtStream stream) try {
-  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag)) return s;
+                                           const char *opPath, aclrtStream stream) try {
+  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag, opPath))
+    return s;
   return emu::aclop::run(
       Asked{__func__, opType, numInputs, numOutputs, inputDesc, outputDesc, attr}, inputs, outputs,
       Find::compile, stream);
@@ -302,9 +308,10 @@ EMU_EXPORT aclError aclopCompileAndExecuteV2(const char *opType, int numInputs,
                                              int numOutputs, aclTensorDesc *outputDesc[],
                                              aclDataBuffer *outputs[], aclopAttr *attr,
                                              aclopEngineType engineType,
-                                             aclopCompileType compileFlag, const char *,
+                                             aclopCompileType compileFlag, const char *opPath,
                                              aclrtStream stream) try {
-  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag)) return s;
+  if (const Status s = emu::aclop::check_engine(__func__, engineType, compileFlag, opPath))
+    return s;
   return emu::aclop::run(
       Asked{__func__, opType, numInputs, numOutputs, inputDesc, outputDesc, attr}, inputs, outputs,
       Find::compile, stream);
