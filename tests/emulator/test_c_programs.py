@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from helpers.mistakes import BY_CHANCE, MODES, NAMES, SOURCE, build, expected, lines_of, run, said
 from helpers.native import ROOT, SANITIZERS, compiled
+
+from aclnn_py.tools.traces.reader import read_calls
 
 pytestmark = pytest.mark.emulator_only(reason="links against the emulator's library")
 # The line of a call over several lines is that of its first one.
@@ -100,3 +104,45 @@ def test_without_debug_symbols_a_place_is_an_offset(tmp_path: Path) -> None:
     program = compiled(ROOT / "tests/emulator/faults/mistakes.c", tmp_path / "bare", "-g0")
     text = run(program, "tensor_destroyed_twice", "check").stderr
     assert "destroyed twice" in text and re.search(r"at bare\+0x[0-9a-f]+", text), text
+
+
+def traced(program: Path, name: str, target: Path) -> subprocess.CompletedProcess[str]:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("ACLNN_PY_")}
+    return subprocess.run(
+        [str(program), name],
+        capture_output=True,
+        text=True,
+        env={**env, "ACLNN_PY_EMULATOR_MEMORY": "64M", "ACLNN_PY_TRACE": str(target)},
+        timeout=240.0,
+        check=False,
+    )
+
+
+def test_a_trace_has_both_phases_of_each_operator(program: Path, tmp_path: Path) -> None:
+    done = traced(program, "correct", tmp_path / "calls-%r.txt")
+    assert (done.returncode, done.stderr) == (0, "")
+    calls = read_calls(tmp_path / "calls-0.txt")
+    assert [call.name for call in calls] == ["aclnnAddGetWorkspaceSize", "aclnnAdd"] * 3
+    assert all(call.operator and not call.failed for call in calls)
+    assert [call.stream for call in calls] == [0, 0, 0, 0, 1, 1]
+    assert "self=Tensor(FLOAT[4,8] @0x" in calls[0].arguments
+    assert "workspaceSize=0, executor=0x" in calls[1].arguments
+    times = [call.begun_us for call in calls]
+    assert times == sorted(times) and all(call.lasted_us >= 0 for call in calls)
+
+
+def test_a_trace_has_the_status_and_the_line(program: Path, tmp_path: Path) -> None:
+    target = tmp_path / "calls.txt"
+    traced(program, "executor_used_twice", target)
+    *_, last = read_calls(target)
+    assert (last.name, last.status, last.failed) == ("aclnnAbs", "status(161002)", True)
+    if shutil.which("addr2line") is not None:
+        assert re.search(r"\[line [^ ]*mistakes\.c:\d+\]", target.read_text())
+
+
+@pytest.mark.parametrize("name", ["absent/calls.txt", "calls.json"])
+def test_a_trace_that_cannot_be_written_says_so(name: str, program: Path, tmp_path: Path) -> None:
+    done = traced(program, "correct", tmp_path / name)
+    assert done.returncode == 0 and not (tmp_path / name).exists()
+    assert done.stderr.startswith("ACLNN_PY_TRACE: ") and "nothing is traced" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

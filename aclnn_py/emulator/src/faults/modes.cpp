@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/modes.h"
 
+#include <cstdlib>
+
 #include "core/export.h"
 #include "core/process.h"
 #include "faults/pages.h"
@@ -12,6 +14,8 @@ uint32_t from_environment() {
   uint32_t modes = 0;
   if (check_mode()) modes |= kCheck;
   if (environment_number("ACLNN_PY_BLOCKING", 0) != 0) modes |= kBlocking;
+  const char *trace = std::getenv("ACLNN_PY_TRACE");
+  if (trace != nullptr && *trace != '\0') modes |= kTrace;
   return modes;
 }
 

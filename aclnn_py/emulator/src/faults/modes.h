@@ -12,7 +12,7 @@
 
 namespace emu::faults {
 
-constexpr uint32_t kCheck = 1, kBlocking = 2;
+constexpr uint32_t kCheck = 1, kBlocking = 2, kTrace = 4;
 
 extern std::atomic<uint32_t> g_modes;
 

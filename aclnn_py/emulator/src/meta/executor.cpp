@@ -19,6 +19,7 @@
 #include "faults/launches.h"
 #include "faults/objects.h"
 #include "faults/pages.h"
+#include "faults/trace.h"
 #include "meta/executor_state.h"
 #include "meta/parameter_names.h"
 #include "meta/pieces.h"
@@ -28,6 +29,8 @@ namespace {
 
 // of all tensors: tens of microseconds for most operators
 constexpr int64_t kBriefElements = 65536;
+
+thread_local int64_t t_planning = 0;  // since when, under ACLNN_PY_TRACE
 
 // Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew
 // at once.
@@ -200,6 +203,7 @@ Slots<aclOpExecutor> &executors() {
 int PlanContext::device() const { return stream_.device; }
 
 PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
+  if (faults::tracing()) t_planning = faults::trace_clock();
   begin_phase_one(op);  // of an operator that makes no Check
   auto made = executors().guard(executors().create());
   if (made != nullptr) {
@@ -317,11 +321,14 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);
   faults::made("aclOpExecutor", *executor);
+  if (faults::tracing()) faults::trace_planned(*executor, plan, t_planning);
   return 0;
 }
 
-Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
-                aclrtStream stream) {
+namespace {
+
+Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+           aclrtStream stream) {
   const HostCall call(op);
   if (const Status s = check_process(op)) return s;
   if (executor == nullptr) return fail(kNullPointer, "%s: the executor is null.", op);
@@ -379,6 +386,17 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   if (queued != 0) return fail(kRuntimeError, "%s: the stream took no work (%d).", op, queued);
   if (faults::blocking() && target->capture.load() == nullptr) return synchronize(*target, -1, op);
   return 0;
+}
+
+}  // namespace
+
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+                aclrtStream stream) {
+  if (!faults::tracing()) return run(op, workspace, workspace_size, executor, stream);
+  const int64_t begun = faults::trace_clock();
+  const Status status = run(op, workspace, workspace_size, executor, stream);
+  faults::trace_run({op, executor, workspace, workspace_size, stream, begun}, status);
+  return status;
 }
 
 }  // namespace emu
