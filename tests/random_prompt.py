@@ -84,7 +84,6 @@ SHAPING = (
     "np.unravel_index({a}, (9, 9))", "np.trim_zeros({a})", "np.trim_zeros({a}, 'b', axis=0)",
     "np.quantile({a}, 0.3, axis=0, method='lower')", "np.percentile({a}, [0, 100])",
     "np.nanquantile({a}, 0.8, axis=-1)", "np.linalg.eigvalsh(np.outer({a}, {a}))",
-    "np.argpartition({a}, 0, axis=0)[:1]",
 )  # fmt: skip
 KEYS = (
     "0", "-1", ":", "::2", "::-1", "1:", "...", "None", "[0]", "[0, -1]", "..., 0", "..., ::-1",

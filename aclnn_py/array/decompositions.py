@@ -126,7 +126,8 @@ class Eigh(NamedTuple):
 def linalg_eigh(a: Tensor, UPLO: str = "L") -> Eigh:
     """By the singular values of a matrix with the same eigenvectors and positive eigenvalues.
 
-    Those are exact to the last place of the largest one.
+    Those are exact to the last place of the largest one. Waits for the device, which gives NaN
+    where the matrix has elements that are not finite.
     """
     matrix = _hermitian("eigh", a, UPLO)
     if not matrix.count:
@@ -139,6 +140,8 @@ def linalg_eigh(a: Tensor, UPLO: str = "L") -> Eigh:
     shifted = matrix / scale[..., None] + identity
     vectors, values, _ = functional.svd(shifted, True)
     values = (real(values) - 1) * scale
+    if bool((values != values).any()):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
     # Singular values come largest first.
     return Eigh(flip(values, -1), flip(vectors, -1))
 

@@ -85,3 +85,5 @@ def test_what_is_no_square_matrix_and_no_triangle_is_refused(device) -> None:
         np.linalg.eigh(ap.zeros((2, 3), "float32"))
     with pytest.raises(ValueError, match="UPLO"):
         np.linalg.eigh(ap.zeros((2, 2), "float32"), UPLO="X")
+    with pytest.raises(np.linalg.LinAlgError, match="converge"):
+        np.linalg.eigvalsh(ap.full((3, 3), float("nan"), "float32"))

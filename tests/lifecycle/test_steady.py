@@ -20,4 +20,4 @@ assert after[1:] == warm[1:], (warm, after)
 assert after.resident - warm.resident < 2 * MIB, (warm, after)
 assert sum(after.handles.values()) <= 2, after
 """
-    run_script(script, env={"ACLNN_PY_DEVICE": "npu"}).check()
+    run_script(script, env={"ACLNN_PY_DEVICE": "npu", "ACLNN_PY_CHECK": "0"}).check()
