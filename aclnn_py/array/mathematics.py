@@ -201,13 +201,10 @@ def _correlated(a: Any, v: Any, mode: str, flipped: bool) -> Tensor:
     longer, shorter = (second, first) if swapped else (first, second)
     n, m = longer.count, shorter.count
     kind = longer.layout.dtype
-    padded = zeros((n + 2 * (m - 1),), kind, device=longer.device)
-    padded[m - 1 : m - 1 + n] = longer
-    total: Any = None
+    result = zeros((n + m - 1,), kind, device=longer.device)
     for i in range(m):
-        part = padded[m - 1 - i : n + 2 * (m - 1) - i] * shorter[i]
-        total = part if total is None else total + part
-    result: Tensor = total
+        window = result[i : i + n]
+        window += longer * shorter[i]
     if mode == "valid":
         return result[m - 1 : n]
     if mode == "same":

@@ -68,7 +68,7 @@ def abs(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Returns
     -------
     Tensor
-        Same shape and dtype as ``input``.
+        Same shape as ``input``; of complex numbers the dtype of their parts, else the same dtype.
 
     Raises
     ------
@@ -82,7 +82,11 @@ def abs(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     aclnnAbs (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input)
-    out = empty(input.shape, input.dtype_name, device=input.device)
+    out = empty(
+        input.shape,
+        {"complex64": "float32", "complex128": "float64"}.get(input.dtype_name, input.dtype_name),
+        device=input.device,
+    )
     ops.abs(input, out, stream=stream)
     return out
 

@@ -406,6 +406,8 @@ FUNCTIONS = [
     "np.std(f4[0, 0], axis=0)",
     "np.trim_zeros(np.maximum(f4v, 0))",
     "np.trim_zeros(i4v * 0)",
+    "np.convolve(f8[0], np.log(f8[1] * 0))",
+    "np.correlate(np.log(f8[1] * 0), f8[0], 'full')",
     "np.trim_zeros(i4v % 2, 'b')",
     "np.trim_zeros(np.pad(f4, 2))",
     "np.trim_zeros(np.pad(f4, 2), 'f', axis=1)",

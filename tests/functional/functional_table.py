@@ -43,7 +43,7 @@ CALLS: dict[str, list[tuple[str, str]]] = {
     "isfinite": [("f.isfinite(f.log(relu))", "relu > 0")],
     "isinf": [("f.isinf(x)", "np.isinf(x)")],
     "signbit": [("f.signbit(x)", "np.signbit(x)")],
-    "abs": [("f.abs(x)", "abs(x)")],
+    "abs": [("f.abs(x)", "abs(x)"), ("f.abs(f.complex(x, p))", "abs(x + 1j * p)")],
     "neg": [("f.neg(x)", "-x")],
     "sign": [("f.sign(x)", "np.sign(x)")],
     "square": [("f.square(x)", "x * x")],

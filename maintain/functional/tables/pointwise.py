@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from maintain.functional.row import Call, Row
+from maintain.functional.row import Call, Output, Row
 from maintain.functional.tables.forms import REAL, SAME, unary
 
 __all__ = ["ROWS"]
 
+_MAGNITUDE = Output(
+    "Same shape as ``input``; of complex numbers the dtype of their parts, else the same dtype.",
+    dtype="{'complex64': 'float32', 'complex128': 'float64'}.get("
+          "input.dtype_name, input.dtype_name)")  # fmt: skip
 ROWS = (
-    unary("abs", "Compute the absolute value of each element."),
+    unary("abs", "Compute the absolute value of each element.", _MAGNITUDE),
     unary("neg", "Change the sign of each element."),
     unary("sign", "Compute the sign of each element: -1, 0 or 1."),
     unary("square", "Multiply each element by itself."),
