@@ -35,6 +35,7 @@ __all__ = [
     "floating",
     "host_integers",
     "indices_on",
+    "key_along",
     "neutral",
     "placed",
     "promoted",
@@ -121,6 +122,18 @@ def placed(value: Any, device: Device) -> Tensor:
 def along(axis: int, item: Any) -> tuple[Any, ...]:
     """The key that applies an index or a slice to one dimension."""
     return (*(slice(None),) * axis, item)
+
+
+def key_along(axis: int, index: Tensor, lengths: Sequence[int]) -> tuple[Tensor, ...]:
+    """The key that takes elements by an index along one dimension, and all along the others."""
+    rank = len(lengths)
+    return tuple(
+        index if i == axis else from_numpy(
+            np.arange(lengths[i]).reshape([-1 if j == i else 1 for j in range(rank)]),
+            device=index.device,
+        )
+        for i in range(rank)
+    )  # fmt: skip
 
 
 def indices_on(device: Device, indices: Any) -> Tensor:

@@ -15,12 +15,13 @@ from aclnn_py.array.operands import (
     device_of,
     flat,
     indices_on,
+    key_along,
     placed,
     promoted,
 )
 from aclnn_py.array.promotion import cast, result_type, scalar, tensor_of
 from aclnn_py.array.reduction import arg_extreme, axes_of, reduce
-from aclnn_py.tensor.creation import empty, from_numpy, zeros
+from aclnn_py.tensor.creation import empty, zeros
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
@@ -337,14 +338,7 @@ def take_along_axis(arr: Tensor, indices: Any, axis: int | None = -1) -> Tensor:
     wide = tuple(shape[i] if i != at else arr.shape[at] for i in range(arr.ndim))
     # An index out of range would stop the device, so indexing checks it.
     index = index.broadcast_to(shape)
-    key = [
-        index if i == at else from_numpy(
-            np.arange(wide[i]).reshape([-1 if j == i else 1 for j in range(arr.ndim)]),
-            device=arr.device,
-        )
-        for i in range(arr.ndim)
-    ]  # fmt: skip
-    return arr.broadcast_to(wide)[tuple(key)]
+    return arr.broadcast_to(wide)[key_along(at, index, wide)]
 
 
 def searchsorted(a: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:

@@ -11,13 +11,13 @@ from aclnn_py import functional
 from aclnn_py.array.operands import (
     device_of,
     indices_on,
+    key_along,
     placed,
 )
 from aclnn_py.array.promotion import cast, kind_order, scalar, tensor_of
 from aclnn_py.array.reduction import axes_of
 from aclnn_py.array.searching import flatnonzero
 from aclnn_py.array.shaping import diagonal
-from aclnn_py.tensor.creation import from_numpy
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
@@ -129,12 +129,4 @@ def put_along_axis(arr: Tensor, indices: Any, values: Any, axis: int | None) -> 
     if index.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     shape = tuple(index.shape[i] if i == at else arr.shape[i] for i in range(arr.ndim))
-    index = index.broadcast_to(shape)
-    key = [
-        index if i == at else from_numpy(
-            np.arange(shape[i]).reshape([-1 if j == i else 1 for j in range(arr.ndim)]),
-            device=arr.device,
-        )
-        for i in range(arr.ndim)
-    ]  # fmt: skip
-    arr[tuple(key)] = _values(arr, values)
+    arr[key_along(at, index.broadcast_to(shape), shape)] = _values(arr, values)

@@ -63,6 +63,11 @@ def functions(x: Tensor, y: Tensor) -> None:
     assert_type(xp.mean(x, axis=0), Tensor)
     assert_type(xp.where(x > 0, x, y), Tensor)
     assert_type(xp.linalg.qr(x).Q, Tensor)
+    assert_type(xp.linalg.eigh(x).eigenvectors, Tensor)
+    with ap.unsupported_dtypes("host") as setting:
+        assert_type(setting, ap.unsupported_dtypes)
+    with ap.strict() as mode:
+        assert_type(mode, ap.strict)
     assert_type(xp.fft.fft(x), Tensor)
     assert_type(xp.isdtype(x.dtype, "real floating"), bool)
 
