@@ -279,6 +279,42 @@ def test_parts_of_the_inner_axis_in_lists(newer: Chip950, listed: bool) -> None:
         first += len(part)
 
 
+@pytest.mark.parametrize("version", ["", "_v2", "_v3"])
+@pytest.mark.parametrize(
+    ("x", "bias"), [("bfloat16", "bfloat16"), ("float16", "float32"), ("float32", "float32")]
+)
+def test_first_versions(newer: Chip950, version: str, x: str, bias: str) -> None:
+    rng = np.random.default_rng(8)
+    dtype = HALVES.get(x, np.dtype(np.float32))
+    rows, w = rng.uniform(-1, 1, (7, 20)).astype(dtype), rng.uniform(-1, 1, (2, 20, 6))
+    shift = rng.uniform(-1, 1, (2, 6)).astype(HALVES.get(bias, np.dtype(np.float32)))
+    ends = Given(np.array([3, 7]), "int64") if version == "_v3" else [3, 7]
+    results = newer.operator(
+        "grouped_matmul" + version,
+        *(given(rows, x), [Given(part.astype(dtype), x) for part in w]),
+        *([Given(part, bias) for part in shift], None, None, None, None, ends, 3),
+        *(() if version == "" else (0,)), [Made((7, 6), x)],
+    )  # fmt: skip
+    assert not isinstance(results, Refused), results
+    owner = [0, 0, 0, 1, 1, 1, 1]
+    weights = w.astype(dtype).astype(np.float64)[owner]
+    exact = np.einsum("mk,mkn->mn", rows.astype(np.float64), weights)
+    assert_close(results[0], exact + shift.astype(np.float64)[owner], scale=8)
+
+
+def test_first_versions_take_fewer_integers(newer: Chip950) -> None:
+    x, w = given(np.ones((7, 8), np.int8), "int8"), given(np.ones((2, 8, 4), np.int8), "int8")
+    ends, made = Given(np.array([3, 7]), "int64"), Made((7, 4), "int8")
+    found = newer.operator(
+        "grouped_matmul_v2", x, w, None, None, None, None, None, [3, 7], 3, 0, [made]
+    )
+    assert isinstance(found, Refused) and "x has dtype INT8" in found.text
+    found = newer.operator(
+        "grouped_matmul_v3", x, w, None, None, None, None, None, ends, 3, 0, [made]
+    )
+    assert isinstance(found, Refused) and "scaleOptional is null" in found.text
+
+
 def test_refusals(newer: Chip950) -> None:
     rng = np.random.default_rng(7)
     half = given(np.ones((4, K), np.float16), "float16")

@@ -231,6 +231,34 @@ def test_cut_inner_axis(dtype: Any) -> None:
     same(out, by_depth(x, w, sizes))
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("version", ["v3", "v4", "v5"])
+def test_parts_of_the_inner_axis_with_results_of_their_own(version: str, dtype: Any) -> None:
+    rng = np.random.default_rng(6)
+    sizes, columns = [5, 0, 2], [3, 4, 7]
+    x = integers(rng, (9, 6), dtype)
+    w = [integers(rng, (k, n), dtype) for k, n in zip(sizes, columns, strict=True)]
+    out = [hollow((6, n), dtype) for n in columns]
+    weights = [place(part) for part in w]
+    tail: dict[str, tuple[Any, ...]] = {
+        "v3": (None, 0, 2, out),
+        "v4": (None, None, None, None, None, 0, 2, 0, 0, out, None, None),
+        "v5": (None, None, None, None, None, 1, 2, 0, 0, None, out, None, None),
+    }
+    op = getattr(ap.ops, f"grouped_matmul_{version}")
+    op([place(x).T], weights, None, None, None, None, None, *tail[version])
+    first = 0
+    for part, result in zip(w, out, strict=True):
+        same(result, wide(x[first : first + len(part)]).T @ wide(part))
+        first += len(part)
+    with pytest.raises(errors.AclnnError, match="groupListOptional is given") as caught:
+        ends = place(np.array([5, 5, 7]))
+        op([place(x).T], weights, None, None, None, None, None,
+           *((ends, *tail["v3"][1:]) if version == "v3" else
+             (None, ends, *tail[version][2:])))  # fmt: skip
+    assert caught.value.status == 161002
+
+
 def test_no_inner_axis_at_all_is_success_without_work() -> None:
     out = ap.full((3, 2), 7, F16)
     call([ap.empty((3, 0), F16)], [ap.empty((1, 0, 2), F16)], [out], np.array([3]))

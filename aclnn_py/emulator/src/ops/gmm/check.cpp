@@ -146,7 +146,7 @@ class GroupedRules {
   }
 
   // Parts of the K axis, each with a weight and a result of its own.
-  bool deep_lists() const { return c_.group_type == 2 && c_.split_item < 2 && c_.version >= 4; }
+  bool deep_lists() const { return c_.group_type == 2 && c_.split_item < 2 && c_.version >= 3; }
 
   // The table of scenarios: how many tensors each list has.
   void counts() {
@@ -295,7 +295,7 @@ class GroupedRules {
         !weight_turned_ || !p_.few.weight_by_columns,
         "weight is a transposed view; tuningConfigOptional says that its shape is (E, N, K)");
     weight_turned_ = weight_turned_ || p_.few.weight_by_columns;
-    check_.that(!weight_turned_ || c_.version > 1,
+    check_.that(!weight_turned_ || c_.version > 1 || chip_is_950(),
                 "weight is a transposed view, which the first version does not take");
     check_.that(!weight_turned_ || c_.group_type != 2,
                 "weight is a transposed view; with groupType 2 only x is one");

@@ -30,7 +30,12 @@ class GroupedDtypes {
       p_.mode = GroupedMode::kFewBits;
       return check_few_bits_dtypes(check_, &c_, out_, &p_.few);
     }
-    check_.dtype_in("x", x, dt::kFloat | dtype_set(ACL_INT8));
+    // On a 950 the first versions multiply fewer integers.
+    const bool early = chip_is_950() && c_.version <= 3;
+    check_.dtype_in("x", x, dt::kFloat | (early && c_.version <= 2 ? 0 : dtype_set(ACL_INT8)));
+    check_.that(!early || !contains(dtype_set(ACL_INT4, ACL_INT32), weight),
+                "weight is %s, which this chip takes from the fourth version on",
+                dtype_name(weight));
     const bool quantised = contains(kIntegers, weight) || is_float_weight(c_);
     check_.that(c_.group_type != 2 || (x != ACL_INT8 && !quantised),
                 "x is %s and weight %s; groupType 2 (the K axis) takes floats only", dtype_name(x),
@@ -60,7 +65,7 @@ class GroupedDtypes {
     check_.that(!c_.antiquant_scale && !c_.antiquant_offset,
                 "antiquantScaleOptional or antiquantOffsetOptional is given; they belong to INT8 "
                 "and INT4 weights");
-    check_.that(c_.version > 1 || x != ACL_FLOAT,
+    check_.that(c_.version > 1 || x != ACL_FLOAT || chip_is_950(),
                 "x is FLOAT, which the first version does not take; allowed: FLOAT16, BF16");
   }
 
@@ -74,10 +79,11 @@ class GroupedDtypes {
                 "values each",
                 dtype_name(weight), dtype_name(x));
     // A 950 takes a weight without an offset.
-    check_.that(c_.antiquant_scale && (c_.antiquant_offset || floats || chip_is_950()),
-                "antiquantScaleOptional and antiquantOffsetOptional: both are required for a "
-                "weight of %s",
-                dtype_name(weight));
+    check_.that(
+        c_.antiquant_scale && (c_.antiquant_offset || floats || (chip_is_950() && c_.version > 1)),
+        "antiquantScaleOptional and antiquantOffsetOptional: both are required for a "
+        "weight of %s",
+        dtype_name(weight));
     if (check_.ok() && !is_powers_weight(c_))
       check_.same_dtype("antiquantScaleOptional", dtype_of(c_.antiquant_scale), "x", x);
     if (check_.ok() && c_.antiquant_offset)
@@ -108,6 +114,8 @@ class GroupedDtypes {
                   "perTokenScaleOptional is %s; allowed: FLOAT",
                   dtype_name(dtype_of(c_.per_token)));
     if (!check_.ok()) return;
+    check_.that(c_.scale || !chip_is_950() || c_.version > 3,
+                "scaleOptional is null; this chip needs it in the first three versions");
     if (c_.scale == nullptr) {
       check_.that(y == ACL_INT32, "%s is %s; without scaleOptional it is INT32", out_,
                   dtype_name(y));
@@ -117,7 +125,8 @@ class GroupedDtypes {
       return int8_bias(ACL_DT_UNDEFINED, y);
     }
     const aclDataType scale = dtype_of(c_.scale);
-    check_.dtype_in("scaleOptional", scale, kPacked | dtype_set(ACL_BF16, ACL_FLOAT));
+    const bool early = chip_is_950() && c_.version <= 3;
+    check_.dtype_in("scaleOptional", scale, kPacked | (early ? 0 : dtype_set(ACL_BF16, ACL_FLOAT)));
     const DtypeSet results = int8_results(scale);
     check_.that(contains(results, y), "%s is %s; a scale of %s gives %s", out_, dtype_name(y),
                 dtype_name(scale), dtype_list(results).c_str());
@@ -139,7 +148,7 @@ class GroupedDtypes {
 
   DtypeSet int8_results(aclDataType scale) const {
     if (contains(kPacked, scale)) {
-      if (!chip_is_950()) return dtype_set(ACL_INT8);
+      if (!chip_is_950() || c_.version <= 3) return dtype_set(ACL_INT8);
       return dt::kHalf | (c_.version == 6 ? 0 : dtype_set(ACL_INT8));
     }
     if (scale == ACL_BF16) return dtype_set(ACL_BF16);
