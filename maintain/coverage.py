@@ -559,9 +559,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " else with 561003: no kernel was built for it.",
         "DequantSwigluQuant and its second version add a bias of integers to the product and one of"
         " floats to the scaled value, as DequantBias does. They take dynamic quantisation only: the"
-        " documents do not say whether static quantisation multiplies by its scale or divides."
-        " On a 950 the second version gives floats of 8 bits for the last dimension; FLOAT4, whose"
-        " scale is not documented, is refused. DequantSituQuant ignores the offset of dynamic"
+        " documents do not say whether static quantisation multiplies by its scale, as SwiGluQuant"
+        " does, or divides, as DequantSituQuant does. On a 950 the second version gives floats of 8"
+        " bits for the last dimension; FLOAT4, whose scale is not documented, is refused."
+        " DequantSituQuant ignores the offset of dynamic"
         " quantisation and takes no groups.",
         "Fake quantisation divides in float32 and takes NaN for quantMin, outside the range.",
         "FlatQuant adds both products in float32 and rounds nothing between them; matrices behind"

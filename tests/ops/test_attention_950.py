@@ -169,7 +169,7 @@ def test_pages(newer: Chip950, dtype: str) -> None:
 @pytest.mark.parametrize("paged", [False, True])
 def test_latent_queries_of_8_bits(newer: Chip950, dtype: str, paged: bool) -> None:
     rng = np.random.default_rng(24)
-    heads, tokens, kept, width = 4, 2, 128, 512
+    heads, tokens, kept, width = 32, 2, 128, 512
     query = codes(rng, dtype, (1, heads, tokens, width))
     key = codes(rng, dtype, (1, 1, kept, width))
     scale = floats(rng, 1, heads, tokens) / 64
@@ -186,6 +186,7 @@ def test_latent_queries_of_8_bits(newer: Chip950, dtype: str, paged: bool) -> No
         *call(
             *(Given(query, dtype), Given(key, dtype), Given(key, dtype)),
             *(Made(query.shape, "bfloat16"), "BNSD"),
+            heads=heads,
             kv_heads=1,
             query_scale=Given(scale, "float32"),
             key_scale=one,
@@ -274,7 +275,20 @@ def test_refusals(newer: Chip950) -> None:
     narrow = Given(np.zeros((1, 4, 1, 64), np.uint8), EIGHT)
     scale = Given(np.ones((2, 64)).astype(BRAIN), "bfloat16")
     both = {"key_scale": scale, "value_scale": scale}
+    latent, kept = np.zeros((1, 4, 1, 512), np.uint8), np.zeros((1, 1, 8, 512), np.uint8)
+    ones, one = np.ones((1, 4, 1), np.float32), Given(np.ones(1, np.float32), "float32")
+    rotary: dict[str, Any] = {
+        "rope": bits(np.zeros((1, 4, 1, 64)).astype(BRAIN)),
+        "key_rope": bits(np.zeros((1, 1, 8, 64)).astype(BRAIN)),
+        "query_scale": Given(ones, "float32"),
+        "query_mode": 3, "kv_heads": 1, "key_scale": one, "value_scale": one,
+    }  # fmt: skip
+    operands = Given(latent, EIGHT), Given(kept, EIGHT), Given(kept, EIGHT)
     for arguments, says in (
+        (
+            call(*operands, Made((1, 4, 1, 512), "bfloat16"), "BNSD", **rotary),
+            "numHeads is 4; with heads of 512 elements of FLOAT8_E4M3FN it is 32, 64 or 128",
+        ),
         (call(query, low, low, out, "BNSD"), "key has dtype FLOAT8_E4M3FN; it must have"),
         (call(query, low, low, out, "BNSD", mode=2, **both), "keyAntiquantMode is 2"),
         (call(query, four, four, out, "BNSD", mode=0, **both), "keyAntiquantMode is 0"),

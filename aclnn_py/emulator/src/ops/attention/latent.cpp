@@ -32,6 +32,12 @@ void AttentionRules::latent_keys() {
               " elements and %s it is BSH, BSND, BNSD or TND, or one of them that gives NBSD or "
               "NTD",
               c_.layout, kLatentWidth, c_.query_rope.name);
+  // A 950 documents fewer heads for queries of 8 bits.
+  const bool few = low_float(c_.query->dtype);
+  check_.that(!few || a_.heads == 32 || a_.heads == 64 || a_.heads == 128,
+              "numHeads is %" PRId64 "; with heads of %" PRId64
+              " elements of %s it is 32, 64 or 128",
+              a_.heads, kLatentWidth, few ? dtype_name(c_.query->dtype) : "8 bits");
   if (!ok()) return;
   latent_pages();
   latent_mask();

@@ -237,9 +237,12 @@ void AttentionRules::rotary_parts() {
   check_.that(a_.width != kLatentWidth || a_.kv_heads == 1,
               "numKeyValueHeads is %" PRId64 "; with heads of %" PRId64 " elements it is 1",
               a_.kv_heads, kLatentWidth);
-  check_.that(a_.width != kLatentWidth || (a_.heads & (a_.heads - 1)) == 0,
-              "numHeads is %" PRId64 "; with heads of %" PRId64 " elements it is a power of 2",
-              a_.heads, kLatentWidth);
+  constexpr int64_t kMostLatentHeads = 128;
+  check_.that(a_.width != kLatentWidth ||
+                  (a_.heads <= kMostLatentHeads && (a_.heads & (a_.heads - 1)) == 0),
+              "numHeads is %" PRId64 "; with heads of %" PRId64
+              " elements it is a power of 2 up to %" PRId64,
+              a_.heads, kLatentWidth, kMostLatentHeads);
   check_.that(!a_.listed && !c_.pse && !c_.key_prefix && !c_.quant2 && !c_.factors &&
                   (!c_.key_factors || c_.query_scale),
               "%s is given; then key must be one tensor, and %s, shared prefixes, quantised keys "
