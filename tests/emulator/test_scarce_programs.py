@@ -18,6 +18,7 @@ from helpers.native import LIB, NATIVE, SANITIZERS, compiled
 PROGRAMS = [
     "addresses.cpp",
     "building.cpp",
+    "graph_jumps.cpp",
     "callback.cpp",
     "capture.cpp",
     "copy.cpp",

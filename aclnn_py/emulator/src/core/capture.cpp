@@ -6,6 +6,7 @@
 #include <map>
 
 #include "acl/acl_base.h"
+#include "core/capture_session.h"
 #include "core/context.h"
 #include "core/device.h"
 #include "core/graph.h"
@@ -28,52 +29,15 @@ Sessions &sessions() {
 std::atomic<int> g_active{0};
 thread_local aclmdlRICaptureMode t_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
-std::shared_ptr<CaptureSession> find_session(uint64_t id) {
-  std::lock_guard<std::mutex> lock(sessions().mutex);
-  const auto at = sessions().active.find(id);
-  return at == sessions().active.end() ? nullptr : at->second;
-}
-
-std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session) {
-  return find_session(session->id);
-}
-
 void invalidate(CaptureSession &session, const std::string &why) {
   std::lock_guard<std::mutex> lock(session.mutex);
   if (!session.invalid) session.why_invalid = why;
   session.invalid = true;
 }
 
-size_t branch_of(const CaptureSession &session, const Stream &stream) {
-  return static_cast<size_t>(std::find(session.members.begin(), session.members.end(), &stream) -
-                             session.members.begin());
-}
-
 void merge(std::vector<size_t> &into, const std::vector<size_t> &from) {
   if (into.size() < from.size()) into.resize(from.size(), 0);
   for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
-}
-
-// Does everything or, when it throws, nothing.
-void append(CaptureSession &session, size_t branch, GraphNode node) {
-  GraphBranch &mine = session.graph->branches[branch];
-  if (mine.clock.size() <= branch) mine.clock.resize(branch + 1, 0);
-  mine.nodes.push_back(std::move(node));
-  mine.clock[branch] = mine.nodes.size();
-}
-
-Status invalidated(CaptureSession &session, const char *routine) {
-  return fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "%s: the capture is invalid: %s", routine,
-              session.why_invalid.c_str());
-}
-
-// Detaches the session from its streams: it records nothing afterwards.
-void close_session(CaptureSession &session) {
-  for (Stream *member : session.members) {
-    if (streams().live(member)) member->capture.store(nullptr);
-  }
-  std::lock_guard<std::mutex> lock(sessions().mutex);
-  if (sessions().active.erase(session.id) != 0) g_active.fetch_sub(1);
 }
 
 std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind,
@@ -91,6 +55,45 @@ std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kin
   return session;
 }
 
+}  // namespace
+
+std::shared_ptr<CaptureSession> find_session(uint64_t id) {
+  std::lock_guard<std::mutex> lock(sessions().mutex);
+  const auto at = sessions().active.find(id);
+  return at == sessions().active.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session) {
+  return find_session(session->id);
+}
+
+size_t branch_of(const CaptureSession &session, const Stream &stream) {
+  return static_cast<size_t>(std::find(session.members.begin(), session.members.end(), &stream) -
+                             session.members.begin());
+}
+
+// Does everything or, when it throws, nothing.
+void append(CaptureSession &session, size_t branch, GraphNode node) {
+  GraphBranch &mine = session.graph->branches[branch];
+  if (mine.clock.size() <= branch) mine.clock.resize(branch + 1, 0);
+  mine.nodes.push_back(std::move(node));
+  mine.clock[branch] = mine.nodes.size();
+}
+
+Status invalidated(CaptureSession &session, const char *routine) {
+  return fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "%s: the capture is invalid: %s", routine,
+              session.why_invalid.c_str());
+}
+
+void close_session(CaptureSession &session) {
+  for (Stream *member : session.members) {
+    CaptureSession *mine = &session;
+    if (streams().live(member)) member->capture.compare_exchange_strong(mine, nullptr);
+  }
+  std::lock_guard<std::mutex> lock(sessions().mutex);
+  if (sessions().active.erase(session.id) != 0) g_active.fetch_sub(1);
+}
+
 Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *routine) {
   if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %d is not a capture mode.", routine,
@@ -106,8 +109,6 @@ Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *rou
   }
   return 0;
 }
-
-}  // namespace
 
 bool capture_is_active(uint64_t id) {
   return g_active.load(std::memory_order_relaxed) > 0 && find_session(id) != nullptr;
@@ -270,6 +271,38 @@ Status capture_wait(Stream &stream, EventState &event, const char *routine) {
   return 0;
 }
 
+Status finish_session(CaptureSession &session, Status status) {
+  GraphHandle *handle = session.handle;
+  handle->capture_id = 0;
+  if (session.group != nullptr && task_groups().retire(session.group))
+    task_groups().destroy(session.group);
+  if (status != 0) {
+    if (graph_handles().retire(handle)) graph_handles().destroy(handle);
+    return status;
+  }
+  handle->graph->complete = true;
+  return 0;
+}
+
+Status capture_reset(CaptureSession &raw_session, Stream &stream, EventState &event,
+                     const char *routine, bool *done) {
+  const auto session = shared_of(&raw_session);
+  if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) return 0;
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->invalid) return invalidated(*session, routine);
+  GraphNode node;
+  {
+    std::lock_guard<std::mutex> event_lock(event.mutex);
+    if (event.capture_id != session->id) return 0;
+    node.flag = event.capture_flag;
+  }
+  node.kind = GraphNode::Kind::kReset;
+  node.what = "aclrtResetEvent";
+  append(*session, branch_of(*session, stream), std::move(node));
+  *done = true;
+  return 0;
+}
+
 Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
@@ -309,18 +342,9 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
       branches[i].worker = create_stream(stream.context, 0, 0, routine, &status);
     }
   }
-  GraphHandle *handle = session->handle;
-  handle->capture_id = 0;
-  if (session->group != nullptr && task_groups().retire(session->group))
-    task_groups().destroy(session->group);
-  if (status != 0) {
-    if (graph_handles().retire(handle)) graph_handles().destroy(handle);
-    *out = nullptr;
-    return status;
-  }
-  handle->graph->complete = true;
-  *out = handle;
-  return 0;
+  const Status finished = finish_session(*session, status);
+  *out = finished == 0 ? session->handle : nullptr;
+  return finished;
 }
 
 void abandon_capture(CaptureSession &raw) {

@@ -217,6 +217,11 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
 
 Status reset_event(Event &event, Stream &stream) {
   const auto state = event.state;
+  if (CaptureSession *session = stream.capture.load(std::memory_order_acquire)) {
+    bool done = false;
+    const Status s = capture_reset(*session, stream, *state, "aclrtResetEvent", &done);
+    if (s != 0 || done) return s;
+  }
   return enqueue_on(stream, "aclrtResetEvent", [state]() -> Status {
     raise_to(state->cell->reset_to, state->cell->done.load());
     return 0;

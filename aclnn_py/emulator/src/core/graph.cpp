@@ -11,11 +11,17 @@ namespace {
 
 std::atomic<uint32_t> g_next_graph{1};
 
-// The state of one replay: which flags are up, how many side branches still run.
+// The state of one replay: which flags are up, which branches run.
 struct Replay {
+  // A branch may be started again while it still runs: then it runs once more afterwards.
+  struct Turn {
+    bool running = false;
+    std::vector<size_t> next;
+  };
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<char> flags;
+  std::vector<Turn> turns;
   size_t running = 0;
   Status status = 0;
   std::string text;
@@ -29,50 +35,12 @@ struct Replay {
     }
     return true;
   }
-};
-
-// Does not throw: the caller counts the branch as ended afterwards.
-Status run_branch(Graph &graph, size_t branch, Replay &replay) noexcept try {
-  const auto &nodes = graph.branches[branch].nodes;
-  uint32_t number = 0;
-  for (const GraphNode &node : nodes) {
-    ++number;
-    if (graph.abort.load() || wait_cancelled()) return 0;
-    switch (node.kind) {
-      case GraphNode::Kind::kRecord: {
-        std::lock_guard<std::mutex> lock(replay.mutex);
-        replay.flags[node.flag] = 1;
-        replay.changed.notify_all();
-        break;
-      }
-      case GraphNode::Kind::kWait:
-        if (!replay.wait(graph, [&] { return replay.flags[node.flag] != 0 || replay.status != 0; }))
-          return 0;
-        if (replay.status != 0) return 0;
-        break;
-      case GraphNode::Kind::kTask: {
-        std::shared_ptr<Task> task;
-        {
-          std::lock_guard<std::mutex> lock(graph.nodes_mutex);
-          task = node.task;
-        }
-        if (task == nullptr || !*task) break;
-        const TimedRun timed(node.what, *working_stream(), number, graph.id);
-        if (const Status s = (*task)()) {
-          return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.",
-                      graph.id, node.what, s);
-        }
-        break;
-      }
-    }
+  bool failed() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return status != 0;
   }
-  return 0;
-} catch (const std::bad_alloc &) {
-  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "graph %u: the host has no memory left for a task of it.", graph.id);
-} catch (const std::exception &problem) {
-  return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s.", graph.id, problem.what());
-}
+};
+using ReplayPointer = std::shared_ptr<Replay>;
 
 void note(Replay &replay, Status status) {
   if (status == 0) return;
@@ -83,6 +51,121 @@ void note(Replay &replay, Status status) {
     replay.text = std::move(text);
   }
   replay.changed.notify_all();
+}
+
+void start_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) noexcept;
+
+Status run_task(Graph &graph, const GraphNode &node, uint32_t number) {
+  std::shared_ptr<Task> task;
+  {
+    std::lock_guard<std::mutex> lock(graph.nodes_mutex);
+    task = node.task;
+  }
+  if (task == nullptr || !*task) return 0;
+  const TimedRun timed(node.what, *working_stream(), number, graph.id);
+  if (const Status s = (*task)()) {
+    return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.", graph.id,
+                node.what, s);
+  }
+  return 0;
+}
+
+// Does not throw: the caller counts the branch as ended afterwards.
+Status run_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) noexcept try {
+  const auto &nodes = graph.branches[from.branch].nodes;
+  for (size_t at = from.node; at < nodes.size(); ++at) {
+    const GraphNode &node = nodes[at];
+    if (graph.abort.load() || wait_cancelled()) return 0;
+    switch (node.kind) {
+      case GraphNode::Kind::kRecord: {
+        std::lock_guard<std::mutex> lock(replay->mutex);
+        replay->flags[node.flag] = 1;
+        replay->changed.notify_all();
+        break;
+      }
+      case GraphNode::Kind::kReset: {
+        std::lock_guard<std::mutex> lock(replay->mutex);
+        replay->flags[node.flag] = 0;
+        break;
+      }
+      case GraphNode::Kind::kWait:
+        if (!replay->wait(graph,
+                          [&] { return replay->flags[node.flag] != 0 || replay->status != 0; }))
+          return 0;
+        if (replay->failed()) return 0;
+        break;
+      case GraphNode::Kind::kStart: start_branch(graph, {node.started, 0}, replay); break;
+      case GraphNode::Kind::kJump: {
+        std::optional<GraphPlace> to;
+        if (const Status s = (*node.jump)(&to)) {
+          return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s failed on the device with %d.",
+                      graph.id, node.what, s);
+        }
+        if (!to) break;
+        if (replay->failed()) return 0;  // a loop whose end depends on the branch that failed
+        if (to->branch != from.branch) {
+          start_branch(graph, *to, replay);
+          return 0;
+        }
+        at = to->node - 1;
+        break;
+      }
+      case GraphNode::Kind::kTask:
+        if (const Status s = run_task(graph, node, static_cast<uint32_t>(at + 1))) return s;
+        break;
+    }
+  }
+  return 0;
+} catch (const std::bad_alloc &) {
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "graph %u: the host has no memory left for a task of it.", graph.id);
+} catch (const std::exception &problem) {
+  return fail(ACL_ERROR_RT_MODEL_EXECUTE, "graph %u: %s.", graph.id, problem.what());
+}
+
+// Runs a branch that counts as running, and again as often as it was started meanwhile.
+void run_turns(Graph &graph, GraphPlace from, const ReplayPointer &replay) {
+  for (;;) {
+    note(*replay, run_branch(graph, from, replay));
+    std::lock_guard<std::mutex> lock(replay->mutex);
+    Replay::Turn &turn = replay->turns[from.branch];
+    if (turn.next.empty() || replay->status != 0) {
+      turn.running = false;
+      --replay->running;
+      replay->changed.notify_all();
+      return;
+    }
+    from.node = turn.next.front();
+    turn.next.erase(turn.next.begin());
+  }
+}
+
+// Does not throw: branches that run use what the caller holds.
+void start_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) noexcept {
+  try {
+    std::lock_guard<std::mutex> lock(replay->mutex);
+    Replay::Turn &turn = replay->turns[from.branch];
+    if (turn.running) {
+      turn.next.push_back(from.node);
+      return;
+    }
+    turn.running = true;
+    ++replay->running;
+  } catch (const std::bad_alloc &) {
+    note(*replay, fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                       "graph %u: the host has no memory left to start a stream of it.", graph.id));
+    return;
+  }
+  const Status s = enqueue_on(*graph.branches[from.branch].worker, "branch of a captured graph",
+                              [&graph, replay, from]() -> Status {
+                                run_turns(graph, from, replay);
+                                return 0;
+                              });
+  if (s == 0) return;
+  note(*replay, s);
+  std::lock_guard<std::mutex> lock(replay->mutex);
+  replay->turns[from.branch].running = false;
+  --replay->running;
 }
 
 }  // namespace
@@ -134,32 +217,23 @@ Status run_graph(Graph &graph) {
   reset_conditions(graph);
   const auto replay = std::make_shared<Replay>();
   replay->flags.assign(graph.flag_clocks.size(), 0);
-  for (size_t i = 1; i < graph.branches.size(); ++i) {
-    if (!streams().live(graph.branches[i].worker)) {
+  replay->turns.resize(graph.branches.size());
+  for (size_t i = 0; i < graph.branches.size(); ++i) {
+    const Stream *worker = graph.branches[i].worker;
+    if ((i != 0 || worker != nullptr) && !streams().live(worker)) {
       return fail(ACL_ERROR_RT_STREAM_CONTEXT,
                   "graph %u: the context it was captured in has ended.", graph.id);
     }
   }
-  for (size_t i = 1; i < graph.branches.size(); ++i) {
-    {
-      std::lock_guard<std::mutex> lock(replay->mutex);
-      ++replay->running;
-    }
-    const Status s = enqueue_on(*graph.branches[i].worker, "branch of a captured graph",
-                                [&graph, replay, i]() -> Status {
-                                  note(*replay, run_branch(graph, i, *replay));
-                                  std::lock_guard<std::mutex> lock(replay->mutex);
-                                  --replay->running;
-                                  replay->changed.notify_all();
-                                  return 0;
-                                });
-    if (s != 0) {
-      note(*replay, s);
-      std::lock_guard<std::mutex> lock(replay->mutex);
-      --replay->running;
-    }
+  const bool first = !graph.branches[0].waits;
+  if (first) {
+    replay->turns[0].running = true;
+    replay->running = 1;
   }
-  note(*replay, run_branch(graph, 0, *replay));
+  for (size_t i = 1; i < graph.branches.size(); ++i) {
+    if (!graph.branches[i].waits) start_branch(graph, {i, 0}, replay);
+  }
+  if (first) run_turns(graph, {0, 0}, replay);
   // The side branches hold references to the graph, so the run waits for all of them even after a
   // failure.
   std::unique_lock<std::mutex> lock(replay->mutex);

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,20 +19,32 @@ namespace emu {
 
 // A captured graph: one branch per captured stream. Flags connect branches: an event recorded on
 // one and waited for on another.
+struct GraphPlace {
+  size_t branch = 0, node = 0;
+};
+
+// Where a run goes on after a node; with the next one when it sets nothing. A jump to another
+// branch ends the run of this one.
+using Jump = std::function<Status(std::optional<GraphPlace> *)>;
+
 struct GraphNode {
-  enum class Kind : uint8_t { kTask, kRecord, kWait };
+  enum class Kind : uint8_t { kTask, kRecord, kWait, kReset, kJump, kStart };
   Kind kind = Kind::kTask;
   // shared, because a task update replaces it while a run may still use it
   std::shared_ptr<Task> task;
   const char *what = "";
-  size_t flag = 0;
+  size_t flag = 0;  // kRecord, kWait, kReset
+  std::shared_ptr<const Jump> jump;
+  size_t started = 0;  // kStart: the branch that starts to run beside this one
 };
 
 struct GraphBranch {
   std::vector<GraphNode> nodes;
   std::vector<size_t> clock;  // nodes of each branch known to run before the branch's next node
-  // runs the branch in a replay; null for the first, which uses the caller's stream
+  // runs the branch in a replay; the first begins on the caller's stream, and has one only when
+  // others may start it again
   Stream *worker = nullptr;
+  bool waits = false;  // does not begin with the run: another branch starts it
 };
 
 struct Condition;
@@ -80,6 +94,7 @@ Slots<TaskGroup> &task_groups();
 struct CaptureSession {
   enum class Kind : uint8_t { kCapture, kUpdate };
   Kind kind = Kind::kCapture;
+  bool building = false;  // by aclmdlRIBuildBegin: its streams start each other
   uint64_t id = 0;
   aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
   std::thread::id thread;
@@ -100,6 +115,10 @@ void invalidate_capture(uint64_t id);
 Status capture_record(CaptureSession &session, Stream &stream, EventState &event,
                       const char *routine);
 Status capture_wait(Stream &stream, EventState &event, const char *routine);
+// Records that the event is no longer reached, when it was recorded in this capture; otherwise
+// `done` stays false.
+Status capture_reset(CaptureSession &session, Stream &stream, EventState &event,
+                     const char *routine, bool *done);
 
 Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode,
                           const char *routine);
@@ -107,6 +126,22 @@ Status begin_group(Stream &stream, const char *routine);
 Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out);
 Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine);
 Status end_update(Stream &stream, const char *routine);
+
+// --- model instances built by hand (core/building.cpp) ---------------------------------
+// Another stream of the instance; it begins to record.
+Status begin_building(Stream &stream, GraphHandle &handle, bool waits, const char *routine);
+// The stream records no more.
+void leave_building(Stream &stream);
+// Makes the instance ready to run, with streams of `context`.
+Status end_building(GraphHandle &handle, Context &context, const char *routine);
+// The branch of a stream that is bound to the same instance as `stream`: 107005 when it is not.
+Status find_branch(Stream &stream, Stream &wanted, const char *routine, size_t *branch);
+// Records a node that lets another stream of the instance run, or that may go on elsewhere.
+Status record_start(Stream &stream, size_t branch, const char *routine);
+Status record_jump(Stream &stream, Jump jump, const char *routine);
+// The place of the next task of a stream, and the instance that it is recorded for: 107005 when
+// there is none.
+Status next_place(Stream &stream, const char *routine, GraphPlace *place, uint32_t *graph);
 
 // What aclmdlRICaptureGetInfo answers; leaves the outputs alone when the stream is not captured.
 Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *graph);

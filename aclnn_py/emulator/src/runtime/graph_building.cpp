@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model instances built by hand: a stream is bound to one, what is launched on it is kept, and each
-// execution of the instance runs that. It is the recording of aclmdlRICapture... under other names;
-// an instance has one stream here.
+// Model instances built by hand: streams are bound to one, what is launched on them is kept, and
+// each execution of the instance runs that. It is the recording of aclmdlRICapture... under other
+// names. Which stream runs when, say aclrtActiveStream, aclrtSwitchStream and labels
+// (runtime/graph_jumps.cpp).
 #include "runtime/graph_building.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "acl/acl_rt.h"
-#include "core/capture.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/graph.h"
@@ -18,10 +21,15 @@
 namespace emu {
 namespace {
 
+struct Bound {
+  Stream *stream;
+  bool ended = false;  // aclmdlRIEndTask
+};
+
 struct Building {
-  enum class Stage : uint8_t { open, recording, recorded, built };
-  Stage stage = Stage::open;
-  Stream *stream = nullptr;  // bound, until aclmdlRIUnbindStream
+  bool bound = false, ended = false;  // any stream, ever
+  bool built = false;
+  std::vector<Bound> streams;  // until aclmdlRIUnbindStream
 };
 
 struct Registry {
@@ -39,7 +47,10 @@ Registry &registry() {
 void forget_stream(Stream *stream) {
   std::lock_guard<std::mutex> lock(registry().mutex);
   for (auto &[graph, building] : registry().by_graph) {
-    if (building.stream == stream) building.stream = nullptr;
+    auto &all = building.streams;
+    all.erase(std::remove_if(all.begin(), all.end(),
+                             [&](const Bound &bound) { return bound.stream == stream; }),
+              all.end());
   }
 }
 
@@ -56,14 +67,19 @@ Status find(const char *routine, aclmdlRI raw, GraphHandle **handle, Building **
   return 0;
 }
 
-// The same with the stream, which must be the one that is bound.
-Status find_bound(const char *routine, aclmdlRI raw, aclrtStream raw_stream, Building **building) {
+// The same with a stream that is bound to it.
+Status find_bound(const char *routine, aclmdlRI raw, aclrtStream raw_stream, Building **building,
+                  Bound **bound) {
   GraphHandle *handle = nullptr;
   if (const Status s = find(routine, raw, &handle, building)) return s;
   if (raw_stream == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: stream is null.", routine);
   Stream *stream = nullptr;
   if (const Status s = resolve(raw_stream, routine, &stream)) return s;
-  if ((*building)->stream == stream) return 0;
+  for (Bound &entry : (*building)->streams) {
+    if (entry.stream != stream) continue;
+    *bound = &entry;
+    return 0;
+  }
   return fail(ACL_ERROR_RT_STREAM_MODEL, "%s: stream %d is not bound to this model instance.",
               routine, stream->id);
 }
@@ -76,7 +92,8 @@ Status check_stream(const char *routine, const Stream &stream) {
                 routine, stream.id);
   }
   for (const auto &[graph, building] : registry().by_graph) {
-    if (building.stream == &stream) {
+    for (const Bound &bound : building.streams) {
+      if (bound.stream != &stream) continue;
       return fail(ACL_ERROR_RT_STREAM_MODEL,
                   "%s: stream %d is bound to model instance %u; unbind it first.", routine,
                   stream.id, graph);
@@ -94,6 +111,7 @@ void forget_building(uint32_t graph) {
 
 }  // namespace emu
 
+using emu::Bound;
 using emu::Building;
 using emu::fail;
 using emu::registry;
@@ -136,38 +154,37 @@ EMU_EXPORT aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uin
                 flag);
   }
   if (const Status s = emu::check_stream(__func__, *found)) return s;
-  if (building->stage != Building::Stage::open || flag != ACL_MODEL_STREAM_FLAG_HEAD) {
-    return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                "aclmdlRIBindStream: model instances of this device have one stream, which runs "
-                "from the start (ACL_MODEL_STREAM_FLAG_HEAD).");
+  if (building->built) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "aclmdlRIBindStream: the model instance is built already.");
   }
-  if (const Status s =
-          emu::begin_capture_into(*found, *handle, ACL_MODEL_RI_CAPTURE_MODE_RELAXED, __func__))
-    return s;
-  building->stage = Building::Stage::recording;
-  building->stream = found;
+  building->streams.reserve(building->streams.size() + 1);
+  const bool waits = flag == ACL_MODEL_STREAM_FLAG_DEFAULT;
+  if (const Status s = emu::begin_building(*found, *handle, waits, __func__)) return s;
+  building->bound = true;
+  building->streams.push_back(Bound{found});
   return 0;
 }
 EMU_CATCH
 
-// The recording ends here; the instance can be executed from aclmdlRIBuildEnd on.
+// The recording of the stream ends here; the instance can be executed from aclmdlRIBuildEnd on.
 EMU_EXPORT aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream) try {
   EMU_TIMED();
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
-  if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;
-  if (building->stage != Building::Stage::recording) {
+  Bound *bound = nullptr;
+  if (const Status s = emu::find_bound(__func__, modelRI, stream, &building, &bound)) return s;
+  if (bound->ended || building->built) {
     return fail(ACL_ERROR_RT_PARAM_INVALID,
                 "aclmdlRIEndTask: the end of the tasks was marked before.");
   }
-  aclmdlRI recorded = nullptr;
-  if (const Status s = emu::end_capture(*building->stream, __func__, &recorded)) return s;
-  static_cast<emu::GraphHandle *>(recorded)->graph->complete = false;
-  building->stage = Building::Stage::recorded;
+  emu::leave_building(*bound->stream);
+  bound->ended = building->ended = true;
   return 0;
 }
 EMU_CATCH
 
+// Streams whose end was not marked end here; one at least must have been.
 EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) try {
   EMU_TIMED();
   if (reserve != nullptr)
@@ -176,15 +193,26 @@ EMU_EXPORT aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve) try {
   emu::GraphHandle *handle = nullptr;
   Building *building = nullptr;
   if (const Status s = emu::find(__func__, modelRI, &handle, &building)) return s;
-  if (building->stage != Building::Stage::recorded) {
+  if (building->built || !building->ended) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRIBuildEnd: %s.",
-                building->stage == Building::Stage::open ? "aclmdlRIBindStream comes first"
-                : building->stage == Building::Stage::recording
-                    ? "aclmdlRIEndTask comes first"
-                    : "the model instance is built already");
+                building->built   ? "the model instance is built already"
+                : building->bound ? "aclmdlRIEndTask comes first"
+                                  : "aclmdlRIBindStream comes first");
   }
-  handle->graph->complete = true;
-  building->stage = Building::Stage::built;
+  emu::Context *context = nullptr;
+  if (const Status s = emu::current_context(__func__, &context)) return s;
+  if (context->device != handle->graph->device) {
+    return fail(ACL_ERROR_RT_MODEL_CONTEXT,
+                "aclmdlRIBuildEnd: the model instance is of device %d, this thread's context of "
+                "device %d.",
+                handle->graph->device, context->device);
+  }
+  const uint32_t number = handle->graph->id;
+  if (const Status s = emu::end_building(*handle, *context, __func__)) {
+    if (!emu::graph_handles().live(modelRI)) registry().by_graph.erase(number);
+    return s;
+  }
+  building->built = true;
   return 0;
 }
 EMU_CATCH
@@ -193,11 +221,12 @@ EMU_EXPORT aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream) t
   EMU_TIMED();
   std::lock_guard<std::mutex> lock(registry().mutex);
   Building *building = nullptr;
-  if (const Status s = emu::find_bound(__func__, modelRI, stream, &building)) return s;
-  if (building->stage == Building::Stage::recording) {
+  Bound *bound = nullptr;
+  if (const Status s = emu::find_bound(__func__, modelRI, stream, &building, &bound)) return s;
+  if (!bound->ended && !building->built) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRIUnbindStream: aclmdlRIEndTask comes first.");
   }
-  building->stream = nullptr;
+  building->streams.erase(building->streams.begin() + (bound - building->streams.data()));
   return 0;
 }
 EMU_CATCH
