@@ -43,6 +43,8 @@ RUNS = [
     ("profiling.cpp", ["."], {}),
     ("profiling.cpp", ["."], {"ACLNN_PY_CHECK": "1"}),
     ("building.cpp", ["."], {}),
+    ("graph_tasks.cpp", [], {}),
+    ("graph_tasks.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("graph_jumps.cpp", [], {}),
     ("graph_jumps.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("graph_jumps.cpp", [], {"ACLNN_PY_EMULATOR_INLINE": "never"}),

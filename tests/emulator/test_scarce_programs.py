@@ -19,6 +19,7 @@ PROGRAMS = [
     "addresses.cpp",
     "building.cpp",
     "graph_jumps.cpp",
+    "graph_tasks.cpp",
     "callback.cpp",
     "capture.cpp",
     "copy.cpp",

@@ -403,6 +403,20 @@ Status capture_info(Stream &stream, aclmdlRICaptureStatus *status, aclmdlRI *gra
   return 0;
 }
 
+void name_signal(Stream &stream, const Signal &signal) {
+  CaptureSession *raw = stream.capture.load();
+  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
+  if (session == nullptr) return;
+  auto made = std::make_shared<const Signal>(signal);
+  std::lock_guard<std::mutex> lock(session->mutex);
+  if (session->kind == CaptureSession::Kind::kUpdate) {
+    if (!session->updates.empty()) session->updates.back().signal = std::move(made);
+    return;
+  }
+  auto &nodes = session->graph->branches[branch_of(*session, stream)].nodes;
+  if (!nodes.empty()) nodes.back().signal = std::move(made);
+}
+
 Status begin_group(Stream &stream, const char *routine) {
   CaptureSession *raw = stream.capture.load();
   const auto session = raw != nullptr ? shared_of(raw) : nullptr;
@@ -487,6 +501,7 @@ Status end_update(Stream &stream, const char *routine) {
     for (size_t i = 0; i < session->updates.size(); ++i) {
       const auto [branch, node] = session->group->places[i];
       graph->branches[branch].nodes[node].task = session->updates[i].task;
+      graph->branches[branch].nodes[node].signal = session->updates[i].signal;
     }
     return 0;
   });

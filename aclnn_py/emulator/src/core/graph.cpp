@@ -76,6 +76,7 @@ Status run_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) no
   for (size_t at = from.node; at < nodes.size(); ++at) {
     const GraphNode &node = nodes[at];
     if (graph.abort.load() || wait_cancelled()) return 0;
+    if (node.disabled) continue;
     switch (node.kind) {
       case GraphNode::Kind::kRecord: {
         std::lock_guard<std::mutex> lock(replay->mutex);
@@ -181,6 +182,11 @@ Graph::~Graph() {
   for (void *group : groups) {
     if (task_groups().retire(group)) task_groups().destroy(static_cast<TaskGroup *>(group));
   }
+  for (const auto &branch : tasks) {
+    for (void *task : branch) {
+      if (graph_tasks().retire(task)) graph_tasks().destroy(static_cast<GraphTask *>(task));
+    }
+  }
   for (GraphBranch &branch : branches) {
     if (branch.worker != nullptr && streams().live(branch.worker)) {
       destroy_stream(branch.worker, true, "end of a captured graph");
@@ -201,6 +207,11 @@ Slots<GraphHandle> &graph_handles() {
 
 Slots<TaskGroup> &task_groups() {
   static auto *const all = new Slots<TaskGroup>(1 << 20);
+  return *all;
+}
+
+Slots<GraphTask> &graph_tasks() {
+  static auto *const all = new Slots<GraphTask>(1 << 20);
   return *all;
 }
 

@@ -23,6 +23,14 @@ struct GraphPlace {
   size_t branch = 0, node = 0;
 };
 
+// What a task of aclrtValueWrite or aclrtValueWait does.
+struct Signal {
+  bool waits = false;
+  void *address = nullptr;
+  uint64_t value = 0;
+  uint32_t flag = 0;  // of one that waits
+};
+
 // Where a run goes on after a node; with the next one when it sets nothing. A jump to another
 // branch ends the run of this one.
 using Jump = std::function<Status(std::optional<GraphPlace> *)>;
@@ -35,7 +43,12 @@ struct GraphNode {
   const char *what = "";
   size_t flag = 0;  // kRecord, kWait, kReset
   std::shared_ptr<const Jump> jump;
-  size_t started = 0;  // kStart: the branch that starts to run beside this one
+  size_t started = 0;                    // kStart: the branch that starts to run beside this one
+  std::shared_ptr<const Signal> signal;  // null for other tasks
+  bool disabled = false;                 // it runs no longer
+  // What aclmdlRIUpdate makes true.
+  std::shared_ptr<const Signal> next_signal;
+  bool will_be_disabled = false;
 };
 
 struct GraphBranch {
@@ -67,7 +80,8 @@ struct Graph {
   std::vector<std::shared_ptr<Condition>> conditions;
   // handles of conditional bodies: they end with this graph
   std::vector<void *> bodies;
-  std::vector<void *> groups;  // task groups of this graph: they end with it
+  std::vector<void *> groups;              // task groups of this graph: they end with it
+  std::vector<std::vector<void *>> tasks;  // handles of tasks, by branch: they end with it
 
   size_t task_count() const;
 };
@@ -90,6 +104,13 @@ struct TaskGroup {
   std::vector<std::pair<size_t, size_t>> places;  // branch, node
 };
 Slots<TaskGroup> &task_groups();
+
+// The C handle aclmdlRITask.
+struct GraphTask {
+  std::weak_ptr<Graph> graph;
+  GraphPlace place;
+};
+Slots<GraphTask> &graph_tasks();
 
 struct CaptureSession {
   enum class Kind : uint8_t { kCapture, kUpdate };
@@ -122,6 +143,8 @@ Status capture_reset(CaptureSession &session, Stream &stream, EventState &event,
 
 Status begin_capture_into(Stream &stream, GraphHandle &handle, aclmdlRICaptureMode mode,
                           const char *routine);
+// What the task does that this stream recorded last; nothing when it records none.
+void name_signal(Stream &stream, const Signal &signal);
 Status begin_group(Stream &stream, const char *routine);
 Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out);
 Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine);
