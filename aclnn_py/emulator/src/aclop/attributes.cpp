@@ -9,6 +9,7 @@
 #include "core/export.h"
 #include "core/process.h"
 #include "core/slots.h"
+#include "faults/objects.h"
 
 namespace emu::aclop {
 namespace {
@@ -143,13 +144,15 @@ EMU_EXPORT aclopAttr *aclopCreateAttr(void) try {
   aclopAttr *made = emu::aclop::attributes().create();
   if (made == nullptr)
     emu::fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclopCreateAttr: too many live attribute sets.");
+  emu::faults::made("aclopAttr", made);
   return made;
 }
 EMU_CATCH
 
 EMU_EXPORT void aclopDestroyAttr(const aclopAttr *attr) try {
-  if (emu::check_process(__func__) == 0 && emu::aclop::attributes().retire(attr))
-    emu::aclop::attributes().destroy(const_cast<aclopAttr *>(attr));
+  if (emu::check_process(__func__) != 0 || !emu::aclop::attributes().retire(attr)) return;
+  emu::faults::ended(attr);
+  emu::aclop::attributes().destroy(const_cast<aclopAttr *>(attr));
 }
 EMU_CATCH_VOID
 

@@ -12,6 +12,7 @@
 #include "core/process.h"
 #include "core/slots.h"
 #include "core/stream.h"
+#include "faults/objects.h"
 #include "runtime/copy.h"
 
 using emu::fail;
@@ -252,6 +253,7 @@ Status create_handle(const Asked &a, aclopHandle **handle) {
   if (const Status s = copy_side(a.routine, a.output_descs, a.output_count, &made->outputs))
     return s;
   *handle = made.release();
+  faults::made("aclopHandle", *handle);
   return 0;
 }
 
@@ -350,8 +352,9 @@ EMU_EXPORT aclError aclopCreateHandle(const char *opType, int numInputs,
 EMU_CATCH
 
 EMU_EXPORT void aclopDestroyHandle(aclopHandle *handle) try {
-  if (emu::check_process(__func__) == 0 && emu::aclop::handles().retire(handle))
-    emu::aclop::handles().destroy(handle);
+  if (emu::check_process(__func__) != 0 || !emu::aclop::handles().retire(handle)) return;
+  emu::faults::ended(handle);
+  emu::aclop::handles().destroy(handle);
 }
 EMU_CATCH_VOID
 

@@ -8,6 +8,7 @@
 #include "core/half.h"
 #include "core/process.h"
 #include "core/slots.h"
+#include "faults/objects.h"
 #include "meta/tensor.h"
 
 namespace emu {
@@ -68,6 +69,7 @@ EMU_EXPORT aclDataBuffer *aclCreateDataBuffer(void *data, size_t size) try {
   if (buffer == nullptr) return nullptr;
   buffer->data = data;
   buffer->size = size;
+  emu::faults::made("aclDataBuffer", buffer);
   return buffer;
 }
 EMU_CATCH
@@ -77,6 +79,7 @@ EMU_EXPORT aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer) try {
   if (!emu::buffers().retire(dataBuffer)) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclDestroyDataBuffer: the buffer is null or destroyed.");
   }
+  emu::faults::ended(dataBuffer);
   emu::buffers().destroy(const_cast<aclDataBuffer *>(dataBuffer));
   return 0;
 }
@@ -119,12 +122,14 @@ EMU_EXPORT aclTensorDesc *aclCreateTensorDesc(aclDataType dataType, int numDims,
   desc->dtype = dataType;
   desc->format = format;
   desc->dims.assign(dims, dims + numDims);
+  emu::faults::made("aclTensorDesc", desc.get());
   return desc.release();
 }
 EMU_CATCH
 
 EMU_EXPORT void aclDestroyTensorDesc(const aclTensorDesc *desc) try {
   if (emu::check_process(__func__) == 0 && descriptions().retire(desc)) {
+    emu::faults::ended(desc);
     descriptions().destroy(const_cast<aclTensorDesc *>(desc));
   }
 }
