@@ -166,6 +166,7 @@ def test_a_cast_by_its_descriptions() -> None:
         assert compile_("Cast", [x], [half], {"dst_type": 1}) == 0
         assert C.aclopCast(source, from_, target, to, 2, stream) == 100000
         checked(C.aclopCast(source, from_, target, to, 1, stream))
+        ap.current_stream().synchronize()
         np.testing.assert_array_equal(result.numpy(), half)
         checked(C.aclopCreateHandleForCast(source, target, 0, made))
     np.testing.assert_array_equal(Handled(made[0]).run([x], x.shape, np.float16), half)
