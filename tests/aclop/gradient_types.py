@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients, with NumPy's answers."""
+"""Gradients, and types of several tensors, with NumPy's answers."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def AxpyV2() -> Problem:
 @problem
 def IsClose() -> Problem:
     a = spread(3, 5)
-    b = a + F(1e-3) * (np.arange(15).reshape(3, 5) % 2).astype(F)
+    b = a + F(1e-3) * (np.arange(15).reshape(3, 5) % 3).astype(F)
     return Problem([a, b], [np.isclose(a, b)])
 
 
