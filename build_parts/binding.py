@@ -55,6 +55,7 @@ def build_binding(toolchain: Toolchain) -> Path:
         Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
         Unit(launcher, flags, "gen/_launcher.c"),
         Unit(FFI / "allocator.c", flags, "allocator.c"),
+        Unit(FFI / "held.c", flags, "held.c"),
     ]
     objects = toolchain.compile(units, "binding")
     target = FFI / "_binding.abi3.so"

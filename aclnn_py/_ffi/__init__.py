@@ -2,7 +2,8 @@
 """The only door to cffi.
 
 `ffi` is the cffi module object, `lib` the functions compiled into the extension (launcher, operator
-table), and `C` the functions of CANN: `C.aclrtMalloc` is looked up in its library at the first use.
+table), `held` the second module in its library (held.c), and `C` the functions of CANN:
+`C.aclrtMalloc` is looked up in its library at the first use.
 Importing this loads no device library.
 """
 
@@ -12,9 +13,12 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
+from aclnn_py._ffi import _binding
 from aclnn_py._ffi import libraries as _libraries
 from aclnn_py._ffi._binding import ffi, lib
 from aclnn_py.emulator import library_path
@@ -29,6 +33,7 @@ __all__ = [
     "bind_operator",
     "device_kind",
     "ffi",
+    "held",
     "lib",
     "library_info",
     "loaded",
@@ -38,6 +43,17 @@ __all__ = [
     "use",
 ]
 
+
+
+def _held_module() -> Any:
+    loader = ExtensionFileLoader("aclnn_py._ffi._held", str(_binding.__file__))
+    spec: Any = spec_from_loader(loader.name, loader)
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+held = _held_module()
 OpenLibrary = _libraries.OpenLibrary
 KINDS = ("auto", _libraries.NPU, _libraries.EMULATOR)
 # The launcher calls these from C, through the same table.

@@ -16,6 +16,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +24,7 @@ from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py._ffi.settings import chosen, enabled
-from aclnn_py.errors import AclnnPyError, AllocatorError, OutOfMemoryError
+from aclnn_py.errors import AclnnPyError, AllocatorError, OutOfMemoryError, ReleaseWarning
 from aclnn_py.memory.block import Block, release_when_idle
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
@@ -39,6 +40,7 @@ __all__ = [
     "PooledBlock",
     "device_allocator",
     "give_back",
+    "give_back_now",
     "give_to",
     "opened",
     "pinned_allocator",
@@ -152,6 +154,14 @@ def give_back(use: Any) -> None:
             give_to(use, state.context, sequence)
     elif code:
         _require_books(code)
+
+
+def give_back_now(use: Any) -> None:
+    """Give a block back where an exception has nobody to catch it, as in a finalizer."""
+    try:
+        give_back(use)
+    except Exception as error:
+        warnings.warn(ReleaseWarning(f"Buffer was not released: {error}"), stacklevel=2)
 
 
 def give_to(use: Any, context: Any, sequence: int) -> None:

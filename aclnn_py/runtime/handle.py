@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi import ffi, held, lib
 from aclnn_py.errors import ClosedError, ForkError, ReleaseWarning
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "check_process",
     "live_handles",
     "misused",
-    "own",
     "watch",
 ]
 
@@ -69,6 +68,7 @@ def _note_fork() -> None:
     global _fork_generation, _pid
     _fork_generation += 1
     _pid = os.getpid()
+    held.set_generation(_fork_generation)
 
 
 os.register_at_fork(after_in_child=_note_fork)
@@ -83,6 +83,8 @@ def misused(handle: Handle, fault: str, message: str) -> None:
 def live_handles() -> dict[str, int]:
     """Return how many handles of each kind are open in this process."""
     counts = Counter(entry[5].__name__ for entry in _open.copy().values())
+    if quick := held.count_open():
+        counts["Buffer"] += quick
     return dict(sorted(counts.items()))
 
 
@@ -103,12 +105,19 @@ def check_owner(handle: Handle, what: str) -> None:
 class _Reference(weakref.ref):  # type: ignore[type-arg]
     """A reference that knows its handle's serial number when the handle is gone.
 
-    ``weakref.finalize`` does the same for twice the time, and buffers come and go often.
+    ``weakref.finalize`` does the same for twice the time, and buffers come and go often. Those of
+    new tensors, which come and go with every expression, have a ``Held`` of C instead, with the
+    same two names: ``over`` says whether the object was released, ``release`` releases it.
     """
 
-    __slots__ = ("serial",)
+    __slots__ = ("over", "serial")
 
+    over: bool
     serial: int
+
+    def release(self) -> None:
+        """Release the object unless that was done."""
+        _release(self)
 
 
 _Entry = tuple[
@@ -118,7 +127,6 @@ _Entry = tuple[
     tuple[object, ...],
     int,
     type["Handle"],
-    Callable[[Any], int] | None,
 ]
 
 
@@ -126,11 +134,9 @@ def _release(reference: _Reference) -> None:
     entry = _open.pop(reference.serial, None)
     if entry is None:
         return
-    quickly = entry[6]
-    if quickly is not None and not quickly(entry[2]):
-        return
+    reference.over = True
     # `entry` also keeps the owners alive until the end of this function.
-    _, destroy, raw, _owners, pid, kind, _ = entry
+    _, destroy, raw, _owners, pid, kind = entry
     # The parent owns what was made before a fork; releasing it here would release it twice.
     if destroy is None or os.getpid() != pid:
         return
@@ -143,31 +149,14 @@ def _release(reference: _Reference) -> None:
 
 
 def _release_all() -> None:
-    """Release what is open at exit, the newest first."""
+    """Release what is open at exit, the newest first: what C holds is younger than its pool."""
+    held.release_all()
     while _open:
         for entry in reversed(_open.copy().values()):
             try:
                 _release(entry[0])
             except Exception:  # a warning that a filter turned into an error
                 sys.excepthook(*sys.exc_info())
-
-
-def own(
-    handle: Handle, quickly: Callable[[Any], int], destroy: Callable[[Any], None], raw: Any
-) -> None:
-    """Make an unfinished object the handle of a C object, as ``Handle.__init__`` does.
-
-    For objects that come and go with every call, made while nobody watches. ``quickly`` is a C
-    function that releases ``raw`` and returns 0, also in a forked child, where it does nothing:
-    asking the system for the process takes longer than all the rest. If it returns anything else,
-    ``destroy`` is called as well.
-    """
-    serial = _next_serial()
-    handle._reference = reference = _Reference(handle, _release)
-    reference.serial = serial
-    handle._raw = raw
-    handle._generation = _fork_generation
-    _open[serial] = (reference, destroy, raw, (), _pid, type(handle), quickly)
 
 
 class Handle:
@@ -190,16 +179,17 @@ class Handle:
         serial = _next_serial()
         self._reference = reference = _Reference(self, _release)
         reference.serial = serial
+        reference.over = False
         self._raw = raw
         self._generation = _fork_generation
-        _open[serial] = (reference, destroy, raw, owners, _pid, type(self), None)
+        _open[serial] = (reference, destroy, raw, owners, _pid, type(self))
         if _watcher is not None:
             _watcher.made(self)
 
     @property
     def raw(self) -> Any:
         """The C object; raises ``ClosedError`` once closed and ``ForkError`` in a forked child."""
-        if self._reference.serial not in _open:
+        if self._reference.over:
             if _watcher is not None:
                 _watcher.used(self)
             raise ClosedError(f"{type(self).__name__} is closed")
@@ -210,13 +200,14 @@ class Handle:
     @property
     def closed(self) -> bool:
         """Whether the object has been released."""
-        return self._reference.serial not in _open
+        over: bool = self._reference.over
+        return over
 
     def close(self) -> None:
         """Release the C object now; a second call does nothing."""
         if _watcher is not None and not self.closed:
             _watcher.closing(self)
-        _release(self._reference)
+        self._reference.release()
 
     def __enter__(self: _Self) -> _Self:
         return self

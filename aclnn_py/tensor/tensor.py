@@ -6,18 +6,18 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from aclnn_py import late
-from aclnn_py._ffi import C, ffi, lib
-from aclnn_py.memory.allocator import give_back
+from aclnn_py._ffi import C, ffi, held, lib
+from aclnn_py.memory.allocator import give_back_now
 from aclnn_py.memory.buffer import Buffer, buffer_for_host
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device, resolve
-from aclnn_py.runtime.handle import own
 from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import recipes, transfer, views
 from aclnn_py.tensor.array_methods import ArrayMethods
@@ -33,7 +33,6 @@ _blank = object.__new__
 _describing = threading.RLock()
 _describe = lib.ap_describe
 _fresh = lib.ap_fresh
-_give = lib.ap_pool_give
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
 _USE = ffi.typeof("ap_use *")
@@ -571,19 +570,9 @@ def tensor_over(memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
     return Tensor._of(memory, layout, offset)
 
 
-def _over(use: Any, at: float, layout: Layout, device: Device) -> Tensor:
-    """The tensor that ``ap_fresh`` or ``ap_make`` described in ``use``."""
-    memory = _blank(Buffer)
-    memory.device = device
-    own(memory, _give, give_back, use)
-    tensor = _blank(Tensor)
-    tensor._memory = memory
-    tensor._layout = layout
-    tensor._offset = 0
-    tensor._at = at
-    return tensor
-
-
+# The tensor that ``ap_fresh`` or ``ap_make`` described in ``use``: (use, at, layout, device).
+_over: Callable[[Any, float, Layout, Device], Tensor] = held.over
+held.serve(Buffer, Tensor, give_back_now)
 recipes.serve(Tensor, _over)
 
 
