@@ -197,7 +197,7 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     if a.dtype.kind == "c":
         a = a != 0
     places = functional.nonzero(a)
-    return tuple(functional.contiguous(places[:, i]) for i in range(a.ndim))
+    return tuple(places[:, i].contiguous() for i in range(a.ndim))
 
 
 def flatnonzero(a: Tensor) -> Tensor:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno
+// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno -Wno-maybe-uninitialized
 // Every function is free of branches and tables, so that loops over it become vectors. The
 // coefficients are minimax fits of the relative error over the interval named beside them.
 #include "ops/float_kernels.h"
@@ -8,6 +8,9 @@
 
 #include "core/isa.h"
 #include "ops/float_bits.h"
+#ifdef __AVX512F__
+#include "ops/float_vectors.h"
+#endif
 
 namespace emu {
 namespace EMU_ISA_NS {
@@ -159,6 +162,17 @@ void each(const float *from, int64_t count, float *to, F f) {
   for (int64_t i = 0; i < count; ++i) to[i] = f(from[i]);
 }
 
+#ifdef __AVX512F__
+void block_exp(const float *from, int64_t count, const float *, float *to) {
+  vectors::each(from, count, to, [](__m512 x) { return vectors::exponential(x); });
+}
+void block_log(const float *from, int64_t count, const float *, float *to) {
+  vectors::each(from, count, to, [](__m512 x) { return vectors::logarithm(x); });
+}
+void block_tanh(const float *from, int64_t count, const float *, float *to) {
+  vectors::each(from, count, to, [](__m512 x) { return vectors::hyperbolic_tangent(x); });
+}
+#else
 void block_exp(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return exponential(x); });
 }
@@ -168,6 +182,7 @@ void block_log(const float *from, int64_t count, const float *, float *to) {
 void block_tanh(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return hyperbolic_tangent(x); });
 }
+#endif
 void block_erf(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return error_function(x); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno
+// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno -Wno-maybe-uninitialized
 #include "ops/power_kernels.h"
 
 #include <algorithm>
@@ -8,6 +8,9 @@
 
 #include "core/isa.h"
 #include "ops/float_bits.h"
+#ifdef __AVX512F__
+#include "ops/power_vectors.h"
+#endif
 
 namespace emu {
 namespace EMU_ISA_NS {
@@ -15,6 +18,21 @@ namespace {
 
 // Elements whose steps lie in the nearest cache. Loops of one width of numbers each become vectors.
 constexpr int64_t kPart = 256;
+
+#ifdef __AVX512F__
+
+// Powers of the elements that are not rare; `to` is neither x nor y.
+void usual_powers(const float *x, const float *y, int64_t count, float *to) {
+  for (int64_t i = 0; i < count; i += 16) {
+    const int64_t left = count - i;
+    const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
+    _mm512_mask_storeu_ps(
+        to + i, mask,
+        vectors::power(_mm512_maskz_loadu_ps(mask, x + i), _mm512_maskz_loadu_ps(mask, y + i)));
+  }
+}
+
+#else
 
 // x = 2^whole * (1 + fraction), with 1 + fraction in [sqrt(1/2), sqrt(2)); of |x|, in fact.
 void split(const float *x, int64_t count, float *whole, float *fraction) {
@@ -93,6 +111,17 @@ void finish(const float *x, const float *y, const float *significand, const int3
   }
 }
 
+// Powers of the elements that are not rare; `to` is neither x nor y.
+void usual_powers(const float *x, const float *y, int64_t count, float *to) {
+  float whole[kPart], fraction[kPart], significand[kPart];
+  int32_t exponent[kPart];
+  split(x, count, whole, fraction);
+  raise(whole, fraction, y, count, significand, exponent);
+  finish(x, y, significand, exponent, count, to);
+}
+
+#endif
+
 // Whether an element is none that the steps above take: x below the normal range, or either not
 // finite.
 inline bool is_rare(float x, float y) {
@@ -104,11 +133,9 @@ inline bool is_rare(float x, float y) {
 }
 
 void part_of_powers(const float *x, const float *y, int64_t count, float *to) {
-  float whole[kPart], fraction[kPart], significand[kPart], results[kPart];
-  int32_t exponent[kPart], rare = 0;
-  split(x, count, whole, fraction);
-  raise(whole, fraction, y, count, significand, exponent);
-  finish(x, y, significand, exponent, count, results);
+  float results[kPart];
+  int32_t rare = 0;
+  usual_powers(x, y, count, results);
   for (int64_t i = 0; i < count; ++i) rare |= is_rare(x[i], y[i]) ? 1 : 0;
   for (int64_t i = 0; rare != 0 && i < count; ++i) {
     if (is_rare(x[i], y[i])) results[i] = std::pow(x[i], y[i]);

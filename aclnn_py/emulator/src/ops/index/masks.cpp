@@ -78,7 +78,9 @@ void write_coordinates(const Truth &truth, const Layout &shape, int64_t *const *
       const int64_t column = begin % width, n = std::min(end - begin, width - column);
       const int64_t found = truth.keep_numbers(begin, n, column, columns);
       int64_t *to = first[last] + rank * step;
-      for (int64_t k = 0; k < found; ++k) to[k * step] = columns[k];
+      if (step == 1) std::copy_n(columns, found, to);
+      else
+        for (int64_t k = 0; k < found; ++k) to[k * step] = columns[k];
       int64_t rest = begin / width;
       for (int d = last - 1; d >= 0; --d) {
         const int64_t at = rest % shape.shape[d];

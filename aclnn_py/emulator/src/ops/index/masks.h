@@ -8,6 +8,7 @@
 
 #include "core/pool.h"
 #include "ops/op.h"
+#include "ops/scan_kernels.h"
 
 namespace emu {
 
@@ -52,12 +53,7 @@ class Truth {
   }
   // The same for the numbers from `from` on.
   int64_t keep_numbers(int64_t first, int64_t count, int64_t from, int64_t *to) const {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      to[kept] = from + i;
-      kept += bytes_[first + i] != 0 ? 1 : 0;
-    }
-    return kept;
+    return scan_kernels().positions(bytes_ + first, count, from, to);
   }
 
  private:

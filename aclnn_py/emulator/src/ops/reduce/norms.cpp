@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/block_kernels.h"
+#include "ops/scan_kernels.h"
 
 namespace emu {
 
@@ -26,7 +26,7 @@ double extreme_norm(const RowReader<T> &rows, int64_t row, bool largest) {
 
 template <class T>
 double square_sum(const T *x, int64_t count) {
-  if constexpr (std::is_same_v<T, float>) return block_kernels().squares_from(x, count, 0);
+  if constexpr (std::is_same_v<T, float>) return scan_kernels().squares(x, count);
   double total = 0;
   for (int64_t i = 0; i < count; ++i) total += static_cast<double>(x[i]) * x[i];
   return total;
