@@ -14,11 +14,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from importlib.util import find_spec, module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
-from aclnn_py._ffi import _binding
 from aclnn_py._ffi import libraries as _libraries
 from aclnn_py._ffi._binding import ffi, lib
 from aclnn_py.emulator import library_path
@@ -44,9 +43,9 @@ __all__ = [
 ]
 
 
-
 def _held_module() -> Any:
-    loader = ExtensionFileLoader("aclnn_py._ffi._held", str(_binding.__file__))
+    library: Any = find_spec("aclnn_py._ffi._binding")
+    loader = ExtensionFileLoader("aclnn_py._ffi._held", library.origin)
     spec: Any = spec_from_loader(loader.name, loader)
     module = module_from_spec(spec)
     loader.exec_module(module)
