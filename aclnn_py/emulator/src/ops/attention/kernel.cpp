@@ -34,9 +34,6 @@ constexpr int64_t kRows = 128;  // rows of a block: of all heads that share keys
 constexpr int64_t kTile = 512;
 // pages of as many tokens are tiles: nothing is copied
 constexpr int64_t kPageTile = 64;
-// Tokens of the next tile that are asked for: products ask for those behind them, and more would
-// wait for memory.
-constexpr int64_t kAwaitedKeys = 16, kAwaitedValues = 32;
 constexpr float kMasked = std::numeric_limits<float>::lowest();
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr int64_t kWorthATask = int64_t{1} << 18;  // multiplications
@@ -51,6 +48,14 @@ struct Row {
 // Rounded and limited; NaN becomes 0.
 float to_int8(float value) {
   return value == value ? std::clamp(std::nearbyint(value), -128.0f, 127.0f) : 0.0f;
+}
+
+// The rows, and where those lie that are read after them.
+Matrix before(Matrix rows, const Matrix &next) {
+  if (next.data && rows.dtype == next.dtype && rows.row.stride == next.row.stride &&
+      rows.col.stride == next.col.stride)
+    rows.next = static_cast<const char *>(next.data) - static_cast<const char *>(rows.data);
+  return rows;
 }
 
 class ScoreSink final : public RowSink<float> {
@@ -127,21 +132,20 @@ class Worker {
       for (int64_t first = low / tile_ * tile_; first < high; first += tile_)
         body(first, std::min(tile_, high - first));
     };
-    // The memory that comes next is asked for: pages lie apart, and a tile is read too fast for the
-    // processor to foresee them.
-    const auto await_keys = [&](int64_t first) {
-      if (first < high) keys_.await(batch, kv_head, first, kAwaitedKeys);
-    };
     if (a_.quantised) {
       // The powers are quantised after they were divided by their sum, so that it comes first.
       each_tile([&](int64_t first, int64_t count) { weigh(batch, kv_head, first, count); });
       each_tile([&](int64_t first, int64_t count) { average_bytes(batch, kv_head, first, count); });
     } else {
+      // Each product asks for the memory of the next one: pages lie apart, and a tile is read too
+      // fast for the processor to foresee them.
+      const auto keys_from = [&](int64_t first) {
+        return first < high ? keys_.rows_there(batch, kv_head, first, std::min(tile_, high - first))
+                            : Matrix{};
+      };
       each_tile([&](int64_t first, int64_t count) {
-        values_.await(batch, kv_head, first, kAwaitedValues);
-        weigh(batch, kv_head, first, count);
-        await_keys(first + tile_);
-        average(batch, kv_head, first, count);
+        weigh(batch, kv_head, first, count, values_.rows_there(batch, kv_head, first, count));
+        average(batch, kv_head, first, count, keys_from(first + tile_));
       });
     }
     for (size_t i = 0; i < rows_.size(); ++i) finish(batch, static_cast<int64_t>(i));
@@ -208,15 +212,15 @@ class Worker {
   }
 
   // The scores of a tile, with what is added to them and what hides them.
-  void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+  void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count, const Matrix &next = {}) {
     const int64_t rows = static_cast<int64_t>(rows_.size());
     Matrix query{query_.data(), ACL_FLOAT, rows, full_width_, {full_width_}, {1}};
     if (brains_) {
       query.data = brain_query_.data();
       query.dtype = ACL_BF16;
     }
-    gemm_f32(query, keys_.rows(batch, kv_head, first, count, room()).transposed(),
-             ScoreSink(scores_.data(), a_.scale * o_.dequant1));
+    const Matrix keys = before(keys_.rows(batch, kv_head, first, count, room()), next);
+    gemm_f32(query, keys.transposed(), ScoreSink(scores_.data(), a_.scale * o_.dequant1));
   }
 
   // Calls body(row, scores, key, n) for the n keys from `key` on of the tile that the row meets;
@@ -239,8 +243,8 @@ class Worker {
   }
 
   // The scores of a tile become powers, against the highest score so far.
-  void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
-    score(batch, kv_head, first, count);
+  void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count, const Matrix &next = {}) {
+    score(batch, kv_head, first, count, next);
     each_row(batch, first, count, [&](Row &row, float *scores, int64_t key, int64_t n) {
       const FloatKernels &kernels = float_kernels();
       const float highest = std::max(row.highest, kernels.highest(scores, n));
@@ -254,10 +258,11 @@ class Worker {
     });
   }
 
-  void average(int64_t batch, int64_t kv_head, int64_t first, int64_t count) {
+  void average(int64_t batch, int64_t kv_head, int64_t first, int64_t count,
+               const Matrix &next = {}) {
     const int64_t rows = static_cast<int64_t>(rows_.size());
     const Matrix powers{scores_.data(), ACL_FLOAT, rows, count, {kTile}, {1}};
-    gemm_f32(powers, values_.rows(batch, kv_head, first, count, room()),
+    gemm_f32(powers, before(values_.rows(batch, kv_head, first, count, room()), next),
              ResultSink(result_.data(), a_.value_width, rows_));
   }
 

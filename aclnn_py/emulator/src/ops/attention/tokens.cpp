@@ -194,31 +194,25 @@ Matrix Tokens::in_place(const Heads &from, int64_t at, int64_t count) const {
 Matrix Tokens::rows(int64_t batch, int64_t head, int64_t first, int64_t count, char *room) const {
   if (joined_brains()) return loaded<uint16_t>(batch, head, first, count, room);
   if (!plain()) return loaded<float>(batch, head, first, count, room);  // the room was made for it
-  if (block_size_ != 0) return gathered(batch, head, first, count, room);
+  const Matrix there = rows_there(batch, head, first, count);
+  return there.data ? there : gathered(batch, head, first, count, room);
+}
+
+Matrix Tokens::rows_there(int64_t batch, int64_t head, int64_t first, int64_t count) const {
+  if (!plain()) return {};
   const Heads &from = listed_ ? parts_.heads[static_cast<size_t>(batch)] : parts_.heads[0];
-  const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
-  return in_place(from, from.at(listed_ ? 0 : batch, head, start + first), count);
-}
-
-void Tokens::await(int64_t batch, int64_t head, int64_t first, int64_t tokens) const {
-  constexpr int64_t line = 64;
-  if (block_size_ == 0 || !plain() || parts_.heads[0].item != 1) return;
-  const Heads &from = parts_.heads[0];
-  const int64_t size = item_size(from.dtype), within = first % block_size_;
-  const char *at = from.data + from.at(page(batch, first), head, within) * size;
-  for (int64_t i = 0; i < std::min(tokens, block_size_ - within); ++i, at += from.token * size) {
-    for (int64_t byte = 0; byte < parts_.width * size; byte += line)
-      __builtin_prefetch(at + byte, 0, 2);
+  if (block_size_ == 0) {
+    const int64_t start = starts_.empty() ? 0 : starts_[static_cast<size_t>(batch)];
+    return in_place(from, from.at(listed_ ? 0 : batch, head, start + first), count);
   }
+  if (first / block_size_ != (first + count - 1) / block_size_) return {};
+  return in_place(from, from.at(page(batch, first), head, first % block_size_), count);
 }
 
-// Tokens of one page are used where they lie.
 Matrix Tokens::gathered(int64_t batch, int64_t head, int64_t first, int64_t count,
                         char *room) const {
   const Heads &from = parts_.heads[0];
   const int64_t size = item_size(from.dtype), width = parts_.width;
-  if (first / block_size_ == (first + count - 1) / block_size_)
-    return in_place(from, from.at(page(batch, first), head, first % block_size_), count);
   for (int64_t done = 0; done < count;) {
     const int64_t token = first + done, within = token % block_size_;
     const int64_t n = std::min(block_size_ - within, count - done);

@@ -74,9 +74,8 @@ class Tokens {
   // Tokens [first, first + count) of a sequence and head as the rows of a matrix: where they lie,
   // or copied to `room`, which has a place for them.
   Matrix rows(int64_t batch, int64_t head, int64_t first, int64_t count, char *room) const;
-  // Asks for the memory of the first `tokens` that `rows` reads from `first` on, if pages hold
-  // them.
-  void await(int64_t batch, int64_t head, int64_t first, int64_t tokens) const;
+  // The same where they lie; without data if they have to be copied.
+  Matrix rows_there(int64_t batch, int64_t head, int64_t first, int64_t count) const;
   // Bytes that `count` tokens take in `room`.
   size_t room(int64_t count) const;
 

@@ -18,8 +18,11 @@ struct Matrix {
   aclDataType dtype = ACL_FLOAT;
   int64_t rows = 0, cols = 0;
   GemmAxis row, col;
+  // Where not 0, what is read after this matrix lies like it, so many bytes behind each element: a
+  // product of a few rows asks for it meanwhile.
+  int64_t next = 0;
 
-  Matrix transposed() const { return {data, dtype, cols, rows, col, row}; }
+  Matrix transposed() const { return {data, dtype, cols, rows, col, row, next}; }
 };
 
 struct MatrixOut {

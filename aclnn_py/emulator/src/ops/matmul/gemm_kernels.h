@@ -72,6 +72,7 @@ struct GemmStream {
   int64_t columns, depth;
   void *sums;           // (rows, columns)
   int64_t sums_stride;  // between rows
+  int64_t next = 0;     // Matrix::next of b
 };
 using GemmStreamFn = void (*)(const GemmStream &);
 

@@ -105,7 +105,8 @@ class Streamed {
           count = many_.col.block ? std::min(end - j, many_.col.block - (col + j) % many_.col.block)
                                   : end - j;
           kernel({panel + p * rows, source(p, col + j), many_.row.stride, count,
-                  std::min(gemm_depth_step, k - p), partial + step * rows * cols + j, cols});
+                  std::min(gemm_depth_step, k - p), partial + step * rows * cols + j, cols,
+                  many_.next});
         }
       }
     });
@@ -145,7 +146,7 @@ class Streamed {
            C sums[gemm_few_rows * piece];
            for (int64_t j = first * lines; j < std::min(last * lines, many_.cols); j += piece) {
              const int64_t count = std::min({piece, last * lines - j, many_.cols - j});
-             kernel({panel, source(0, j), many_.col.stride, count, k, sums, piece});
+             kernel({panel, source(0, j), many_.col.stride, count, k, sums, piece, many_.next});
              finish(j, count, sums);
            }
          });

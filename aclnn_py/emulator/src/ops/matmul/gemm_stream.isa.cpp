@@ -62,6 +62,13 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
   }
 }
 
+// Asks for what comes after the matrix: it waits in the second cache, as the first is full of the
+// matrix itself.
+template <class S>
+inline void await_next(const S *here, int64_t next) {
+  __builtin_prefetch(reinterpret_cast<const char *>(here) + next, 0, 2);
+}
+
 // Depths of columns that are taken at a time where rows are short; those of the next slab are on
 // their way meanwhile.
 constexpr int64_t slab = 32;
@@ -76,7 +83,7 @@ int64_t add_columns(const GemmStream &s, int64_t j, int64_t begin, int64_t end) 
   constexpr int lanes = Vec<T>::lanes, line = 64;
   constexpr int bytes = vectors * lanes * static_cast<int>(sizeof(typename K::Stored));
   T *sums = static_cast<T *>(s.sums);
-  const int64_t ahead = end < s.depth ? slab * s.step : 0;
+  const int64_t ahead = s.next == 0 && end < s.depth ? slab * s.step : 0;
   for (; j + vectors * lanes <= s.columns; j += vectors * lanes) {
     const auto *a = static_cast<const T *>(s.a) + begin * rows;
     const auto *b = static_cast<const typename K::Stored *>(s.b) + begin * s.step + j;
@@ -87,10 +94,14 @@ int64_t add_columns(const GemmStream &s, int64_t j, int64_t begin, int64_t end) 
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v)
           sum[i][v] = *reinterpret_cast<const L *>(sums + i * s.sums_stride + j + v * lanes);
-    const auto add_depth = [&sum, ahead](const T *x, const typename K::Stored *y) {
+    // Where several pieces share a line, the first one asks.
+    const bool awaits = s.next != 0 && (bytes >= line || j * sizeof *b % line == 0);
+    const auto add_depth = [&](const T *x, const typename K::Stored *y) {
 #pragma GCC unroll 8
-      for (int at = 0; at < bytes; at += line)
-        __builtin_prefetch(reinterpret_cast<const char *>(y + ahead) + at);
+      for (int at = 0; at < bytes; at += line) {
+        if (ahead != 0) __builtin_prefetch(reinterpret_cast<const char *>(y + ahead) + at);
+        if (awaits) await_next(reinterpret_cast<const char *>(y) + at, s.next);
+      }
 #pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) {
         const V values = lanes_of<K>(y + v * lanes);
@@ -194,7 +205,7 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
   const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
   // Short columns are asked for before their turn: the processor does not foresee so many pieces.
   constexpr int64_t per_line = 64 / sizeof(S);
-  const bool awaits = steps == 1;
+  const bool awaits = steps == 1 && s.next == 0;
   const S *b[groups];
   for (int g = 0; g < groups; ++g) b[g] = static_cast<const S *>(s.b) + first[g] * s.step;
   Sum totals[groups][rows];
@@ -211,12 +222,17 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
     for (int64_t p = 0; p < common; p += lines)
 #pragma GCC unroll 2
       for (int g = 0; g < groups; ++g) {
+        const S *at = b[g] + begin[g] + p;
         if (awaits && p % per_line == 0) {
 #pragma GCC unroll 8
           for (int i = 0; i < lines; ++i)
-            __builtin_prefetch(b[g] + begin[g] + p + i * step + groups * width * s.step);
+            __builtin_prefetch(at + i * step + groups * width * s.step);
         }
-        add_turned<K>(b[g] + begin[g] + p, step, a + (begin[g] + p) * rows, sum[g]);
+        if (s.next != 0 && p % per_line == 0) {
+#pragma GCC unroll 8
+          for (int i = 0; i < lines; ++i) await_next(at + i * step, s.next);
+        }
+        add_turned<K>(at, step, a + (begin[g] + p) * rows, sum[g]);
       }
 #pragma GCC unroll 2
     for (int g = 0; g < groups; ++g) {
@@ -324,11 +340,13 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
   for (int g = 0; g < groups; ++g)
     b[g] = static_cast<const uint16_t *>(s.b) + (column + g * wide_lines) * s.step;
   const int64_t steps = (s.depth + gemm_depth_step - 1) / gemm_depth_step, lag = steps > 1;
-  // What is asked for early: the same depths of the columns that come next, or the next depth step
-  // where these lie too far away to stay in the second cache.
-  constexpr int64_t near = int64_t(1) << 16;  // elements
-  const int64_t columns = groups * wide_lines * s.step,
-                ahead = columns <= near ? columns : gemm_depth_step;
+  // What is asked for early: what comes after the matrix, the same depths of the columns that come
+  // next, or the next depth step where these lie too far away to stay in the second cache.
+  constexpr int64_t near = int64_t(1) << 17, size = sizeof(uint16_t);
+  const int64_t columns = groups * wide_lines * s.step * size,
+                ahead = s.next != 0       ? s.next
+                        : columns <= near ? columns
+                                          : gemm_depth_step * size;
   Sum totals[groups][rows] = {};
   for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
     Sum sum[groups][rows] = {};
@@ -346,7 +364,7 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
         if (at >= end[g]) continue;
 #pragma GCC unroll 16
         for (int i = 0; i < wide_lines; ++i)
-          __builtin_prefetch(b[g] + i * s.step + at + ahead, 0, 2);
+          await_next(b[g] + i * s.step + at, ahead);
         add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
       }
     }
