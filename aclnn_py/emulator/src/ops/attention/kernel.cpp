@@ -138,10 +138,13 @@ class Worker {
       each_tile([&](int64_t first, int64_t count) { average_bytes(batch, kv_head, first, count); });
     } else {
       // Each product asks for the memory of the next one: pages lie apart, and a tile is read too
-      // fast for the processor to foresee them.
+      // fast for the processor to foresee them. After the last tile comes the next head.
       const auto keys_from = [&](int64_t first) {
-        return first < high ? keys_.rows_there(batch, kv_head, first, std::min(tile_, high - first))
-                            : Matrix{};
+        const int64_t head = kv_head + (first >= high);
+        if (first >= high) first = low / tile_ * tile_;
+        return head < a_.kv_heads
+                   ? keys_.rows_there(batch, head, first, std::min(tile_, high - first))
+                   : Matrix{};
       };
       each_tile([&](int64_t first, int64_t count) {
         weigh(batch, kv_head, first, count, values_.rows_there(batch, kv_head, first, count));
@@ -212,7 +215,8 @@ class Worker {
   }
 
   // The scores of a tile, with what is added to them and what hides them.
-  void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count, const Matrix &next = {}) {
+  void score(int64_t batch, int64_t kv_head, int64_t first, int64_t count,
+             const Matrix &next = {}) {
     const int64_t rows = static_cast<int64_t>(rows_.size());
     Matrix query{query_.data(), ACL_FLOAT, rows, full_width_, {full_width_}, {1}};
     if (brains_) {
@@ -243,7 +247,8 @@ class Worker {
   }
 
   // The scores of a tile become powers, against the highest score so far.
-  void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count, const Matrix &next = {}) {
+  void weigh(int64_t batch, int64_t kv_head, int64_t first, int64_t count,
+             const Matrix &next = {}) {
     score(batch, kv_head, first, count, next);
     each_row(batch, first, count, [&](Row &row, float *scores, int64_t key, int64_t n) {
       const FloatKernels &kernels = float_kernels();

@@ -198,7 +198,8 @@ EMU_OPERATOR(NpuFormatCast, (const aclTensor *srcTensor, aclTensor *dstTensor)) 
           std::memcpy(kept.get(), read, static_cast<size_t>(read_bytes));
           read = kept.get();
         }
-        if (packs) std::memset(written, 0, static_cast<size_t>(bytes));
+        // Only blocks that are not full have places without an element.
+        if (packs && bytes != plain_bytes) std::memset(written, 0, static_cast<size_t>(bytes));
         copy_places(read, packs ? places.plain : places.blocked, written,
                     packs ? places.blocked : places.plain, places.extent, bits);
         return Status{0};

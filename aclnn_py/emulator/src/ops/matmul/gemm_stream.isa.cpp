@@ -343,10 +343,10 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
   // What is asked for early: what comes after the matrix, the same depths of the columns that come
   // next, or the next depth step where these lie too far away to stay in the second cache.
   constexpr int64_t near = int64_t(1) << 17, size = sizeof(uint16_t);
-  const int64_t columns = groups * wide_lines * s.step * size,
-                ahead = s.next != 0       ? s.next
-                        : columns <= near ? columns
-                                          : gemm_depth_step * size;
+  const int64_t columns = groups * wide_lines * s.step * size, ahead = s.next != 0 ? s.next
+                                                                       : columns <= near
+                                                                           ? columns
+                                                                           : gemm_depth_step * size;
   Sum totals[groups][rows] = {};
   for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
     Sum sum[groups][rows] = {};
@@ -363,8 +363,7 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
         const int64_t at = begin[g] + p;
         if (at >= end[g]) continue;
 #pragma GCC unroll 16
-        for (int i = 0; i < wide_lines; ++i)
-          await_next(b[g] + i * s.step + at, ahead);
+        for (int i = 0; i < wide_lines; ++i) await_next(b[g] + i * s.step + at, ahead);
         add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
       }
     }

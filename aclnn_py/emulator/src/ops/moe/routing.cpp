@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/copying.h"
+
 namespace emu {
 namespace {
 
@@ -58,11 +60,24 @@ void copy_rows(const View &x, const View &out, const std::vector<RowMove> &moves
   const DenseTarget to(out);
   const size_t bytes = static_cast<size_t>(width * item_size(x.dtype));
   const int64_t grain = std::max<int64_t>(1, 65536 / static_cast<int64_t>(bytes));
+  // Rows that leave the caches before they are read again need not enter them; those of one token
+  // are written together then, so that it is read once.
+  const bool past = moves.size() * bytes >= kPastCaches;
+  std::vector<int64_t> order;
+  if (past) {
+    std::vector<int64_t> tokens;
+    for (const RowMove &move : moves) tokens.push_back(move.token);
+    order = order_by_expert(tokens);
+  }
   parallel_for(static_cast<int64_t>(moves.size()), grain, [&](int64_t begin, int64_t end) {
+    PastCaches copies;
     for (int64_t i = begin; i < end; ++i) {
-      const RowMove &move = moves[static_cast<size_t>(i)];
-      std::memcpy(to.data() + static_cast<size_t>(move.to) * bytes,
-                  from.data() + static_cast<size_t>(move.token) * bytes, bytes);
+      const auto place = static_cast<size_t>(i);
+      const RowMove &move = moves[past ? static_cast<size_t>(order[place]) : place];
+      char *target = to.data() + static_cast<size_t>(move.to) * bytes;
+      const char *source = from.data() + static_cast<size_t>(move.token) * bytes;
+      if (past) copies.copy(target, source, bytes);
+      else std::memcpy(target, source, bytes);
     }
   });
   to.finish();
