@@ -305,6 +305,30 @@ def test_tokens_may_be_sorted_in_place() -> None:
     assert_same(x.numpy()[:, 0], np.array([3, 9, 6, 0], np.float32))
 
 
+@pytest.mark.parametrize("width", [1024, 1027])
+@pytest.mark.parametrize("capacity", [0, 300])
+def test_more_rows_than_the_caches_keep(capacity: int, width: int) -> None:
+    """Whole megabytes are written token by token, past the caches."""
+    tokens, k, experts = 700, 3, 7
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((tokens, width)).astype(np.float32)
+    chosen = choice(rng, tokens, k, experts)
+    kept = (experts, capacity, width) if capacity else (tokens * k, width)
+    out, index = hollow(kept, np.float32), hollow((tokens * k,), np.int32)
+    op("aclnnMoeInitRoutingV2")(
+        *(place(x), place(chosen), 0, capacity, experts, int(capacity > 0), 0, False),
+        *(out, index, None, None),
+    )
+    if capacity:
+        places = places_of(chosen, capacity)
+        expected = padded(x, places, np.arange(tokens * k) // k, experts * capacity)
+        assert_same(out.numpy().reshape(-1, width), expected)
+        assert_same(index.numpy(), places)
+    else:
+        assert_same(out.numpy(), x[order_of(chosen) // k])
+        assert_same(index.numpy(), inverse_of(order_of(chosen)))
+
+
 def test_the_versions_agree() -> None:
     rng = np.random.default_rng(3)
     x, experts = place(rng.standard_normal((6, 4)).astype(np.float32)), choice(rng, 6, 2, 4)
