@@ -37,7 +37,7 @@ void add_depths(const WeightStream &s, int64_t begin) {
   for (int64_t j = 0, at = 0; j < columns; j += vectors * lanes) {
     if constexpr (awaits) {
 #pragma GCC unroll 4
-      for (int i = 0; i < read_bytes; i += line) __builtin_prefetch(next + at + i);
+      for (int i = 0; i < read_bytes; i += line) __builtin_prefetch(next + at + i, 0, 2);
       at += read_bytes;
       if (at >= row_bytes) {
         at -= row_bytes;
