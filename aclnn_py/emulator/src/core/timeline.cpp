@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/stream.h"
+#include "core/timed_wait.h"
 
 namespace emu {
 

@@ -85,19 +85,6 @@ class TimedRun {
   std::optional<TimedTask> entry_;
 };
 
-// Counts time in which a task waits for other ranks.
-class TimedWait {
- public:
-  TimedWait();
-  ~TimedWait();
-  TimedWait(const TimedWait &) = delete;
-  TimedWait &operator=(const TimedWait &) = delete;
-
- private:
-  TimedRun *const run_;
-  uint64_t begin_ns_ = 0;
-};
-
 void note_memory_use(int device, uint64_t used) noexcept;
 void keep_call(TimedCall call) noexcept;
 void keep_mark(TimedMark mark) noexcept;

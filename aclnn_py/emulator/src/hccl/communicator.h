@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/status.h"
-#include "core/timeline.h"
+#include "core/timed_wait.h"
 #include "hccl/config.h"
 #include "hccl/peers.h"
 #include "hccl/region.h"

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/export.h"
+#include "core/host_calls.h"
 #include "hccl/arguments.h"
 #include "hccl/group.h"
 #include "hccl/hccl.h"
