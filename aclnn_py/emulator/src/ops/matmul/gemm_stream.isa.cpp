@@ -19,6 +19,7 @@ constexpr int nth_depth(int p) {
 
 // The same for depths up to `end`, the last of which may have no partner.
 [[maybe_unused]] inline int64_t nth_of(int64_t p, int64_t end) { return (p ^ 1) < end ? p ^ 1 : p; }
+
 // Adds the products of `deep` depths, one or an even number of them, to the sums of all columns,
 // which stay in the first-level cache.
 template <class K, int rows, int deep>
@@ -343,10 +344,9 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
   // What is asked for early: what comes after the matrix, the same depths of the columns that come
   // next, or the next depth step where these lie too far away to stay in the second cache.
   constexpr int64_t near = int64_t(1) << 17, size = sizeof(uint16_t);
-  const int64_t columns = groups * wide_lines * s.step * size, ahead = s.next != 0 ? s.next
-                                                                       : columns <= near
-                                                                           ? columns
-                                                                           : gemm_depth_step * size;
+  const int64_t columns = groups * wide_lines * s.step * size;
+  const int64_t own = columns <= near ? columns : gemm_depth_step * size;
+  const int64_t ahead = s.next != 0 ? s.next : own;
   Sum totals[groups][rows] = {};
   for (int64_t d = 0; d < steps + (groups - 1) * lag; ++d) {
     Sum sum[groups][rows] = {};
