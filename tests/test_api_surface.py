@@ -20,7 +20,12 @@ ROOT = Path(__file__).parent.parent
 INCLUDE = ROOT / "include"
 EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 # The marker of the emulator's own build, checked when the library is loaded.
-OWN = {"aclnn_py_emulator_contract", "aclnn_py_emulator_take_report"}
+OWN = {
+    "aclnn_py_emulator_contract",
+    "aclnn_py_emulator_describe",  # for gdb
+    "aclnn_py_emulator_python_reports",
+    "aclnn_py_emulator_take_report",
+}
 # What programs link and no header here declares with a prototype, each for its reason.
 UNDECLARED = {
     "HcclCommConfigInit",  # its header has a body, for releases without the symbol
