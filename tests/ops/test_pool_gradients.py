@@ -239,6 +239,13 @@ def test_pools_of_long_channels(kind: Any, odd: int | None) -> None:
         np.testing.assert_allclose(out.numpy(), wanted.astype(kind), rtol=np.finfo(kind).eps)
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_the_average_of_channels_without_elements(kind: Any) -> None:
+    out = hollow((2, 3, 1, 1), kind)
+    op("aclnnGlobalAveragePool")(place(np.zeros((2, 3, 0, 4), kind)), out)
+    assert np.isnan(out.numpy()).all()
+
+
 @pytest.mark.parametrize("rank", [4, 5])
 def test_the_gradient_of_unpooled_volumes_is_dense(rank: int) -> None:
     problem = unpool((2, 2, 1, 2, 3)[5 - rank :], (2, 2, 4), np.int64, True).build(

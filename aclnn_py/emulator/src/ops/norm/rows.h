@@ -39,6 +39,7 @@ class RowSource {
   // Where the elements lie: in the memory of the view where they are ready there, else in
   // `scratch`, which they are read into.
   const T *row(int64_t start, int64_t count, T *scratch) const {
+    if (count == 0) return scratch;  // the view may have no element to begin at
     const void *first = reader_.read(start, std::min(kBlock, count), scratch);
     if (first != scratch) return static_cast<const T *>(first);
     if (count > kBlock) read(start + kBlock, count - kBlock, scratch + kBlock);
