@@ -57,12 +57,7 @@ Status end_building(GraphHandle &handle, Context &context, const char *routine) 
   }
   close_session(*session);
   std::lock_guard<std::mutex> lock(session->mutex);
-  Status status = 0;
-  if (session->invalid) {
-    status = invalidated(*session, routine);
-  } else if (session->group != nullptr) {
-    status = fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "%s: a task group is still open.", routine);
-  }
+  Status status = check_can_end(*session, routine);
   auto &branches = session->graph->branches;
   for (size_t i = 0; branches.size() > 1 && i < branches.size() && status == 0; ++i)
     branches[i].worker = create_stream(context, 0, 0, routine, &status);

@@ -2,7 +2,6 @@
 #include "core/capture.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "acl/acl_base.h"
@@ -40,6 +39,8 @@ void merge(std::vector<size_t> &into, const std::vector<size_t> &from) {
   for (size_t i = 0; i < from.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
+}  // namespace
+
 std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind,
                                              aclmdlRICaptureMode mode) {
   auto session = std::make_shared<CaptureSession>();
@@ -54,8 +55,6 @@ std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kin
   g_active.fetch_add(1);
   return session;
 }
-
-}  // namespace
 
 std::shared_ptr<CaptureSession> find_session(uint64_t id) {
   std::lock_guard<std::mutex> lock(sessions().mutex);
@@ -108,6 +107,12 @@ Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *rou
                 stream.id);
   }
   return 0;
+}
+
+Status check_can_end(CaptureSession &session, const char *routine) {
+  if (session.invalid) return invalidated(session, routine);
+  if (session.group == nullptr) return 0;
+  return fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "%s: a task group is still open.", routine);
 }
 
 bool capture_is_active(uint64_t id) {
@@ -322,25 +327,19 @@ Status end_capture(Stream &stream, const char *routine, aclmdlRI *out) {
   }
   close_session(*session);
   std::lock_guard<std::mutex> lock(session->mutex);
-  Status status = 0;
-  if (session->invalid) {
-    status = invalidated(*session, routine);
-  } else if (session->group != nullptr) {
-    status = fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "%s: a task group is still open.", routine);
-  } else {
-    auto &branches = session->graph->branches;
-    for (size_t i = 1; i < branches.size() && status == 0; ++i) {
-      const auto &known = branches[0].clock;
-      if (known.size() <= i || known[i] < branches[i].nodes.size()) {
-        status = fail(ACL_ERROR_RT_STREAM_UNJOINED,
-                      "%s: stream %d took part in the capture and was not joined back: record an "
-                      "event on it and let the stream of the capture wait for that.",
-                      routine, session->members[i]->id);
-      }
+  Status status = check_can_end(*session, routine);
+  auto &branches = session->graph->branches;
+  for (size_t i = 1; i < branches.size() && status == 0; ++i) {
+    const auto &known = branches[0].clock;
+    if (known.size() <= i || known[i] < branches[i].nodes.size()) {
+      status = fail(ACL_ERROR_RT_STREAM_UNJOINED,
+                    "%s: stream %d took part in the capture and was not joined back: record an "
+                    "event on it and let the stream of the capture wait for that.",
+                    routine, session->members[i]->id);
     }
-    for (size_t i = 1; i < branches.size() && status == 0; ++i) {
-      branches[i].worker = create_stream(stream.context, 0, 0, routine, &status);
-    }
+  }
+  for (size_t i = 1; i < branches.size() && status == 0; ++i) {
+    branches[i].worker = create_stream(stream.context, 0, 0, routine, &status);
   }
   const Status finished = finish_session(*session, status);
   *out = finished == 0 ? session->handle : nullptr;
@@ -415,96 +414,6 @@ void name_signal(Stream &stream, const Signal &signal) {
   }
   auto &nodes = session->graph->branches[branch_of(*session, stream)].nodes;
   if (!nodes.empty()) nodes.back().signal = std::move(made);
-}
-
-Status begin_group(Stream &stream, const char *routine) {
-  CaptureSession *raw = stream.capture.load();
-  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
-  if (session == nullptr || session->kind != CaptureSession::Kind::kCapture) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
-                stream.id);
-  }
-  std::lock_guard<std::mutex> lock(session->mutex);
-  if (session->invalid) return invalidated(*session, routine);
-  if (session->group != nullptr) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: a task group is open already.", routine);
-  }
-  session->group = task_groups().create();
-  if (session->group == nullptr)
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many task groups.", routine);
-  session->group->graph = session->graph;
-  session->group_stream = &stream;
-  return 0;
-}
-
-Status end_group(Stream &stream, const char *routine, aclrtTaskGrp *out) {
-  CaptureSession *raw = stream.capture.load();
-  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
-  if (session == nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "%s: stream %d is not being captured.", routine,
-                stream.id);
-  }
-  std::lock_guard<std::mutex> lock(session->mutex);
-  if (session->group == nullptr || session->group_stream != &stream) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: no task group is open on stream %d.",
-                routine, stream.id);
-  }
-  session->graph->groups.push_back(session->group);
-  *out = std::exchange(session->group, nullptr);
-  return 0;
-}
-
-Status begin_update(Stream &stream, aclrtTaskGrp raw, const char *routine) {
-  TaskGroup *group = task_groups().find(raw);
-  if (group == nullptr || group->graph.expired()) {
-    return fail(ACL_ERROR_RT_INVALID_HANDLE,
-                "%s: %p is not the handle of a task group of a live graph.", routine, raw);
-  }
-  if (stream.capture.load() != nullptr) {
-    return fail(ACL_ERROR_RT_STREAM_CAPTURED, "%s: stream %d is being captured or updated.",
-                routine, stream.id);
-  }
-  auto session =
-      open_session(stream, CaptureSession::Kind::kUpdate, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
-  session->group = group;
-  session->graph = group->graph.lock();
-  stream.capture.store(session.get());
-  return 0;
-}
-
-Status end_update(Stream &stream, const char *routine) {
-  CaptureSession *raw = stream.capture.load();
-  const auto session = raw != nullptr ? shared_of(raw) : nullptr;
-  if (session == nullptr || session->kind != CaptureSession::Kind::kUpdate) {
-    return fail(ACL_ERROR_STREAM_TASK_GROUP_STATUS, "%s: stream %d is not updating a task group.",
-                routine, stream.id);
-  }
-  close_session(*session);
-  const auto &places = session->group->places;
-  const auto graph = session->graph;
-  if (session->updates.size() != places.size()) {
-    return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED,
-                "%s: the task group has %zu tasks, %zu were given.", routine, places.size(),
-                session->updates.size());
-  }
-  for (size_t i = 0; i < places.size(); ++i) {
-    const GraphNode &old = graph->branches[places[i].first].nodes[places[i].second];
-    if (std::strcmp(old.what, session->updates[i].what) != 0) {
-      return fail(ACL_ERROR_RT_MODEL_UPDATE_FAILED,
-                  "%s: task %zu of the group is %s, %s cannot take its place.", routine, i,
-                  old.what, session->updates[i].what);
-    }
-  }
-  // The update is itself a task of the stream: work queued before it sees the old tasks.
-  return enqueue_on(stream, "task group update", [session, graph]() -> Status {
-    std::lock_guard<std::mutex> lock(graph->nodes_mutex);
-    for (size_t i = 0; i < session->updates.size(); ++i) {
-      const auto [branch, node] = session->group->places[i];
-      graph->branches[branch].nodes[node].task = session->updates[i].task;
-      graph->branches[branch].nodes[node].signal = session->updates[i].signal;
-    }
-    return 0;
-  });
 }
 
 }  // namespace emu

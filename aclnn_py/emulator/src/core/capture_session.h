@@ -6,6 +6,8 @@
 
 namespace emu {
 
+std::shared_ptr<CaptureSession> open_session(Stream &stream, CaptureSession::Kind kind,
+                                             aclmdlRICaptureMode mode);
 std::shared_ptr<CaptureSession> find_session(uint64_t id);
 std::shared_ptr<CaptureSession> shared_of(const CaptureSession *session);
 
@@ -17,6 +19,8 @@ Status invalidated(CaptureSession &session, const char *routine);
 // Detaches the session from its streams: it records nothing afterwards.
 void close_session(CaptureSession &session);
 Status check_can_begin(Stream &stream, aclmdlRICaptureMode mode, const char *routine);
+// What was recorded is whole: nothing made it invalid, and no task group is open.
+Status check_can_end(CaptureSession &session, const char *routine);
 // The graph is ready, or its handle ends when `status` is a failure; returns `status`.
 Status finish_session(CaptureSession &session, Status status);
 
