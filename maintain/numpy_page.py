@@ -63,9 +63,9 @@ CANN's operators decide about dtypes. What one lacks, several others give where 
 products of float64, integers and complex numbers are sums of products, which takes longer than the
 matrix product of float32. These are refused:
 
-- of float64: `linalg.cholesky`, and in `ap.functional` and `ap.ops` each operator that takes none;
-- of complex numbers: `tanh`, `expm1`, `log1p`, `exp2`, `arcsin`, `arccos`, `arctan`, `cumprod`,
-  `linalg.cholesky`, and orderings such as `max`;
+- of float64: in `ap.functional` and `ap.ops` each operator that takes none;
+- of complex numbers: `tanh`, `expm1`, `log1p`, `exp2`, `arcsin`, `arccos`, `arctan`, `cumprod`, and
+  orderings such as `max`;
 - of uint16, uint32 and uint64: arithmetic.
 
 The error names the operator and the ways out: `astype(np.float32)`, or the setting
@@ -79,8 +79,9 @@ The error names the operator and the ways out: `astype(np.float32)`, or the sett
 
 Results have the dtype that NumPy gives, also where they were computed in float32: such a float64
 has 24 significant bits. Operators that take their arguments run as without the setting, except
-matrix products of float64, which it turns into CANN's product of float32 or NumPy's. The setting
-holds for expressions, NumPy's functions, `ap.xp`, `ap.functional` and `ap.ops`.
+matrix products and `linalg.cholesky` of float64, which it turns into CANN's of float32 or NumPy's.
+The setting holds for expressions, NumPy's functions, `ap.xp`, `ap.functional` and `ap.ops`. With
+`"host"` NumPy also computes `linalg.eig`, `linalg.eigvals` and `roots`, which no operator gives.
 
 ```python
 import numpy as np

@@ -14,13 +14,11 @@ from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.mathematics import real
 from aclnn_py.array.operands import floating, promoted
 from aclnn_py.array.products import matmul
-from aclnn_py.array.promotion import (
-    cast,
-    expect_dtype,
-)
+from aclnn_py.array.promotion import cast
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, flip, matrix_transpose, moveaxis, tril, triu
 from aclnn_py.functional.shapes import reduced_shape
+from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.creation import empty, eye
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
@@ -72,11 +70,29 @@ def linalg_det(a: Tensor) -> Tensor:
 def linalg_cholesky(a: Tensor, /, *, upper: bool = False) -> Tensor:
     """Waits for the device, which gives NaN for what is not positive definite."""
     matrix = _square("cholesky", a)
-    kind = matrix.layout.dtype
-    expect_dtype("np.linalg.cholesky", "aclnnLinalgCholesky", kind, ("float32",))
-    factor = functional.cholesky(matrix, upper)
+    kind, choice = matrix.dtype_name, thread.unsupported
+    if kind == "float32" or choice == "host" or (kind == "float64" and choice == "float32"):
+        factor = functional.cholesky(matrix, upper)
+    else:
+        factor = _factor_by_columns(_adjoint(matrix) if upper else matrix)
+        factor = _adjoint(factor) if upper else factor
     if bool((factor != factor).any()):
         raise np.linalg.LinAlgError("Matrix is not positive definite")
+    return factor
+
+
+def _factor_by_columns(matrix: Tensor) -> Tensor:
+    """The lower factor of dtypes that aclnnLinalgCholesky lacks; of the matrix only that half is
+    read."""
+    rest = tril(matrix)
+    factor = functional.zeros_like(rest)
+    for k in range(matrix.shape[-1]):
+        pivot = apply("sqrt", real(rest[..., k, k]))
+        column = rest[..., k:, k] / pivot[..., None]
+        factor[..., k:, k] = column
+        below = column[..., 1:]
+        products = below[..., :, None] * apply("conjugate", below)[..., None, :]
+        rest[..., k + 1 :, k + 1 :] -= products
     return factor
 
 

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aclnn_py.array import arithmetic, ufunc_methods
-from aclnn_py.array.names import evaluator, refusal
+from aclnn_py.array.hosting import on_host
+from aclnn_py.array.names import BY_CHOICE, evaluator, refusal
 from aclnn_py.array.operands import device_of, neutral, promoted, stored
 from aclnn_py.array.promotion import cast, tensor_of, without_lists
 from aclnn_py.array.ufuncs import evaluate
+from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
@@ -54,6 +56,8 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     found = evaluator(name)
     if found is None:
+        if name in BY_CHOICE and thread.unsupported == "host":
+            return on_host(function, *args, **kwargs)
         raise TypeError(refusal(name))
     taken = _signature(found)
     if len(args) > taken.by_position:

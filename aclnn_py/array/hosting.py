@@ -15,17 +15,27 @@ from aclnn_py.tensor.tensor import Tensor
 __all__: list[str] = []
 
 
+def _read(item: Any) -> Any:
+    return np.asarray(item) if isinstance(item, Tensor) else item
+
+
 def _copied(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        on_host = [np.asarray(item) if isinstance(item, Tensor) else item for item in args]
-        named = {
-            key: np.asarray(item) if isinstance(item, Tensor) else item
-            for key, item in kwargs.items()
-        }
-        return getattr(np, name)(*on_host, **named)
+        named = {key: _read(item) for key, item in kwargs.items()}
+        return getattr(np, name)(*map(_read, args), **named)
 
     call.__name__ = name
     return call
+
+
+def on_host(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What NumPy computes of copies on the host; its arrays go to the device of the tensors."""
+    device = next(item for item in (*args, *kwargs.values()) if isinstance(item, Tensor)).device
+    found = function(*map(_read, args), **{key: _read(item) for key, item in kwargs.items()})
+    if not isinstance(found, tuple):
+        return from_numpy(found, device=device)
+    copies = (from_numpy(item, device=device) for item in found)
+    return type(found)(*copies) if hasattr(found, "_fields") else tuple(copies)
 
 
 def pickled(tensor: Tensor) -> tuple[Any, ...]:

@@ -13,14 +13,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["HOMES", "REFUSED", "evaluator", "refusal"]
+__all__ = ["BY_CHOICE", "HOMES", "REFUSED", "evaluator", "refusal"]
 
 HOMES: dict[str, str] = {
     name: module
     for module, names in {
         "shaping": (
             "astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to copy diag "
-            "diagflat diagonal expand_dims flip fliplr flipud matrix_transpose moveaxis ndim pad "
+            "diagflat diagonal expand_dims flip fliplr flipud matrix_transpose moveaxis ndim "
             "ravel repeat reshape resize roll rollaxis rot90 shape size squeeze swapaxes tile "
             "trace transpose tril triu linalg.diagonal linalg.matrix_transpose linalg.trace"
         ),
@@ -33,6 +33,7 @@ HOMES: dict[str, str] = {
             "extract flatnonzero lexsort nanargmax nanargmin nonzero partition piecewise "
             "searchsorted select sort sort_complex take take_along_axis trim_zeros where"
         ),
+        "padding": "pad",
         "windows": "lib.stride_tricks.sliding_window_view",
         "storing": "copyto fill_diagonal place put put_along_axis putmask",
         "places": (
@@ -79,6 +80,7 @@ HOMES: dict[str, str] = {
             "full full_like geomspace identity linspace logspace meshgrid ones ones_like tri zeros "
             "zeros_like"
         ),
+        "bessel": "i0",
         "hosting": "array2string array_repr array_str save savetxt savez savez_compressed",
         "asking": (
             "can_cast common_type may_share_memory min_scalar_type result_type shares_memory"
@@ -87,15 +89,19 @@ HOMES: dict[str, str] = {
     for name in names.split()
 }  # fmt: skip
 
-_EIGEN = "no operator finds eigenvalues of matrices that are not symmetric or Hermitian"
+_EIGEN = (
+    "no operator finds eigenvalues of matrices that are not symmetric or Hermitian; linalg.eigh"
+    " takes those, and ap.unsupported_dtypes('host') computes the others with NumPy"
+)
 _DATES = "tensors hold no dates"
 _HOST = "it would call Python for each element"
 
+# Refused, but for threads that have chosen "host" with `unsupported_dtypes`.
+BY_CHOICE = ("linalg.eig", "linalg.eigvals", "roots")
+
 # NumPy's functions that no operator, alone or with a few others, can evaluate.
 REFUSED: dict[str, str] = {
-    **dict.fromkeys(("linalg.eig", "linalg.eigvals"), f"{_EIGEN}; linalg.eigh takes those"),
-    "roots": f"{_EIGEN}: those of such a matrix are the roots",
-    "i0": "no operator evaluates Bessel functions",
+    **dict.fromkeys(BY_CHOICE, _EIGEN),
     "einsum_path": "the order of products is planned on the host; give it the shapes",
     "isnat": _DATES,
     **dict.fromkeys(

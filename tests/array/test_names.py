@@ -77,7 +77,6 @@ def test_arguments_stand_where_numpys_stand(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "call"),
     [
-        ("i0", np.i0),
         ("linalg.eigvals", np.linalg.eigvals),
         ("roots", np.roots),
         ("isnat", np.isnat),

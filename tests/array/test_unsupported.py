@@ -26,9 +26,11 @@ NAMES: dict[str, Any] = {
 # Each of them needs an operator that takes no such dtype.
 EXPRESSIONS = [
     "f.tanh(x)", "f.expm1(y)", "f.logaddexp(x, y)", "f.tanh(x[:, ::2].T)",
-    "f.cat([z, z], 1)", "f.cat([z[:, 1], z[:, 0]], 0)", "np.linalg.cholesky(h)",
-    "np.linalg.cholesky(h, upper=True)",
-    "np.linalg.cholesky(h[None] + h)", "np.apply_along_axis(f.tanh, 0, x)",
+    "f.cat([z, z], 1)", "f.cat([z[:, 1], z[:, 0]], 0)", "np.apply_along_axis(f.tanh, 0, x)",
+]  # fmt: skip
+# Several operators give these, which a choice replaces by one.
+CHOSEN = [
+    "np.linalg.cholesky(h)", "np.linalg.cholesky(h, upper=True)", "np.linalg.cholesky(h[None] + h)",
 ]  # fmt: skip
 # What `functional` has of NumPy's functions; each is one operator.
 ON_NUMPY = SimpleNamespace(tanh=np.tanh, expm1=np.expm1, logaddexp=np.logaddexp, cat=np.concatenate)
@@ -53,7 +55,7 @@ def test_without_a_choice_it_is_refused_and_the_ways_out_are_named(device, text:
 
 
 @pytest.mark.parametrize(("choice", "limit"), [("float32", 2e-6), ("host", 1e-14)])
-@pytest.mark.parametrize("text", EXPRESSIONS)
+@pytest.mark.parametrize("text", [*EXPRESSIONS, *CHOSEN])
 def test_it_is_computed_and_has_numpys_dtype(device, text: str, choice: str, limit: float) -> None:
     wanted = np.asarray(_evaluated(text, NAMES))
     with ap.unsupported_dtypes(choice):
@@ -183,6 +185,23 @@ def test_the_array_api_follows_the_choice(device) -> None:
             np.testing.assert_allclose(lower, np.linalg.cholesky(NAMES["h"]), atol=1e-6)
             with pytest.raises(np.linalg.LinAlgError):
                 ap.xp.linalg.cholesky(-h)
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals"])
+@pytest.mark.parametrize("kind", ["float32", "float64", "complex128"])
+def test_eigenvalues_are_numpys_by_choice(device, name: str, kind: str) -> None:
+    a = np.array([[0, -1, 2], [1, 0.5, 0], [3, 1, 1]]).astype(kind)
+    t, call = ap.from_numpy(a), getattr(np.linalg, name)
+    with pytest.raises(TypeError, match=r"unsupported_dtypes\('host'\)"):
+        call(t)
+    with ap.unsupported_dtypes("host"):
+        found, wanted = call(t), call(a)
+    pairs = zip(found, wanted, strict=True) if name == "eig" else [(found, wanted)]
+    for one, other in pairs:
+        assert isinstance(one, ap.Tensor) and one.device is t.device
+        np.testing.assert_array_equal(one.numpy(), other)
+    if name == "eig":
+        np.testing.assert_array_equal(found.eigenvalues.numpy(), wanted.eigenvalues)
 
 
 def test_launches_that_are_watched_follow_the_choice(device) -> None:
