@@ -109,6 +109,9 @@ _HOMES = {
     "library_info": "_ffi",
     "use": "_ffi",
 }
+# What is loaded beside a module: who makes tensors computes with them next, and the first `x + y`
+# would wait for these.
+_COMPANIONS = {"tensor.creation": ("array.arithmetic",)}
 # Where the calls go that lower modules make to higher ones; see `late`.
 _lead(
     {
@@ -195,6 +198,8 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'aclnn_py' has no attribute {name!r}")
     value = getattr(import_module(f"aclnn_py.{home}"), name)
+    for companion in _COMPANIONS.get(home, ()):
+        import_module(f"aclnn_py.{companion}")
     globals()[name] = value
     return value
 

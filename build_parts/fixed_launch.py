@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches with a fixed number of tensors: `ap_run3(call, a, b, c)`, `ap_launch3(stream, ...)`,
-and `ap_make2(recipe, use, a, b)`, which also makes the tensor that the launch writes.
+"""Launches with a fixed number of tensors: `ap_run3(call, a, b, c)` and `ap_launch3(stream, ...)`.
 
 Addresses travel as doubles. An address has at most 52 bits on the machines CANN runs on, a double
 holds 53 exactly, and of all arguments cffi converts a float is the cheapest: a launch with three
@@ -39,7 +38,4 @@ def _functions() -> list[tuple[str, str]]:
             body = f"    ap_tensor *tensors[] = {{{tensors}}};\n"
             body += f"    return ap_launch({stream}, ap_address(call), tensors);\n"
             functions.append((head, body))
-        body = f"    ap_tensor *tensors[] = {{{tensors}}};\n"
-        body += "    return ap_make(ap_address(recipe), use, tensors);\n"
-        functions.append((f"double ap_make{count}(double recipe, ap_use *use, {parameters})", body))
     return functions

@@ -5,32 +5,37 @@
 
    A Held is the one owner of the memory behind an ap_use, as a Handle is of other C objects: it
    gives the memory back once, when the Buffer that has it is closed or goes. It needs the
-   interpreter's lock, which also guards the list of all that are open. */
+   interpreter's lock, which also guards the list of all that are open. The ap_use lies in a
+   bytearray: that is made in a fraction of the time of a cdata, and cffi sees it as one when
+   somebody asks. */
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "allocator.h"
 
-/* PyMemberDef slots of Python's classes, set without looking them up by name. */
+/* PyMemberDef slots of Python's classes, read and set without looking them up by name. */
 typedef struct {
     PyObject *descriptor;
+    descrgetfunc get;
     descrsetfunc set;
 } slot;
 
 typedef struct held held;
 struct held {
-    PyObject_HEAD PyObject *owner; /* the cdata with the ap_use */
+    PyObject_HEAD PyObject *owner; /* the bytearray with the ap_use */
     ap_use *use;
     held *next, *previous;
-    int over;
+    int over; /* also before it owns anything */
 };
 
 static PyTypeObject *held_type, *buffer_type, *tensor_type;
 static slot buffer_device, buffer_raw, buffer_reference, buffer_generation;
 static slot tensor_at, tensor_layout, tensor_memory, tensor_offset;
-static PyObject *busy, *generation, *zero;
+static slot recipe_at, recipe_layout;
+static PyObject *busy, *failed, *generation, *zero;
 /* The newest first. */
 static held *newest;
 static Py_ssize_t open_count;
@@ -71,7 +76,7 @@ static void held_dealloc(PyObject *object)
     held *self = (held *)object;
     PyTypeObject *type = Py_TYPE(object);
     release(self);
-    Py_DECREF(self->owner);
+    Py_XDECREF(self->owner);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -89,14 +94,26 @@ static PyObject *held_over(PyObject *self, void *unused)
     return PyBool_FromLong(((held *)self)->over);
 }
 
-static held *hold(PyObject *owner, ap_use *use)
+/* One with an empty ap_use, which owns nothing yet. */
+static held *new_held(void)
 {
     held *self = PyObject_New(held, held_type);
     if (!self)
         return NULL;
-    Py_INCREF(owner);
-    self->owner = owner;
-    self->use = use;
+    self->over = 1;
+    self->owner = PyByteArray_FromStringAndSize(NULL, sizeof(ap_use));
+    if (!self->owner) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    self->use = (ap_use *)(void *)PyByteArray_AsString(self->owner);
+    memset(self->use, 0, sizeof *self->use);
+    return self;
+}
+
+/* From now on the memory in its ap_use is given back, whatever happens. */
+static void own(held *self)
+{
     self->over = 0;
     self->previous = NULL;
     self->next = newest;
@@ -104,7 +121,6 @@ static held *hold(PyObject *owner, ap_use *use)
         newest->previous = self;
     newest = self;
     ++open_count;
-    return self;
 }
 
 /* ---- a tensor over it -------------------------------------------------------------- */
@@ -112,6 +128,12 @@ static held *hold(PyObject *owner, ap_use *use)
 static int fill(const slot *which, PyObject *object, PyObject *value)
 {
     return which->set(which->descriptor, object, value);
+}
+
+/* What a slot holds, as a new reference. */
+static PyObject *held_by(const slot *which, PyObject *object)
+{
+    return which->get(which->descriptor, object, (PyObject *)Py_TYPE(object));
 }
 
 static PyObject *new_buffer(held *owner, PyObject *device)
@@ -126,39 +148,55 @@ static PyObject *new_buffer(held *owner, PyObject *device)
     return NULL;
 }
 
-/* over(use, at, layout, device): the tensor that ap_fresh or ap_make described in `use`. */
-static PyObject *over(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+/* The tensor that was described in the ap_use of `owner`. */
+static PyObject *tensor_over(held *owner, double at, PyObject *layout, PyObject *device)
 {
-    (void)module;
-    if (count != 4 || !tensor_type) {
-        PyErr_SetString(PyExc_TypeError, "over: expected use, at, layout and device");
-        return NULL;
-    }
-    double at = PyFloat_AsDouble(arguments[1]);
-    if (at == -1 && PyErr_Occurred())
-        return NULL;
-    ap_tensor *whole = (ap_tensor *)(intptr_t)at;
-    /* From here on the memory is given back, whatever happens. */
-    held *owner = hold(arguments[0], whole->use);
-    if (!owner) {
-        ap_pool_give(whole->use);
-        return NULL;
-    }
-    PyObject *memory = new_buffer(owner, arguments[3]);
-    Py_DECREF(owner);
+    own(owner);
+    PyObject *memory = new_buffer(owner, device);
     if (!memory)
         return NULL;
-    PyObject *tensor = PyType_GenericAlloc(tensor_type, 0);
-    int made = tensor && fill(&tensor_memory, tensor, memory) == 0 &&
-               fill(&tensor_layout, tensor, arguments[2]) == 0 &&
-               fill(&tensor_offset, tensor, zero) == 0 &&
-               fill(&tensor_at, tensor, arguments[1]) == 0;
+    PyObject *tensor = PyType_GenericAlloc(tensor_type, 0), *place = PyFloat_FromDouble(at);
+    int made = tensor && place && fill(&tensor_memory, tensor, memory) == 0 &&
+               fill(&tensor_layout, tensor, layout) == 0 &&
+               fill(&tensor_offset, tensor, zero) == 0 && fill(&tensor_at, tensor, place) == 0;
     Py_DECREF(memory);
+    Py_XDECREF(place);
     if (made)
         return tensor;
     Py_XDECREF(tensor);
     return NULL;
 }
+
+/* fresh(at, index, layout, device): a tensor of the layout at that address over new memory, where
+   `index` is that of the device, or negative for the one of the current stream; None where Python
+   has to make it. */
+static PyObject *fresh(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 4 || !tensor_type) {
+        PyErr_SetString(PyExc_TypeError, "fresh: expected at, index, layout and device");
+        return NULL;
+    }
+    double layout = PyFloat_AsDouble(arguments[0]);
+    long index = PyLong_AsLong(arguments[1]);
+    if (PyErr_Occurred())
+        return NULL;
+    held *owner = new_held();
+    if (!owner)
+        return NULL;
+    PyThreadState *thread = PyEval_SaveThread();
+    double at = ap_fresh(layout, (int32_t)index, owner->use);
+    PyEval_RestoreThread(thread);
+    PyObject *made = NULL;
+    if (at == 0)
+        Py_INCREF(made = Py_None);
+    else
+        made = tensor_over(owner, at, arguments[2], arguments[3]);
+    Py_DECREF(owner);
+    return made;
+}
+
+#include "recall.c"
 
 /* ---- the module -------------------------------------------------------------------- */
 
@@ -168,28 +206,32 @@ static int find_slot(slot *into, PyTypeObject *type, const char *name)
     if (!descriptor)
         return 0;
     into->descriptor = descriptor; /* as long as the process */
+    into->get = (descrgetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get);
     into->set = (descrsetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_set);
-    if (!into->set)
+    if (!into->get || !into->set)
         PyErr_Format(PyExc_TypeError, "%s: not a slot", name);
-    return into->set != NULL;
+    return into->get && into->set;
 }
 
-/* serve(buffer_class, tensor_class, busy) */
+/* serve(buffer_class, tensor_class, recipe_class, busy, failed): `busy` gives memory back that
+   streams may still work on, `failed` raises what was wrong with a launch. */
 static PyObject *serve(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyTypeObject *buffers, *tensors;
-    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyType_Type, &buffers, &PyType_Type, &tensors,
-                          &busy))
+    PyTypeObject *buffers, *tensors, *recipes;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!OO", &PyType_Type, &buffers, &PyType_Type, &tensors,
+                          &PyType_Type, &recipes, &busy, &failed))
         return NULL;
     if (!find_slot(&buffer_device, buffers, "device") || !find_slot(&buffer_raw, buffers, "_raw") ||
         !find_slot(&buffer_reference, buffers, "_reference") ||
         !find_slot(&buffer_generation, buffers, "_generation") ||
         !find_slot(&tensor_at, tensors, "_at") || !find_slot(&tensor_layout, tensors, "_layout") ||
         !find_slot(&tensor_memory, tensors, "_memory") ||
-        !find_slot(&tensor_offset, tensors, "_offset"))
+        !find_slot(&tensor_offset, tensors, "_offset") || !find_slot(&recipe_at, recipes, "at") ||
+        !find_slot(&recipe_layout, recipes, "layout"))
         return NULL;
     Py_INCREF(busy);
+    Py_INCREF(failed);
     Py_INCREF(buffers);
     Py_INCREF(tensors);
     buffer_type = buffers;
@@ -237,12 +279,13 @@ static PyType_Spec held_spec = {.name = "aclnn_py._ffi._held.Held",
                                 .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                 .slots = held_slots};
 
-static PyMethodDef functions[] = {{"count_open", count_open, METH_NOARGS, NULL},
-                                  {"over", (PyCFunction)(void (*)(void))over, METH_FASTCALL, NULL},
-                                  {"release_all", release_all, METH_NOARGS, NULL},
-                                  {"serve", serve, METH_VARARGS, NULL},
-                                  {"set_generation", set_generation, METH_O, NULL},
-                                  {NULL, NULL, 0, NULL}};
+#define CALL(function) (PyCFunction)(void (*)(void))(function)
+
+static PyMethodDef functions[] = {
+    {"count_open", count_open, METH_NOARGS, NULL},    {"fresh", CALL(fresh), METH_FASTCALL, NULL},
+    {"key", CALL(key), METH_FASTCALL, NULL},          {"make", CALL(make), METH_FASTCALL, NULL},
+    {"release_all", release_all, METH_NOARGS, NULL},  {"serve", serve, METH_VARARGS, NULL},
+    {"set_generation", set_generation, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_held", NULL, -1, functions, NULL, NULL, NULL, NULL};

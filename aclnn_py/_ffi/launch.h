@@ -362,7 +362,7 @@ void ap_reuse_statistics(ap_reuse_counts *out);
    happened, Python has to do it. */
 double ap_fresh(double layout, int32_t device, ap_use *use);
 /* The same, and launch what writes it. Negative: phase two failed, and ap_last_failure() says
-   how. ap_make1 to ap_make16 take the tensors one by one. */
+   how. */
 double ap_make(const ap_recipe *recipe, ap_use *use, ap_tensor **given);
 /* Whether ap_make could do anything on this thread now. */
 int32_t ap_may_make(void);

@@ -11,6 +11,7 @@ from aclnn_py.errors import ClosedError, DeviceMismatchError, StatusError
 from aclnn_py.memory.allocator import (
     PooledBlock,
     device_allocator,
+    give_back_now,
     pinned_allocator,
 )
 from aclnn_py.memory.block import Block, Memory, byte_count
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Buffer", "HostBuffer", "buffer_for_host", "memory_info"]
+__all__ = ["Buffer", "HostBuffer", "buffer_for_host", "give_back_held", "memory_info"]
 
 _new = object.__new__
 _own = Handle.__init__
@@ -142,13 +143,13 @@ class Buffer(Memory):
         return buffer
 
     def __getattr__(self, name: str) -> Any:
-        # The memory of a new tensor gets these when somebody asks; see `tensor.fresh`.
+        # The memory of a new tensor, which held.c wraps, gets these when somebody asks.
         if name == "block":
-            self.block = block = PooledBlock(self.device, self._raw)
+            self.block = block = PooledBlock(self.device, _use_in(self._raw))
             block.address = int(ffi.cast("uintptr_t", block.use.whole.address))
             return block
         if name == "_nbytes":
-            self._nbytes = nbytes = int(self._raw.nbytes)
+            self._nbytes = nbytes = int(self.block.use.nbytes)
             return nbytes
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -279,6 +280,16 @@ class Buffer(Memory):
             status = C.aclrtMemsetAsync(pointer, self._nbytes, byte, self._nbytes, where.raw)
             check_acl(status, "aclrtMemsetAsync", device=self.device.index, stream=where.id)
         mark(where, [self.block.use])
+
+
+def _use_in(memory: bytearray) -> Any:
+    """The ap_use that held.c keeps in a bytearray; it keeps that alive."""
+    return ffi.from_buffer("ap_use *", memory)
+
+
+def give_back_held(memory: bytearray) -> None:
+    """Give memory back on which streams may still work, by the bytearray of its ap_use."""
+    give_back_now(_use_in(memory))
 
 
 def buffer_for_host(nbytes: int, device: Device) -> Buffer:

@@ -21,6 +21,21 @@ __all__ = ["ArrayMethods"]
 Axis = int | tuple[int, ...] | None
 
 
+class _Functions(dict[str, Callable[[Any, Any], "Tensor"]]):
+    """Functions of two operands by NumPy's names, each with recipes of its own."""
+
+    def __missing__(self, name: str) -> Callable[[Any, Any], Tensor]:
+        def function(a: Any, b: Any) -> Tensor:
+            result: Tensor = late.array.apply(name, a, b)
+            return result
+
+        self[name] = made = remembered(function)
+        return made
+
+
+_binary = _Functions()
+
+
 class ArrayMethods:
     """Expressions, reductions and conversions with NumPy's names, dtypes and errors."""
 
@@ -35,8 +50,7 @@ class ArrayMethods:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return late.array.array_function(function, args, kwargs)
 
-    def __add__(self, other: Any) -> Tensor:
-        return _binary["add"](self, other)
+    __add__ = _binary["add"]
 
     def __radd__(self, other: Any) -> Tensor:
         return _binary["add"](other, self)
@@ -44,8 +58,7 @@ class ArrayMethods:
     def __iadd__(self, other: Any) -> Tensor:
         return _inplace("add", self, other)
 
-    def __sub__(self, other: Any) -> Tensor:
-        return _binary["subtract"](self, other)
+    __sub__ = _binary["subtract"]
 
     def __rsub__(self, other: Any) -> Tensor:
         return _binary["subtract"](other, self)
@@ -53,8 +66,7 @@ class ArrayMethods:
     def __isub__(self, other: Any) -> Tensor:
         return _inplace("subtract", self, other)
 
-    def __mul__(self, other: Any) -> Tensor:
-        return _binary["multiply"](self, other)
+    __mul__ = _binary["multiply"]
 
     def __rmul__(self, other: Any) -> Tensor:
         return _binary["multiply"](other, self)
@@ -62,8 +74,7 @@ class ArrayMethods:
     def __imul__(self, other: Any) -> Tensor:
         return _inplace("multiply", self, other)
 
-    def __truediv__(self, other: Any) -> Tensor:
-        return _binary["divide"](self, other)
+    __truediv__ = _binary["divide"]
 
     def __rtruediv__(self, other: Any) -> Tensor:
         return _binary["divide"](other, self)
@@ -71,8 +82,7 @@ class ArrayMethods:
     def __itruediv__(self, other: Any) -> Tensor:
         return _inplace("divide", self, other)
 
-    def __floordiv__(self, other: Any) -> Tensor:
-        return _binary["floor_divide"](self, other)
+    __floordiv__ = _binary["floor_divide"]
 
     def __rfloordiv__(self, other: Any) -> Tensor:
         return _binary["floor_divide"](other, self)
@@ -80,8 +90,7 @@ class ArrayMethods:
     def __ifloordiv__(self, other: Any) -> Tensor:
         return _inplace("floor_divide", self, other)
 
-    def __mod__(self, other: Any) -> Tensor:
-        return _binary["remainder"](self, other)
+    __mod__ = _binary["remainder"]
 
     def __rmod__(self, other: Any) -> Tensor:
         return _binary["remainder"](other, self)
@@ -90,8 +99,11 @@ class ArrayMethods:
         return _inplace("remainder", self, other)
 
     def __pow__(self, other: Any) -> Tensor:
-        if type(other) is int and other == 2 and _tensor(self).dtype.kind == "b":
-            return _unary("square", self)  # as NumPy does, which makes int8 of booleans
+        tensor = _tensor(self)
+        if type(other) is int and other == 2 and tensor.dtype.kind == "b" and tensor.ndim:
+            # As NumPy does, which makes int8 of an array of booleans. What has no dimensions is a
+            # scalar in its expressions, and of those it makes int64.
+            return _unary("square", self)
         return _binary["power"](self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
@@ -100,8 +112,7 @@ class ArrayMethods:
     def __ipow__(self, other: Any) -> Tensor:
         return _inplace("power", self, other)
 
-    def __and__(self, other: Any) -> Tensor:
-        return _binary["bitwise_and"](self, other)
+    __and__ = _binary["bitwise_and"]
 
     def __rand__(self, other: Any) -> Tensor:
         return _binary["bitwise_and"](other, self)
@@ -109,8 +120,7 @@ class ArrayMethods:
     def __iand__(self, other: Any) -> Tensor:
         return _inplace("bitwise_and", self, other)
 
-    def __or__(self, other: Any) -> Tensor:
-        return _binary["bitwise_or"](self, other)
+    __or__ = _binary["bitwise_or"]
 
     def __ror__(self, other: Any) -> Tensor:
         return _binary["bitwise_or"](other, self)
@@ -118,8 +128,7 @@ class ArrayMethods:
     def __ior__(self, other: Any) -> Tensor:
         return _inplace("bitwise_or", self, other)
 
-    def __xor__(self, other: Any) -> Tensor:
-        return _binary["bitwise_xor"](self, other)
+    __xor__ = _binary["bitwise_xor"]
 
     def __rxor__(self, other: Any) -> Tensor:
         return _binary["bitwise_xor"](other, self)
@@ -155,17 +164,13 @@ class ArrayMethods:
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         return _filled(self, True) if other is None else _binary["not_equal"](self, other)
 
-    def __lt__(self, other: Any) -> Tensor:
-        return _binary["less"](self, other)
+    __lt__ = _binary["less"]
 
-    def __le__(self, other: Any) -> Tensor:
-        return _binary["less_equal"](self, other)
+    __le__ = _binary["less_equal"]
 
-    def __gt__(self, other: Any) -> Tensor:
-        return _binary["greater"](self, other)
+    __gt__ = _binary["greater"]
 
-    def __ge__(self, other: Any) -> Tensor:
-        return _binary["greater_equal"](self, other)
+    __ge__ = _binary["greater_equal"]
 
     def __matmul__(self, other: Any) -> Tensor:
         return _product(self, other)
@@ -582,21 +587,6 @@ def _call(name: str, *args: Any) -> Tensor:
 def _unary(name: str, operand: Any) -> Tensor:
     result: Tensor = late.array.apply(name, operand)
     return result
-
-
-class _Functions(dict[str, Callable[[Any, Any], "Tensor"]]):
-    """Functions of two operands by NumPy's names, each with recipes of its own."""
-
-    def __missing__(self, name: str) -> Callable[[Any, Any], Tensor]:
-        def function(a: Any, b: Any) -> Tensor:
-            result: Tensor = late.array.apply(name, a, b)
-            return result
-
-        self[name] = made = remembered(function)
-        return made
-
-
-_binary = _Functions()
 
 
 @remembered

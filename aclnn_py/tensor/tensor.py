@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from aclnn_py import late
 from aclnn_py._ffi import C, ffi, held, lib
-from aclnn_py.memory.allocator import give_back_now
-from aclnn_py.memory.buffer import Buffer, buffer_for_host
+from aclnn_py.memory.buffer import Buffer, buffer_for_host, give_back_held
 from aclnn_py.runtime.current import thread
 from aclnn_py.runtime.device import Device, resolve
 from aclnn_py.runtime.stream import Stream
@@ -32,10 +31,8 @@ _blank = object.__new__
 # Reentrant: the collector may run code of the user inside.
 _describing = threading.RLock()
 _describe = lib.ap_describe
-_fresh = lib.ap_fresh
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
-_USE = ffi.typeof("ap_use *")
 _WHOLE = {int}
 # Shapes that a layout remembers as those of its views.
 _MOST_SHAPES = 64
@@ -570,10 +567,9 @@ def tensor_over(memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
     return Tensor._of(memory, layout, offset)
 
 
-# The tensor that ``ap_fresh`` or ``ap_make`` described in ``use``: (use, at, layout, device).
-_over: Callable[[Any, float, Layout, Device], Tensor] = held.over
-held.serve(Buffer, Tensor, give_back_now)
-recipes.serve(Tensor, _over)
+held.serve(Buffer, Tensor, recipes.Recipe, give_back_held, recipes.fail)
+# A tensor over new memory of the pool, None where Python has to make it.
+_fresh: Callable[[float, int, Layout, Device], Tensor | None] = held.fresh
 
 
 def fresh(
@@ -595,18 +591,13 @@ def fresh(
 def fresh_here(layout: Layout) -> Tensor:
     """``fresh_of`` the current device of this thread."""
     device: Any = thread.device
-    if device is not None:
-        use = _new(_USE)
-        at = _fresh(layout.at, -1, use)
-        if at:
-            return _over(use, at, layout, device)
-    return fresh_of(layout, resolve(None))
+    made = None if device is None else _fresh(layout.at, -1, layout, device)
+    return fresh_of(layout, resolve(None)) if made is None else made
 
 
 def fresh_of(layout: Layout, device: Device) -> Tensor:
     """Return a tensor of a layout over new memory, with undefined elements."""
-    use = _new(_USE)
-    at = _fresh(layout.at, device.index, use)
-    if at:
-        return _over(use, at, layout, device)
+    made = _fresh(layout.at, device.index, layout, device)
+    if made is not None:
+        return made
     return Tensor._of(Buffer.allocate(layout.storage_nbytes, device=device), layout)

@@ -22,9 +22,8 @@ __all__ = ["call_function", "order_function", "remember"]
 
 _NOTHING = object()  # is no argument of anybody, and equal to none
 
+# Up to so many tensors the C functions take them one by one.
 _FIXED = 16
-_FIXED_LAUNCHES = {n: getattr(lib, f"ap_launch{n}") for n in range(1, _FIXED + 1)}
-_FIXED_RUNS = {n: getattr(lib, f"ap_run{n}") for n in range(1, _FIXED + 1)}
 
 
 def call_function(
@@ -82,11 +81,20 @@ def call_function(
         "_slow": slow,
         "_settle": settle,
         "_null": ffi.NULL,
-        "_by_list": len(tensors) not in _FIXED_LAUNCHES,
-        "_launch": _FIXED_LAUNCHES.get(len(tensors), lib.ap_launch),
-        "_run": _FIXED_RUNS.get(len(tensors), functools.partial(lib.ap_launch, ffi.NULL)),
+        "_by_list": len(tensors) > _FIXED,
+        **_launch_functions(len(tensors)),
     }
     return _compile(name, source, scope)
+
+
+def _launch_functions(tensors: int) -> dict[str, Any]:
+    """The C functions for so many tensors. cffi makes each when it is first named."""
+    if not 0 < tensors <= _FIXED:
+        return {"_launch": lib.ap_launch, "_run": functools.partial(lib.ap_launch, ffi.NULL)}
+    return {
+        "_launch": getattr(lib, f"ap_launch{tensors}"),
+        "_run": getattr(lib, f"ap_run{tensors}"),
+    }
 
 
 def remember(
@@ -118,7 +126,7 @@ def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[...
 
 
 def _tensor_arguments(tensors: list[Parameter]) -> str:
-    fixed = len(tensors) in _FIXED_LAUNCHES
+    fixed = len(tensors) <= _FIXED
     null, field = ("0.0", "_at") if fixed else ("_null", "_desc")
     items = [
         f"({null} if {p.name} is None else {p.name}.{field})" if p.nullable else f"{p.name}.{field}"

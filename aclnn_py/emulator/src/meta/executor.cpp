@@ -32,12 +32,30 @@ constexpr int64_t kBriefElements = 65536;
 
 thread_local int64_t t_planning = 0;  // since when, under ACLNN_PY_TRACE
 
-// Queued runs of a repeatable plan carry their own copy of the tensors: addresses may be bound anew
-// at once.
-struct RepeatedRun {
-  std::shared_ptr<PlanState> plan;
-  std::vector<PlanTensor> tensors;
+// Gives a run that is over back to its plan, which may end with it.
+struct GiveBack {
+  void operator()(RepeatedRun *run) const {
+    const std::shared_ptr<PlanState> plan = std::move(run->plan);
+    plan->spare.give(std::unique_ptr<RepeatedRun>(run));
+  }
 };
+using RunHandle = std::unique_ptr<RepeatedRun, GiveBack>;
+
+// The tensors of a plan as they are bound now. Between two runs only their addresses change.
+RunHandle repeated_run(std::shared_ptr<PlanState> plan) {
+  std::unique_ptr<RepeatedRun> run = plan->spare.take();
+  if (run == nullptr) {
+    run = std::make_unique<RepeatedRun>();
+    run->tensors = plan->tensors;
+  } else {
+    for (size_t i = 0; i < run->tensors.size(); ++i) {
+      run->tensors[i].tensor.data = plan->tensors[i].tensor.data;
+      run->tensors[i].tensor.moved = plan->tensors[i].tensor.moved;
+    }
+  }
+  run->plan = std::move(plan);
+  return RunHandle(run.release());
+}
 
 Status check_addresses(const char *op, const std::vector<PlanTensor> &tensors, Stream &stream) {
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -170,11 +188,12 @@ Status consumed(const char *op, const void *executor) {
       op, executor, op);
 }
 
-Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<PlanTensor> *own,
+// `repeated`: the run of a repeatable plan, else none.
+Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, RunHandle repeated,
                   void *workspace, uint64_t size, Stream &stream) {
   // The thread that runs the task names the stream: a captured plan may be replayed on another one.
   const RunBy run_by = plan->run_by;
-  if (own == nullptr) {
+  if (repeated == nullptr) {
     return enqueue_on(
         stream, op,
         [plan = std::move(plan), workspace, size]() -> Status {
@@ -182,12 +201,9 @@ Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, std::vector<P
         },
         run_by);
   }
-  auto run = std::make_unique<RepeatedRun>();
-  run->plan = std::move(plan);
-  run->tensors = std::move(*own);
   return enqueue_on(
       stream, op,
-      [run = std::move(run), workspace, size]() -> Status {
+      [run = std::move(repeated), workspace, size]() -> Status {
         return run_kernel(*run->plan, run->tensors, workspace, size, *working_stream());
       },
       run_by);
@@ -339,13 +355,14 @@ Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecut
   if (timeline_notes() & kNoteCalls)
     add_preparation(executor->prepared_ns.exchange(0, std::memory_order_relaxed));
   std::shared_ptr<PlanState> plan = executor->plan;
-  std::vector<PlanTensor> bound;
+  RunHandle repeated;
   if (repeatable) {
-    bound = plan->tensors;
+    repeated = repeated_run(plan);
   } else {
     faults::ended(executor);
     executors().destroy(executor);
   }
+  std::vector<PlanTensor> &tensors = repeatable ? repeated->tensors : plan->tensors;
   const auto finish = [&](Status s) {
     return s != 0 && plan->phase_two_code != 0 ? plan->phase_two_code : s;
   };
@@ -354,7 +371,7 @@ Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecut
         fail(kInvalid, "%s: this executor was made by %sGetWorkspaceSize.", op, plan->op));
   }
   if (plan->moves != moves()) {
-    if (const Status s = follow_moves(*plan, repeatable ? bound : plan->tensors)) return finish(s);
+    if (const Status s = follow_moves(*plan, tensors)) return finish(s);
   }
   if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0))
     return 0;
@@ -377,11 +394,10 @@ Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecut
   }
   const bool watched = faults::checking() && target->capture.load() == nullptr;
   if (watched) {
-    faults::look_at_launch(op, repeatable ? bound : plan->tensors, workspace, workspace_size,
-                           *target);
+    faults::look_at_launch(op, tensors, workspace, workspace_size, *target);
   }
-  const Status queued = queue_plan(op, std::move(plan), repeatable ? &bound : nullptr, workspace,
-                                   workspace_size, *target);
+  const Status queued =
+      queue_plan(op, std::move(plan), std::move(repeated), workspace, workspace_size, *target);
   if (watched) faults::after_launch(*target, queued == 0);
   if (queued != 0) return fail(kRuntimeError, "%s: the stream took no work (%d).", op, queued);
   if (faults::blocking() && target->capture.load() == nullptr) return synchronize(*target, -1, op);

@@ -10,6 +10,7 @@
 #include "core/stream.h"
 #include "meta/executor.h"
 #include "meta/parameters.h"
+#include "meta/repeated_runs.h"
 
 namespace emu {
 
@@ -26,6 +27,7 @@ struct PlanState {
   Status phase_two_code = 0;
   RunBy run_by = RunBy::anyone;
   std::optional<ExecutorKind> kind;  // once an address was exchanged
+  SpareRuns spare;
 };
 
 }  // namespace emu
