@@ -423,3 +423,37 @@ def test_extremes_of_long_rows(place_of_nan: int | None) -> None:
     both = hollow((), np.float32)
     op("aclnnMax")(place(rows), both)
     assert_same(both.numpy(), rows.max())
+
+
+@pytest.mark.parametrize("dtype", ["FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE", "INT32", "INT64"])
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 63, 64, 65, 200, 1023, 1025, 4100])
+def test_extremes_of_rows_of_any_length(dtype: str, width: int) -> None:
+    rng = np.random.default_rng(width)
+    rows = rng.integers(-90, 90, (19, width)).astype(NUMPY[dtype])
+    if not dtype.startswith("INT"):
+        for row in rows[3:12]:
+            row[rng.integers(width)] = rng.choice([np.inf, -np.inf, np.nan])
+        rows[12], rows[13] = np.inf, -np.inf
+    given = place(rows)
+    for name, extreme in (("aclnnAmax", np.max), ("aclnnAmin", np.min)):
+        if dtype in accepted_dtypes(name, 0):
+            out = hollow((19,), rows.dtype)
+            op(name)(given, [1], False, out)
+            assert_same(out.numpy(), extreme(wide(rows), 1).astype(rows.dtype))
+    for name, find in (("aclnnArgMax", np.argmax), ("aclnnArgMin", np.argmin)):
+        if dtype in accepted_dtypes(name, 0):
+            where = hollow((19,), np.int64)
+            op(name)(given, 1, False, where)
+            assert_same(where.numpy(), find(wide(rows), 1))
+
+
+@pytest.mark.parametrize("width", [5, 64, 100, 1024, 3000, 200_000])
+def test_the_first_of_zeros_is_the_extreme_and_gives_it_its_sign(width: int) -> None:
+    rows = np.full((2, width), -1, np.float32)
+    rows[0, width // 2 :: 3], rows[1, width // 2 :: 3] = 0.0, -0.0
+    rows[0, width // 2 + 1 :: 3], rows[1, width // 2 + 1 :: 3] = -0.0, 0.0
+    for name, given in (("aclnnAmax", rows), ("aclnnAmin", -rows)):
+        out = hollow((2,), np.float32)
+        op(name)(place(given), [1], False, out)
+        assert not out.numpy().any()
+        assert np.signbit(out.numpy()).tolist() == np.signbit(given[:, width // 2]).tolist()

@@ -23,8 +23,10 @@ constexpr int64_t kWide = 4;
 using Floats =
     float __attribute__((vector_size(kWide * sizeof(float)), aligned(alignof(float)), may_alias));
 
-// Called where it is rare, or for the rest of a block.
-__attribute__((noinline)) double wide_squares(const float *x, int64_t count) {
+// Where it is rare, or for the rest of a block. Not a function that is called: around one that does
+// not touch wide registers itself the compiler forgets to clear their upper halves, and whoever
+// calls `squares` from code without such registers is slow after it.
+inline __attribute__((always_inline)) double wide_squares(const float *x, int64_t count) {
   double total = 0;
   for (int64_t i = 0; i < count; ++i)
     total += static_cast<double>(x[i]) * static_cast<double>(x[i]);

@@ -8,9 +8,9 @@ namespace emu {
 EMU_FOLD(Max, lowest<T>(), maximum(a, x), maximum(a, b), a)
 EMU_FOLD(Min, highest<T>(), minimum(a, x), minimum(a, b), a)
 template <>
-inline constexpr FloatFold float_fold<MaxFold>{&BlockKernels::raise, &BlockKernels::raise_all};
+inline constexpr FoldKernel fold_kernel<MaxFold> = FoldKernel::kGreatest;
 template <>
-inline constexpr FloatFold float_fold<MinFold>{&BlockKernels::lower, &BlockKernels::lower_all};
+inline constexpr FoldKernel fold_kernel<MinFold> = FoldKernel::kLeast;
 
 EMU_FOLD(Any, T{}, truth(a) || truth(x) ? T{1} : T{}, truth(a) || truth(b) ? T{1} : T{}, truth(a))
 EMU_FOLD(All, T{1}, truth(a) && truth(x) ? T{1} : T{}, truth(a) && truth(b) ? T{1} : T{}, truth(a))

@@ -45,40 +45,55 @@ struct Scratch {
   alignas(64) char result[kBlock * sizeof(Complex128)];
 };
 
+// The kernel that takes whole rows, which reads blocks as `read_for_rows` gives them; or null.
+auto rows_kernel(const FoldTask &task, const Source &source) {
+  return source.narrow_floats() ? task.fns.float_rows : task.fns.rows;
+}
+const void *read_for_rows(const Source &source, int64_t start, int64_t count, Scratch &s) {
+  return source.narrow_floats() ? source.read_narrow(start, count, s.block)
+                                : source.read(start, count, s.block, s.wide);
+}
+
 // Folds elements [begin, end) into lanes and those into the first lane.
 void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64_t end,
                 Scratch &s) {
-  if (task.fns.floats != nullptr && source.narrow_floats()) {
+  if (const auto take = rows_kernel(task, source)) {
     task.fns.start(s.lanes, 1);
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t count = std::min(kBlock, end - start);
-      task.fns.floats(s.lanes, source.read_narrow(start, count, s.block), count);
+      take(s.lanes, read_for_rows(source, start, count, s), 1, count);
     }
     return;
   }
-  const bool all = task.fns.all != nullptr && end - begin >= 4 * kExtremes;
-  const int64_t width = all ? kExtremes : std::min(kBlock, end - begin);
-  task.fns.start(s.lanes, std::max<int64_t>(width, 1));
+  const int64_t width = std::max<int64_t>(std::min(kBlock, end - begin), 1);
+  task.fns.start(s.lanes, width);
   for (int64_t start = begin; start < end; start += kBlock) {
     const int64_t count = std::min(kBlock, end - start);
-    const void *block = source.read(start, count, s.block, s.wide);
-    if (all) task.fns.all(s.lanes, block, count);
-    else task.fns.step(s.lanes, block, count, task.parameter);
+    task.fns.step(s.lanes, source.read(start, count, s.block, s.wide), count, task.parameter);
   }
-  task.fns.merge(s.lanes, std::max<int64_t>(width, 1));
+  task.fns.merge(s.lanes, width);
 }
 
-// Each result from a run of neighbouring elements.
+// Each result from a run of neighbouring elements; short ones many at a time.
 void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length,
                const Writer &writer) {
   const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(length, 1));
+  const auto take = rows_kernel(task, source);
+  const bool many = take != nullptr && 0 < length && length <= kBlock;
+  const int64_t together = many ? kBlock / length : 1;
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
     Scratch s;
-    for (int64_t row = begin; row < end; ++row) {
-      fold_range(task, source, row * length, (row + 1) * length, s);
+    for (int64_t row = begin; row < end; row += together) {
+      const int64_t count = std::min(together, end - row);
+      if (many) {
+        task.fns.start(s.lanes, count);
+        take(s.lanes, read_for_rows(source, row * length, count * length, s), count, length);
+      } else {
+        fold_range(task, source, row * length, (row + 1) * length, s);
+      }
       void *target = writer.target(row, s.result);
-      task.fns.finish(s.lanes, 1, length, task.parameter, target);
-      writer.write(row, 1, target);
+      task.fns.finish(s.lanes, count, length, task.parameter, target);
+      writer.write(row, count, target);
     }
   });
 }

@@ -13,6 +13,7 @@
 
 #include "ops/block_kernels.h"
 #include "ops/elementwise/engine.h"
+#include "ops/extreme_kernels.h"
 #include "ops/reduce/axes.h"
 
 namespace emu {
@@ -21,10 +22,10 @@ namespace emu {
 struct FoldFns {
   void (*start)(void *lanes, int64_t count) = nullptr;
   void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
-  // A block of a long row into the first kExtremes lanes; null where only steps are known.
-  void (*all)(void *lanes, const void *block, int64_t count) = nullptr;
-  // A block of float32 added to the first lane, which is wider; null where the fold does not add.
-  void (*floats)(void *lane, const void *block, int64_t count) = nullptr;
+  // Rows of a block into a lane each; null where only steps are known.
+  void (*rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
+  // The same for blocks of float32, than which lanes are wider.
+  void (*float_rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
   void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
   void (*join)(void *lane, const void *other) = nullptr;  // two accumulators
   void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter,
@@ -36,25 +37,19 @@ struct FoldTable {
   FoldFns fns[kComputeCount];
 };
 
-// The kernel that takes elements of float32 into the lanes of a fold, where there is one.
-struct FloatFold {
-  void (*BlockKernels::*step)(float *lanes, const float *x, int64_t count) = nullptr;
-  // The same for a long row into kExtremes lanes, as often as they are filled.
-  void (*BlockKernels::*all)(float *lanes, const float *x, int64_t count) = nullptr;
-  // Those of a fold that adds them up in float64.
-  double (*BlockKernels::*sum)(const float *x, int64_t count) = nullptr;
-};
+// What a fold does for which there are kernels per instruction set: those of ExtremeKernels, or the
+// sum of float32 in float64.
+enum class FoldKernel { kNone, kGreatest, kLeast, kSum };
 template <class Fold>
-inline constexpr FloatFold float_fold{};
+inline constexpr FoldKernel fold_kernel = FoldKernel::kNone;
 
 namespace fold_detail {
 
-// Such a kernel needs no parameter, and merges lanes as it takes elements.
-template <class Fold, class T>
-inline constexpr bool has_float_fold = std::is_same_v<T, float> && float_fold<Fold>.step != nullptr;
-
 template <class Fold, class T>
 constexpr FoldFns make() {
+  constexpr FoldKernel kKernel = fold_kernel<Fold>;
+  constexpr bool kGreatest = kKernel == FoldKernel::kGreatest;
+  constexpr bool kExtreme = (kGreatest || kKernel == FoldKernel::kLeast) && has_extremes<T>;
   FoldFns fns;
   fns.start = [](void *lanes, int64_t count) {
     for (int64_t i = 0; i < count; ++i) static_cast<T *>(lanes)[i] = Fold::template start<T>();
@@ -62,23 +57,26 @@ constexpr FoldFns make() {
   fns.step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
     auto *a = static_cast<T *>(lanes);
     const auto *x = static_cast<const T *>(block);
-    if constexpr (has_float_fold<Fold, T>) {
-      (block_kernels().*float_fold<Fold>.step)(a, x, count);
+    if constexpr (kExtreme) {
+      const Extremes<T> &kernels = extremes_of<T>();
+      (kGreatest ? kernels.raise : kernels.lower)(a, x, count);
     } else {
       const T p = *static_cast<const T *>(parameter);
       for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], x[i], p);
     }
   };
-  if constexpr (has_float_fold<Fold, T>) {
-    fns.all = [](void *lanes, const void *block, int64_t count) {
-      (block_kernels().*float_fold<Fold>.all)(static_cast<float *>(lanes),
-                                              static_cast<const float *>(block), count);
+  if constexpr (kExtreme) {
+    fns.rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
+      const Extremes<T> &kernels = extremes_of<T>();
+      (kGreatest ? kernels.greatest : kernels.least)(static_cast<const T *>(block), rows, length,
+                                                     static_cast<T *>(lanes));
     };
   }
-  if constexpr (std::is_same_v<T, double> && float_fold<Fold>.sum != nullptr) {
-    fns.floats = [](void *lane, const void *block, int64_t count) {
-      *static_cast<double *>(lane) +=
-          (block_kernels().*float_fold<Fold>.sum)(static_cast<const float *>(block), count);
+  if constexpr (std::is_same_v<T, double> && kKernel == FoldKernel::kSum) {
+    fns.float_rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
+      const auto *x = static_cast<const float *>(block);
+      for (int64_t row = 0; row < rows; ++row, x += length)
+        static_cast<double *>(lanes)[row] += block_kernels().sum(x, length);
     };
   }
   fns.merge = [](void *lanes, int64_t count) {
@@ -86,11 +84,7 @@ constexpr FoldFns make() {
     auto *a = static_cast<T *>(lanes);
     while (count > 1) {
       const int64_t half = (count + 1) / 2;
-      if constexpr (has_float_fold<Fold, T>) {
-        (block_kernels().*float_fold<Fold>.step)(a, a + half, count - half);
-      } else {
-        for (int64_t i = 0; i + half < count; ++i) a[i] = Fold::merge(a[i], a[i + half]);
-      }
+      for (int64_t i = 0; i + half < count; ++i) a[i] = Fold::merge(a[i], a[i + half]);
       count = half;
     }
   };

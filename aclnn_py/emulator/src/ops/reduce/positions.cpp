@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "aclnnop/math.h"
-#include "ops/block_kernels.h"
 #include "ops/elementwise/formula.h"
+#include "ops/extreme_kernels.h"
 #include "ops/reduce/row_reader.h"
 
 namespace emu {
@@ -21,19 +21,8 @@ struct Place {
 // The place of the first NaN, else of the first extreme beyond `best`; -1 where none is beyond it.
 template <class T>
 int64_t place_beyond(const T *x, int64_t count, T best, bool largest) {
-  if constexpr (std::is_same_v<T, float>) {
-    const BlockKernels &kernels = block_kernels();
-    return (largest ? kernels.first_above : kernels.first_below)(x, count, best);
-  } else {
-    T most = best;
-    int odd = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      most = (largest ? x[i] > most : x[i] < most) ? x[i] : most;
-      odd |= is_nan(x[i]) ? 1 : 0;
-    }
-    if (odd != 0) return std::find_if(x, x + count, [](T v) { return is_nan(v); }) - x;
-    return most == best ? -1 : std::find(x, x + count, most) - x;
-  }
+  const Extremes<T> &kernels = extremes_of<T>();
+  return (largest ? kernels.first_above : kernels.first_below)(x, count, best);
 }
 
 template <class T>

@@ -11,11 +11,11 @@ EMU_FOLD(NanSum, T{}, is_nan(x) ? a : plus(a, x), plus(a, b), a)
 EMU_FOLD(Mean, T{}, plus(a, x), plus(a, b), divide_any(a, static_cast<T>(static_cast<double>(n))))
 EMU_FOLD(LogSum, T{}, plus(a, x), plus(a, b), std::log(a))
 template <>
-inline constexpr FloatFold float_fold<SumFold>{nullptr, nullptr, &BlockKernels::sum};
+inline constexpr FoldKernel fold_kernel<SumFold> = FoldKernel::kSum;
 template <>
-inline constexpr FloatFold float_fold<MeanFold>{nullptr, nullptr, &BlockKernels::sum};
+inline constexpr FoldKernel fold_kernel<MeanFold> = FoldKernel::kSum;
 template <>
-inline constexpr FloatFold float_fold<LogSumFold>{nullptr, nullptr, &BlockKernels::sum};
+inline constexpr FoldKernel fold_kernel<LogSumFold> = FoldKernel::kSum;
 
 EMU_FOLD(Prod, T{1}, times(a, x), times(a, b), a)
 

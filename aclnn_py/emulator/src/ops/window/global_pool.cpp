@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "aclnnop/math.h"
+#include "ops/extreme_kernels.h"
 #include "ops/norm/rows.h"
 #include "ops/window/geometry.h"
 
@@ -15,21 +16,11 @@ namespace {
 
 enum class Global { kAverage, kHighest };
 
-// The largest that is a number, and a NaN where there is one.
-double highest(const float *row, int64_t width) {
-  float extremes[kExtremes];
-  std::fill(extremes, extremes + kExtremes, row[0]);
-  block_kernels().raise_all(extremes, row, width);
-  for (int64_t left = kExtremes / 2; left > 0; left /= 2)
-    block_kernels().raise(extremes, extremes + left, left);
-  return static_cast<double>(extremes[0]);
-}
-
-double highest(const double *row, int64_t width) {
-  double result = row[0];
-  for (int64_t i = 1; i < width; ++i)
-    result = result >= row[i] || result != result ? result : row[i];
-  return result;
+template <class T>
+double highest(const T *row, int64_t width) {
+  T highest = row[0];
+  extremes_of<T>().greatest(row, 1, width, &highest);
+  return static_cast<double>(highest);
 }
 
 template <class T>

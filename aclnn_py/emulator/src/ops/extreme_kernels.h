@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extremes of dense elements, compiled once per instruction set. A NaN is more extreme than any
+// number, and of equal elements the first counts: zeros have two signs.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace emu {
+
+template <class T>
+struct Extremes {
+  // so_far[i] becomes the greatest (least) element of row i if that is greater (less) or NaN, and
+  // so_far[i] is not NaN. Row i is the elements from x + i * length on.
+  void (*greatest)(const T *x, int64_t rows, int64_t length, T *so_far);
+  void (*least)(const T *x, int64_t rows, int64_t length, T *so_far);
+  // The place of the first NaN, else of the first greatest (least) element if that is above (below)
+  // `bound`; -1 where there is none.
+  int64_t (*first_above)(const T *x, int64_t count, T bound);
+  int64_t (*first_below)(const T *x, int64_t count, T bound);
+  // The same where element i is all of row i.
+  void (*raise)(T *so_far, const T *x, int64_t count);
+  void (*lower)(T *so_far, const T *x, int64_t count);
+};
+
+struct ExtremeKernels {
+  Extremes<float> floats;
+  Extremes<double> doubles;
+  Extremes<int32_t> ints;
+  Extremes<int64_t> longs;
+};
+
+const ExtremeKernels &extreme_kernels();
+
+template <class T>
+inline constexpr bool has_extremes = std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                     std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+
+template <class T>
+const Extremes<T> &extremes_of() {
+  static_assert(has_extremes<T>);
+  const ExtremeKernels &kernels = extreme_kernels();
+  if constexpr (std::is_same_v<T, float>) return kernels.floats;
+  else if constexpr (std::is_same_v<T, double>) return kernels.doubles;
+  else if constexpr (std::is_same_v<T, int32_t>) return kernels.ints;
+  else return kernels.longs;
+}
+
+}  // namespace emu
