@@ -49,6 +49,16 @@ def test_other_addresses_are_set_on_the_executor(always):
     assert [out.numpy()[0, 0] for out in results] == [i + 2.0 for i in range(6)]
 
 
+def test_runs_that_wait_in_a_queue_keep_their_own_addresses(always):
+    # More than the emulator keeps of runs that are over, in rounds that use them again.
+    operands = [filled(i) for i in range(100)]
+    for scale in (1.0, 1.0, 3.0):
+        results = [filled(-1) for _ in operands]
+        for x, out in zip(operands, results, strict=True):
+            ops.add(x, operands[1], scale, out)
+        assert [out.numpy()[0, 0] for out in results] == [i + scale for i in range(100)]
+
+
 def test_draws_of_random_numbers_push_out_no_executor(always):
     x, out = filled(1.0), filled(0.0)
     ops.add(x, x, 1.0, out)
