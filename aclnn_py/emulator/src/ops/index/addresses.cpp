@@ -3,6 +3,7 @@
 #include "ops/index/addresses.h"
 #include "core/pool.h"
 #include "core/statuses.h"
+#include "ops/row_kernels.h"
 
 #include <cstring>
 
@@ -58,19 +59,6 @@ bool Addresses::list(int64_t start, int64_t count, char **to, IndexFault &fault)
 
 namespace {
 
-// Whether no index of a run is outside [low, high).
-template <class I>
-bool within(const char *data, int64_t offset, int64_t step, int64_t run, int64_t low,
-            int64_t high) {
-  const I *at = reinterpret_cast<const I *>(data) + offset;
-  int outside = 0;
-  for (int64_t i = 0; i < run; ++i) {
-    const int64_t value = at[i * step];
-    outside |= static_cast<int>(value < low) | static_cast<int>(value >= high);
-  }
-  return outside == 0;
-}
-
 // The view without what repeats its elements.
 View each_once(const View &view) {
   View once = view;
@@ -92,8 +80,9 @@ bool Addresses::in_range(IndexFault &fault) const {
     parallel_for(index.count(), 64 * kBlock, [&](int64_t begin, int64_t end) {
       for_each_run(
           index.layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
-            if ((wide ? within<int64_t> : within<int32_t>)(index.data, offset, step, run, low,
-                                                           axis.extent))
+            const int64_t width = item_size(index.dtype);
+            if (step == 1 &&
+                row_kernels().within(index.data + offset * width, wide, run, low, axis.extent))
               return;
             for (int64_t i = 0; i < run; ++i, offset += step) {
               const int64_t value = wide ? reinterpret_cast<const int64_t *>(index.data)[offset]
@@ -130,6 +119,28 @@ int64_t Addresses::fold(Addresses &a, Addresses &b) {
   a.item_ *= unit;
   b.item_ *= unit;
   return a.item_;
+}
+
+bool Addresses::are_rows(const Addresses &from, const Addresses &to, Rows *rows) {
+  if (from.axes_.size() != 1 || !to.axes_.empty() || from.item_ < kShortestRow) return false;
+  const Axis &axis = from.axes_[0];
+  const int64_t unit = item_size(from.base_.dtype);
+  const Layout still = coalesced(from.base_.layout), target = coalesced(to.base_.layout);
+  // Of one row no stride counts.
+  const auto steps = [](const Layout &layout, int64_t stride) {
+    return layout.rank == 0 || (layout.rank == 1 && layout.stride[0] == stride);
+  };
+  if (!steps(still, 0) || !steps(coalesced(axis.index.layout), 1) ||
+      !steps(target, from.item_ / unit))
+    return false;
+  *rows = {from.base_.data,
+           axis.index.data,
+           axis.stride * unit,
+           axis.extent,
+           axis.negative == Negative::kFromEnd ? -axis.extent : 0,
+           axis.index.dtype == ACL_INT64,
+           to.base_.data};
+  return true;
 }
 
 namespace {
@@ -230,7 +241,18 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
   if (total == 0) return;
   const int64_t size = Addresses::fold(from, to);
   const int64_t positions = from.count();
+  Addresses::Rows rows{};
+  const bool by_rows = Addresses::are_rows(from, to, &rows);
   const auto piece = [&](int64_t begin, int64_t end) {
+    if (by_rows) {
+      const char *index = rows.index + begin * (rows.wide ? 8 : 4);
+      const RowKernels &kernels = row_kernels();
+      if (kernels.within(index, rows.wide, end - begin, rows.low, rows.extent)) {
+        kernels.gather(rows.from, rows.step, rows.extent, index, rows.wide, end - begin, size,
+                       rows.to + begin * size);
+        return;
+      }
+    }
     char *sources[kBlock], *targets[kBlock];
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t n = std::min(kBlock, end - start);

@@ -49,6 +49,17 @@ class Addresses {
   // dense there. Returns the bytes of one enlarged element.
   static int64_t fold(Addresses &a, Addresses &b);
 
+  // Rows that one index names, read in its order and written one behind the other: no addresses
+  // need be listed.
+  struct Rows {
+    const char *from, *index;
+    int64_t step, extent, low;  // bytes between rows, how many there are, the least index
+    bool wide;                  // int64, else int32
+    char *to;
+  };
+  // Whether a folded walk is one over rows.
+  static bool are_rows(const Addresses &from, const Addresses &to, Rows *rows);
+
   int64_t count() const { return base_.count(); }
   int64_t item() const { return item_; }
   aclDataType dtype() const { return base_.dtype; }

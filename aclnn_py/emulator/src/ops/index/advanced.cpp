@@ -82,9 +82,9 @@ struct Selection {
 };
 
 // Shapes of masks are known only when their elements are: false when the index tensors do not
-// broadcast.
+// broadcast. Those that lie under `written` are copied first.
 bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, const View &self,
-             Selection *s) {
+             const View &written, Selection *s) {
   std::vector<View> raw;
   // from_mask: which vector of coordinates, -1 for an index tensor, -2 for a single truth value
   std::vector<int> dims, from_mask;
@@ -93,8 +93,11 @@ bool resolve(PlanContext &c, size_t first, const std::vector<Entry> &entries, co
   int d = 0;
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].given) {
-      s->kept.push_back(std::make_unique<Snapshot>(view_of(c.tensor(first + i))));
-      const View index = s->kept.back()->view();
+      View index = view_of(c.tensor(first + i));
+      if (clash(index, written) || index.data == written.data) {
+        s->kept.push_back(std::make_unique<Snapshot>(index));
+        index = s->kept.back()->view();
+      }
       if (entries[i].mask && entries[i].dims == 0) {
         // A bool index of rank 0 adds a dimension with one element (true) or none (false).
         View line;
@@ -196,7 +199,7 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
       [=](PlanContext &c) {
         Selection selection;
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
-        if (!resolve(c, first, entries, source, &selection)) {
+        if (!resolve(c, first, entries, source, target, &selection)) {
           return fail(emu::kKernelFault,
                       "aclnnIndex: the members of indices do not broadcast to one shape");
         }
@@ -245,7 +248,7 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor *selfRef, const aclTensorList *indices,
       [=](PlanContext &c) {
         Selection selection;
         const View target = view_of(c.tensor(to));
-        if (!resolve(c, first, entries, target, &selection)) {
+        if (!resolve(c, first, entries, target, target, &selection)) {
           return fail(emu::kKernelFault,
                       "aclnnIndexPutImpl: the members of indices do not broadcast to one shape");
         }
