@@ -8,7 +8,8 @@ with. What NumPy copies is copied; a slice with a negative step is a copy too, s
 can have one.
 
 An index out of range would stop the device for good, so indices are checked: host indices before
-they are copied, those in a tensor by reading their extremes, which waits for the device.
+they are copied, those in a tensor by reading them, or the extremes of many, which waits for the
+device.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from aclnn_py.tensor.creation import empty, from_numpy
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["add", "assign", "take"]
+__all__ = ["add", "assign", "take", "take_along"]
+
+# So many index elements are copied to the host in less time than the device finds their extremes.
+_FEW = 1 << 16
 
 
 class Selection(NamedTuple):
@@ -45,6 +49,8 @@ class Selection(NamedTuple):
 
 def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
+    if isinstance(key, Tensor) and key.dtype.kind in "iu" and tensor.ndim:
+        return take_along(tensor, key, 0)
     if tensor.dtype_name == "complex128":
         parts = (functional.contiguous(take(part(tensor, number), key)) for number in (0, 1))
         return functional.complex(*parts)
@@ -60,6 +66,21 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     out = empty(_indexed_shape(view, indices), view.dtype_name, device=view.device)
     if out.count:
         ops.index(_movable(view), list(indices), _movable(out))
+    return out
+
+
+def take_along(tensor: Tensor, index: Tensor, axis: int) -> Tensor:
+    """Evaluate ``tensor[:, .., index]`` with ``axis`` colons: the short way of one index tensor."""
+    if tensor.dtype_name == "complex128":
+        parts = (functional.contiguous(part(tensor, number)) for number in (0, 1))
+        return functional.complex(*(take_along(each, index, axis) for each in parts))
+    index = _index_tensor(index, tensor, axis)
+    shape = tensor.shape
+    out = empty(
+        (*shape[:axis], *index.shape, *shape[axis + 1 :]), tensor.dtype_name, device=tensor.device
+    )
+    if out.count:
+        ops.index(_movable(tensor), [*[None] * axis, index], _movable(out))
     return out
 
 
@@ -301,25 +322,34 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
         return [from_numpy(part, device=tensor.device) for part in np.nonzero(item)]
     if item.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
-    length = tensor.shape[axis]
     if isinstance(item, Tensor):
-        _same_device(tensor, item)
-        index = cast(item, dtype_of("int64"))
-        if item.count and thread.capture is None:
-            for extreme in _extremes(index).numpy().tolist():
-                _checked(extreme, length, axis)
-        return [index]
+        return [_index_tensor(item, tensor, axis)]
+    length = tensor.shape[axis]
     if item.size:
         _checked(item.min(), length, axis)
         _checked(item.max(), length, axis)
     return [from_numpy(item.astype(np.int64), device=tensor.device)]
 
 
-def _extremes(index: Tensor) -> Tensor:
-    """The least and the greatest index, in one tensor, so that one copy brings both."""
+def _index_tensor(item: Tensor, tensor: Tensor, axis: int) -> Tensor:
+    """The index tensor as int64, when all of it is in range."""
+    _same_device(tensor, item)
+    index = cast(item, dtype_of("int64"))
+    if item.count and thread.capture is None:
+        for extreme in _extremes(index):
+            _checked(extreme, tensor.shape[axis], axis)
+    return index
+
+
+def _extremes(index: Tensor) -> tuple[int, int]:
+    """The least and the greatest index."""
+    if index.count <= _FEW:
+        found = index.numpy()
+        return int(found.min()), int(found.max())
     both = empty((2,), "int64", device=index.device)
     ops.aminmax_all(index, both[:1], both[1:])
-    return both
+    least, greatest = both.numpy().tolist()  # one copy brings both
+    return least, greatest
 
 
 def _indexed_shape(view: Tensor, indices: tuple[Tensor | None, ...]) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
+from aclnn_py.array.indexing import take_along
 from aclnn_py.array.operands import (
     along,
     as_row,
@@ -321,6 +322,8 @@ def take(a: Tensor, indices: Any, axis: int | None = None, *, mode: str = "raise
         indices = wanted % length if mode == "wrap" else wanted.clip(0, length - 1)
     elif isinstance(indices, (list, tuple)):
         indices = np.asarray(indices)
+    if isinstance(indices, Tensor) and indices.dtype.kind in "iu":
+        return take_along(a, indices, at)
     key: list[Any] = [slice(None)] * a.ndim
     key[at] = indices
     return a[tuple(key)]
