@@ -21,14 +21,37 @@ constexpr int64_t kPart = 256;
 
 #ifdef __AVX512F__
 
-// Powers of the elements that are not rare; `to` is neither x nor y.
-void usual_powers(const float *x, const float *y, int64_t count, float *to) {
+// Of which elements `power` is not right: x is below the normal range, or either is not finite.
+inline __mmask16 rare_ones(__m512 x, __m512 y) {
+  const __m512i all = _mm512_set1_epi32(0x7fffffff);
+  const __m512i size = _mm512_and_si512(_mm512_castps_si512(x), all);
+  const __m512i beyond = _mm512_sub_epi32(size, _mm512_set1_epi32(0x00800000));
+  const __mmask16 base = _mm512_mask_cmpge_epu32_mask(_mm512_test_epi32_mask(size, size), beyond,
+                                                      _mm512_set1_epi32(0x7f000000));
+  const __m512i exponent = _mm512_and_si512(_mm512_castps_si512(y), all);
+  return _mm512_kor(base, _mm512_cmpge_epi32_mask(exponent, _mm512_set1_epi32(0x7f800000)));
+}
+
+__attribute__((noinline)) __m512 with_rare_ones(__m512 result, __m512 x, __m512 y,
+                                                __mmask16 which) {
+  alignas(64) float of[16], by[16], to[16];
+  _mm512_store_ps(of, x);
+  _mm512_store_ps(by, y);
+  _mm512_store_ps(to, result);
+  for (int i = 0; i < 16; ++i) {
+    if ((which >> i & 1) != 0) to[i] = std::pow(of[i], by[i]);
+  }
+  return _mm512_load_ps(to);
+}
+
+void part_of_powers(const float *x, const float *y, int64_t count, float *to) {
   for (int64_t i = 0; i < count; i += 16) {
     const int64_t left = count - i;
     const auto mask = static_cast<__mmask16>(left >= 16 ? 0xffffu : (1u << left) - 1);
-    _mm512_mask_storeu_ps(
-        to + i, mask,
-        vectors::power(_mm512_maskz_loadu_ps(mask, x + i), _mm512_maskz_loadu_ps(mask, y + i)));
+    const __m512 of = _mm512_maskz_loadu_ps(mask, x + i), by = _mm512_maskz_loadu_ps(mask, y + i);
+    __m512 result = vectors::power(of, by);
+    if (const __mmask16 rare = rare_ones(of, by)) result = with_rare_ones(result, of, by, rare);
+    _mm512_mask_storeu_ps(to + i, mask, result);
   }
 }
 
@@ -120,8 +143,6 @@ void usual_powers(const float *x, const float *y, int64_t count, float *to) {
   finish(x, y, significand, exponent, count, to);
 }
 
-#endif
-
 // Whether an element is none that the steps above take: x below the normal range, or either not
 // finite.
 inline bool is_rare(float x, float y) {
@@ -142,6 +163,8 @@ void part_of_powers(const float *x, const float *y, int64_t count, float *to) {
   }
   std::copy_n(results, count, to);
 }
+
+#endif
 
 void powers(const float *x, const float *y, int64_t count, float *to) {
   for (int64_t i = 0; i < count; i += kPart)
