@@ -55,8 +55,10 @@ def _flags(input: Tensor, stream: Stream | None) -> Tensor:
 
 
 def _count(flags: Tensor, stream: Stream | None) -> int:
-    total = empty((), "int64", device=flags.device)
-    ops.reduce_sum(flags, tuple(range(flags.ndim)), False, "int64", total, stream=stream)
+    # Half the width adds up in less than half the time.
+    kind = "int32" if flags.count < 1 << 31 else "int64"
+    total = empty((), kind, device=flags.device)
+    ops.reduce_sum(flags, tuple(range(flags.ndim)), False, kind, total, stream=stream)
     if stream is not None:
         resolve_stream(stream).synchronize()
     return int(total.item())

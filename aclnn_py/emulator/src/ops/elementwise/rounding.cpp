@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3
+// build flags: -O3 -fno-trapping-math
 // Signs, magnitudes and rounding.
 #include "aclnnop/math.h"
+#include "ops/block_kernels.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
@@ -11,12 +12,52 @@ EMU_UNARY(Abs, kExact | kPlainFirst, types::kNumber, absolute(x))
 EMU_UNARY_PAIR(Neg, kKeep, types::kNumber, negate(x))
 EMU_UNARY(Square, kExact | kPlainFirst, types::kReal, times(x, x))
 EMU_UNARY(Signbit, kToBool, types::kReal | types::kUnsigned, sign_bit(x))
-EMU_UNARY_PAIR(Round, kExact | kPlain, types::kReal, round_half_even(x))
-EMU_UNARY_PAIR(Ceil, kExact, types::kFloat, round_up(x))
-EMU_UNARY_PAIR(Trunc, kExact, types::kFloat, round_to_zero(x))
-EMU_UNARY_PAIR(Frac, kExact, types::kReal, minus(x, round_to_zero(x)))
 
-EMU_UNARY_PAIR(Floor, kExact | kPlain, types::kReal | types::kUnsigned, round_down(x))
+namespace {
+
+constexpr float kHalfEven = 0;
+
+// The base of the architecture has no instruction for these, so float32 goes through the kernels.
+void round_floats(const void *x, int64_t count, float mode, void *out) {
+  block_kernels().round_by(static_cast<const float *>(x), count, &mode, static_cast<float *>(out));
+}
+void half_even_block(void *out, const void *const *in, int64_t count, const void *) {
+  round_floats(in[0], count, kHalfEven, out);
+}
+void up_block(void *out, const void *const *in, int64_t count, const void *) {
+  round_floats(in[0], count, kUp, out);
+}
+void down_block(void *out, const void *const *in, int64_t count, const void *) {
+  round_floats(in[0], count, kDown, out);
+}
+void to_zero_block(void *out, const void *const *in, int64_t count, const void *) {
+  round_floats(in[0], count, kToZero, out);
+}
+void fraction_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const float *>(in[0]);
+  auto *to = static_cast<float *>(out);
+  float whole[kBlock];
+  round_floats(x, count, kToZero, whole);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] - whole[i];
+}
+
+}  // namespace
+
+// A pair of rows whose formula has a loop of its own in float32.
+#define EMU_ROUNDING_PAIR(NAME, RULE, TYPES, FLOATS, ...)                \
+  EMU_FORMULA_X(NAME, __VA_ARGS__)                                       \
+  template <unsigned kTypes>                                             \
+  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> = \
+      with_floats(make_blocks<NAME##Formula, kTypes, 1, 0>(), FLOATS);   \
+  EMU_UNARY_OF(NAME, NAME, RULE, TYPES)                                  \
+  EMU_UNARY_INPLACE_OF(Inplace##NAME, NAME, RULE, TYPES)
+
+EMU_ROUNDING_PAIR(Round, kExact | kPlain, types::kReal, half_even_block, round_half_even(x))
+EMU_ROUNDING_PAIR(Ceil, kExact, types::kFloat, up_block, round_up(x))
+EMU_ROUNDING_PAIR(Trunc, kExact, types::kFloat, to_zero_block, round_to_zero(x))
+EMU_ROUNDING_PAIR(Frac, kExact, types::kReal, fraction_block, minus(x, round_to_zero(x)))
+EMU_ROUNDING_PAIR(Floor, kExact | kPlain, types::kReal | types::kUnsigned, down_block,
+                  round_down(x))
 
 EMU_FORMULA_X(Sign, sign(x))
 EMU_ROW(Sign, Sign, kExact, types::kNumber, 1, 0, (const aclTensor *self, aclTensor *result),
