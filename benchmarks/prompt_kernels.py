@@ -78,6 +78,9 @@ def calls(dtype: Any) -> list[Call]:
         Call("exp", 1, np.exp, (x,), near),
         Call("log", 1, np.log, (small,), near),
         Call("tanh", 1, np.tanh, (x,), near),
+        Call("floor", 1, np.floor, (x,)),
+        Call("sqrt", 1, np.sqrt, (small,)),
+        Call("divide", 1, np.divide, (x, small)),
     ]
 
 

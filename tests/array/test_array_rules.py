@@ -134,6 +134,26 @@ def test_an_index_out_of_range_leaves_the_device_usable(device):
     assert tensor[[5, -6]].tolist() == [5.0, 0.0]
 
 
+@pytest.mark.parametrize("count", [5, 70_000])
+def test_one_index_tensor_selects_as_in_numpy(device, count: int) -> None:
+    """Few indices are checked on the host, many on the device."""
+    rng = np.random.default_rng(count)
+    x = rng.standard_normal((6, 3)).astype(np.float32)
+    places = rng.integers(-6, 6, count)
+    index = ap.from_numpy(places)
+    for kind in ("float32", "complex64", "complex128"):
+        y = x.astype(kind)
+        np.testing.assert_array_equal(ap.from_numpy(y)[index].numpy(), y[places])
+    across = ap.from_numpy(x.T)
+    table = ap.from_numpy(places.reshape(5, -1).astype(np.int32))
+    np.testing.assert_array_equal(
+        np.take(across, table, axis=-1).numpy(), np.take(x.T, places.reshape(5, -1), axis=-1)
+    )
+    places[count // 2] = 6
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 1 with size 6"):
+        np.take(across, ap.from_numpy(places), axis=1)
+
+
 def test_expressions_are_captured(device):
     x = ap.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
     index = ap.from_numpy(np.array([1, 0]))

@@ -484,3 +484,34 @@ def test_index_dtypes_are_the_documented_ones() -> None:
         index = place(np.ones(2, dtype))
         assert refusal("aclnnIndexSelect", x, 0, index, out) == 161002
         assert refusal("aclnnEmbedding", x, index, out) == 161002
+
+
+@pytest.mark.parametrize("width", [64, 65, 100, 127, 128, 192, 1000])
+@pytest.mark.parametrize("wide", [True, False])
+def test_rows_of_any_length_that_one_index_names(width: int, wide: bool) -> None:
+    rng = np.random.default_rng(width)
+    x, index = some(rng, (300, width), np.dtype(np.int8)), names(rng, (7, 90), 300, wide)
+    index[3] -= 300  # from the end
+    around = ap.full((632, width), 77, np.int8)
+    ap.ops.gather_v2(place(x), 0, place(index), around[1:-1].reshape(7, 90, width))
+    found = around.numpy()
+    np.testing.assert_array_equal(found[1:-1].reshape(7, 90, width), np.take(x, index, 0))
+    assert (found[[0, -1]] == 77).all()
+
+
+@pytest.mark.parametrize(("operator", "bad"), [("IndexSelect", -1), ("GatherV2", 300)])
+def test_a_row_outside_is_a_device_fault(operator: str, bad: int) -> None:
+    x, index = place(np.ones((300, 64), np.float32)), np.arange(300)
+    index[200] = bad
+    text = fault("aclnn" + operator, x, 0, place(index), hollow((300, 64), np.float32))
+    assert f"index holds {bad}" in text
+
+
+def test_an_index_that_lies_under_the_result() -> None:
+    rng = np.random.default_rng(4)
+    x, index = rng.integers(0, 99, (20, 16)), rng.integers(0, 20, 12)
+    memory = ap.zeros((12 * 16,), "int64")
+    memory[5:17] = ap.from_numpy(index)
+    out = memory.reshape(12, 16)
+    ap.ops.index(ap.from_numpy(x), [memory[5:17]], out)
+    np.testing.assert_array_equal(out.numpy(), x[index])
