@@ -26,6 +26,11 @@ NumPy's shapes, dtypes and errors. What cannot run there is refused with the rea
 copied to the host in silence. `out=` is taken everywhere; `order`, `casting` and `subok` where they
 ask for nothing special.
 
+`str` and `format` of a tensor give NumPy's text, `repr` also tells shape, dtype and device.
+`linalg.inv` and `linalg.solve` do not wait for the device: of a singular matrix they give NaN and
+raise nothing. `order="K"` and `order="A"` ask how the elements lie in the memory of the tensor;
+results of operators are row-major.
+
 `np.vectorize`, `np.nditer`, `np.ndenumerate`, `np.r_` and `np.c_` are no functions that ask their
 arguments: they call `np.asarray(t)`, which copies to the host, and give arrays or numbers of it.
 

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
         sort,
         take,
     )
-    from aclnn_py.array.shaping import diagonal, repeat, trace
+    from aclnn_py.array.shaping import diagonal, ravel, repeat, reshape, trace
     from aclnn_py.array.statistics import ptp
     from aclnn_py.array.storing import put
-    from aclnn_py.array.text import html_of, text_of
+    from aclnn_py.array.text import html_of, plain_text_of, text_of
     from aclnn_py.array.ufuncs import evaluate
 
 # Function -> the module that defines it, and its name there where that is another.
@@ -73,11 +73,14 @@ _HOMES = {
     "matmul": "products",
     "nonzero": "searching",
     "partition": "searching",
+    "plain_text_of": "text",
     "ptp": "statistics",
     "put": "storing",
+    "ravel": "shaping",
     "real": "mathematics",
     "reduce": "reduction",
     "repeat": "shaping",
+    "reshape": "shaping",
     "rounded": "mathematics.round_",
     "searchsorted": "searching",
     "sort": "searching",
@@ -111,11 +114,14 @@ __all__ = [
     "nonzero",
     "partition",
     "pickled",
+    "plain_text_of",
     "ptp",
     "put",
+    "ravel",
     "real",
     "reduce",
     "repeat",
+    "reshape",
     "rounded",
     "searchsorted",
     "sort",

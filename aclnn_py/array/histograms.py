@@ -90,7 +90,7 @@ def histogram(
     if weights is not None:
         weights = placed(weights, a.device).reshape(-1)[inside]
     counts = bincount(kept, weights, count)
-    if weights is not None and weights.dtype.kind == "f":
+    if weights is not None:
         counts = cast(counts, weights.layout.dtype)
     if density:
         wide = cast(edges[1:] - edges[:-1], dtype_of("float64"))

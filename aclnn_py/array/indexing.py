@@ -34,6 +34,8 @@ __all__ = ["add", "assign", "take", "take_along"]
 # So many index elements are copied to the host in less time than the device finds their extremes.
 _FEW = 1 << 16
 
+_SEQUENCES = (list, tuple, range)
+
 
 class Selection(NamedTuple):
     """A key taken apart.
@@ -254,7 +256,7 @@ def _expanded(items: list[Any], rank: int) -> list[Any]:
     An ellipsis that stands for no dimension is left in: NumPy takes index arrays on its two sides
     for separate ones.
     """
-    items = [np.asarray(item) if isinstance(item, (list, tuple)) else item for item in items]
+    items = [np.asarray(item) if isinstance(item, _SEQUENCES) else item for item in items]
     items = [item.astype(np.int64) if _is_array(item) and item.size == 0 and item.dtype.kind == "f"
              and isinstance(item, np.ndarray) else item for item in items]  # fmt: skip
     dots = [i for i, item in enumerate(items) if item is Ellipsis]

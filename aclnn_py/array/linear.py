@@ -18,6 +18,7 @@ from aclnn_py.array.promotion import (
     cast,
     expect_operands,
     result_type,
+    scalar,
     tensor_of,
     without_lists,
 )
@@ -201,7 +202,8 @@ def _contracted(a: Tensor, left: str, b: Tensor, right: str, kept: set[str]) -> 
 def kron(a: Any, b: Any) -> Tensor:
     # As to np.outer, a Python number is an array to np.kron.
     first, second = promoted(
-        "kron", *(x if isinstance(x, Tensor) else np.asarray(x)[()] for x in (a, b))
+        "kron",
+        *(x if isinstance(x, Tensor) else scalar(np.asarray(x)) for x in without_lists(a, b)),
     )
     rank = max(first.ndim, second.ndim)
     left, right = (item.reshape((1,) * (rank - item.ndim) + item.shape) for item in (first, second))

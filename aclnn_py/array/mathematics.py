@@ -58,8 +58,10 @@ def round_(a: Tensor, decimals: int = 0) -> Tensor:
         if decimals:
             raise TypeError("np.round: booleans have no decimals; use astype(np.int8)")
         return apply("rint", a)
-    if a.dtype.kind in "biu":
-        return functional.contiguous(a)
+    if a.dtype.kind in "iu":
+        if decimals >= 0:
+            return functional.contiguous(a)
+        return cast(round_(cast(a, dtype_of("float64")), decimals), a.layout.dtype)
     if a.dtype.kind == "c":
         return functional.complex(round_(a.real, decimals), round_(a.imag, decimals))
     if decimals == 0:

@@ -20,7 +20,7 @@ from aclnn_py.array.operands import (
     placed,
     promoted,
 )
-from aclnn_py.array.promotion import cast, result_type, scalar, tensor_of
+from aclnn_py.array.promotion import cast, result_type, scalar, tensor_of, without_lists
 from aclnn_py.array.reduction import arg_extreme, axes_of, reduce
 from aclnn_py.tensor.creation import empty, zeros
 from aclnn_py.tensor.dtypes import dtype_of
@@ -185,7 +185,7 @@ def where(condition: Any, *choices: Any) -> Any:
         return nonzero(condition)
     if len(choices) != 2:
         raise ValueError("either both or neither of x and y should be given")
-    a, b = (scalar(choice) for choice in choices)
+    condition, a, b = without_lists(condition, *map(scalar, choices))
     device = device_of("where", condition, a, b)
     kind = result_type(a, b)
     operands = (tensor_of(item, kind, device) for item in (a, b))

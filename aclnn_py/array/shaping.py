@@ -51,7 +51,7 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
 def reshape(a: Tensor, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Tensor:
     if order not in ("C", "A", "F"):
         raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
-    if order == "F":
+    if order == "F" or (order == "A" and _column_major(a)):
         dims = (shape,) if isinstance(shape, int) else tuple(shape)
         return a.T.reshape(tuple(reversed(dims))).T
     result = a.reshape(shape)
@@ -60,8 +60,21 @@ def reshape(a: Tensor, /, shape: Any, order: str = "C", *, copy: bool | None = N
     return functional.contiguous(result) if copy and result.buffer is a.buffer else result
 
 
+def _column_major(a: Tensor) -> bool:
+    """Whether the elements lie with the first index fastest, and not the last."""
+    step = 1
+    for length, stride in zip(a.shape, a.strides, strict=True):
+        if length != 1 and stride != step:
+            return False
+        step *= length
+    return sum(length > 1 for length in a.shape) > 1
+
+
 def ravel(a: Tensor, order: str = "C") -> Tensor:
-    return reshape(a, -1, "C" if order == "K" else order)
+    if order == "K":  # as they lie in memory
+        axes = sorted(range(a.ndim), key=lambda axis: -a.strides[axis])
+        return a.permute(*axes).reshape(-1)
+    return reshape(a, -1, order)
 
 
 def transpose(a: Tensor, axes: Any = None) -> Tensor:

@@ -14,7 +14,7 @@ from aclnn_py.errors import AclnnPyError
 from aclnn_py.tensor.formats import is_blocked
 from aclnn_py.tensor.tensor import Tensor, description
 
-__all__ = ["html_of", "text_of"]
+__all__ = ["html_of", "plain_text_of", "text_of"]
 
 # Above it only the edges are copied to the host and shown, as NumPy's printing does.
 _THRESHOLD = 1000
@@ -26,21 +26,30 @@ def text_of(tensor: Tensor) -> str:
     described = description(tensor)
     if tensor.closed:
         return f"<Tensor closed, {described}>"
-    summarised = tensor.count > _THRESHOLD
-    if summarised and is_blocked(tensor.format):
+    if tensor.count > _THRESHOLD and is_blocked(tensor.format):
         return f"<Tensor {described}>"
     try:
-        values = _edges(tensor) if summarised else tensor.numpy()
+        text = _numpys_text(tensor, separator=", ", prefix="Tensor(")
     except AclnnPyError as error:
         return f"<Tensor {described}, unreadable: {type(error).__name__}>"
-    text = np.array2string(
-        values,
-        separator=", ",
-        prefix="Tensor(",
-        threshold=0 if summarised else _THRESHOLD,
-        edgeitems=_EDGE,
-    )
     return f"Tensor({text}, {described})"
+
+
+def plain_text_of(tensor: Tensor) -> str:
+    """The text of ``str``: the elements as NumPy prints them, or ``repr`` where it shows none."""
+    if tensor.closed or (tensor.count > _THRESHOLD and is_blocked(tensor.format)):
+        return text_of(tensor)
+    try:
+        return _numpys_text(tensor) if tensor.ndim else str(tensor.numpy()[()])
+    except AclnnPyError:
+        return text_of(tensor)
+
+
+def _numpys_text(tensor: Tensor, **how: Any) -> str:
+    summarised = tensor.count > _THRESHOLD
+    values = _edges(tensor) if summarised else tensor.numpy()
+    threshold = 0 if summarised else _THRESHOLD
+    return np.array2string(values, threshold=threshold, edgeitems=_EDGE, **how)
 
 
 def html_of(tensor: Tensor) -> str:

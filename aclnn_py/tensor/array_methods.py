@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py import late
+from aclnn_py.tensor.flat import Flat
 from aclnn_py.tensor.recipes import remembered
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ArrayMethods"]
 
 Axis = int | tuple[int, ...] | None
+_ORDERS = ("C", "F", "A", "K")
 
 
 class _Functions(dict[str, Callable[[Any, Any], "Tensor"]]):
@@ -185,6 +187,9 @@ class ArrayMethods:
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return _binary["floor_divide"](self, other), _binary["remainder"](self, other)
 
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return _binary["floor_divide"](other, self), _binary["remainder"](other, self)
+
     def __neg__(self) -> Tensor:
         return _unary("negative", self)
 
@@ -230,6 +235,12 @@ class ArrayMethods:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(tensor.item())
 
+    def __round__(self, digits: int | None = None) -> Any:
+        tensor = _tensor(self)
+        if tensor.ndim:
+            raise TypeError("round: not for a tensor with dimensions; use np.round or its method")
+        return round(tensor.item()) if digits is None else self.round(digits)
+
     def __format__(self, spec: str) -> str:
         tensor = _tensor(self)
         return format(tensor.item() if spec and not tensor.ndim else str(self), spec)
@@ -248,6 +259,10 @@ class ArrayMethods:
 
     def __repr__(self) -> str:
         text: str = late.array.text_of(self)
+        return text
+
+    def __str__(self) -> str:
+        text: str = late.array.plain_text_of(self)
         return text
 
     def _repr_html_(self) -> str:
@@ -546,18 +561,20 @@ class ArrayMethods:
         """Set all elements to one value."""
         self[...] = value
 
-    def copy(self) -> Tensor:
-        """Return a new row-major tensor of the same elements."""
+    def copy(self, order: str = "C") -> Tensor:
+        """Return a new row-major tensor of the same elements, whatever ``order`` asks for."""
+        if order not in _ORDERS:
+            raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
         result: Tensor = late.functional.contiguous(_tensor(self))
         return result
 
-    def flatten(self) -> Tensor:
+    def flatten(self, order: str = "C") -> Tensor:
         """Return a new tensor of one dimension with the same elements."""
-        return _tensor(self.copy()).reshape(-1)
+        return self.ravel(order).copy()
 
-    def ravel(self) -> Tensor:
+    def ravel(self, order: str = "C") -> Tensor:
         """Return the elements in one dimension; a view where the strides allow it."""
-        return _tensor(self).reshape(-1)
+        return _tensor(self).reshape(-1) if order == "C" else _call("ravel", self, order)
 
     def tolist(self) -> Any:
         """Wait for the work on this tensor and return its elements as nested lists."""
@@ -621,39 +638,6 @@ def _filled(value: Any, truth: bool) -> Tensor:
     """A tensor of one truth value, of the shape of another."""
     result: Tensor = late.array.full_like(value, truth, bool)
     return result
-
-
-class Flat:
-    """The elements of a tensor in row-major order, as ``ndarray.flat`` gives them.
-
-    Parameters
-    ----------
-    tensor : Tensor
-        What is read and written.
-    """
-
-    __slots__ = ("base",)
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.base = tensor
-
-    def __len__(self) -> int:
-        return self.base.count
-
-    def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.base.reshape(-1))
-
-    def __getitem__(self, key: Any) -> Tensor:
-        return _tensor(self.base.reshape(-1)[key]).copy()
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        row = self.base.reshape(-1)
-        row[key] = value
-        if row.buffer is not self.base.buffer:  # a copy, because the strides allow no view
-            self.base[...] = row.reshape(self.base.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.base.reshape(-1).__array__(dtype, copy)
 
 
 def _only_element(value: Any) -> Any:

@@ -339,10 +339,11 @@ class Tensor(ArrayMethods):
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         return self._viewed(views.permute(self._view, order), "permute")
 
-    def reshape(self, *shape: int | tuple[int, ...]) -> Tensor:
+    def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> Tensor:
         """Return the elements in another shape; one dimension may be -1.
 
-        It is a view where the strides allow it, else a row-major copy on the device.
+        It is a view where the strides allow it, else a row-major copy on the device. With
+        ``order="F"`` the first index changes fastest.
 
         Raises
         ------
@@ -350,6 +351,9 @@ class Tensor(ArrayMethods):
             The number of elements differs.
         """
         dims: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        if order != "C":
+            turned: Tensor = late.array.reshape(self, dims, order)
+            return turned
         reshaped, plain = self._layout.reshaped, {*map(type, dims)} <= _WHOLE
         if plain and (known := reshaped.get(tuple(dims))) is not None:
             return self._seen(known, self._offset)
@@ -504,14 +508,24 @@ class Tensor(ArrayMethods):
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def item(self) -> Any:
-        """Return the only element as a Python number.
+    def item(self, *place: Any) -> Any:
+        """Return an element as a Python number.
+
+        Parameters
+        ----------
+        *place : int or tuple[int, ...]
+            Its index in each dimension, or its place in row-major order; without any, the only
+            element.
 
         Raises
         ------
         ValueError
             There is not exactly one element.
         """
+        if place:
+            index: Any = place[0] if len(place) == 1 and isinstance(place[0], tuple) else place
+            chosen: Any = self.flat[index[0]] if len(index) == 1 else self[index]
+            return chosen.item()
         if self._layout.count != 1:
             raise ValueError(f"item: {self._layout.count} elements in {self._layout.shape}")
         return self.numpy().reshape(-1)[0].item()
