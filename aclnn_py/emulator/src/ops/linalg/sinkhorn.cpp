@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 // Powers of a matrix scaled until its rows, and its columns, have equal sums.
+#include <memory>
+
 #include "aclnnop/math.h"
+#include "core/isa.h"
 #include "ops/float_kernels.h"
 #include "ops/linalg/matrices.h"
 #include "ops/norm/rows.h"
 #include "ops/op.h"
 
 namespace emu {
+
+EMU_DECLARE_ISA(double dot_of_rows(const double *a, const double *b, int64_t count);
+                void add_row(double *sums, double by, const double *row, int64_t count);
+                void scale_row(double *row, const double *factors, double by, int64_t count);)
+
 namespace {
 
 constexpr double kDefaultTolerance = 0.0001, kNoDivisionByZero = 1e-8;
@@ -15,24 +23,14 @@ constexpr double kDefaultTolerance = 0.0001, kNoDivisionByZero = 1e-8;
 constexpr int kMostRounds = 1000;
 constexpr int64_t kMostRows = 10000, kMostColumns = 1024;
 
-double dot(const double *a, const double *b, int64_t count) {
-  constexpr int kLanes = 16;
-  double lanes[kLanes] = {}, total = 0;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
-  }
-  for (; i < count; ++i) total += a[i] * b[i];
-  for (const double lane : lanes) total += lane;
-  return total;
-}
-
 class Scaling {
  public:
   explicit Scaling(const View &cost)
-      : powers_(cost.layout.shape[0], cost.layout.shape[1]),
-        of_rows_(static_cast<size_t>(powers_.rows), 1.0),
-        of_columns_(static_cast<size_t>(powers_.columns), 1.0) {
+      : rows_(cost.layout.shape[0]),
+        columns_(cost.layout.shape[1]),
+        powers_(new double[static_cast<size_t>(rows_ * columns_)]),
+        of_rows_(static_cast<size_t>(rows_), 1.0),
+        of_columns_(static_cast<size_t>(columns_), 1.0) {
     const RowSource<double> source(cost);
     each_row([&](int64_t r, double *row, int64_t count) {
       source.read(r * count, count, row);
@@ -48,10 +46,10 @@ class Scaling {
   }
 
   void write(const View &result) {
+    const auto multiply = EMU_PICK_ISA(scale_row);
     const RowTarget<double> target(result);
     each_row([&](int64_t r, double *row, int64_t count) {
-      for (int64_t c = 0; c < count; ++c)
-        row[c] *= of_columns_[static_cast<size_t>(c)] * of_rows_[static_cast<size_t>(r)];
+      multiply(row, of_columns_.data(), of_rows_[static_cast<size_t>(r)], count);
       target.write(r * count, count, row);
     });
   }
@@ -59,26 +57,28 @@ class Scaling {
  private:
   template <class F>
   void each_row(F &&f) {
-    for_each_row(powers_.rows, powers_.columns,
-                 [&](int64_t r) { f(r, &powers_.at(r, 0), powers_.columns); });
+    for_each_row(rows_, columns_, [&](int64_t r) { f(r, powers_of(r), columns_); });
   }
+  double *powers_of(int64_t row) const { return powers_.get() + row * columns_; }
 
   // New scales of rows, and with them those of columns. The mean change of the latter.
   double scale() {
     // Groups of rows have sums of their own, which are added up in order: the result does not
     // depend on the number of threads.
     constexpr int64_t kGroup = 64;
-    const int64_t columns = powers_.columns, groups = (powers_.rows + kGroup - 1) / kGroup;
+    const int64_t columns = columns_, groups = (rows_ + kGroup - 1) / kGroup;
+    const auto dot = EMU_PICK_ISA(dot_of_rows);
+    const auto add = EMU_PICK_ISA(add_row);
     DenseMatrix<double> sums(groups, columns);
     for_each_row(groups, kGroup * columns, [&](int64_t group) {
       double *to = &sums.at(group, 0);
-      const int64_t end = std::min(powers_.rows, (group + 1) * kGroup);
+      const int64_t end = std::min(rows_, (group + 1) * kGroup);
       for (int64_t r = group * kGroup; r < end; ++r) {
-        const double *row = &powers_.at(r, 0);
+        const double *row = powers_of(r);
         const double sum = dot(of_columns_.data(), row, columns);
-        const double by = 1 / (static_cast<double>(powers_.rows) * (sum + kNoDivisionByZero));
+        const double by = 1 / (static_cast<double>(rows_) * (sum + kNoDivisionByZero));
         of_rows_[static_cast<size_t>(r)] = by;
-        for (int64_t c = 0; c < columns; ++c) to[c] += by * row[c];
+        add(to, by, row, columns);
       }
     });
     for (int64_t group = 1; group < groups; ++group) {
@@ -94,7 +94,8 @@ class Scaling {
     return change / static_cast<double>(columns);
   }
 
-  DenseMatrix<double> powers_;
+  int64_t rows_, columns_;
+  std::unique_ptr<double[]> powers_;  // without zeros first, which would take a pass of their own
   std::vector<double> of_rows_, of_columns_;
 };
 
