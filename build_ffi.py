@@ -14,11 +14,11 @@ import sys
 import time
 from typing import Any
 
-from build_parts.binding import build_binding
+from build_parts.binding import binding_units, link_binding
 from build_parts.compile_commands import write_compile_commands
-from build_parts.emulator import build_emulator, install_headers
+from build_parts.emulator import emulator_units, install_headers, link_emulator
 from build_parts.paths import BUILD, say
-from build_parts.toolchain import BuildError, Toolchain
+from build_parts.toolchain import BuildError, Toolchain, Unit
 
 Settings = dict[str, Any] | None
 
@@ -33,10 +33,16 @@ def build_in_place(
     """Build the parts asked for into the package directory of this source tree."""
     started = time.monotonic()
     toolchain = Toolchain(sanitize=sanitize)
+    parts: dict[str, list[Unit]] = {}
     if binding:
-        build_binding(toolchain)
+        parts["binding"] = binding_units()
     if emulator:
-        build_emulator(toolchain, empty_kernels=empty_kernels)
+        parts["emulator"] = emulator_units(empty_kernels=empty_kernels)
+    objects = toolchain.compile(parts)
+    if binding:
+        link_binding(toolchain, objects["binding"])
+    if emulator:
+        link_emulator(toolchain, objects["emulator"])
         install_headers()
     write_compile_commands(toolchain.commands)
     say(f"done in {time.monotonic() - started:.1f} s")

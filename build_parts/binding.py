@@ -35,8 +35,8 @@ SYSTEM_HEADERS = (
 )
 
 
-def build_binding(toolchain: Toolchain) -> Path:
-    """Generate, compile and link the extension in the package; return its path."""
+def binding_units() -> list[Unit]:
+    """Generate the extension's sources; return what is to be compiled."""
     python_include = Path(sysconfig.get_path("include"))
     if not (python_include / "Python.h").is_file():
         raise BuildError(
@@ -50,14 +50,17 @@ def build_binding(toolchain: Toolchain) -> Path:
         generate_sources(source, launcher)
         step.done([source, launcher])
     flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
-    units = [
+    return [
         # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
-        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c"),
-        Unit(launcher, flags, "gen/_launcher.c"),
-        Unit(FFI / "allocator.c", flags, "allocator.c"),
-        Unit(FFI / "held.c", flags, "held.c"),
+        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c", False),
+        Unit(launcher, flags, "gen/_launcher.c", False),
+        Unit(FFI / "allocator.c", flags, "allocator.c", False),
+        Unit(FFI / "held.c", flags, "held.c", False),
     ]
-    objects = toolchain.compile(units, "binding")
+
+
+def link_binding(toolchain: Toolchain, objects: list[Path]) -> Path:
+    """Link the extension in the package; return its path."""
     target = FFI / "_binding.abi3.so"
     toolchain.link(objects, target, (), undefined_allowed=True)
     return target

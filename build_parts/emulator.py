@@ -72,15 +72,19 @@ ISA_FLAGS = {
 }
 
 
-def build_emulator(toolchain: Toolchain, *, empty_kernels: bool = False) -> Path:
-    """Compile and link the emulator; return its path."""
+def emulator_units(*, empty_kernels: bool = False) -> list[Unit]:
+    """Generate the tables; return what is to be compiled."""
     build_id = generate_tables()
     sources = sorted(EMULATOR_SOURCES.rglob("*.cpp"))
     if not sources:
         raise BuildError(f"no emulator sources under {EMULATOR_SOURCES}")
     units = [unit for source in sources for unit in units_of(source, empty_kernels=empty_kernels)]
     units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
-    objects = toolchain.compile(units, "emulator")
+    return units
+
+
+def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
+    """Link the emulator and the libraries under CANN's names; return its path."""
     if not toolchain.sanitize:
         check_levels(objects)
     target = LIB / LIBRARY
@@ -140,6 +144,7 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
             source,
             (*flags, *extra, f"-DEMU_ISA={level}", f"-DEMU_ISA_NS=isa_{level}"),
             f"{label}@{level}",
+            precompiled=False,
         )
         for level, extra in levels.items()
     ]

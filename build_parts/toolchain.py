@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,12 @@ class Unit:
     source: Path
     flags: tuple[str, ...]
     label: str
+    # Without: a few small headers are read faster than the compiled ones of the whole library.
+    precompiled: bool = True
+
+
+Job = tuple[Unit, list[str], Path]
+"""What to compile, with which words, into which file."""
 
 
 @dataclass
@@ -71,13 +77,38 @@ class Toolchain:
         """Name of the object directory: objects of different options never mix."""
         return "-".join((platform.machine(), *self.sanitize)) or "plain"
 
-    def compile(self, units: Sequence[Unit], what: str) -> list[Path]:
-        """Compile what is out of date, in parallel; return all object files in order."""
-        folder = BUILD / "obj" / self.variant()
-        jobs = []
-        objects = []
+    def compile(self, parts: Mapping[str, Sequence[Unit]]) -> dict[str, list[Path]]:
+        """Compile what is out of date, in parallel; return the object files of each part in order.
+
+        All parts share one queue: the last files of one would leave processors idle otherwise.
+        """
+        jobs: list[Job] = []
         times: dict[str, int] = {}
-        entries = self.commands[what] = []
+        objects = {
+            what: self.plan(units, self.commands.setdefault(what, []), jobs, times)
+            for what, units in parts.items()
+        }
+        names = " and ".join(parts)
+        count = sum(map(len, objects.values()))
+        if jobs:
+            workers = job_count()
+            say(f"{names}: compiling {len(jobs)} of {count} files, {workers} at a time")
+            self.work(jobs, workers)
+        else:
+            say(f"{names}: {count} object files are up to date")
+        return objects
+
+    def plan(
+        self,
+        units: Sequence[Unit],
+        entries: list[dict[str, object]],
+        jobs: list[Job],
+        times: dict[str, int],
+    ) -> list[Path]:
+        """Object files of the units; what is out of date joins `jobs`."""
+        folder = BUILD / "obj" / self.variant()
+        objects = []
+        entries.clear()
         for unit in units:
             compiler = self.cxx if unit.source.suffix in (".cpp", ".cc") else self.cc
             command = [*compiler, *self.common_flags(), *unit.flags, *own_flags(unit.source)]
@@ -94,17 +125,26 @@ class Toolchain:
             )
             if not up_to_date(unit.source, target, times):
                 jobs.append((unit, command, target))
-        if not jobs:
-            say(f"{what}: {len(objects)} object files are up to date")
-            return objects
+        return objects
+
+    def work(self, jobs: list[Job], workers: int) -> None:
+        """Run the compilers."""
+        folder = BUILD / "obj" / self.variant()
         folder.mkdir(parents=True, exist_ok=True)
-        workers = job_count()
-        say(f"{what}: compiling {len(jobs)} of {len(objects)} files, {workers} at a time")
-        added = self.precompiled([unit for unit, _, _ in jobs], folder)
+        # Those that wait for no precompiled headers are under way while these are made. They are
+        # the long ones too: processors that ended early would wait for a long one begun late.
+        jobs.sort(key=lambda job: (job[0].precompiled, -job[0].source.stat().st_size))
         with ThreadPoolExecutor(workers) as pool:
             futures = {
-                pool.submit(compile_one, unit, [*command, *added.get(unit, ())], target): unit
+                pool.submit(compile_one, unit, command, target): unit
                 for unit, command, target in jobs
+                if not unit.precompiled
+            }
+            rest = [job for job in jobs if job[0].precompiled]
+            added = self.precompiled([unit for unit, _, _ in rest], folder)
+            futures |= {
+                pool.submit(compile_one, unit, [*command, *added.get(unit, ())], target): unit
+                for unit, command, target in rest
             }
             for number, future in enumerate(as_completed(futures), 1):
                 unit = futures[future]
@@ -117,7 +157,6 @@ class Toolchain:
                 say(f"[{number}/{len(jobs)}] {unit.label}")
                 if warnings:
                     say(warnings)
-        return objects
 
     def precompiled(self, units: Sequence[Unit], folder: Path) -> dict[Unit, list[str]]:
         """What to add to the commands of units that share precompiled headers."""

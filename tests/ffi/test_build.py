@@ -69,7 +69,7 @@ def test_only_what_changed_is_compiled_again(unit, capsys):
     tools = toolchain.Toolchain()
 
     def compiled() -> bool:
-        tools.compile([unit], "test")
+        tools.compile({"test": [unit]})
         return "up to date" not in capsys.readouterr().err
 
     assert compiled()
@@ -79,7 +79,7 @@ def test_only_what_changed_is_compiled_again(unit, capsys):
     assert compiled(), "a header that the source includes has changed"
     assert not compiled()
     changed = toolchain.Unit(unit.source, ("-std=c++17", "-DX"), unit.label)
-    assert tools.compile([changed], "test") != tools.compile([unit], "test")
+    assert tools.compile({"test": [changed]}) != tools.compile({"test": [unit]})
 
 
 @pytest.fixture
@@ -96,14 +96,29 @@ def test_many_units_share_precompiled_headers(unit, gcc, tmp_path):
         toolchain.Unit(unit.source, (*unit.flags, f"-DPART={part}"), f"{part}.cpp")
         for part in range(toolchain.WORTH_PRECOMPILING)
     ]
-    objects = [path.read_bytes() for path in tools.compile(units, "test")]
+    objects = [path.read_bytes() for path in tools.compile({"test": units})["test"]]
     assert len(list((tmp_path / "build").rglob("*.gch"))) == 1
     assert tools.precompiled(units[1:], tmp_path) == {}
     assert toolchain.Toolchain(cxx=["ccache", "g++"]).precompiled(units, tmp_path) == {}
-    alone = [tools.compile([one], "test")[0] for one in units]
+    alone = [tools.compile({"test": [one]})["test"][0] for one in units]
     for path in alone:
         path.unlink()
-    assert [tools.compile([one], "test")[0].read_bytes() for one in units] == objects
+    assert [tools.compile({"test": [one]})["test"][0].read_bytes() for one in units] == objects
+
+
+def test_parts_share_one_queue_and_units_may_go_without_precompiled_headers(unit, gcc, tmp_path):
+    units = [
+        toolchain.Unit(unit.source, (*unit.flags, f"-DPART={part}"), f"{part}.cpp", False)
+        for part in range(toolchain.WORTH_PRECOMPILING)
+    ]
+    made = gcc.compile({"first": units[:1], "second": units[1:], "third": [unit]})
+    assert [path.name.partition(".")[0] for path in made["second"]] == [
+        str(part) for part in range(1, toolchain.WORTH_PRECOMPILING)
+    ]
+    assert [len(made[part]) for part in ("first", "third")] == [1, 1]
+    assert all(path.is_file() for objects in made.values() for path in objects)
+    assert [len(entries) for entries in gcc.commands.values()] == [1, len(units) - 1, 1]
+    assert not list((tmp_path / "build").rglob("*.gch"))
 
 
 def test_a_source_saved_while_the_compiler_runs_is_compiled_again(unit, monkeypatch, capsys):
@@ -117,16 +132,16 @@ def test_a_source_saved_while_the_compiler_runs_is_compiled_again(unit, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(toolchain, "run", slow)
-        tools.compile([unit], "test")
+        tools.compile({"test": [unit]})
     capsys.readouterr()
-    tools.compile([unit], "test")
+    tools.compile({"test": [unit]})
     assert "up to date" not in capsys.readouterr().err
 
 
 def test_compile_error_shows_the_compiler_s_words(unit):
     unit.source.write_text("int broken(\n")
     with pytest.raises(toolchain.BuildError, match=r"compile unit.cpp failed[\s\S]*error:"):
-        toolchain.Toolchain().compile([unit], "test")
+        toolchain.Toolchain().compile({"test": [unit]})
 
 
 def test_flags_a_source_asks_for(unit):

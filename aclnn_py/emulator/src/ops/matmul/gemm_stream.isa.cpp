@@ -3,7 +3,7 @@
 // Products of a few rows, which wait for memory: the matrix is read once, in long pieces, and
 // multiplied in registers as it comes.
 #include "ops/matmul/gemm_kernels.h"
-#include "ops/matmul/gemm_kinds.isa.h"
+#include "ops/matmul/gemm_turn.isa.h"
 
 #include <utility>
 
@@ -11,20 +11,37 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-// Which of `deep` depths is added as number `p`: of each pair the second one first.
-template <int deep>
-constexpr int nth_depth(int p) {
-  return deep > 1 ? p ^ 1 : p;
+// What is done at edges is compiled once for a storage kind and counts rows and depths: the copies
+// for each number of rows took the compiler longer than all that matters for speed.
+constexpr int most_deep = 8;
+
+// Adds the products of `deep` depths to the sums of the columns from `j` on, too few for a vector.
+template <class K>
+[[gnu::noinline]] void add_last_columns(const typename K::Packed *a, const typename K::Stored *b,
+                                        const GemmStream &s, int rows, int deep, int64_t j,
+                                        bool first) {
+  using T = typename K::Packed;
+  for (; j < s.columns; ++j) {
+    T values[most_deep];
+    for (int p = 0; p < deep; ++p) values[p] = T(K::one(b[p * s.step + j]));
+    for (int i = 0; i < rows; ++i) {
+      T *at = static_cast<T *>(s.sums) + i * s.sums_stride + j;
+      T sum = first ? T() : *at;
+      for (int n = 0; n < deep; ++n) {
+        const auto p = nth_of(n, deep);
+        sum += a[p * rows + i] * values[p];
+      }
+      *at = sum;
+    }
+  }
 }
 
-// The same for depths up to `end`, the last of which may have no partner.
-[[maybe_unused]] inline int64_t nth_of(int64_t p, int64_t end) { return (p ^ 1) < end ? p ^ 1 : p; }
-
-// Adds the products of `deep` depths, one or an even number of them, to the sums of all columns,
-// which stay in the first-level cache.
+// Adds the products of an even number of depths to the sums of all columns, which stay in the
+// first-level cache.
 template <class K, int rows, int deep>
 void add_depths(const typename K::Packed *a, const typename K::Stored *b, const GemmStream &s,
                 bool first) {
+  static_assert(deep % 2 == 0 && deep <= most_deep);
   using T = typename K::Packed;
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
@@ -43,7 +60,7 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
       sum[i] = *reinterpret_cast<const L *>(sums + i * stride + j);
 #pragma GCC unroll 16
     for (int n = 0; n < deep; ++n) {
-      const int p = nth_depth<deep>(n);
+      const int p = nth_depth(n);
       const V values = lanes_of<K>(row[p] + j);
 #pragma GCC unroll 16
       for (int i = 0; i < rows; ++i) sum[i] += factors[p * rows + i] * values;
@@ -51,16 +68,31 @@ void add_depths(const typename K::Packed *a, const typename K::Stored *b, const 
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) *reinterpret_cast<L *>(sums + i * stride + j) = sum[i];
   }
-  for (; j < columns; ++j) {
+  if (j < columns) add_last_columns<K>(a, b, s, rows, deep, j, first);
+}
+
+// The same for the one or two depths that are left.
+template <class K>
+[[gnu::noinline]] void add_last_depths(const typename K::Packed *a, const typename K::Stored *b,
+                                       const GemmStream &s, int rows, int deep, bool first) {
+  using T = typename K::Packed;
+  using V = typename Vec<T>::type;
+  using L = typename Vec<T>::loose;
+  constexpr int lanes = Vec<T>::lanes;
+  const typename K::Stored *other = b + (deep - 1) * s.step;  // b itself where there is one
+  int64_t j = 0;
+  for (; j + lanes <= s.columns; j += lanes) {
+    const V values = lanes_of<K>(b + j), more = lanes_of<K>(other + j);
     for (int i = 0; i < rows; ++i) {
-      T sum = first ? T() : sums[i * stride + j];
-      for (int n = 0; n < deep; ++n) {
-        const int p = nth_depth<deep>(n);
-        sum += factors[p * rows + i] * T(K::one(row[p][j]));
-      }
-      sums[i * stride + j] = sum;
+      auto *at = reinterpret_cast<L *>(static_cast<T *>(s.sums) + i * s.sums_stride + j);
+      V sum{};
+      if (!first) sum = *at;
+      if (deep > 1) sum += a[rows + i] * more;
+      sum += a[i] * values;
+      *at = sum;
     }
   }
+  if (j < s.columns) add_last_columns<K>(a, b, s, rows, deep, j, first);
 }
 
 // Asks for what comes after the matrix: it waits in the second cache, as the first is full of the
@@ -167,8 +199,8 @@ void across(const GemmStream &s) {
   int64_t p = 0;
   for (; p + deep <= s.depth; p += deep)
     add_depths<K, rows, deep>(a + p * rows, b + p * s.step, s, p == 0);
-  for (; p + 2 <= s.depth; p += 2) add_depths<K, rows, 2>(a + p * rows, b + p * s.step, s, p == 0);
-  if (p < s.depth) add_depths<K, rows, 1>(a + p * rows, b + p * s.step, s, p == 0);
+  for (; p < s.depth; p += 2)
+    add_last_depths<K>(a + p * rows, b + p * s.step, s, rows, p + 2 <= s.depth ? 2 : 1, p == 0);
 }
 
 #if defined(__AVX2__)
@@ -187,10 +219,22 @@ inline void add_turned(const typename K::Stored *b, int64_t step, const float *a
   turn_eight(turned);
 #pragma GCC unroll 8
   for (int n = 0; n < lines; ++n) {
-    const int q = nth_depth<lines>(n);
+    const int q = nth_depth(n);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) sum[i] += a[q * rows + i] * (Vec<float, 32>::type)turned[q];
   }
+}
+
+// Adds the products of `count` whole steps of eight depths.
+template <class K, int rows>
+[[gnu::noinline]] void add_lines(const typename K::Stored *b, int64_t step, const float *a,
+                                 int64_t count, Vec<float, 32>::type (&sums)[rows]) {
+  Vec<float, 32>::type sum[rows];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) sum[i] = sums[i];
+  for (int64_t p = 0; p + lines <= count; p += lines) add_turned<K>(b + p, step, a + p * rows, sum);
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) sums[i] = sum[i];
 }
 
 // Columns `first[g]` to that plus eight, of each group. With up to four rows a single group would
@@ -238,7 +282,19 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
 #pragma GCC unroll 2
     for (int g = 0; g < groups; ++g) {
       int64_t p = begin[g] + common;
-      for (; p + lines <= end[g]; p += lines) add_turned<K>(b[g] + p, step, a + p * rows, sum[g]);
+      // A single group has all of them behind it.
+      if constexpr (groups > 1) {
+        if (p + lines <= end[g]) {
+          // A copy, so that the sums themselves stay in registers.
+          Vec<float, 32>::type part[rows];
+#pragma GCC unroll 16
+          for (int i = 0; i < rows; ++i) part[i] = sum[g][i];
+          add_lines<K>(b[g] + p, step, a + p * rows, end[g] - p, part);
+#pragma GCC unroll 16
+          for (int i = 0; i < rows; ++i) sum[g][i] = part[i];
+          p += (end[g] - p) / lines * lines;
+        }
+      }
       for (int64_t n = p; n < end[g]; ++n) {
         const int64_t q = nth_of(n, end[g]);
         Vec<float, 32>::type values;
@@ -265,73 +321,6 @@ inline void along_groups(const GemmStream &s, const int64_t (&first)[groups], in
 #endif
 
 #if defined(__AVX512BW__)
-constexpr int wide_lines = 16;       // columns that are turned at once in whole vectors
-constexpr int64_t wide_depths = 32;  // depths of two bytes in a cache line
-constexpr __mmask32 every_pair = ~__mmask32(0);
-
-// Up to 32 depths of 16 columns: vector e holds depths e and 8 + e of all columns, in this order,
-// vector 8 + e depths 16 + e and 24 + e.
-inline void turn_sixteen(const uint16_t *b, int64_t step, __mmask32 depths, __m512i (&rows)[16]) {
-  __m512i other[16];
-  // The three rounds put the vectors of even numbers before those of odd ones.
-#pragma GCC unroll 16
-  for (int i = 0; i < 16; ++i)
-    rows[i] = _mm512_maskz_loadu_epi16(depths, b + (i % 2 * 8 + i / 2) * step);
-  const auto round = [](const __m512i(&from)[16], __m512i(&to)[16]) {
-#pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
-      to[2 * i] = _mm512_maskz_unpacklo_epi16(every_pair, from[i], from[i + 8]);
-      to[2 * i + 1] = _mm512_maskz_unpackhi_epi16(every_pair, from[i], from[i + 8]);
-    }
-  };
-  round(rows, other);
-  round(other, rows);
-  round(rows, other);
-  const __m512i low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0),
-                high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
-#pragma GCC unroll 8
-  for (int e = 0; e < 8; ++e) {
-    rows[e] = _mm512_permutex2var_epi64(other[e], low, other[e + 8]);
-    rows[e + 8] = _mm512_permutex2var_epi64(other[e], high, other[e + 8]);
-  }
-}
-
-template <class K>
-inline Vec<float, 64>::type floats_of(__m256i pairs) {
-  constexpr __mmask16 all = 0xffff;
-  if constexpr (std::is_same_v<K, Half>)
-    return (Vec<float, 64>::type)_mm512_maskz_cvtph_ps(all, pairs);
-  return (Vec<float, 64>::type)_mm512_maskz_slli_epi32(all, _mm512_maskz_cvtepu16_epi32(all, pairs),
-                                                       16);
-}
-
-// Adds the products of up to 32 depths.
-template <class K, int rows>
-inline void add_sixteen(const uint16_t *b, int64_t step, const float *a, int64_t depths,
-                        Vec<float, 64>::type (&sum)[rows]) {
-  __m512i turned[16];
-  if (depths >= wide_depths) {
-    turn_sixteen(b, step, every_pair, turned);
-#pragma GCC unroll 32
-    for (int n = 0; n < wide_depths; ++n) {
-      const int p = nth_depth<static_cast<int>(wide_depths)>(n);
-      const __m512i both = turned[p / 16 * 8 + p % 8];
-      const auto values = floats_of<K>(p / 8 % 2 ? _mm512_maskz_extracti64x4_epi64(0xf, both, 1)
-                                                 : _mm512_maskz_extracti64x4_epi64(0xf, both, 0));
-#pragma GCC unroll 16
-      for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;
-    }
-    return;
-  }
-  turn_sixteen(b, step, every_pair >> (wide_depths - depths), turned);
-  for (int64_t n = 0; n < depths; ++n) {
-    const int64_t p = nth_of(n, depths);
-    const auto *halves = reinterpret_cast<const __m256i *>(&turned[p / 16 * 8 + p % 8]);
-    const auto values = floats_of<K>(_mm256_loadu_si256(halves + p / 8 % 2));
-    for (int i = 0; i < rows; ++i) sum[i] += a[p * rows + i] * values;
-  }
-}
-
 // As `along_groups`, sixteen columns at a time.
 template <class K, int rows, int groups>
 inline void along_wide_groups(const GemmStream &s, int64_t column) {
@@ -364,7 +353,17 @@ inline void along_wide_groups(const GemmStream &s, int64_t column) {
         if (at >= end[g]) continue;
 #pragma GCC unroll 16
         for (int i = 0; i < wide_lines; ++i) await_next(b[g] + i * s.step + at, ahead);
-        add_sixteen<K, rows>(b[g] + at, s.step, a + at * rows, end[g] - at, sum[g]);
+        if (end[g] - at >= wide_depths) {
+          add_sixteen<K>(b[g] + at, s.step, a + at * rows, sum[g]);
+          continue;
+        }
+        // A copy, so that the sums themselves stay in registers.
+        Sum part[rows];
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) part[i] = sum[g][i];
+        add_last_lines<K>(b[g] + at, s.step, a + at * rows, end[g] - at, rows, part);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i) sum[g][i] = part[i];
       }
     }
     for (int g = 0; g < groups; ++g)
@@ -396,7 +395,9 @@ int64_t along_wide([[maybe_unused]] const GemmStream &s) {
 #if defined(__AVX2__)
 template <class K, int rows>
 void along(const GemmStream &s) {
-  constexpr int groups = rows <= 4 ? 2 : 1;
+  // Behind whole vectors few columns are left.
+  constexpr bool behind_wide = vector_bytes == 64 && sizeof(typename K::Stored) == 2;
+  constexpr int groups = rows <= 4 && !behind_wide ? 2 : 1;
   // The last group begins early where it would reach beyond the end; fewer than eight columns are
   // taken one by one, as eight times the same.
   const int64_t width = s.columns < lines ? 1 : lines, step = s.columns < lines ? 0 : s.step;

@@ -216,13 +216,17 @@ inline F weights_of(F numbers, F scale, F shift) {
 #endif
 }
 
-// The weights of numbers of storage S. What scale and shift are, `prepare` says.
+// The weights of numbers of storage S. What scale and shift are, `prepare` says. R may be void for
+// exact ones.
 template <class S, class R, WeightRange range>
 inline F rounded_weights(F numbers, F scale, F shift) {
-  if constexpr (range == WeightRange::exact) return rounded_exact(numbers, scale, shift);
-  if constexpr (range == WeightRange::tame)
+  if constexpr (range == WeightRange::exact) {
+    return rounded_exact(numbers, scale, shift);
+  } else if constexpr (range == WeightRange::tame) {
     return rounded_tame<R>(weights_of(numbers, scale, shift));
-  return rounded_any<R>(weights_of(S::unit == 1 ? numbers : numbers * S::unit, scale, shift));
+  } else {
+    return rounded_any<R>(weights_of(S::unit == 1 ? numbers : numbers * S::unit, scale, shift));
+  }
 }
 
 }  // namespace

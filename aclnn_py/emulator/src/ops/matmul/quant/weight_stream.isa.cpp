@@ -13,22 +13,22 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-// Adds the products of `deep` depths from `begin` on, one or an even number of them, to the sums of
-// all columns, which fill blocks.
+// Adds the products of `deep` depths from `begin` on, whole rows of the weight, to the sums of all
+// columns, which fill blocks.
 template <class S, class R, WeightRange range, int rows, int deep>
 void add_depths(const WeightStream &s, int64_t begin) {
+  static_assert(deep % S::depths == 0);
   constexpr int vectors = S::vectors, together = S::together(rows), line = 64;
-  constexpr int read = deep > S::depths ? deep / S::depths : 1;  // rows of the weight
+  constexpr int read = deep / S::depths;  // rows of the weight
   const WeightBlock &w = s.weight;
   const bool add = s.add || begin > 0;
   float factors[deep * rows];
   memcpy(factors, s.a + begin * rows, sizeof factors);
   const uint8_t *row[read];
   for (int i = 0; i < read; ++i) row[i] = w.b + (begin / S::depths + i) * w.step;
-  const int place = deep < S::depths ? static_cast<int>(begin % S::depths) : 0;  // in its row
   // The rows that come next are asked for one after the other, as memory has them: the processor
   // foresees long pieces only. Words were made from memory just now.
-  constexpr bool awaits = deep > 1 && S::depths == 1;
+  constexpr bool awaits = S::depths == 1;
   constexpr int read_bytes = deep * vectors * lanes * S::bits / 8;
   const uint8_t *next = w.b + (begin + deep) * w.step;
   const int64_t columns = w.columns, row_bytes = columns * S::bits / 8, stride = s.sums_stride;
@@ -55,9 +55,9 @@ void add_depths(const WeightStream &s, int64_t begin) {
           for (int i = 0; i < rows; ++i) sum[i][v] = load(sums + i * stride + column + v * lanes);
 #pragma GCC unroll 16
       for (int n = 0; n < deep; ++n) {
-        const int p = deep > 1 ? n ^ 1 : n;  // the order of the general product
+        const int p = n ^ 1;  // the order of the general product
         F numbers[together];
-        S::run(row[p / S::depths], j, first, place + p % S::depths, numbers);
+        S::run(row[p / S::depths], j, first, p % S::depths, numbers);
 #pragma GCC unroll 4
         for (int v = 0; v < together; ++v) {
           const int64_t of = column + v * lanes;
@@ -75,35 +75,65 @@ void add_depths(const WeightStream &s, int64_t begin) {
   }
 }
 
+// The same for one or two depths, which are left over, or whose weights are rounded one by one:
+// here it costs little to count rows, and a copy for each number of them took the compiler long.
+template <class S, class R, WeightRange range>
+[[gnu::noinline]] void add_few_depths(const WeightStream &s, int rows, int64_t begin, int deep) {
+  const WeightBlock &w = s.weight;
+  const bool add = s.add || begin > 0;
+  const float *factors = s.a + begin * rows;
+  for (int64_t j = 0; j < w.columns; j += S::vectors * lanes) {
+    F numbers[2][S::vectors];
+    for (int p = 0; p < deep; ++p)
+      S::run(w.b + (begin + p) / S::depths * w.step, j, 0,
+             static_cast<int>((begin + p) % S::depths), numbers[p]);
+    for (int v = 0; v < S::vectors; ++v) {
+      const int64_t column = j + v * lanes;
+      const F scale = load(w.scale + column), shift = load(w.shift + column);
+      F weights[2];
+      for (int p = 0; p < deep; ++p)
+        weights[p] = rounded_weights<S, R, range>(numbers[p][v], scale, shift);
+      for (int i = 0; i < rows; ++i) {
+        float *at = s.sums + i * s.sums_stride + column;
+        F sum = add ? load(at) : F{};
+        if (deep > 1) sum += factors[rows + i] * weights[1];
+        store(sum + factors[i] * weights[0], at);
+      }
+    }
+  }
+}
+
 template <class S, class R, WeightRange range, int rows>
 void across_range(const WeightStream &s) {
-  constexpr int deep = range == WeightRange::any                ? 2
-                       : rows <= 2 || rows > 4 || S::depths > 1 ? 8
-                                                                : 4;
   const int64_t depth = s.weight.depth;
   int64_t p = 0;
-  for (; p + deep <= depth; p += deep) add_depths<S, R, range, rows, deep>(s, p);
-  for (; p + 2 <= depth && deep > 2; p += 2) add_depths<S, R, range, rows, 2>(s, p);
-  if (p < depth) add_depths<S, R, range, rows, 1>(s, p);
+  if constexpr (range != WeightRange::any) {
+    constexpr int deep = rows <= 2 || rows > 4 || S::depths > 1 ? 8 : 4;
+    for (; p + deep <= depth; p += deep) add_depths<S, R, range, rows, deep>(s, p);
+  }
+  for (; p < depth; p += 2) add_few_depths<S, R, range>(s, rows, p, p + 2 <= depth ? 2 : 1);
 }
 
 template <class S, class R, int rows>
 void across_blocks(const WeightStream &s) {
   switch (s.weight.range) {
-    case WeightRange::exact: return across_range<S, R, WeightRange::exact, rows>(s);
+    // How `prepare` wrote the scales says all about the kind.
+    case WeightRange::exact: return across_range<S, void, WeightRange::exact, rows>(s);
     case WeightRange::tame: return across_range<S, R, WeightRange::tame, rows>(s);
     case WeightRange::any: return across_range<S, R, WeightRange::any, rows>(s);
   }
 }
 
 // The columns from `begin` on, too few for a block, in a copy that has as many.
-template <class S, class R, int rows>
-void across_rest(const WeightStream &s, int64_t begin) {
+template <class S>
+[[gnu::noinline]] void across_rest(const WeightStream &s, int64_t begin, int rows,
+                                   WeightStreamFn blocks) {
   constexpr int block = S::vectors * lanes;
   constexpr int64_t bits = S::depths > 1 ? 32 : S::bits, deepest = 32;  // depths of a copy
   const auto count = static_cast<int>(s.weight.columns - begin);
   const auto place = [](int i) { return i % S::vectors * lanes + i / S::vectors; };
-  float sums[rows * block] = {};
+  float sums[most_streamed_rows * block];
+  memset(sums, 0, static_cast<size_t>(rows * block) * sizeof(float));
   for (int i = 0; i < rows && s.add; ++i)
     for (int j = 0; j < count; ++j)
       sums[i * block + place(j)] = s.sums[i * s.sums_stride + begin + j];
@@ -117,7 +147,7 @@ void across_rest(const WeightStream &s, int64_t begin) {
     const WeightBlock copy{tile,          block * bits / 8,       block,
                            depth,         s.weight.scale + begin, s.weight.shift + begin,
                            s.weight.range};
-    across_blocks<S, R, rows>({copy, s.a + p * rows, sums, block, s.add || p > 0});
+    blocks({copy, s.a + p * rows, sums, block, s.add || p > 0});
   }
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < count; ++j)
@@ -130,7 +160,8 @@ void across(const WeightStream &s) {
   WeightStream whole = s;
   whole.weight.columns = s.weight.columns / block * block;
   if (whole.weight.columns > 0) across_blocks<S, R, rows>(whole);
-  if (whole.weight.columns < s.weight.columns) across_rest<S, R, rows>(s, whole.weight.columns);
+  if (whole.weight.columns < s.weight.columns)
+    across_rest<S>(s, whole.weight.columns, rows, across_blocks<S, R, rows>);
 }
 
 template <class R>
