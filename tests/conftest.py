@@ -107,6 +107,13 @@ def _right_device(request: pytest.FixtureRequest, device_kind: str) -> None:
         pytest.skip(marker.kwargs["reason"])
 
 
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run share: the workers of pytest-xdist lie under it."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture
 def device(device_kind: str) -> Iterator[ap.Device]:
     """Device 0, current for the length of the test."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from helpers.mistakes import BY_CHANCE, MODES, NAMES, SOURCE, build, expected, lines_of, run, said
-from helpers.native import ROOT, SANITIZERS, compiled
+from helpers.native import ROOT, SANITIZERS, compiled, made_once
 
 from aclnn_py.tools.traces.reader import read_calls
 
@@ -21,10 +21,16 @@ _LONGEST_CALL = 5
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(run_folder: Path) -> Path:
     if SANITIZERS:
         pytest.skip("a sanitizer has its own handler of signals and its own reports")
-    return build(tmp_path_factory.mktemp("mistakes"))
+    folder = run_folder / "mistakes"
+
+    def make(fresh: Path) -> None:
+        fresh.mkdir()
+        build(fresh)
+
+    return made_once(folder, make) / "mistakes"
 
 
 def test_there_are_fifty_mistakes_and_check_names_them() -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.native import NATIVE, compiled
+from helpers.native import NATIVE, compiled, made_once
 
 TIMEOUT_S = 240.0
 MOST_ALLOCATIONS = 1000  # of a small program from its first call to its last
@@ -75,17 +75,12 @@ def name_of(run: tuple[str, list[str], dict[str, str]]) -> str:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory):
-    """Compile a program once per session and return its path."""
-    built: dict[str, Path] = {}
-    directory = tmp_path_factory.mktemp("native")
+def build(run_folder: Path):
+    """Compile a program once, whichever worker asks first, and return its path."""
 
     def compile_once(program: str) -> Path:
-        if program in built:
-            return built[program]
-        target = compiled(NATIVE / program, directory / Path(program).stem)
-        built[program] = target
-        return target
+        target = run_folder / f"native-{Path(program).stem}"
+        return made_once(target, lambda fresh: compiled(NATIVE / program, fresh))
 
     return compile_once
 

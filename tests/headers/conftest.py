@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from compiling import INCLUDE, LANGUAGES, Compile, compiler_for
+from helpers.native import made_once
 
 from aclnn_py import facts
 from build_parts.forwarders import forwarder_texts
@@ -34,8 +35,11 @@ def compile_text() -> Compile:
 
 
 @pytest.fixture(scope="session")
-def forwarders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def forwarders(run_folder: Path) -> Path:
     """A folder with the forwarder headers."""
-    folder = tmp_path_factory.mktemp("forwarders")
-    write_tree(folder, forwarder_texts(INCLUDE, facts.operators()))
-    return folder
+
+    def make(fresh: Path) -> None:
+        fresh.mkdir()
+        write_tree(fresh, forwarder_texts(INCLUDE, facts.operators()))
+
+    return made_once(run_folder / "forwarders", make)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,18 @@ NATIVE = ROOT / "tests" / "emulator" / "native"
 LIB = ROOT / "aclnn_py" / "lib"
 LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
 SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
+
+
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    """The file or folder `target`, which the first process to ask makes under another name."""
+    with target.with_name(f"{target.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            # What a maker left that did not come to its end is not taken for the whole.
+            fresh = target.with_name(f"{target.name}.{os.getpid()}")
+            make(fresh)
+            fresh.rename(target)
+    return target
 
 
 def compiled(source: Path, target: Path, *options: str) -> Path:
