@@ -27,6 +27,12 @@ void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int6
     std::memmove(write, read, static_cast<size_t>(count) * sizeof(E));
     return;
   }
+  if (step == 0 && to_step == 1) {
+    E item;
+    std::memcpy(&item, read, sizeof(E));
+    for (int64_t i = 0; i < count; ++i) std::memcpy(write + i * kSize, &item, sizeof(E));
+    return;
+  }
   for (int64_t i = 0; i < count; ++i) {
     std::memcpy(write + i * to_step * kSize, read + i * step * kSize, sizeof(E));
   }

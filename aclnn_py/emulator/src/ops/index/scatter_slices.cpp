@@ -4,6 +4,7 @@
 #include "aclnnop/index.h"
 #include "core/chip.h"
 #include "ops/index/addresses.h"
+#include "ops/kept.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
 
@@ -72,8 +73,8 @@ Status plan_slices(const SliceArguments &a, int lead, int64_t depth, uint64_t *w
   return plan.finish(
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));
-        const Snapshot kept_index(view_of(c.tensor(which))),
-            kept_updates(view_of(c.tensor(source)));
+        const Kept kept_index(view_of(c.tensor(which)), target),
+            kept_updates(view_of(c.tensor(source)), target);
         if (!in_place) move_view(view_of(c.tensor(from)), target);
         if (walk.count() == 0) return Status{0};
         if (combine == Combine::kDivide && is_integer(target.dtype) &&

@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "aclnnop/math.h"
-#include "ops/linalg/matrices.h"
-#include "ops/matmul/gemm.h"
+#include "ops/linalg/blocked.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -15,20 +14,6 @@ namespace {
 // those above it one by one.
 constexpr int64_t kPanel = 128, kFew = 16;
 constexpr int64_t kTile = 8;
-
-// Products of rows that are subtracted from a part of a matrix.
-class Subtracted final : public RowSink<double> {
- public:
-  Subtracted(double *first, int64_t stride) : first_(first), stride_(stride) {}
-  void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
-    double *to = first_ + row * stride_ + col;
-    for (int64_t i = 0; i < count; ++i) to[i] -= values[i];
-  }
-
- private:
-  double *first_;
-  int64_t stride_;
-};
 
 // The upper triangle of a matrix becomes the factor, whose transpose is multiplied from the left.
 class Factor {

@@ -4,6 +4,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/kept.h"
 
 namespace emu {
 namespace {
@@ -56,8 +57,8 @@ EMU_OPERATOR(LinalgCross,
   return plan.finish(
       [=](PlanContext &c) {
         const View result = view_of(c.tensor(to));
-        // Each component needs two of either side, so what the result overwrites is read first.
-        const Snapshot a(view_of(c.tensor(x))), b(view_of(c.tensor(y)));
+        // Each component needs two of either side, so what the result overwrites is copied first.
+        const Kept a(view_of(c.tensor(x)), result), b(view_of(c.tensor(y)), result);
         View u = a.view(), v = b.view();
         u.layout = broadcast_to(u.layout, result.layout);
         v.layout = broadcast_to(v.layout, result.layout);

@@ -1,43 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Determinants and inverses by elimination with the largest element of a column as pivot.
 #include <limits>
 
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
-#include "ops/linalg/matrices.h"
+#include "ops/linalg/blocked.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
-
-// The row at or below `k` with the largest element in column `k`; NaN counts as largest.
-template <class T>
-int64_t pivot_row(const DenseMatrix<T> &a, int64_t k) {
-  int64_t best = k;
-  double largest = -1;
-  for (int64_t i = k; i < a.rows; ++i) {
-    const double size = std::abs(a.at(i, k));
-    if (std::isnan(size)) return i;
-    if (size > largest) {
-      largest = size;
-      best = i;
-    }
-  }
-  return best;
-}
-
-template <class T>
-void swap_rows(DenseMatrix<T> *a, int64_t i, int64_t j) {
-  if (i == j) return;
-  for (int64_t c = 0; c < a->columns; ++c) std::swap(a->at(i, c), a->at(j, c));
-}
-
-// Row `i` less `factor` times row `k`, from column `from` on.
-template <class T>
-void subtract_row(DenseMatrix<T> *a, int64_t i, T factor, int64_t k, int64_t from) {
-  if (factor == T{}) return;
-  for (int64_t c = from; c < a->columns; ++c) a->at(i, c) -= factor * a->at(k, c);
-}
 
 template <class T>
 struct Determinant {
@@ -47,16 +19,14 @@ struct Determinant {
 
 template <class T>
 Determinant<T> determinant(DenseMatrix<T> a) {
+  Elimination<T> factors(&a);
+  if (!factors.run()) return {T{}, -std::numeric_limits<double>::infinity()};
   Determinant<T> result{T(1), 0};
   for (int64_t k = 0; k < a.rows; ++k) {
-    const int64_t row = pivot_row(a, k);
-    swap_rows(&a, k, row);
     const T pivot = a.at(k, k);
     const double size = std::abs(pivot);
-    if (size == 0) return {T{}, -std::numeric_limits<double>::infinity()};
-    result.sign *= (row == k ? 1.0 : -1.0) * (pivot / size);
+    result.sign *= (factors.pivot(k) == k ? 1.0 : -1.0) * (pivot / size);
     result.logarithm += std::log(size);
-    for (int64_t i = k + 1; i < a.rows; ++i) subtract_row(&a, i, a.at(i, k) / pivot, k, k + 1);
   }
   return result;
 }
@@ -75,26 +45,20 @@ template <class T>
 DenseMatrix<T> inverse(DenseMatrix<T> a) {
   const int64_t n = a.rows;
   DenseMatrix<T> result(n, n);
-  for (int64_t i = 0; i < n; ++i) result.at(i, i) = T(1);
-  for (int64_t k = 0; k < n; ++k) {
-    const int64_t row = pivot_row(a, k);
-    swap_rows(&a, k, row);
-    swap_rows(&result, k, row);
-    const T pivot = a.at(k, k);
-    if (pivot == T{}) {
-      std::fill(result.items.begin(), result.items.end(),
-                T(std::numeric_limits<double>::quiet_NaN()));
-      return result;
-    }
-    for (int64_t c = k + 1; c < n; ++c) a.at(k, c) /= pivot;
-    for (int64_t c = 0; c < n; ++c) result.at(k, c) /= pivot;
-    for (int64_t i = 0; i < n; ++i) {
-      if (i == k) continue;
-      const T factor = a.at(i, k);
-      subtract_row(&a, i, factor, k, k + 1);
-      for (int64_t c = 0; c < n; ++c) result.at(i, c) -= factor * result.at(k, c);
-    }
+  Elimination<T> factors(&a);
+  if (!factors.run()) {
+    std::fill(result.items.begin(), result.items.end(),
+              T(std::numeric_limits<double>::quiet_NaN()));
+    return result;
   }
+  for (int64_t i = 0; i < n; ++i) result.at(i, i) = T(1);
+  const Part<T> columns = whole(&result);
+  for (int64_t k = 0; k < n; ++k) {
+    if (factors.pivot(k) == k) continue;
+    std::swap_ranges(columns.row(k), columns.row(k) + n, columns.row(factors.pivot(k)));
+  }
+  solve_triangle(whole(&a), false, true, columns);
+  solve_triangle(whole(&a), true, false, columns);
   return result;
 }
 

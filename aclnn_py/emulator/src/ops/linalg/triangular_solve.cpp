@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Systems with a triangular matrix, by substitution.
 #include "aclnnop/math.h"
-#include "ops/linalg/matrices.h"
+#include "ops/linalg/blocked.h"
 #include "ops/op.h"
 
 namespace emu {
@@ -12,22 +13,18 @@ struct Triangle {
   bool upper, transpose, unit;
 };
 
-// `b` becomes the solution. A zero on the diagonal gives infinities and NaN.
 template <class T>
-void substitute(const DenseMatrix<T> &a, const Triangle &how, DenseMatrix<T> *b) {
-  const int64_t n = a.rows;
-  const bool backwards = how.upper != how.transpose;
-  for (int64_t step = 0; step < n; ++step) {
-    const int64_t k = backwards ? n - 1 - step : step;
-    if (!how.unit) {
-      for (int64_t c = 0; c < b->columns; ++c) b->at(k, c) /= a.at(k, k);
-    }
-    const int64_t from = backwards ? 0 : k + 1, to = backwards ? k : n;
-    for (int64_t i = from; i < to; ++i) {
-      const T factor = how.transpose ? a.at(k, i) : a.at(i, k);
-      for (int64_t c = 0; c < b->columns; ++c) b->at(i, c) -= factor * b->at(k, c);
-    }
+void turn(DenseMatrix<T> *a) {
+  for (int64_t i = 0; i < a->rows; ++i) {
+    for (int64_t j = 0; j < i; ++j) std::swap(a->at(i, j), a->at(j, i));
   }
+}
+
+// `b` becomes the solution.
+template <class T>
+void substitute(DenseMatrix<T> a, const Triangle &how, DenseMatrix<T> *b) {
+  if (how.transpose) turn(&a);
+  solve_triangle(whole(&a), how.upper != how.transpose, how.unit, whole(b));
 }
 
 // Shape of the matrices `inner` behind the batch the two operands broadcast to; false when they do

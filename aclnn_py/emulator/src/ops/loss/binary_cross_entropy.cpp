@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // The cross entropy of two classes, of probabilities or of logits, with weights of elements and of
 // the positive class; its sum or mean, and its gradients.
 #include "aclnnop/activation.h"
 #include "aclnnop/loss.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/loss/entropy_blocks.h"
 #include "ops/loss/reduction.h"
 
 namespace emu {
@@ -21,10 +23,11 @@ template <class T>
 T entropy(T x, T y) {
   return -(y * bounded_log(x) + (T(1) - y) * bounded_log(T(1) - x));
 }
+// The slope divided by a.
 template <class T>
-T entropy_slope(T x, T y) {
+T entropy_slope(T x, T y, T a) {
   const T spread = (T(1) - x) * x;
-  return (x - y) / (spread < T(1e-12) ? T(1e-12) : spread);
+  return (x - y) / ((spread < T(1e-12) ? T(1e-12) : spread) * a);
 }
 
 // log(1 + exp(x)) without an overflow.
@@ -103,7 +106,7 @@ Status plan_logits_gradient(const ElementwiseRow (&rows)[2][2], const aclTensor 
                      out, workspace_size, executor);
 }
 
-constexpr Fold kOne = {Fold::kAll, false, true};
+constexpr Fold kOne = {Fold::kAll, false, true, true};
 constexpr unsigned kNarrow = types::bit(Compute::F32);
 
 }  // namespace
@@ -115,10 +118,13 @@ EMU_OPERATOR(BinaryCrossEntropy,
               int64_t reduction, aclTensor *out)) {
   static constexpr const char *name = "aclnnBinaryCrossEntropy";
   static constexpr unsigned rule = kOneDtype | kExact;
-  static constexpr ElementwiseRow plain = {
-      name, &block_table<BinaryCrossEntropyFormula, types::kFloat, 2, 0>, rule};
-  static constexpr ElementwiseRow weighted = {
-      name, &block_table<WeightedBinaryCrossEntropyFormula, types::kFloat, 3, 0>, rule};
+  static constexpr BlockTable blocks[] = {
+      with_floats(block_table<BinaryCrossEntropyFormula, types::kFloat, 2, 0>,
+                  entropy_block<false>),
+      with_floats(block_table<WeightedBinaryCrossEntropyFormula, types::kFloat, 3, 0>,
+                  entropy_block<true>)};
+  static constexpr ElementwiseRow plain = {name, &blocks[0], rule},
+                                  weighted = {name, &blocks[1], rule};
   Check check(name);
   known(check, {{"self", self}, {"target", target}, {"out", out}},
         {{"weightOptional", weightOptional}}, reduction);
@@ -139,9 +145,9 @@ EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, a what the mean divides
 // by.
-EMU_FORMULA_XYZA(BinaryCrossEntropyBackward, x *entropy_slope(y, z) / a)
+EMU_FORMULA_XYZA(BinaryCrossEntropyBackward, x *entropy_slope(y, z, a))
 EMU_FORMULA(WeightedBinaryCrossEntropyBackward, (T x, T y, T z, T w, T a),
-            x * w * entropy_slope(y, z) / a)
+            x * w * entropy_slope(y, z, a))
 EMU_OPERATOR(BinaryCrossEntropyBackward,
              (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
               const aclTensor *weightOptional, int64_t reduction, aclTensor *out)) {
@@ -174,11 +180,18 @@ EMU_OPERATOR(BinaryCrossEntropyWithLogits,
              (const aclTensor *self, const aclTensor *target, const aclTensor *weightOptional,
               const aclTensor *posWeightOptional, int64_t reduction, aclTensor *out)) {
   static constexpr const char *name = "aclnnBinaryCrossEntropyWithLogits";
+  static constexpr BlockTable blocks[2][2] = {
+      {with_floats(block_table<BinaryCrossEntropyWithLogitsFormula, types::kFloat, 2, 0>,
+                   logits_entropy_block<false, false>),
+       with_floats(block_table<PositiveLogitsFormula, types::kFloat, 3, 0>,
+                   logits_entropy_block<false, true>)},
+      {with_floats(block_table<WeightedLogitsFormula, types::kFloat, 3, 0>,
+                   logits_entropy_block<true, false>),
+       with_floats(block_table<WeightedPositiveLogitsFormula, types::kFloat, 4, 0>,
+                   logits_entropy_block<true, true>)}};
   static constexpr ElementwiseRow rows[2][2] = {
-      {{name, &block_table<BinaryCrossEntropyWithLogitsFormula, types::kFloat, 2, 0>, kKeep},
-       {name, &block_table<PositiveLogitsFormula, types::kFloat, 3, 0>, kKeep}},
-      {{name, &block_table<WeightedLogitsFormula, types::kFloat, 3, 0>, kKeep},
-       {name, &block_table<WeightedPositiveLogitsFormula, types::kFloat, 4, 0>, kKeep}}};
+      {{name, &blocks[0][0], kKeep}, {name, &blocks[0][1], kKeep}},
+      {{name, &blocks[1][0], kKeep}, {name, &blocks[1][1], kKeep}}};
   Check check(name);
   known(check, {{"self", self}, {"target", target}, {"out", out}},
         {{"weightOptional", weightOptional}, {"posWeightOptional", posWeightOptional}}, reduction);
@@ -205,11 +218,18 @@ EMU_OPERATOR(BinaryCrossEntropyWithLogitsBackward,
               const aclTensor *weightOptional, const aclTensor *posWeightOptional,
               int64_t reduction, aclTensor *out)) {
   static constexpr const char *name = "aclnnBinaryCrossEntropyWithLogitsBackward";
+  static constexpr BlockTable blocks[2][2] = {
+      {with_floats(block_table<LogitsBackwardFormula, kNarrow, 3, 1>,
+                   logits_slope_block<false, false>),
+       with_floats(block_table<PositiveLogitsBackwardFormula, kNarrow, 4, 1>,
+                   logits_slope_block<false, true>)},
+      {with_floats(block_table<WeightedLogitsBackwardFormula, kNarrow, 4, 1>,
+                   logits_slope_block<true, false>),
+       with_floats(block_table<WeightedPositiveLogitsBackwardFormula, kNarrow, 5, 1>,
+                   logits_slope_block<true, true>)}};
   static constexpr ElementwiseRow rows[2][2] = {
-      {{name, &block_table<LogitsBackwardFormula, kNarrow, 3, 1>, kKeep},
-       {name, &block_table<PositiveLogitsBackwardFormula, kNarrow, 4, 1>, kKeep}},
-      {{name, &block_table<WeightedLogitsBackwardFormula, kNarrow, 4, 1>, kKeep},
-       {name, &block_table<WeightedPositiveLogitsBackwardFormula, kNarrow, 5, 1>, kKeep}}};
+      {{name, &blocks[0][0], kKeep}, {name, &blocks[0][1], kKeep}},
+      {{name, &blocks[1][0], kKeep}, {name, &blocks[1][1], kKeep}}};
   return plan_logits_gradient(rows, gradOutput, self, target, weightOptional, posWeightOptional,
                               reduction, "out", out, workspaceSize, executor);
 }

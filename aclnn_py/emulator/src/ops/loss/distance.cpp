@@ -15,14 +15,23 @@ EMU_DECLARE_ISA(void scaled_difference(const float *slopes, const float *x, cons
 
 namespace {
 
+// Without branches: the compiler makes vectors of these.
+template <class T>
+T direction(T d) {
+  const T upwards = d > T{} ? T(1) : d;
+  return d < T{} ? T(-1) : upwards;
+}
+// The square of what lies below beta, and the rest as it is.
 template <class T>
 T smooth(T d, T beta) {
-  const T size = std::abs(d);
-  return size < beta ? T(0.5) * d * d / beta : size - T(0.5) * beta;
+  const T size = std::abs(d), near = size > beta ? beta : size;
+  return near * near * (T(0.5) / (beta > T{} ? beta : T(1))) + (size - near);
 }
 template <class T>
 T smooth_slope(T d, T beta) {
-  return std::abs(d) < beta ? d / beta : sign(d);
+  // Any distance is large beside a beta of 0.
+  const T slope = d / (beta > T{} ? beta : std::numeric_limits<T>::denorm_min());
+  return maximum(minimum(slope, T(1)), T(-1));
 }
 
 Check &operands_given(Check &check, const aclTensor *self, const aclTensor *target,
@@ -54,13 +63,14 @@ EMU_OPERATOR(L1Loss,
   check.that(reduction != kMean || !whole || !whole_target,
              "self and target hold integers, which have no mean; one of them must be a float");
   if (!check.ok()) return check.status();
-  return plan_loss(row, {self, target, skipped()}, reduction, {}, out, workspaceSize, executor);
+  const Fold fold = {Fold::kAll, false, false, true};
+  return plan_loss(row, {self, target, skipped()}, reduction, fold, out, workspaceSize, executor);
 }
 EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, the last scalar what the
 // mean divides by.
-EMU_FORMULA_XYZA(L1LossBackward, x *sign(y - z) / a)
+EMU_FORMULA_XYZA(L1LossBackward, x *direction(y - z) / a)
 EMU_OPERATOR(L1LossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                               const aclTensor *target, int64_t reduction, aclTensor *gradInput)) {
   static constexpr ElementwiseRow row = {
@@ -148,6 +158,27 @@ EMU_OPERATOR(SmoothL1Loss, (const aclTensor *self, const aclTensor *target, int6
 EMU_CATCH
 
 EMU_FORMULA(SmoothL1LossBackward, (T x, T y, T z, T a, T b), x *smooth_slope(y - z, b) / a)
+namespace {
+// Slopes first, then what they are multiplied by: one short loop each, of which the compiler makes
+// vectors.
+void smooth_slopes(void *out, const void *const *in, int64_t count, const void *scalars) {
+  const auto block = [in](int i) { return static_cast<const float *>(in[i]); };
+  const float *x = block(0), *y = block(1), *z = block(2);
+  const float divisor = static_cast<const float *>(scalars)[0],
+              beta = static_cast<const float *>(scalars)[1];
+  const float scale = beta > 0.0f ? beta : std::numeric_limits<float>::denorm_min();
+  float slopes[kBlock];
+  for (int64_t i = 0; i < count; ++i) slopes[i] = (y[i] - z[i]) / scale;
+  for (int64_t i = 0; i < count; ++i) slopes[i] = slopes[i] > 1.0f ? 1.0f : slopes[i];
+  for (int64_t i = 0; i < count; ++i) slopes[i] = slopes[i] < -1.0f ? -1.0f : slopes[i];
+  auto *to = static_cast<float *>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * slopes[i] / divisor;
+}
+}  // namespace
+template <>
+inline constexpr BlockTable
+    block_table<SmoothL1LossBackwardFormula, types::bit(Compute::F32), 3, 2> = with_floats(
+        make_blocks<SmoothL1LossBackwardFormula, types::bit(Compute::F32), 3, 2>(), smooth_slopes);
 EMU_OPERATOR(SmoothL1LossBackward,
              (const aclTensor *gradOut, const aclTensor *self, const aclTensor *target,
               int64_t reduction, float beta, aclTensor *gradInput)) {

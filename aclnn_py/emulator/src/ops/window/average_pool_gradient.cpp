@@ -161,6 +161,7 @@ void spread_cells(const Image &slopes, const Image &result) {
   for (int64_t i = 0; i < count[2]; ++i) across.push_back(cell_of(i, count[2], size[2]));
   const std::vector<Span> deep = cells_around(count[0], size[0]),
                           down = cells_around(count[1], size[1]);
+  const bool even = size[2] % count[2] == 0;  // no element is in two cells of a row
   const auto spread = [&](int64_t, int64_t, const float *from, float *to) {
     // A row of cells adds the same line to each row it covers.
     std::vector<float> lines(static_cast<size_t>(count[0] * count[1] * size[2]));
@@ -171,7 +172,11 @@ void spread_cells(const Image &slopes, const Image &result) {
       float *line = lines.data() + i * size[2];
       for (const Span &span : across) {
         const float share = *from++ / static_cast<float>(rows * (span.end - span.begin));
-        for (int64_t x = span.begin; x < span.end; ++x) line[x] += share;
+        if (even) {
+          std::fill(line + span.begin, line + span.end, share);
+        } else {
+          for (int64_t x = span.begin; x < span.end; ++x) line[x] += share;
+        }
       }
     }
     for (const Span &z : deep) {

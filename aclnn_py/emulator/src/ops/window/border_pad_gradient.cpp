@@ -9,23 +9,45 @@
 namespace emu {
 namespace {
 
+// Which places of an axis are met for the first time.
+std::vector<bool> firsts(const std::vector<int64_t> &places, int64_t extent) {
+  std::vector<bool> met(static_cast<size_t>(extent)), found;
+  for (const int64_t place : places) {
+    found.push_back(!met[static_cast<size_t>(place)]);
+    met[static_cast<size_t>(place)] = true;
+  }
+  return found;
+}
+
+bool all_met(const std::vector<bool> &first, int64_t extent) {
+  return std::count(first.begin(), first.end(), true) == extent;
+}
+
 // `left` is the width of the margin in front of a line.
 template <class T, class Sum>
 void add_picked(const Image &slopes, const Image &result, const Picks &picks, int64_t left) {
   const int64_t *columns = picks.axes[2].data();
   const int64_t width = result.extent[2], whole = slopes.extent[2];
-  sum_planes<T, Sum>(slopes, result, [&](int64_t, int64_t, const T *from, Sum *sums) {
-    for (const int64_t z : picks.axes[0]) {
-      for (const int64_t y : picks.axes[1]) {
-        Sum *line = sums + (z * result.extent[1] + y) * width;
+  const int64_t deep = result.extent[0], tall = result.extent[1];
+  const std::vector<bool> new_slice = firsts(picks.axes[0], deep),
+                          new_row = firsts(picks.axes[1], tall);
+  const auto add = [&](int64_t, int64_t, const T *from, Sum *sums) {
+    for (size_t z = 0; z < new_slice.size(); ++z) {
+      for (size_t y = 0; y < new_row.size(); ++y, from += whole) {
+        Sum *line = sums + (picks.axes[0][z] * tall + picks.axes[1][y]) * width;
+        if (new_slice[z] && new_row[y]) {
+          for (int64_t x = 0; x < width; ++x) line[x] = static_cast<Sum>(from[left + x]);
+        } else {
+          for (int64_t x = 0; x < width; ++x) line[x] += static_cast<Sum>(from[left + x]);
+        }
         for (int64_t x = 0; x < left; ++x) line[columns[x]] += static_cast<Sum>(from[x]);
-        for (int64_t x = 0; x < width; ++x) line[x] += static_cast<Sum>(from[left + x]);
         for (int64_t x = left + width; x < whole; ++x)
           line[columns[x]] += static_cast<Sum>(from[x]);
-        from += whole;
       }
     }
-  });
+  };
+  // The first slopes of a line set it.
+  sum_planes<T, Sum>(slopes, result, add, !all_met(new_slice, deep) || !all_met(new_row, tall));
 }
 
 // The real parts of complex numbers, or the imaginary ones.

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of depthwise convolution and its gradient, compiled once per instruction set.
+// The inner loops of depthwise convolution, its gradient and resizing, compiled once per
+// instruction set.
 #pragma once
 
 #include <cstdint>
 
 namespace emu {
+
+// What each of `count` places of a line is made of.
+struct BlendMap {
+  int64_t count;
+  const int64_t *starts, *places;
+  const float *shares;
+};
+constexpr int kBlendRows = 8;
 
 struct WindowKernels {
   // out[i] = start + sum over t of weights[t] * taps[t][i], for i in [0, width); the sum in the
@@ -14,6 +23,11 @@ struct WindowKernels {
   // sums[t] += sum over i of taps[t][i] * row[i], for i in [0, width).
   void (*correlate)(const float *const *taps, const float *row, int64_t count, int64_t width,
                     double *sums);
+  // to[r * stride + i] = sum over k in [starts[i], starts[i + 1]) of shares[k] *
+  // rows[r][places[k]], for each of kBlendRows rows of `width` elements and i in [0, count). Room
+  // for kBlendRows * (width + count) elements is at `scratch`.
+  void (*blend)(const float *const *rows, int64_t width, const BlendMap &map, float *scratch,
+                float *to, int64_t stride);
 };
 
 const WindowKernels &window_kernels();

@@ -61,10 +61,74 @@ void correlate(const float *const *taps, const float *row, int64_t count, int64_
   }
 }
 
+typedef int32_t Order __attribute__((vector_size(kLanes * sizeof(int32_t))));
+
+// Element c of row r becomes element r of row c.
+inline __attribute__((always_inline)) void turn(Lanes (&r)[kLanes]) {
+  constexpr Order kLow = {0, 8, 1, 9, 4, 12, 5, 13}, kHigh = {2, 10, 3, 11, 6, 14, 7, 15},
+                  kFront = {0, 1, 8, 9, 4, 5, 12, 13}, kBack = {2, 3, 10, 11, 6, 7, 14, 15},
+                  kFirst = {0, 1, 2, 3, 8, 9, 10, 11}, kSecond = {4, 5, 6, 7, 12, 13, 14, 15};
+  Lanes a[kLanes], b[kLanes];
+#pragma GCC unroll 8
+  for (int i = 0; i < kLanes; i += 2) {
+    a[i] = __builtin_shuffle(r[i], r[i + 1], kLow);
+    a[i + 1] = __builtin_shuffle(r[i], r[i + 1], kHigh);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kLanes; i += 4) {
+    b[i] = __builtin_shuffle(a[i], a[i + 2], kFront);
+    b[i + 1] = __builtin_shuffle(a[i], a[i + 2], kBack);
+    b[i + 2] = __builtin_shuffle(a[i + 1], a[i + 3], kFront);
+    b[i + 3] = __builtin_shuffle(a[i + 1], a[i + 3], kBack);
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < 4; ++i) {
+    r[i] = __builtin_shuffle(b[i], b[i + 4], kFirst);
+    r[i + 4] = __builtin_shuffle(b[i], b[i + 4], kSecond);
+  }
+}
+
+// The rows lie side by side for the sums: one load takes an element of each.
+void blend(const float *const *rows, int64_t width, const BlendMap &map, float *scratch, float *to,
+           int64_t stride) {
+  static_assert(kBlendRows == kLanes);
+  Loose *const columns = reinterpret_cast<Loose *>(scratch), *const sums = columns + width;
+  int64_t x = 0;
+  for (; x + kLanes <= width; x += kLanes) {
+    Lanes square[kLanes];
+#pragma GCC unroll 8
+    for (int r = 0; r < kLanes; ++r) square[r] = *reinterpret_cast<const Loose *>(rows[r] + x);
+    turn(square);
+#pragma GCC unroll 8
+    for (int c = 0; c < kLanes; ++c) columns[x + c] = square[c];
+  }
+  for (; x < width; ++x) {
+    for (int r = 0; r < kLanes; ++r) columns[x][r] = rows[r][x];
+  }
+  for (int64_t i = 0; i < map.count; ++i) {
+    Lanes sum = {};
+    for (int64_t k = map.starts[i]; k < map.starts[i + 1]; ++k)
+      sum += map.shares[k] * columns[map.places[k]];
+    sums[i] = sum;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= map.count; i += kLanes) {
+    Lanes square[kLanes];
+#pragma GCC unroll 8
+    for (int c = 0; c < kLanes; ++c) square[c] = sums[i + c];
+    turn(square);
+#pragma GCC unroll 8
+    for (int r = 0; r < kLanes; ++r) *reinterpret_cast<Loose *>(to + r * stride + i) = square[r];
+  }
+  for (; i < map.count; ++i) {
+    for (int r = 0; r < kLanes; ++r) to[r * stride + i] = sums[i][r];
+  }
+}
+
 }  // namespace
 
 extern const WindowKernels window_table;
-constexpr WindowKernels window_table = {weigh, correlate};
+constexpr WindowKernels window_table = {weigh, correlate, blend};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -35,10 +35,11 @@ void pick_elements(const Image &from, const Image &to, const Picks &picks) {
   const int64_t slices = to.extent[0], rows = to.extent[1], width = to.extent[2];
   const int64_t *columns = picks.axes[2].data();
   const std::vector<Run> runs = runs_of(picks.axes[2]);
-  const bool by_runs = from.stride[2] == 1 && to.stride[2] == 1 &&
-                       static_cast<int64_t>(runs.size()) * kRunCost < width;
+  const bool dense = from.stride[2] == 1 && to.stride[2] == 1,
+             by_runs = dense && static_cast<int64_t>(runs.size()) * kRunCost < width;
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 14) / std::max<int64_t>(1, width));
   parallel_for(to.batch * to.channels * slices * rows, grain, [&](int64_t begin, int64_t end) {
+    const E *before = nullptr, *written = nullptr;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t y = i % rows, z = i / rows % slices, plane = i / rows / slices;
       const int64_t n = plane / to.channels, channel = plane % to.channels;
@@ -48,10 +49,16 @@ void pick_elements(const Image &from, const Image &to, const Picks &picks) {
       E *write = reinterpret_cast<E *>(to.at(n, channel)) + z * to.stride[0] + y * to.stride[1];
       if (by_runs) {
         for (const Run &run : runs) std::copy_n(read + run.from, run.length, write + run.to);
-        continue;
+      } else if (dense && i > begin && read == before) {
+        std::copy_n(written, width, write);  // the row above once more
+      } else if (dense) {
+        for (int64_t x = 0; x < width; ++x) write[x] = read[columns[x]];
+      } else {
+        for (int64_t x = 0; x < width; ++x)
+          write[x * to.stride[2]] = read[columns[x] * from.stride[2]];
       }
-      for (int64_t x = 0; x < width; ++x)
-        write[x * to.stride[2]] = read[columns[x] * from.stride[2]];
+      before = read;
+      written = write;
     }
   });
 }

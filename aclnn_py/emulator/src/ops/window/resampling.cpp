@@ -147,6 +147,42 @@ struct AxisShares {
   const std::vector<T> shares;
 };
 
+// Rows of the result from as many rows of the image: several at a time where they are floats.
+template <class T>
+class LineBlend {
+ public:
+  LineBlend(const AxisShares<T> &across, int64_t width, int64_t stride)
+      : across_(across), one_(row_blend<T>(across.blend)), width_(width), stride_(stride) {
+    lines_.resize(static_cast<size_t>(width * kBlendRows));
+    if (std::is_same_v<T, float>)
+      scratch_.resize(static_cast<size_t>(kBlendRows * (width + across.blend.count())));
+  }
+
+  // Where row `i` of the next ones may be made.
+  T *line(int64_t i) { return lines_.data() + i * width_; }
+
+  void run(const T *const *rows, int64_t count, T *to) {
+    if constexpr (std::is_same_v<T, float>) {
+      const Blend &map = across_.blend;
+      if (count == kBlendRows) {
+        window_kernels().blend(
+            rows, width_,
+            {map.count(), map.starts.data(), map.places.data(), across_.shares.data()},
+            scratch_.data(), to, stride_);
+        return;
+      }
+    }
+    for (int64_t i = 0; i < count; ++i)
+      one_(across_.blend, across_.shares.data(), rows[i], to + i * stride_);
+  }
+
+ private:
+  const AxisShares<T> &across_;
+  const RowBlend<T> one_;
+  const int64_t width_, stride_;
+  std::vector<T> lines_, scratch_;
+};
+
 // The channels of images of one line as the lines of one channel.
 Image channels_as_rows(Image image) {
   image.extent[1] = image.channels;
@@ -245,13 +281,13 @@ void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]
     return blend_images<T>(channels_as_rows(from), channels_as_rows(to), lines);
   }
   const AxisShares<T> deep(axes[0]), down(axes[1]), across(axes[2]);
-  const RowBlend<T> blend_line = row_blend<T>(axes[2]);
   const int64_t width = from.extent[2], slice = from.extent[1] * width;
   const int64_t grain = std::max<int64_t>(
       1, (int64_t{1} << 13) / std::max<int64_t>(1, std::max(from.area(), to.area())));
   parallel_for(to.batch * to.channels, grain, [&](int64_t begin, int64_t end) {
     std::vector<T> plane(static_cast<size_t>(from.area())), results(static_cast<size_t>(to.area())),
-        slices(static_cast<size_t>(slice)), line(static_cast<size_t>(width));
+        slices(static_cast<size_t>(slice));
+    LineBlend<T> lines(across, width, to.extent[2]);
     std::vector<const T *> rows;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / to.channels, channel = i % to.channels;
@@ -260,9 +296,13 @@ void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]
       T *const made = target.row(0, results.data()), *write = made;
       for (int64_t z = 0; z < axes[0].count(); ++z) {
         const T *source = deep.combined(z, read, slice, &rows, slices.data());
-        for (int64_t y = 0; y < axes[1].count(); ++y, write += to.extent[2]) {
-          blend_line(axes[2], across.shares.data(),
-                     down.combined(y, source, width, &rows, line.data()), write);
+        for (int64_t first = 0; first < axes[1].count(); first += kBlendRows) {
+          const int64_t count = std::min<int64_t>(kBlendRows, axes[1].count() - first);
+          const T *ready[kBlendRows];
+          for (int64_t i = 0; i < count; ++i)
+            ready[i] = down.combined(first + i, source, width, &rows, lines.line(i));
+          lines.run(ready, count, write);
+          write += count * to.extent[2];
         }
       }
       target.write(0, to.area(), made);

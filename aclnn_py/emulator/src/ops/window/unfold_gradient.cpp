@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-// UnfoldGrad: slices along a dimension are added up where they overlap, in float64.
+// UnfoldGrad: slices along a dimension are added up where they overlap, many in float64.
 #include "aclnnop/conversion.h"
 #include "core/pool.h"
 #include "ops/norm/rows.h"
@@ -19,23 +19,31 @@ struct Slices {
   int64_t inner;  // elements behind the dimension
 };
 
+// Of so few slopes the sum in float32 is as good as that in float64.
+constexpr int64_t kFewSlopes = 64;
+
+// Element k of all slices at a time: neighbours of the result that wait for nothing.
+template <class Sum>
 void add_slices(const View &source, const View &result, const Slices &s) {
   const int64_t given = s.count * s.inner * s.size, made = s.extent * s.inner;
-  const RowSource<float> slopes(source);
-  const RowTarget<double> target(result);
+  const RowSource<Sum> slopes(source);
+  const RowTarget<Sum> target(result);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, given));
   parallel_for(result.count() / made, grain, [&](int64_t begin, int64_t end) {
-    std::vector<float> from(static_cast<size_t>(given));
-    std::vector<double> sums(static_cast<size_t>(made));
+    std::vector<Sum> from(static_cast<size_t>(given)), sums(static_cast<size_t>(made));
     for (int64_t block = begin; block < end; ++block) {
-      slopes.read(block * given, given, from.data());
-      std::fill(sums.begin(), sums.end(), 0.0);
-      const float *next = from.data();
-      for (int64_t i = 0; i < s.count; ++i) {
-        for (int64_t w = 0; w < s.inner; ++w) {
-          for (int64_t k = 0; k < s.size; ++k)
-            sums[static_cast<size_t>((i * s.step + k) * s.inner + w)] +=
-                static_cast<double>(*next++);
+      const Sum *read = slopes.row(block * given, given, from.data());
+      std::fill(sums.begin(), sums.end(), Sum{});
+      for (int64_t k = 0; k < s.size; ++k) {
+        const Sum *next = read + k;
+        if (s.inner == 1) {
+          for (int64_t i = 0; i < s.count; ++i)
+            sums[static_cast<size_t>(i * s.step + k)] += next[i * s.size];
+          continue;
+        }
+        for (int64_t i = 0; i < s.count; ++i, next += s.inner * s.size) {
+          Sum *line = sums.data() + (i * s.step + k) * s.inner;
+          for (int64_t w = 0; w < s.inner; ++w) line[w] += next[w * s.size];
         }
       }
       target.write(block * made, made, sums.data());
@@ -93,7 +101,9 @@ EMU_OPERATOR(UnfoldGrad, (const aclTensor *gradOut, const aclIntArray *inputSize
   return plan_one_to_one(
       "aclnnUnfoldGrad", gradOut, gradIn,
       [=](const View &source, const View &result) {
-        if (result.count() != 0) add_slices(source, result, slices);
+        if (result.count() == 0) return;
+        const bool few = (slices.size + slices.step - 1) / slices.step <= kFewSlopes;
+        (few ? add_slices<float> : add_slices<double>)(source, result, slices);
       },
       workspaceSize, executor);
 }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decompositions of large matrices are made of: products of blocks, systems with a triangular
+// block, and elimination with pivots. Halves are solved one after the other, so that nearly all of
+// the work is in products.
+#pragma once
+
+#include "ops/linalg/matrices.h"
+#include "ops/matmul/gemm.h"
+
+namespace emu {
+
+// So few rows or columns are worked on one by one.
+constexpr int64_t kFewLines = 16;
+
+// A block of a matrix whose rows lie `stride` elements apart.
+template <class T>
+struct Part {
+  T *data;
+  int64_t rows, columns, stride;
+
+  T *row(int64_t i) const { return data + i * stride; }
+  Part part(int64_t r, int64_t c, int64_t height, int64_t width) const {
+    return {row(r) + c, height, width, stride};
+  }
+};
+
+template <class T>
+Part<T> whole(DenseMatrix<T> *a) {
+  return {a->items.data(), a->rows, a->columns, a->columns};
+}
+
+// Products of rows that are subtracted from a block.
+class Subtracted final : public RowSink<double> {
+ public:
+  Subtracted(double *first, int64_t stride) : first_(first), stride_(stride) {}
+  void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
+    double *to = first_ + row * stride_ + col;
+    for (int64_t i = 0; i < count; ++i) to[i] -= values[i];
+  }
+
+ private:
+  double *first_;
+  int64_t stride_;
+};
+
+// c less the product of a and b.
+inline void subtract_product(const Part<double> &a, const Part<double> &b, const Part<double> &c) {
+  const auto matrix = [](const Part<double> &p) {
+    return Matrix{p.data, ACL_DOUBLE, p.rows, p.columns, {p.stride}, {1}};
+  };
+  if (c.rows > 0 && c.columns > 0) gemm_f64(matrix(a), matrix(b), Subtracted(c.data, c.stride));
+}
+inline void subtract_product(const Part<Complex128> &a, const Part<Complex128> &b,
+                             const Part<Complex128> &c) {
+  for (int64_t i = 0; i < c.rows; ++i) {
+    for (int64_t k = 0; k < a.columns; ++k) {
+      const Complex128 factor = a.row(i)[k];
+      for (int64_t j = 0; j < c.columns; ++j) c.row(i)[j] -= factor * b.row(k)[j];
+    }
+  }
+}
+
+// Row `i` of b less the rows [from, to) of b, each times its element in row `i` of a; then divided
+// by the diagonal unless that is 1.
+template <class T>
+void solve_row(const Part<T> &a, const Part<T> &b, int64_t i, int64_t from, int64_t to, bool unit) {
+  T *row = b.row(i);
+  for (int64_t k = from; k < to; ++k) {
+    const T factor = a.row(i)[k];
+    const T *other = b.row(k);
+    for (int64_t c = 0; c < b.columns; ++c) row[c] -= factor * other[c];
+  }
+  if (unit) return;
+  const T diagonal = a.row(i)[i];
+  for (int64_t c = 0; c < b.columns; ++c) row[c] /= diagonal;
+}
+
+// b becomes the solution x of a x = b, where only one triangle of a is read. A zero on the diagonal
+// gives infinities and NaN.
+template <class T>
+void solve_triangle(const Part<T> &a, bool upper, bool unit, const Part<T> &b) {
+  const int64_t n = a.rows, half = n / 2, rest = n - half, width = b.columns;
+  if (n <= kFewLines) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (upper) solve_row(a, b, n - 1 - i, n - i, n, unit);
+      else solve_row(a, b, i, 0, i, unit);
+    }
+    return;
+  }
+  const Part<T> top = b.part(0, 0, half, width), bottom = b.part(half, 0, rest, width);
+  const Part<T> first = a.part(0, 0, half, half), second = a.part(half, half, rest, rest);
+  if (upper) {
+    solve_triangle(second, upper, unit, bottom);
+    subtract_product(a.part(0, half, half, rest), bottom, top);
+    solve_triangle(first, upper, unit, top);
+  } else {
+    solve_triangle(first, upper, unit, top);
+    subtract_product(a.part(half, 0, rest, half), top, bottom);
+    solve_triangle(second, upper, unit, bottom);
+  }
+}
+
+// A square matrix becomes the factors L, whose diagonal is 1, and U of itself with its rows in
+// another order: row k changes places with row pivots[k], one after the other. Pivots are the
+// largest elements of their columns; NaN counts as largest.
+template <class T>
+class Elimination {
+ public:
+  explicit Elimination(DenseMatrix<T> *a)
+      : a_(whole(a)), n_(a->rows), pivots_(static_cast<size_t>(n_)) {}
+
+  // False where no pivot is left: the matrix is singular, and its factors are not complete.
+  bool run() { return columns(0, n_); }
+  int64_t pivot(int64_t k) const { return pivots_[static_cast<size_t>(k)]; }
+
+ private:
+  bool columns(int64_t first, int64_t end) {
+    if (end - first <= kFewLines) return panel(first, end);
+    const int64_t middle = first + (end - first) / 2;
+    if (!columns(first, middle)) return false;
+    const int64_t height = middle - first, width = end - middle, below = n_ - middle;
+    const Part<T> right = a_.part(first, middle, height, width);
+    solve_triangle(a_.part(first, first, height, height), false, true, right);
+    subtract_product(a_.part(middle, first, below, height), right,
+                     a_.part(middle, middle, below, width));
+    return columns(middle, end);
+  }
+
+  // The columns lie side by side in memory of their own while they are worked on.
+  bool panel(int64_t first, int64_t end) {
+    const int64_t width = end - first, height = n_ - first;
+    std::vector<T> items(static_cast<size_t>(width * height));
+    const auto column = [&](int64_t c) { return items.data() + c * height; };
+    for (int64_t r = 0; r < height; ++r) {
+      for (int64_t c = 0; c < width; ++c) column(c)[r] = a_.row(first + r)[first + c];
+    }
+    for (int64_t k = 0; k < width; ++k) {
+      T *own = column(k);
+      const int64_t chosen = largest(own, k, height);
+      pivots_[static_cast<size_t>(first + k)] = first + chosen;
+      if (own[chosen] == T{}) return false;
+      for (int64_t c = 0; c < width; ++c) std::swap(column(c)[k], column(c)[chosen]);
+      const T divisor = own[k];
+      for (int64_t r = k + 1; r < height; ++r) own[r] /= divisor;
+      for (int64_t c = k + 1; c < width; ++c) {
+        T *other = column(c);
+        const T factor = other[k];
+        if (factor == T{}) continue;
+        for (int64_t r = k + 1; r < height; ++r) other[r] -= factor * own[r];
+      }
+    }
+    for (int64_t r = 0; r < height; ++r) {
+      for (int64_t c = 0; c < width; ++c) a_.row(first + r)[first + c] = column(c)[r];
+    }
+    for (int64_t k = first; k < end; ++k) {
+      T *here = a_.row(k), *there = a_.row(pivot(k));
+      if (here == there) continue;
+      std::swap_ranges(here, here + first, there);
+      std::swap_ranges(here + end, here + n_, there + end);
+    }
+    return true;
+  }
+
+  static int64_t largest(const T *column, int64_t first, int64_t end) {
+    int64_t best = first;
+    double most = -1;
+    for (int64_t i = first; i < end; ++i) {
+      const double size = std::abs(column[i]);
+      if (std::isnan(size)) return i;
+      if (size > most) {
+        most = size;
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  const Part<T> a_;
+  const int64_t n_;
+  std::vector<int64_t> pivots_;
+};
+
+}  // namespace emu
