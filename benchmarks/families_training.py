@@ -192,23 +192,6 @@ def momentum(rng: np.random.Generator) -> Case:
     return Case("optimizers: SGD", LABEL, call, theirs, 1e-3)
 
 
-def adam(rng: np.random.Generator) -> Case:
-    x, g = normal(rng, *SIZE), normal(rng, *SIZE)
-    var, m, v, slope = device(x, np.zeros_like(x), np.zeros_like(x), g)
-    numbers = device(*(np.array([k], F32) for k in (0.9, 0.999, 1e-3, 0.9, 0.999, 1e-8)))
-    w, first, second = x.copy(), np.zeros_like(x), np.zeros_like(x)
-
-    def theirs() -> Any:
-        first[...] += (g - first) * F32(0.1)
-        second[...] += (g * g - second) * F32(0.001)
-        rate = F32(1e-3 * np.sqrt(1 - 0.999) / (1 - 0.9))
-        w[...] -= rate * first / (np.sqrt(second) + F32(1e-8))
-        return (w,)
-
-    call = runs(lambda: ops.apply_adam(var, m, v, *numbers, slope, False, False), var)
-    return Case("optimizers: Adam", LABEL, call, theirs, 1e-3)
-
-
 def unscale(rng: np.random.Generator) -> Case:
     parts = [normal(rng, 128, 1024) for _ in range(8)]
     slopes, (found, scale) = list(device(*parts)), device(np.zeros(1, F32), np.array([1.0], F32))
@@ -353,17 +336,6 @@ def bags(rng: np.random.Generator) -> Case:
 
     call = gives(lambda: f.embedding_bag(input, weight, offsets))
     return Case("embedding of bags", "512 bags of 8 rows of 256, float32", call, theirs, 1e-4)
-
-
-def repeated_gradient(rng: np.random.Generator) -> Case:
-    g, out = normal(rng, 4096, 256), ap.empty((1024, 256), "float32")
-    slope, counts = device(g, np.full(1024, 4))
-
-    def theirs() -> Any:
-        return (np.add.reduceat(g, np.arange(0, 4096, 4), 0),)
-
-    call = runs(lambda: ops.repeat_interleave_grad(slope, counts, 0, out), out)
-    return Case("repeated rows, gradient", "4,096 rows of 256, float32", call, theirs, 1e-4)
 
 
 TIMES, BATCH, WIDTH = 32, 32, 256
@@ -534,9 +506,9 @@ def cross(rng: np.random.Generator) -> Case:
 
 FAMILIES: Families = (
     entropy, entropy_gradient, likelihood_gradient, absolute, absolute_gradient, smooth,
-    smooth_gradient, binary, binary_gradient, divergence_gradient, alignment, momentum, adam,
+    smooth_gradient, binary, binary_gradient, divergence_gradient, alignment, momentum,
     unscale, batch_norm, batch_norm_gradient, group_norm_gradient, scattered, scattered_sums,
-    slices, put, copied_rows, bags, repeated_gradient, gated, memory_gradient, uniform, bell,
+    slices, put, copied_rows, bags, gated, memory_gradient, uniform, bell,
     order, integers, triangle, inverse, determinant, orthogonal, singular, distance_gradient,
     cross,
 )  # fmt: skip

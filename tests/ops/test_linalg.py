@@ -270,6 +270,40 @@ def test_inverse_in_place_and_into_another_dtype() -> None:
     assert_close(tensor.numpy(), np.linalg.inv(wide(x)), scale=4)
 
 
+@pytest.mark.parametrize("size", [17, 45, 100])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_large_matrices_are_eliminated_in_blocks(size: int, dtype: Any) -> None:
+    # Without a heavy diagonal nearly every pivot changes places.
+    x = normal(np.random.default_rng(size), (2, size, size), np.dtype(dtype))
+    sign, logarithm = (part.numpy() for part in functional.slogdet(place(x)))
+    np.testing.assert_allclose(sign, np.linalg.slogdet(x).sign, rtol=1e-9)
+    np.testing.assert_allclose(np.real(logarithm), np.linalg.slogdet(x).logabsdet, rtol=1e-9)
+    oracle = np.linalg.inv(x)
+    found = functional.inverse(place(x)).numpy()
+    np.testing.assert_allclose(found, oracle, rtol=1e-7, atol=1e-9 * abs(oracle).max())
+
+
+def test_a_large_singular_matrix_has_no_inverse_and_no_determinant() -> None:
+    x = regular(np.random.default_rng(1), (50, 50), np.dtype(np.float64))
+    x[:, 30] = 0
+    assert np.isnan(functional.inverse(place(x)).numpy()).all()
+    sign, logarithm = functional.slogdet(place(x))
+    assert (sign.item(), logarithm.item()) == (0.0, -np.inf)
+
+
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_large_triangles_are_solved_in_blocks(upper: bool, transpose: bool, dtype: Any) -> None:
+    rng = np.random.default_rng(3)
+    a, b = (normal(rng, shape, np.dtype(dtype)) for shape in ((70, 70), (70, 19)))
+    a[range(70), range(70)] += 70
+    read = np.triu(a) if upper else np.tril(a)
+    x, _ = functional.triangular_solve(place(b), place(a), upper, transpose)
+    oracle = np.linalg.solve(read.T if transpose else read, b)
+    np.testing.assert_allclose(x.numpy(), oracle, rtol=1e-9, atol=1e-12)
+
+
 def test_a_zero_on_the_diagonal_is_divided_by() -> None:
     a = np.array([[0.0, 1.0], [0.0, 2.0]], np.float32)
     x, _ = functional.triangular_solve(place(np.ones((2, 1), np.float32)), place(a))

@@ -173,10 +173,13 @@ TestGradients = suite(CASES)
         ("UpsampleBicubic2dAA", "UpsampleBicubic2dAAGrad", (False,), False),
     ],
 )
+@pytest.mark.parametrize("turned", [False, True])
 def test_a_gradient_is_the_transpose_of_its_function(
-    forward: str, backward: str, corners: tuple[bool, ...], exact: bool
+    forward: str, backward: str, corners: tuple[bool, ...], exact: bool, turned: bool
 ) -> None:
     small, large, rng = (2, 3, 13, 10), (2, 3, 7, 29), np.random.default_rng(0)
+    if turned:
+        small, large = large, small
     # Integers: where elements are only moved, both products are exact.
     x, dy = (rng.integers(-8, 9, shape).astype(np.float32) for shape in (small, large))
     form = "NCHW"

@@ -239,3 +239,10 @@ def test_bucketize(newer: Chip950) -> None:
             161002,
             True,
         )
+
+
+def test_rows_may_come_from_the_tensor_they_are_written_to() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    table = place(x)
+    op("aclnnScatterNdUpdate")(table, place(np.array([[1], [2]])), table[:2])
+    np.testing.assert_array_equal(table.numpy(), x[[0, 0, 1, 3]])

@@ -73,8 +73,8 @@ Status plan_slices(const SliceArguments &a, int lead, int64_t depth, uint64_t *w
   return plan.finish(
       [=](PlanContext &c) {
         const View target = view_of(c.tensor(to));
-        const Kept kept_index(view_of(c.tensor(which)), target),
-            kept_updates(view_of(c.tensor(source)), target);
+        const Snapshot kept_index(view_of(c.tensor(which)));
+        const Kept kept_updates(view_of(c.tensor(source)), target);
         if (!in_place) move_view(view_of(c.tensor(from)), target);
         if (walk.count() == 0) return Status{0};
         if (combine == Combine::kDivide && is_integer(target.dtype) &&

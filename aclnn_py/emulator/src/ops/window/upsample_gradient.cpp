@@ -92,7 +92,7 @@ void give_back(const Image &slopes, const Image &result, const Resampling &how) 
   for (int axis = 0; axis < kAxes; ++axis) {
     const int64_t extent = result.extent[axis];
     axes[axis] = transposed(blend_of(how, axis, extent, slopes.extent[axis]), extent);
-    most *= most_shares(axes[axis]);
+    most = std::max(most, most_shares(axes[axis]));  // axes are summed one after the other
   }
   const bool wide = slopes.dtype == ACL_DOUBLE || most > static_cast<double>(kFewSlopes);
   (wide ? blend_images<double> : blend_images<float>)(slopes, result, axes);
