@@ -76,13 +76,19 @@ int vsnprintf_truncated_s(char *strDest, size_t destMax, const char *format, va_
 int swprintf_s(wchar_t *strDest, size_t destMax, const wchar_t *format, ...);
 int vswprintf_s(wchar_t *strDest, size_t destMax, const wchar_t *format, va_list argList);
 
-/* For each c, s and [ the size of the array, a size_t, comes after the array. */
+/* For each c, s and [ the size of the array comes after the array: a size_t that counts its elements. */
 int sscanf_s(const char *buffer, const char *format, ...);
 int vsscanf_s(const char *buffer, const char *format, va_list argList);
 int fscanf_s(FILE *stream, const char *format, ...);
 int vfscanf_s(FILE *stream, const char *format, va_list argList);
 int scanf_s(const char *format, ...);
 int vscanf_s(const char *format, va_list argList);
+int swscanf_s(const wchar_t *buffer, const wchar_t *format, ...);
+int vswscanf_s(const wchar_t *buffer, const wchar_t *format, va_list argList);
+int fwscanf_s(FILE *stream, const wchar_t *format, ...);
+int vfwscanf_s(FILE *stream, const wchar_t *format, va_list argList);
+int wscanf_s(const wchar_t *format, ...);
+int vwscanf_s(const wchar_t *format, va_list argList);
 char *gets_s(char *buffer, size_t destMax);
 
 #include "aclnn_py/c_end.h"

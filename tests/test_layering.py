@@ -86,6 +86,7 @@ NUMPY = (
     "xp",
     "distributed.collectives",
     "tools.doctor.trial",
+    "tools.dumps",
     "tools.records.difference",
     "tools.verify.cases",
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
+    from aclnn_py.tools.dumps.file import read_dump
     from aclnn_py.tools.profiles.profile import profile
     from aclnn_py.tools.records.comparer import compare
     from aclnn_py.tools.records.recorder import record
@@ -19,6 +20,7 @@ _MODULES = ("config", "doctor", "explain", "headers", "operators", "run")
 _HOMES = {
     "compare": "records.comparer",
     "profile": "profiles.profile",
+    "read_dump": "dumps.file",
     "record": "records.recorder",
     "replay": "records.replayer",
     "trace": "traces.writer",
@@ -32,6 +34,7 @@ __all__ = [
     "headers",
     "operators",
     "profile",
+    "read_dump",
     "record",
     "replay",
     "run",

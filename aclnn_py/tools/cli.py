@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_doctor,
         _add_explain,
         _add_trace,
+        _add_dump,
         _add_replay,
         _add_verify,
         _add_ops,
@@ -220,6 +221,24 @@ def _trace(options: argparse.Namespace) -> int:
             options.files, by_shape=options.shapes, host=options.host, as_json=options.json
         )
     return table.run(options.files, functions=options.functions, as_json=options.json)
+
+
+def _add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "dump",
+        help="show what operators read and wrote",
+        description="Print the tensors in dumps of operators, which aclInit and aclmdlSetDump ask"
+        ' for with {"dump": {"dump_path": FOLDER, "dump_list": [], "dump_op_switch": "on"}}.',
+    )
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a dump, or a folder with dumps")
+    parser.add_argument("--npy", metavar="FOLDER", help="also write each tensor as a .npy file")
+    parser.set_defaults(command=_dump)
+
+
+def _dump(options: argparse.Namespace) -> int:
+    from aclnn_py.tools.dumps import command
+
+    return command.run(options.paths, arrays=options.npy)
 
 
 def _add_replay(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aclnn_py import facts
 from aclnn_py._ffi.contract.headers import fragments
 from aclnn_py._ffi.contract.reader import read_file
 
@@ -24,7 +25,13 @@ NOT_SUPPORTED = 207000
 HCCL_NOT_SUPPORTED = 5
 HCCN_FAILED = 2
 # Sizes that callers can work out.
-ABSENT = ("aclnnMoeDistributeDispatchSetupTeardownCalcOutputSize",)
+ABSENT = (
+    "aclnnMoeDistributeCombineSetupTeardownCalcOutputSize",
+    "aclnnMoeDistributeDispatchSetupTeardownCalcOutputSize",
+)
+# Headers in C++: what they declare has no C names (tests/emulator/test_opdev.py uses it).
+CPLUSPLUS = "opdev"
+PROTOTYPE = re.compile(r"^(?!typedef|static|return)\w[\w ]*[ *](\w+)\(", re.MULTILINE)
 
 pytestmark = pytest.mark.emulator_only(reason="looks into the emulator's library")
 
@@ -44,6 +51,17 @@ def declared(folder: str) -> set[str]:
     return names
 
 
+def functions_of(path: Path) -> set[str]:
+    """The functions that a header declares, with those of headers for compilers alone."""
+    if path in fragments(INCLUDE):
+        return set(read_file(path).functions)
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    without_macros = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.MULTILINE)
+    # What has a body is inline.
+    prototypes = "\n".join(re.findall(r"^[^{};]*;", without_macros, re.MULTILINE))
+    return set(PROTOTYPE.findall(prototypes))
+
+
 def refusals() -> list[tuple[str, str]]:
     """(kind of answer, name) of each function that is refused."""
     return re.findall(r"^EMU_(\w+)\(k\w+, (\w+)\)$", REFUSED.read_text(), re.MULTILINE)
@@ -60,6 +78,25 @@ def test_what_a_header_declares_exists(library: ctypes.CDLL, folder: str) -> Non
     names = declared(folder)
     assert names
     assert sorted(name for name in names if not hasattr(library, name)) == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted(INCLUDE.rglob("*.h")), ids=lambda path: str(path.relative_to(INCLUDE))
+)
+def test_every_function_of_a_header_exists(library: ctypes.CDLL, path: Path) -> None:
+    """Whatever is declared is there; only an operator may be absent, and then both its phases."""
+    if path.parent.name == CPLUSPLUS:
+        pytest.skip("C++")
+    absent = {name for name in functions_of(path) if not hasattr(library, name)} - set(ABSENT)
+    operators = {name.removesuffix("GetWorkspaceSize") for name in absent}
+    assert operators <= set(facts.operators())
+    assert absent == operators | {f"{name}GetWorkspaceSize" for name in operators}
+
+
+def test_compiler_headers_are_read() -> None:
+    found = functions_of(INCLUDE / "securec.h")
+    assert {"memcpy_s", "vswscanf_s", "strtok_s", "gets_s"} <= found and len(found) > 30
+    assert functions_of(INCLUDE / "acl" / "acl_prof.h") >= {"aclprofRangePushEx"}
 
 
 def test_names_no_header_has(library: ctypes.CDLL) -> None:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks of model instances as objects: their types, which run no longer, and new arguments.
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <thread>
 #include <vector>
 
 #include "operands.h"
@@ -188,6 +190,48 @@ void changes(const Device &d) {
   EXPECT_CODE(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRITaskGetType(tasks[0], &type));
 }
 
+// Threads that set arguments, read them, and make them hold. Word i is always written with i + 1,
+// so an address and a number that do not belong together show.
+void threads(const Device &d) {
+  constexpr int kTurns = 20000;
+  EXPECT_OK(aclmdlRICaptureBegin(d.stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+  EXPECT_OK(aclrtValueWrite(d.words, 1, 0, d.stream));
+  EXPECT_OK(aclrtMemsetAsync(d.words + 3, 8, 1, 8, d.stream));
+  aclmdlRI model = nullptr;
+  EXPECT_OK(aclmdlRICaptureEnd(d.stream, &model));
+  const std::vector<aclmdlRITask> tasks = tasks_of(streams_of(model)[0]);
+  std::atomic<int> setting{2};
+  const auto set = [&] {
+    for (int i = 0; i < kTurns; ++i) {
+      aclmdlRITaskParams params{};
+      params.type = ACL_MODEL_RI_TASK_VALUE_WRITE;
+      params.valueWriteTaskParams = {d.words + i % 3, static_cast<uint64_t>(i % 3 + 1)};
+      EXPECT_OK(aclmdlRITaskSetParams(tasks[0], &params));
+      EXPECT_OK(aclmdlRITaskDisable(tasks[1]));
+    }
+    --setting;
+  };
+  std::vector<std::thread> workers;
+  workers.emplace_back(set);
+  workers.emplace_back(set);
+  workers.emplace_back([&] {
+    while (setting.load() != 0) EXPECT_OK(aclmdlRIUpdate(model));
+  });
+  while (setting.load() != 0) {
+    aclmdlRITaskParams params;
+    EXPECT_OK(aclmdlRITaskGetParams(tasks[0], &params));
+    const auto &write = params.valueWriteTaskParams;
+    const auto *const at = static_cast<const uint64_t *>(write.devAddr);
+    EXPECT(static_cast<uint64_t>(at - d.words) + 1 == write.value);
+  }
+  for (std::thread &worker : workers) worker.join();
+  EXPECT_OK(aclmdlRIUpdate(model));
+  clear(d);
+  EXPECT_OK(aclmdlRIExecute(model, kLimitMs));
+  EXPECT(word(d, 0) + word(d, 1) + word(d, 2) != 0 && word(d, 3) == 0);
+  EXPECT_OK(aclmdlRIDestroy(model));
+}
+
 void refusals(const Device &d) {
   uint32_t count = 0;
   aclmdlRI model = nullptr;
@@ -243,6 +287,7 @@ int main() {
                         ACL_MEM_MALLOC_HUGE_FIRST));
   types(d);
   changes(d);
+  threads(d);
   refusals(d);
   EXPECT_OK(aclrtFree(d.words));
   for (aclrtStream stream : {d.stream, d.other, d.plain}) EXPECT_OK(aclrtDestroyStream(stream));

@@ -67,6 +67,46 @@ void profile(const std::string &root, uint64_t what) {
   EXPECT_OK(aclprofFinalize());
 }
 
+// An operator of the program's own, which the profile knows by what the program says about it.
+void describe(const std::string &root) {
+  EXPECT_OK(aclprofInit(root.c_str(), root.size()));
+  aclprofConfig *config = config_of(ACL_PROF_TASK_TIME | ACL_PROF_MSPROFTX);
+  EXPECT_OK(aclprofStart(config));
+  aclprofTensor tensors[2] = {{0, ACL_FORMAT_ND, ACL_FLOAT16, 2, {4, 8}},
+                              {1, ACL_FORMAT_NCHW, ACL_INT8, 1, {3}}};
+  aclrtStream stream = nullptr;
+  EXPECT_OK(aclrtCreateStream(&stream));
+  aclprofTensorInfo info{
+      aclprofStr2Id("my \"add\""), aclprofStr2Id("MyAdd"), 0, 2, 0, 1, stream, tensors};
+  EXPECT(info.opNameId != 0 && info.opNameId == aclprofStr2Id("my \"add\"") &&
+         info.opTypeId != info.opNameId);
+  aclprofEventAttributes attributes{};
+  attributes.message.tensorInfo = &info;
+  EXPECT_OK(aclprofRangePushEx(&attributes));
+  run_one();
+  EXPECT_OK(aclprofRangePop());
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclprofRangePop());
+  EXPECT(aclprofStr2Id(nullptr) == 0);
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclprofRangePushEx(nullptr));
+  tensors[1].shapeDim = 9;
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclprofRangePushEx(&attributes));
+  tensors[1].shapeDim = 1;
+  info.opTypeId = 1;
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclprofRangePushEx(&attributes));
+  attributes.messageType = 1;
+  EXPECT_CODE(ACL_ERROR_INVALID_PARAM, aclprofRangePushEx(&attributes));
+  EXPECT_OK(aclprofStop(config));
+  EXPECT_OK(aclrtDestroyStream(stream));
+  EXPECT_OK(aclprofDestroyConfig(config));
+  EXPECT_OK(aclprofFinalize());
+
+  const std::string marks = text_of(root, "msprof_tx_"), trace = text_of(root, "msprof_2");
+  EXPECT(count(marks, "push/pop") == 1 && count(marks, "\"my \"\"add\"\"\"") == 1);
+  EXPECT(count(trace, "\"OP Type\": \"MyAdd\"") == 2);  // on the host, and on the stream
+  EXPECT(count(trace, "\"Input Shapes\": \"4,8\", \"Output Shapes\": \"3\"") == 2);
+  EXPECT(count(trace, "\"Input Data Types\": \"FLOAT16\", \"Output Data Types\": \"INT8\"") == 2);
+}
+
 }  // namespace
 
 int main(int count_of_words, char **words) {
@@ -76,6 +116,7 @@ int main(int count_of_words, char **words) {
   EXPECT_OK(aclrtSetDevice(0));
 
   const std::string full = root / "full", times = root / "times", nothing = root / "nothing";
+  describe(root / "described");
   profile(full, ACL_PROF_TASK_TIME);
   const std::string table = text_of(full, "op_summary_");
   EXPECT(count(table, ",aclnnAdd,Add,AI_CORE,") == 2);

@@ -148,8 +148,49 @@ static void scanning(FILE *file)
     EXPECT(number == 8 && strcmp(word, "nn") == 0);
 }
 
+static void wide_scanning(void)
+{
+    int number = 0, other = 0;
+    wchar_t word[4] = L"old", letters[2] = {L'x', L'y'};
+    char narrow[4] = "old";
+    EXPECT(swscanf_s(L"12 abc 5", L"%d %ls %d", &number, word, (size_t)4, &other) == 3);
+    EXPECT(number == 12 && wcscmp(word, L"abc") == 0 && other == 5);
+    EXPECT(swscanf_s(L"12 abcd 7", L"%d %ls %d", &number, word, (size_t)4, &other) == 1);
+    EXPECT(word[0] == 0 && other == 5);
+    EXPECT(swscanf_s(L"abcd", L"%2ls", word, (size_t)4) == 1 && wcscmp(word, L"ab") == 0);
+    EXPECT(swscanf_s(L"abc", L"%s", narrow, sizeof narrow) == 1 && strcmp(narrow, "abc") == 0);
+    EXPECT(swscanf_s(L"abcd", L"%hs", narrow, sizeof narrow) == 0 && narrow[0] == 0);
+    EXPECT(swscanf_s(L"pq", L"%2lc", letters, (size_t)2) == 1 && letters[0] == L'p' &&
+           letters[1] == L'q');
+    EXPECT(swscanf_s(L"pqr", L"%3lc", letters, (size_t)2) == 0);
+    EXPECT(swscanf_s(L"k=v;", L"%*[^=]=%l[^;];", word, (size_t)4) == 1 && wcscmp(word, L"v") == 0);
+    EXPECT(swscanf_s(L"50% 3", L"%d%% %i", &number, &other) == 2 && number == 50 && other == 3);
+    EXPECT(swscanf_s(L"50", L"x%d", &number) == 0 && swscanf_s(L"", L"%d", &number) == EOF);
+    EXPECT(swscanf_s(L"5", L"%d%n", &number, &other) == 1 && other == 3);
+    EXPECT(swscanf_s(L"5", L"%ms", &number) == EOF);
+    EXPECT(swscanf_s(NULL, L"%d", &number) == EOF && swscanf_s(L"1", NULL) == EOF);
+    EXPECT(swscanf_s(L"a", L"%ls", NULL, (size_t)4) == 0);
+    EXPECT(swscanf_s(L"a", L"%ls", word, (size_t)0) == 0);
+
+    /* wide characters from bytes, and the names that POSIX has for them */
+    EXPECT(sscanf_s("abc", "%ls", word, (size_t)4) == 1 && wcscmp(word, L"abc") == 0);
+    EXPECT(sscanf_s("abcd", "%S", word, (size_t)4) == 0 && word[0] == 0);
+    EXPECT(sscanf_s("xy", "%2C", letters, (size_t)2) == 1 && letters[1] == L'y');
+
+    FILE *file = tmpfile();
+    EXPECT(file != NULL && fputws(L"8 nn 9", file) >= 0);
+    rewind(file);
+    EXPECT(fwscanf_s(file, L"%d%ls", &number, word, (size_t)4) == 2);
+    EXPECT(number == 8 && wcscmp(word, L"nn") == 0);
+    EXPECT(fwscanf_s(file, L"%d", &other) == 1 && other == 9);
+    EXPECT(fwscanf_s(file, L"%d", &other) == EOF && fwscanf_s(NULL, L"%d", &other) == EOF);
+    fclose(file);
+    EXPECT(wscanf_s(NULL) == EOF);
+}
+
 int main(void)
 {
+    wide_scanning();
     memory();
     strings();
     printing();

@@ -187,11 +187,12 @@ Graph::~Graph() {
       if (graph_tasks().retire(task)) graph_tasks().destroy(static_cast<GraphTask *>(task));
     }
   }
-  for (GraphBranch &branch : branches) {
-    if (branch.worker != nullptr && streams().live(branch.worker)) {
-      destroy_stream(branch.worker, true, "end of a captured graph");
-    }
-  }
+  const auto end = [](Stream *stream) {
+    if (stream != nullptr && streams().live(stream))
+      destroy_stream(stream, true, "end of a captured graph");
+  };
+  end(first_stream);
+  for (GraphBranch &branch : branches) end(branch.worker);
 }
 
 size_t Graph::task_count() const {

@@ -74,14 +74,17 @@ struct Graph {
   bool complete = false;  // capture ended well: it can be executed
   std::vector<GraphBranch> branches;
   std::vector<std::vector<size_t>> flag_clocks;  // one per flag
-  std::mutex nodes_mutex;                        // guards the task pointers against updates
-  std::mutex run_mutex;                          // one replay at a time
+  // guards what task updates and aclmdlRITask... change in nodes
+  std::mutex nodes_mutex;
+  std::mutex run_mutex;  // one replay at a time
   std::atomic<bool> abort{false};
   std::vector<std::shared_ptr<Condition>> conditions;
   // handles of conditional bodies: they end with this graph
   std::vector<void *> bodies;
   std::vector<void *> groups;              // task groups of this graph: they end with it
   std::vector<std::vector<void *>> tasks;  // handles of tasks, by branch: they end with it
+
+  Stream *first_stream = nullptr;  // names the first branch of a capture to the program
 
   size_t task_count() const;
 };

@@ -76,10 +76,11 @@ Status set_mark(TimedMark::Kind kind, std::string message, std::string domain, S
 }
 
 Status begin_range(TimedMark::Kind kind, std::string message, std::string domain, Stream *stream,
-                   uint64_t *range) {
+                   uint64_t *range, TimedOperands operands) {
   *range = 0;
   if (!kept()) return 0;
   const auto pending = begin(kind, std::move(message), std::move(domain), stream);
+  pending->mark.operands = std::move(operands);
   {
     std::lock_guard<std::mutex> lock(open_ranges().mutex);
     if (open_ranges().by_number.size() >= kMostOpenRanges) return 0;

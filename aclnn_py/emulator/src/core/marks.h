@@ -17,7 +17,7 @@ extern const char *const kMarkTask;
 Status set_mark(TimedMark::Kind kind, std::string message, std::string domain, Stream *stream);
 // Begins a range and gives it a number, or 0 when no marks are kept.
 Status begin_range(TimedMark::Kind kind, std::string message, std::string domain, Stream *stream,
-                   uint64_t *range);
+                   uint64_t *range, TimedOperands operands = {});
 // Ends a range of any thread. One that has no such number, or that began before this profile,
 // is left out.
 Status end_range(uint64_t range);

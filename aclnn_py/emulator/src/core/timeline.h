@@ -33,6 +33,12 @@ struct TimedMemory {
   uint64_t used;  // bytes of the device in use from then on
 };
 
+// What a program says about the operator that it runs inside a range (aclprofRangePushEx).
+struct TimedOperands {
+  std::string type;                   // of the operator; empty when nothing was said
+  std::string inputs[3], outputs[3];  // shapes, dtypes, formats
+};
+
 // A mark or a range that the program has set (mstx..., aclprofMark... and their kin).
 struct TimedMark {
   enum class Kind : uint8_t { mark, mark_on_stream, push_pop, start_end };
@@ -42,6 +48,7 @@ struct TimedMark {
   uint64_t begin_ns = 0, end_ns = 0;  // on the host; equal for a mark
   int32_t device = -1, stream = -1;   // where the stream saw it, for one that was set on a stream
   uint64_t device_begin_ns = 0, device_end_ns = 0;
+  TimedOperands operands;
 };
 
 struct Timeline {

@@ -20,6 +20,7 @@
 #include "faults/objects.h"
 #include "faults/pages.h"
 #include "faults/trace.h"
+#include "meta/dumps.h"
 #include "meta/executor_state.h"
 #include "meta/parameter_names.h"
 #include "meta/pieces.h"
@@ -149,6 +150,33 @@ Status run_guarded(const PlanState &plan, PlanContext &context,
   return plan.kernel(context);
 }
 
+// The kernel, and what is noted about it.
+Status run_watched(const PlanState &plan, const std::vector<PlanTensor> &tensors,
+                   PlanContext &context) {
+  if (!check_mode()) {
+    const Status status = plan.kernel(context);
+    note_operands(tensors);
+    return status;
+  }
+  report_unwritten(plan.op, tensors, context.stream());
+  if (const Status s = run_guarded(plan, context, tensors)) return s;
+  note_operands(tensors);
+  for (const PlanTensor &entry : tensors) {
+    if (entry.output)
+      each_piece(entry, [](const void *start, size_t nbytes) {
+        note_written(start, nbytes);
+        return true;
+      });
+  }
+  return check_guards(context.device(), plan.op);
+}
+
+Status dump(const PlanState &plan, const std::vector<PlanTensor> &tensors, DumpPart part,
+            const Stream &stream) {
+  const char *const type = std::strncmp(plan.op, "aclnn", 5) == 0 ? plan.op + 5 : plan.op;
+  return dump_tensors(type, plan.op, tensors, part, stream);
+}
+
 Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors, void *workspace,
                   uint64_t size, Stream &stream) {
   if (const Status s = check_addresses(plan.op, tensors, stream)) return s;
@@ -162,22 +190,10 @@ Status run_kernel(const PlanState &plan, const std::vector<PlanTensor> &tensors,
   }
   if constexpr (kEmptyKernels) return 0;
   PlanContext context(tensors, workspace, size, stream);
-  if (!check_mode()) {
-    const Status status = plan.kernel(context);
-    note_operands(tensors);
-    return status;
-  }
-  report_unwritten(plan.op, tensors, stream);
-  if (const Status s = run_guarded(plan, context, tensors)) return s;
-  note_operands(tensors);
-  for (const PlanTensor &entry : tensors) {
-    if (entry.output)
-      each_piece(entry, [](const void *start, size_t nbytes) {
-        note_written(start, nbytes);
-        return true;
-      });
-  }
-  return check_guards(stream.device, plan.op);
+  if (!dumps_operators()) return run_watched(plan, tensors, context);
+  if (const Status s = dump(plan, tensors, DumpPart::inputs, stream)) return s;
+  if (const Status s = run_watched(plan, tensors, context)) return s;
+  return dump(plan, tensors, DumpPart::outputs, stream);
 }
 
 Status consumed(const char *op, const void *executor) {

@@ -17,8 +17,9 @@ using Configuration = std::map<std::string, std::string>;
 Status read_configuration(const char *path, const char *routine, Configuration *configuration,
                           std::string *text = nullptr);
 
-// Remembers whether a configuration asks for dumps of operators: aclInit takes it, and who then
-// listens is told.
-void note_dumps(const Configuration &configuration);
+// Starts the dumps of operators that the configuration of aclInit or aclnnInit asks for: 100009
+// when it contradicts itself. They end with forget_dumps.
+Status start_dumps(const char *routine, const Configuration &configuration);
+void forget_dumps();
 
 }  // namespace emu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tasks of a model instance as objects: what they are, which run no longer, and new arguments
-// of those that write a number or wait for one. Changes hold from aclmdlRIUpdate on.
+// of those that write a number or wait for one. Changes hold from aclmdlRIUpdate on. CANN asks for
+// one caller at a time; here any thread may call, and each change is made whole.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -73,9 +74,18 @@ Status find_task(const char *routine, aclmdlRITask raw, GraphTask **task,
               raw);
 }
 
-GraphNode &node_of(Graph &graph, const GraphTask &task) {
-  return graph.branches[task.place.branch].nodes[task.place.node];
-}
+// A node, and nobody else changes it meanwhile.
+class LockedNode {
+ public:
+  LockedNode(Graph &graph, const GraphTask &task)
+      : lock_(graph.nodes_mutex), node_(graph.branches[task.place.branch].nodes[task.place.node]) {}
+  GraphNode &operator*() const { return node_; }
+  GraphNode *operator->() const { return &node_; }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+  GraphNode &node_;
+};
 
 aclmdlRITaskType type_of(const GraphNode &node) {
   switch (node.kind) {
@@ -152,8 +162,10 @@ EMU_EXPORT aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams,
   static const bool listening = (emu::at_stream_end(emu::forget_stream), true);
   (void)listening;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
-  // The first branch of a capture runs on the stream of whoever executes it; this one names it.
-  if (branches[0].worker == nullptr) {
+  // The first branch of a capture runs on the stream of whoever executes it; this one names it. The
+  // streams that were captured are the program's own: they end, and take other work, without it.
+  emu::Stream *first = branches[0].worker != nullptr ? branches[0].worker : graph->first_stream;
+  if (first == nullptr) {
     emu::Context *context = nullptr;
     if (const Status s = emu::current_context(__func__, &context)) return s;
     if (context->device != graph->device) {
@@ -161,12 +173,13 @@ EMU_EXPORT aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams,
                   graph->device);
     }
     Status status = 0;
-    branches[0].worker = emu::create_stream(*context, 0, 0, __func__, &status);
+    first = graph->first_stream = emu::create_stream(*context, 0, 0, __func__, &status);
     if (status != 0) return status;
   }
   for (size_t i = 0; i < branches.size(); ++i) {
-    emu::registry().by_stream[branches[i].worker] = {graph, i};
-    streams[i] = branches[i].worker;
+    emu::Stream *const stream = i == 0 ? first : branches[i].worker;
+    emu::registry().by_stream[stream] = {graph, i};
+    streams[i] = stream;
   }
   return 0;
 }
@@ -179,9 +192,11 @@ EMU_EXPORT aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *t
     return fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIGetTasksByStream: %s is null.",
                 stream == nullptr ? "stream" : "numTasks");
   }
+  // It outlives the lock: the end of a graph ends streams, which are looked up here.
+  std::shared_ptr<emu::Graph> graph;
   std::lock_guard<std::mutex> lock(emu::registry().mutex);
   const auto at = emu::registry().by_stream.find(static_cast<const emu::Stream *>(stream));
-  const auto graph = at != emu::registry().by_stream.end() ? at->second.graph.lock() : nullptr;
+  if (at != emu::registry().by_stream.end()) graph = at->second.graph.lock();
   if (graph == nullptr) {
     return fail(ACL_ERROR_RT_STREAM_MODEL,
                 "aclmdlRIGetTasksByStream: %p is no stream of a model instance "
@@ -213,7 +228,7 @@ EMU_EXPORT aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *typ
   emu::GraphTask *found = nullptr;
   std::shared_ptr<emu::Graph> graph;
   if (const Status s = emu::find_task(__func__, task, &found, &graph)) return s;
-  *type = emu::type_of(emu::node_of(*graph, *found));
+  *type = emu::type_of(*emu::LockedNode(*graph, *found));
   return 0;
 }
 EMU_CATCH
@@ -235,7 +250,7 @@ EMU_EXPORT aclError aclmdlRITaskDisable(aclmdlRITask task) try {
   emu::GraphTask *found = nullptr;
   std::shared_ptr<emu::Graph> graph;
   if (const Status s = emu::find_task(__func__, task, &found, &graph)) return s;
-  emu::node_of(*graph, *found).will_be_disabled = true;
+  emu::LockedNode(*graph, *found)->will_be_disabled = true;
   return 0;
 }
 EMU_CATCH
@@ -247,21 +262,21 @@ EMU_EXPORT aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams 
   emu::GraphTask *found = nullptr;
   std::shared_ptr<emu::Graph> graph;
   if (const Status s = emu::find_task(__func__, task, &found, &graph)) return s;
-  const emu::GraphNode &node = emu::node_of(*graph, *found);
-  const aclmdlRITaskType type = emu::type_of(node);
+  const emu::LockedNode node(*graph, *found);
+  const aclmdlRITaskType type = emu::type_of(*node);
   if (type == ACL_MODEL_RI_TASK_KERNEL) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                 "aclmdlRITaskGetParams: %s has no machine code and no arguments of it here; task "
                 "groups (aclmdlRICaptureTaskUpdateBegin) change operators.",
-                node.what);
+                node->what);
   }
   aclmdlRITaskParams made{};
   made.type = type;
   made.taskGrp = emu::group_of(*graph, found->place);
-  if (node.signal != nullptr && type == ACL_MODEL_RI_TASK_VALUE_WRITE) {
-    made.valueWriteTaskParams = {node.signal->address, node.signal->value};
-  } else if (node.signal != nullptr && type == ACL_MODEL_RI_TASK_VALUE_WAIT) {
-    made.valueWaitTaskParams = {node.signal->address, node.signal->value, node.signal->flag};
+  if (node->signal != nullptr && type == ACL_MODEL_RI_TASK_VALUE_WRITE) {
+    made.valueWriteTaskParams = {node->signal->address, node->signal->value};
+  } else if (node->signal != nullptr && type == ACL_MODEL_RI_TASK_VALUE_WAIT) {
+    made.valueWaitTaskParams = {node->signal->address, node->signal->value, node->signal->flag};
   }
   *params = made;
   return 0;
@@ -275,19 +290,19 @@ EMU_EXPORT aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams 
   emu::GraphTask *found = nullptr;
   std::shared_ptr<emu::Graph> graph;
   if (const Status s = emu::find_task(__func__, task, &found, &graph)) return s;
-  emu::GraphNode &node = emu::node_of(*graph, *found);
-  const aclmdlRITaskType type = emu::type_of(node);
+  const emu::LockedNode node(*graph, *found);
+  const aclmdlRITaskType type = emu::type_of(*node);
   if (params->type != type) {
     return fail(ACL_ERROR_RT_PARAM_INVALID,
                 "aclmdlRITaskSetParams: params->type is %d; the task is of type %d.",
                 static_cast<int>(params->type), static_cast<int>(type));
   }
-  if (node.signal == nullptr) {
+  if (node->signal == nullptr) {
     return fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                 "aclmdlRITaskSetParams: only tasks of aclrtValueWrite and aclrtValueWait take "
                 "parameters here; task groups (aclmdlRICaptureTaskUpdateBegin) change operators.");
   }
-  emu::Signal signal = *node.signal;
+  emu::Signal signal = *node->signal;
   if (type == ACL_MODEL_RI_TASK_VALUE_WRITE) {
     signal.address = params->valueWriteTaskParams.devAddr;
     signal.value = params->valueWriteTaskParams.value;
@@ -297,7 +312,7 @@ EMU_EXPORT aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams 
     signal.flag = params->valueWaitTaskParams.flag;
   }
   if (const Status s = emu::check_signal(__func__, signal)) return s;
-  node.next_signal = std::make_shared<const emu::Signal>(signal);
+  node->next_signal = std::make_shared<const emu::Signal>(signal);
   return 0;
 }
 EMU_CATCH
@@ -310,6 +325,7 @@ EMU_EXPORT aclError aclmdlRIUpdate(aclmdlRI modelRI) try {
   if (!idle) {
     return fail(ACL_ERROR_RT_MODEL_RUNNING, "aclmdlRIUpdate: the model instance is running.");
   }
+  std::lock_guard<std::mutex> lock(graph->nodes_mutex);
   if (const Status s = emu::check_disabled(__func__, *graph)) return s;
   // First all that needs memory.
   std::vector<std::pair<emu::GraphNode *, std::shared_ptr<emu::Task>>> changed;
@@ -319,7 +335,6 @@ EMU_EXPORT aclError aclmdlRIUpdate(aclmdlRI modelRI) try {
       changed.emplace_back(&node, std::make_shared<emu::Task>(emu::task_of(*node.next_signal)));
     }
   }
-  std::lock_guard<std::mutex> lock(graph->nodes_mutex);
   for (auto &[node, task] : changed) {
     node->task = std::move(task);
     node->signal = std::move(node->next_signal);

@@ -35,7 +35,7 @@ Status apply(const char *path, const char *routine, std::string *text = nullptr)
   if (path == nullptr || *path == '\0') return 0;
   Configuration configuration;
   if (const Status s = read_configuration(path, routine, &configuration, text)) return s;
-  note_dumps(configuration);
+  if (const Status s = start_dumps(routine, configuration)) return s;
   if (const auto mode = configuration.find("err_msg_mode"); mode != configuration.end()) {
     if (mode->second != "0" && mode->second != "1") {
       return fail(ACL_ERROR_INVALID_PARAM,
@@ -68,7 +68,6 @@ emu::Status initialize(const char *routine, const char *path, std::string *text)
                   "%s: called before in this process (%llu times by now).", routine,
                   static_cast<unsigned long long>(emu::state().references));
   }
-  emu::note_dumps({});
   if (const emu::Status s = emu::apply(path, routine, text)) return s;
   emu::state().references = 1;
   emu::faults::begun(emu::faults::kInitialized, 1);
@@ -86,7 +85,9 @@ emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
   }
   emu::state().references -= count == 0 ? emu::state().references : count;
   *left = emu::state().references;
-  if (*left == 0) emu::faults::begun(emu::faults::kInitialized, -1);
+  if (*left != 0) return 0;
+  emu::faults::begun(emu::faults::kInitialized, -1);
+  emu::forget_dumps();
   return 0;
 }
 

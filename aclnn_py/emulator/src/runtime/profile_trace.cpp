@@ -141,9 +141,20 @@ void write_arrows(Trace &trace, const ProfileNotes &notes) {
   }
 }
 
+std::string operands_of(const TimedOperands &operands) {
+  std::string text = ", " + member("OP Type", operands.type);
+  const char *const names[] = {"Shapes", "Data Types", "Formats"};
+  for (int i = 0; i < 3; ++i) {
+    text += ", " + member((std::string("Input ") + names[i]).c_str(), operands.inputs[i]);
+    text += ", " + member((std::string("Output ") + names[i]).c_str(), operands.outputs[i]);
+  }
+  return text;
+}
+
 void write_marks(Trace &trace, const Timeline &timeline) {
   for (const TimedMark &mark : timeline.marks) {
-    const std::string more = member("domain", mark.domain);
+    std::string more = member("domain", mark.domain);
+    if (!mark.operands.type.empty()) more += operands_of(mark.operands);
     if (mark.end_ns > mark.begin_ns) {
       trace.span(mark.message, kMarks, mark.thread, mark.begin_ns, mark.end_ns, more);
     } else {

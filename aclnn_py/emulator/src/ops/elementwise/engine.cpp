@@ -322,8 +322,10 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   if (!check.ok()) return check.status();
 
   PlanBuilder plan(row.op);
+  bool written = walk.in_place;  // the first tensor is the result
   for (const Argument &a : arguments) {
-    if (a.kind == Argument::kTensor) plan.input(a.tensor);
+    if (a.kind != Argument::kTensor) continue;
+    std::exchange(written, false) ? plan.in_place(a.tensor) : plan.input(a.tensor);
   }
   const size_t result = walk.in_place ? 0 : plan.output(out);
   if (fold != nullptr) {
