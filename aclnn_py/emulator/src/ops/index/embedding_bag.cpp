@@ -32,7 +32,7 @@ aclDataType wider_index(aclDataType a, aclDataType b) {
 void check_bag_dtypes(Check &check, const BagArguments &a) {
   constexpr DtypeSet kWide = dtype_set(ACL_INT32, ACL_INT64);
   check.dtype("weight", a.weight).dtype("indices", a.indices).dtype("offsets", a.offsets);
-  check.dtype("perSampleWeights", a.samples).dtype("output", a.output);
+  check.dtype("perSampleWeightsOptional", a.samples).dtype("output", a.output);
   check.dtype("offset2bag", a.bag_of).dtype("bagSize", a.sizes).dtype("maxIndices", a.rows);
   if (!check.ok()) return;
   check.that(contains(kWide, a.indices->dtype) || contains(kWide, a.offsets->dtype),
@@ -40,7 +40,7 @@ void check_bag_dtypes(Check &check, const BagArguments &a) {
              dtype_name(a.indices->dtype), dtype_name(a.offsets->dtype));
   check.same_dtype("output", a.output->dtype, "weight", a.weight->dtype);
   if (a.samples != nullptr) {
-    check.same_dtype("perSampleWeights", a.samples->dtype, "weight", a.weight->dtype);
+    check.same_dtype("perSampleWeightsOptional", a.samples->dtype, "weight", a.weight->dtype);
   }
   const aclDataType index = wider_index(a.indices->dtype, a.offsets->dtype);
   for (const auto &[name, tensor] :
@@ -52,18 +52,18 @@ void check_bag_dtypes(Check &check, const BagArguments &a) {
 // `bags` becomes their number.
 void check_bag_shapes(Check &check, const BagArguments &a, int64_t *bags) {
   check.rank("weight", a.weight, 2, 2).rank("indices", a.indices, 0, 1);
-  check.rank("offsets", a.offsets, 0, 1).rank("perSampleWeights", a.samples, 1, 1);
+  check.rank("offsets", a.offsets, 0, 1).rank("perSampleWeightsOptional", a.samples, 1, 1);
   check.that(!a.by_frequency, "scaleGradByFreq is true; it must be false");
   check.that(!a.sparse, "sparse is true; it must be false");
   check.that(a.samples == nullptr || a.mode == BagMode::kSum,
-             "perSampleWeights is given; only sums (mode 0) have weights");
+             "perSampleWeightsOptional is given; only sums (mode 0) have weights");
   if (!check.ok()) return;
   const int64_t count = a.indices->numel(), ends = a.offsets->numel();
   check.that(!a.last || ends > 0, "offsets is empty; with includeLastOffset it has the last end");
   *bags = a.last ? ends - 1 : ends;
   const int64_t width = a.weight->shape[1], whole[] = {*bags, width}, none = 0;
   const bool newer = chip_is_950();
-  check.shape("perSampleWeights", a.samples, dense_layout(&count, 1));
+  check.shape("perSampleWeightsOptional", a.samples, dense_layout(&count, 1));
   check.shape("output", a.output, dense_layout(whole, 2));
   check.shape("offset2bag", a.bag_of, dense_layout(&count, 1));
   check.shape("bagSize", a.sizes, dense_layout(newer ? &ends : bags, 1));
@@ -136,19 +136,28 @@ struct BagReader {
 }  // namespace
 }  // namespace emu
 
-EMU_OPERATOR(EmbeddingBag,
-             (const aclTensor *weight, const aclTensor *indices, const aclTensor *offsets,
-              bool scaleGradByFreq, int64_t mode, bool sparse, const aclTensor *perSampleWeights,
-              bool includeLastOffset, int64_t paddingIdx, aclTensor *output, aclTensor *offset2bag,
-              aclTensor *bagSize, aclTensor *maxIndices)) {
+EMU_OPERATOR(EmbeddingBag, (const aclTensor *weight, const aclTensor *indices,
+                            const aclTensor *offsets, bool scaleGradByFreq, int64_t mode,
+                            bool sparse, const aclTensor *perSampleWeightsOptional,
+                            bool includeLastOffset, int64_t paddingIdx, aclTensor *output,
+                            aclTensor *offset2bag, aclTensor *bagSize, aclTensor *maxIndices)) {
   using namespace emu;
   const BagMode how = mode == 0 ? BagMode::kSum : mode == 1 ? BagMode::kMean : BagMode::kMax;
-  const BagArguments a{weight, indices,    offsets,          scaleGradByFreq,
-                       how,    sparse,     perSampleWeights, includeLastOffset,
-                       output, offset2bag, bagSize,          maxIndices};
+  const BagArguments a{weight,
+                       indices,
+                       offsets,
+                       scaleGradByFreq,
+                       how,
+                       sparse,
+                       perSampleWeightsOptional,
+                       includeLastOffset,
+                       output,
+                       offset2bag,
+                       bagSize,
+                       maxIndices};
   Check check(kOp);
   check.required("weight", weight).required("indices", indices).required("offsets", offsets);
-  check.optional("perSampleWeights", perSampleWeights).required("output", output);
+  check.optional("perSampleWeightsOptional", perSampleWeightsOptional).required("output", output);
   check.required("offset2bag", offset2bag).required("bagSize", bagSize);
   check.required("maxIndices", maxIndices);
   if (!check.ok()) return check.status();
@@ -158,7 +167,7 @@ EMU_OPERATOR(EmbeddingBag,
   if (!check.ok()) return check.status();
   PlanBuilder plan(kOp);
   const size_t table = plan.input(weight), named = plan.input(indices), ends = plan.input(offsets),
-               shares = plan.input(perSampleWeights), out = plan.output(output),
+               shares = plan.input(perSampleWeightsOptional), out = plan.output(output),
                of = plan.output(offset2bag), sizes = plan.output(bagSize),
                best = how == BagMode::kMax ? plan.output(maxIndices) : plan.unused(maxIndices);
   const int64_t count = indices->numel(), rows = weight->shape[0], width = weight->shape[1];
