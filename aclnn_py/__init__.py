@@ -213,6 +213,11 @@ if _os.environ.get("ACLNN_PY_TRACE"):
         _os.environ["ACLNN_PY_TRACE"]
     )
 
+if _os.environ.get("ACLNN_PY_RECORD"):
+    import_module("aclnn_py.tools.records.recorder").start_from_environment(
+        _os.environ["ACLNN_PY_RECORD"]
+    )
+
 if _os.environ.get("ACLNN_PY_CHECK", "0") not in ("", "0"):
     # Before anything is allocated. What is loaded for it costs other programs nothing.
     import_module("aclnn_py.checking").start_from_environment()

@@ -20,6 +20,11 @@ def shared_definitions(object_file: Path) -> list[str]:
     return _defined(object_file, SHT_SYMTAB, (STB_WEAK, STB_GNU_UNIQUE))
 
 
+def global_definitions(object_file: Path) -> list[str]:
+    """Symbols of an object file that no other object may define, sorted."""
+    return _defined(object_file, SHT_SYMTAB, (STB_GLOBAL,))
+
+
 def _defined(file: Path, table_kind: int, bindings: tuple[int, ...]) -> list[str]:
     data = file.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":

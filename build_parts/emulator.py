@@ -10,6 +10,7 @@ from pathlib import Path
 from build_parts.contract import contract_id
 from build_parts.elf import exported_names, shared_definitions
 from build_parts.forwarders import forwarder_texts
+from build_parts.gates import INNER, gated_functions, rename_definitions, write_gates
 from build_parts.generation import Step
 from build_parts.op_facts import write_op_facts
 from build_parts.op_tensors import write_op_tensors
@@ -87,11 +88,17 @@ def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
     """Link the emulator and the libraries under CANN's names; return its path."""
     if not toolchain.sanitize:
         check_levels(objects)
+    functions = gated_functions()
+    objects, defined = rename_definitions(objects, functions)
+    gates = [
+        Unit(path, include_flags(), f"gen/{path.name}") for path in write_gates(functions, defined)
+    ]
+    objects += toolchain.compile({"gates": gates})["gates"]
     target = LIB / LIBRARY
     # Templates of the standard library keep default visibility whatever the compiler is told, and
     # would stand in for the host program's own.
     exports = GENERATED / "emulator.map"
-    write_if_changed(exports, "{ global: *; local: _Z*; };\n")
+    write_if_changed(exports, f"{{ global: *; local: _Z*; {INNER}*; }};\n")
     flags = ["-static-libstdc++", f"-Wl,-soname,{LIBRARY}", "-ldl", "-lrt"]
     flags.append(f"-Wl,--version-script={exports}")
     # Threads of the library run its code until the process ends.
@@ -127,13 +134,7 @@ def generate_tables() -> Path:
 def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
     """The compilations of one source: one, or one per ISA level for `*.isa.cpp`."""
     label = source.relative_to(EMULATOR_SOURCES).as_posix()
-    flags = [
-        "-std=c++17",
-        "-fvisibility-inlines-hidden",
-        f"-I{INCLUDE}",
-        f"-I{EMULATOR_SOURCES}",
-        f"-I{GENERATED}",
-    ]
+    flags = list(include_flags())
     if empty_kernels:
         flags.append("-DEMU_EMPTY_KERNELS")
     if not source.name.endswith(".isa.cpp"):
@@ -148,6 +149,12 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
         )
         for level, extra in levels.items()
     ]
+
+
+def include_flags() -> tuple[str, ...]:
+    """What every unit of the emulator is compiled with."""
+    folders = (INCLUDE, EMULATOR_SOURCES, GENERATED)
+    return ("-std=c++17", "-fvisibility-inlines-hidden", *(f"-I{folder}" for folder in folders))
 
 
 def check_levels(objects: list[Path]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["chosen", "enabled", "for_this_process"]
+__all__ = ["chosen", "enabled", "for_this_process", "nbytes_of"]
+
+_POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def enabled(variable: str) -> bool:
@@ -40,3 +42,20 @@ def for_this_process(path: str | os.PathLike[str]) -> str:
     """Return the name of a file, with ``%p`` for the process and ``%r`` for the rank filled in."""
     rank = os.environ.get("RANK") or "0"
     return os.fspath(path).replace("%p", str(os.getpid())).replace("%r", rank)
+
+
+def nbytes_of(variable: str, usual: int) -> int:
+    """Return the bytes that a variable holds, with a suffix K, M, G or T (powers of 1024) or none.
+
+    Raises
+    ------
+    ValueError
+        It holds something else.
+    """
+    value = os.environ.get(variable, "")
+    if not value:
+        return usual
+    digits, suffix = (value[:-1], value[-1]) if value[-1] in _POWERS else (value, "")
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"{variable} is {value!r}; it must be bytes, as in 65536, 64M or 1G")
+    return int(digits) << (_POWERS[suffix] if suffix else 0)

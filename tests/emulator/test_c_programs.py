@@ -10,9 +10,21 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers.mistakes import BY_CHANCE, MODES, NAMES, SOURCE, build, expected, lines_of, run, said
+from helpers.mistakes import (
+    BY_CHANCE,
+    FOLDER,
+    MODES,
+    NAMES,
+    SOURCE,
+    build,
+    expected,
+    lines_of,
+    run,
+    said,
+)
 from helpers.native import ROOT, SANITIZERS, compiled, made_once
 
+from aclnn_py.tools.cli import main
 from aclnn_py.tools.traces.reader import read_calls
 
 pytestmark = pytest.mark.emulator_only(reason="links against the emulator's library")
@@ -31,6 +43,13 @@ def program(run_folder: Path) -> Path:
         build(fresh)
 
     return made_once(folder, make) / "mistakes"
+
+
+@pytest.fixture(scope="session")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if SANITIZERS:
+        pytest.skip("a sanitizer has its own handler of signals and its own reports")
+    return compiled(FOLDER / "watched.c", tmp_path_factory.mktemp("watched") / "watched")
 
 
 def test_there_are_fifty_mistakes_and_check_names_them() -> None:
@@ -124,26 +143,106 @@ def traced(program: Path, name: str, target: Path) -> subprocess.CompletedProces
     )
 
 
-def test_a_trace_has_both_phases_of_each_operator(program: Path, tmp_path: Path) -> None:
+def test_a_trace_has_every_call(program: Path, tmp_path: Path) -> None:
     done = traced(program, "correct", tmp_path / "calls-%r.txt")
     assert (done.returncode, done.stderr) == (0, "")
     calls = read_calls(tmp_path / "calls-0.txt")
-    assert [call.name for call in calls] == ["aclnnAddGetWorkspaceSize", "aclnnAdd"] * 3
-    assert all(call.operator and not call.failed for call in calls)
-    assert [call.stream for call in calls] == [0, 0, 0, 0, 1, 1]
-    assert "self=Tensor(FLOAT[4,8] @0x" in calls[0].arguments
-    assert "workspaceSize=0, executor=0x" in calls[1].arguments
+    names = [call.name for call in calls]
+    assert names[:3] == ["aclInit", "aclrtSetDevice", "aclrtCreateStream"]
+    assert names[-2:] == ["aclrtResetDevice", "aclFinalize"]
+    operators = [call for call in calls if call.operator]
+    assert [call.name for call in operators] == ["aclnnAddGetWorkspaceSize", "aclnnAdd"] * 3
+    assert [call.stream for call in operators] == [None, 0, None, 0, None, 1]
+    assert not any(call.failed for call in calls)
     times = [call.begun_us for call in calls]
     assert times == sorted(times) and all(call.lasted_us >= 0 for call in calls)
+
+
+def test_a_trace_has_names_values_and_numbers_of_handles(program: Path, tmp_path: Path) -> None:
+    traced(program, "correct", tmp_path / "calls.txt")
+    calls = read_calls(tmp_path / "calls.txt")
+
+    def first(name: str) -> tuple[str, str]:
+        return next((call.arguments, call.status) for call in calls if call.name == name)
+
+    arguments, status = first("aclnnAddGetWorkspaceSize")
+    assert re.fullmatch(
+        r"self=Tensor#1\(FLOAT\[4,8\] @0x\w+\), other=Tensor#2\(FLOAT\[4,8\] @0x\w+\), "
+        r"alpha=Scalar#1\(FLOAT 1\), out=Tensor#3\(FLOAT\[4,8\] @0x\w+\), \*workspaceSize=0, "
+        r"\*executor=Executor#1",
+        arguments,
+    ), arguments
+    assert status == "ACLNN_SUCCESS"
+    assert first("aclnnAdd")[0] == (
+        "workspace=NULL, workspaceSize=0, executor=Executor#1, stream=aclrtStream#0"
+    )
+    arguments, status = first("aclCreateScalar")
+    assert arguments.endswith("dataType=ACL_FLOAT") and status == "Scalar#1 FLOAT 1"
+    arguments, status = first("aclCreateTensor")
+    assert arguments.startswith("viewDims={4,8}, viewDimsNum=2, dataType=ACL_FLOAT, stride=0x")
+    assert re.fullmatch(r"Tensor#1 FLOAT\[4,8\] @0x\w+", status), status
+    assert re.fullmatch(
+        r"\*devPtr=0x\w+, size=128, policy=ACL_MEM_MALLOC_HUGE_FIRST", first("aclrtMalloc")[0]
+    )
+    assert first("aclrtStreamWaitEvent")[0] == "stream=aclrtStream#1, event=aclrtEvent#1"
+    assert "kind=ACL_MEMCPY_DEVICE_TO_HOST, stream=aclrtStream#1" in first("aclrtMemcpyAsync")[0]
 
 
 def test_a_trace_has_the_status_and_the_line(program: Path, tmp_path: Path) -> None:
     target = tmp_path / "calls.txt"
     traced(program, "executor_used_twice", target)
-    *_, last = read_calls(target)
-    assert (last.name, last.status, last.failed) == ("aclnnAbs", "status(161002)", True)
+    *_, last = (call for call in read_calls(target) if call.name == "aclnnAbs")
+    assert (last.status, last.failed) == ("ACLNN_ERR_PARAM_INVALID(161002)", True)
     if shutil.which("addr2line") is not None:
-        assert re.search(r"\[line [^ ]*mistakes\.c:\d+\]", target.read_text())
+        lines = target.read_text().splitlines()[1:]
+        assert all(re.search(r"\[line [^ ]*mistakes\.c:\d+\]$", line) for line in lines)
+
+
+def test_a_trace_has_the_collectives_of_two_ranks(watched: Path, tmp_path: Path) -> None:
+    done = traced(watched, "collectives", tmp_path / "calls.txt")
+    assert (done.returncode, done.stderr) == (0, "")
+    calls = read_calls(tmp_path / "calls.txt")
+    reductions = [call for call in calls if call.name == "HcclAllReduce"]
+    assert len({call.thread for call in reductions}) == 2
+    comms = set()
+    for call in reductions:
+        found = re.fullmatch(
+            r"sendBuf=0x\w+, recvBuf=0x\w+, count=15, dataType=HCCL_DATA_TYPE_FP32, "
+            r"op=HCCL_REDUCE_SUM, comm=(HcclComm#\d+), stream=aclrtStream#\d+",
+            call.arguments,
+        )
+        assert found is not None, call.arguments
+        assert call.status == "HCCL_SUCCESS"
+        comms.add(found[1])
+    assert len(comms) == 2
+    made = next(call for call in calls if call.name == "HcclCommInitAll")
+    assert made.arguments.startswith("ndev=2, *devices=0, *comms=HcclComm#")
+    assert main(["trace", str(tmp_path / "calls.txt")]) == 0
+
+
+def test_a_trace_has_graphs_attributes_and_lists(watched: Path, tmp_path: Path) -> None:
+    traced(watched, "graph", tmp_path / "graph.txt")
+    names = [call.name for call in read_calls(tmp_path / "graph.txt")]
+    for name in ("aclmdlRICaptureBegin", "aclmdlRICaptureEnd", "aclmdlRIExecuteAsync"):
+        assert name in names
+    traced(watched, "operators", tmp_path / "calls.txt")
+    calls = {call.name: call for call in read_calls(tmp_path / "calls.txt")}
+    assert "alpha=Scalar#1(FLOAT 2.5)" in calls["aclnnAddGetWorkspaceSize"].arguments
+    assert ", dim=-1, out=" in calls["aclnnSoftmaxGetWorkspaceSize"].arguments
+    text = calls["aclnnReduceSumGetWorkspaceSize"].arguments
+    assert "dims=IntArray#1{1}, keepDims=true, dtype=ACL_FLOAT, out=Tensor#" in text
+    assert re.search(
+        r"tensors=TensorList#1\{Tensor#1\(.*?\), Tensor#3\(",
+        calls["aclnnCatGetWorkspaceSize"].arguments,
+    )
+    assert calls["aclCreateTensorList"].status.startswith("TensorList#1{Tensor#1(FLOAT[3,5] @0x")
+    assert " strides {1,3}" in calls["aclnnAddGetWorkspaceSize"].arguments
+
+
+def test_a_trace_in_a_folder_is_named_after_the_process(program: Path, tmp_path: Path) -> None:
+    traced(program, "correct", tmp_path)
+    (found,) = tmp_path.iterdir()
+    assert re.fullmatch(r"\d+\.txt", found.name) and read_calls(found)
 
 
 @pytest.mark.parametrize("name", ["absent/calls.txt", "calls.json"])
@@ -152,3 +251,13 @@ def test_a_trace_that_cannot_be_written_says_so(name: str, program: Path, tmp_pa
     assert done.returncode == 0 and not (tmp_path / name).exists()
     assert done.stderr.startswith("ACLNN_PY_TRACE: ") and "nothing is traced" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_full_disk_ends_the_trace_and_not_the_program(program: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    done = traced(program, "correct", Path("/dev/full"))
+    assert done.returncode == 0
+    assert (
+        done.stderr == "ACLNN_PY_TRACE: /dev/full: No space left on device; the trace ends here\n"
+    )

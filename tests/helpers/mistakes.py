@@ -12,7 +12,18 @@ from pathlib import Path
 
 from helpers.native import ROOT, compiled
 
-__all__ = ["BY_CHANCE", "MODES", "NAMES", "SOURCE", "build", "expected", "lines_of", "run", "said"]
+__all__ = [
+    "BY_CHANCE",
+    "FOLDER",
+    "MODES",
+    "NAMES",
+    "SOURCE",
+    "build",
+    "expected",
+    "lines_of",
+    "run",
+    "said",
+]
 
 FOLDER = ROOT / "tests" / "emulator" / "faults"
 SOURCE = FOLDER / "mistakes.c"

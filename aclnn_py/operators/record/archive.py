@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aclnn_py.operators.record.call import RecordError
+from aclnn_py.operators.record.unfinished import completed
 
 __all__ = ["INDEX", "Archive"]
 
@@ -53,6 +54,8 @@ class Archive:
     ----------
     most : int
         Bytes that may be unpacked in all.
+    complete : bool
+        False when the process that wrote it ended before the directory was written.
 
     Raises
     ------
@@ -74,7 +77,7 @@ class Archive:
             self.most = limit_nbytes
             self._index_nbytes = max(_INDEX_NBYTES, limit_nbytes // 16)
         with self._readable("not a record of calls"):
-            self._zip = zipfile.ZipFile(file)
+            self._zip, self.complete = _opened(file)
             whole = sum(info.file_size for info in self._zip.infolist())
         if whole > self.most:
             raise RecordError(
@@ -92,15 +95,42 @@ class Archive:
                     f"{self._index_nbytes} are read. If you trust the file, allow more: --max-mib, "
                     "limit_nbytes="
                 )
-            raw = self._unpacked(info)
-            # Each value of JSON but the first of a list stands behind a comma.
-            values = sum(map(raw.count, (b",", b"[", b"{")))
-            if values > self._index_nbytes // _NBYTES_PER_VALUE:
-                raise RecordError(f"{self._path}: {INDEX} has {values} values, which is too many")
-            try:
-                return json.loads(raw.decode("utf-8"))
-            except RecursionError:
-                raise RecordError(f"{self._path}: {INDEX} is nested too deeply") from None
+            return self._decoded(info.filename, self._unpacked(info))
+
+    def numbered(self, folder: str) -> list[Any]:
+        """Return the decoded ``folder/0.json``, ``folder/1.json`` and so on."""
+        names = self._zip.NameToInfo
+        infos = []
+        while (name := f"{folder}/{len(infos)}.json") in names:
+            infos.append(names[name])
+        with self._readable("damaged"):
+            nbytes = sum(info.file_size for info in infos)
+            if nbytes > self._index_nbytes:
+                raise RecordError(
+                    f"{self._path}: {folder} has {nbytes} bytes; at most {self._index_nbytes} are "
+                    "read. If you trust the file, allow more: --max-mib, limit_nbytes="
+                )
+            return self._decoded(folder, b"[%s]" % b",".join(map(self._unpacked, infos)))
+
+    def json(self, name: str) -> Any:
+        """Return a decoded member, or None where there is none."""
+        with self._readable("damaged"):
+            info = self._zip.NameToInfo.get(name)
+            if info is None:
+                return None
+            if info.file_size > self._index_nbytes:
+                raise RecordError(f"{self._path}: {name} has {info.file_size} bytes, too many")
+            return self._decoded(name, self._unpacked(info))
+
+    def _decoded(self, name: str, raw: bytes) -> Any:
+        # Each value of JSON but the first of a list stands behind a comma.
+        values = sum(map(raw.count, (b",", b"[", b"{")))
+        if values > self._index_nbytes // _NBYTES_PER_VALUE:
+            raise RecordError(f"{self._path}: {name} has {values} values, which is too many")
+        try:
+            return json.loads(raw.decode("utf-8"))
+        except RecursionError:
+            raise RecordError(f"{self._path}: {name} is nested too deeply") from None
 
     def member(self, name: str, nbytes: int) -> bytes:
         """Return the bytes of a member; ``nbytes`` is how many there have to be."""
@@ -144,6 +174,17 @@ class _Bounded(io.BufferedReader):
         if wanted > _DIRECTORY_NBYTES:
             raise RecordError(f"{self.name}: its directory has {wanted} bytes, which is too many")
         return super().read(size)
+
+
+def _opened(file: io.BufferedReader) -> tuple[zipfile.ZipFile, bool]:
+    """Open an archive, and say whether it was finished."""
+    try:
+        return zipfile.ZipFile(file), True
+    except zipfile.BadZipFile:
+        whole = completed(file)
+        if whole is None:
+            raise
+        return zipfile.ZipFile(whole), False
 
 
 def _open(path: Path) -> _Bounded:

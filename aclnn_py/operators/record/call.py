@@ -11,7 +11,7 @@ from aclnn_py.errors import AclnnPyError
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.formats import format_of, is_blocked
 
-__all__ = ["Memory", "RecordError", "RecordedCall", "View"]
+__all__ = ["LeftOut", "Memory", "RecordError", "RecordedCall", "View"]
 
 
 class RecordError(AclnnPyError, ValueError):
@@ -29,6 +29,19 @@ class Memory:
     nbytes: int
     before: str | None = None
     after: str | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Calls that a record does not hold: the first one's operator, the reason, and how many."""
+
+    operator: str
+    why: str
+    calls: int
+
+    def __str__(self) -> str:
+        many = "1 call is" if self.calls == 1 else f"{self.calls} calls are"
+        return f"{many} left out, first {self.operator}: {self.why}"
 
 
 @dataclass(frozen=True)

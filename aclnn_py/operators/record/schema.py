@@ -15,14 +15,16 @@ from typing import Any, NoReturn
 from aclnn_py._ffi.contract.kinds import C_TYPES
 from aclnn_py.operators.describe.call_arguments import INTEGER_RANGES
 from aclnn_py.operators.describe.parameter import Parameter
-from aclnn_py.operators.record.call import Memory, RecordedCall, RecordError, View
+from aclnn_py.operators.record.call import LeftOut, Memory, RecordedCall, RecordError, View
 from aclnn_py.tensor.dtypes import all_types, dtype_of
 from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked, storage_shape
 from aclnn_py.tensor.views import contiguous_strides
 
-__all__ = ["VERSION", "check_arguments", "read_index"]
+__all__ = ["JOURNAL_VERSION", "VERSION", "check_arguments", "read_index", "read_left_out"]
 
-VERSION = 1
+# What `RecordWriter` writes for a file that is complete at once; what is written call by call is of
+# the other version.
+VERSION, JOURNAL_VERSION = 1, 2
 KIND = "aclnn_py record"
 STAGES = ("", "phase one", "phase two", "device")
 # What one call may have. The arrays of the launcher are of these lengths.
@@ -61,13 +63,34 @@ def read_index(index: Any, most: int) -> tuple[dict[str, str], tuple[RecordedCal
     if not isinstance(index, dict) or index.get("kind") != KIND:
         raise RecordError("not a record of calls: index.json is of another kind")
     version = _field(index, "", "version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in (VERSION, JOURNAL_VERSION):
         raise RecordError(
-            f"a record of version {_short(version)}; this package reads version {VERSION}"
+            f"a record of version {_short(version)}; this package reads versions {VERSION} and "
+            f"{JOURNAL_VERSION}"
         )
     about = _about(_field(index, "", "about"))
     calls = _list(_field(index, "", "calls"), "calls")
     return about, tuple(_call(row, f"calls[{n}]", most) for n, row in enumerate(calls))
+
+
+def read_left_out(rows: Any) -> tuple[LeftOut, ...]:
+    """Return what a record says about calls that it does not hold.
+
+    Raises
+    ------
+    RecordError
+        A field is not what docs/record_format.md allows.
+    """
+    found = []
+    for number, row in enumerate(_list(rows, "left_out", 1024)):
+        where = f"left_out[{number}]"
+        operator = _text(_field(row, where, "operator"), f"{where}.operator", 128)
+        if not _C_NAME.fullmatch(operator):
+            _refuse(f"{where}.operator", operator, "the C name of an operator")
+        why = _text(_field(row, where, "why"), f"{where}.why", 1024)
+        calls = _integer(_field(row, where, "calls"), f"{where}.calls", 1, _INT64)
+        found.append(LeftOut(operator, why, calls))
+    return tuple(found)
 
 
 def _about(value: Any) -> dict[str, str]:

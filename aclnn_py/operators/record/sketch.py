@@ -70,6 +70,11 @@ class CallSketch:
             for parameter, value in zip(op.parameters, values, strict=True)
         )
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the memory under its tensors."""
+        return sum(piece.end - piece.start for piece in self._pieces)
+
     def keep(self, writer: RecordWriter, *, written_only: bool = False) -> list[str | None]:
         """Store the bytes of the memory as they are now; return their names."""
         return [

@@ -74,11 +74,17 @@ def run(
     bad = [item for item in found if not item.agrees]
     if as_json:
         rows = [{**asdict(item), "agrees": item.agrees} for item in found]
-        print(json.dumps({"device": device_kind(), "about": reader.about, "calls": rows}))
+        left_out = [asdict(row) for row in reader.left_out]
+        whole = {"device": device_kind(), "about": reader.about, "calls": rows}
+        print(json.dumps({**whole, "left_out": left_out, "complete": reader.complete}))
     else:
         for item in found:
             print(item)
         print(f"{len(found) - len(bad)} of {len(found)} calls as recorded, on the {device_kind()}")
+        for row in reader.left_out:
+            print(row)
+        if not reader.complete:
+            print("the process ended before the record was complete")
         if bad:
             print(f"first to part: {bad[0]}")
     return 1 if bad else 0

@@ -24,7 +24,7 @@ __all__ = ["compare"]
 _MAX_MIB = 1 << 24
 _PROGRAM = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
 # Settings for the device in use, which do not hold for the emulator.
-_NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING",
+_NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_RECORD", "ACLNN_PY_BLOCKING",
                   "ACLNN_PY_LINES", "ACLNN_PY_STRICT", "ACLNN_PY_CHECK")  # fmt: skip
 
 

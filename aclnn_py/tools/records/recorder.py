@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
-from aclnn_py._ffi.settings import for_this_process
+from aclnn_py._ffi.settings import for_this_process, nbytes_of
 from aclnn_py.errors import AclnnPyError, StatusError
 from aclnn_py.operators.launch.observers import (
     Launch,
@@ -23,6 +24,9 @@ from aclnn_py.operators.record.file import RecordWriter
 from aclnn_py.operators.record.sketch import CallSketch, about_this_process
 
 __all__ = ["record"]
+
+_LIMIT = "ACLNN_PY_RECORD_LIMIT"
+_USUAL_LIMIT_NBYTES = 1 << 30
 
 
 class record:
@@ -71,7 +75,9 @@ class record:
     def __enter__(self) -> record:
         if self._keeper is not None and self._keeper in observers():
             raise RuntimeError("this record is under way already: leave its block first")
-        self._keeper = _Keeper(RecordWriter(self._path))
+        writer = RecordWriter(self._path)
+        self._keeper = _Keeper(lambda: writer)
+        self._keeper.open()
         add_observer(self._keeper)
         return self
 
@@ -91,13 +97,53 @@ class record:
         warnings.warn(f"nothing was recorded: {failure}", RuntimeWarning, stacklevel=2)
 
 
-class _Keeper(Observer):
-    """Writes launches into a record."""
+def start_from_environment(path: str) -> None:
+    """Record until the process ends; the package calls it for ACLNN_PY_RECORD.
 
-    def __init__(self, writer: RecordWriter) -> None:
+    The first call creates the file, so processes that inherit the variable and make no call do not
+    touch it. Each call is in the file when it returns.
+    """
+
+    def opened() -> RecordWriter:
+        target = for_this_process(path)
+        if os.path.isdir(target):
+            target = os.path.join(target, f"{os.getpid()}.rec")
+        return RecordWriter(target, about_this_process(), journal=True)
+
+    def say(text: str) -> None:
+        warnings.warn(f"ACLNN_PY_RECORD: {path}: {text}", RuntimeWarning, stacklevel=2)
+
+    limit = nbytes_of(_LIMIT, _USUAL_LIMIT_NBYTES)
+    keeper = _Keeper(opened, limit, say)
+    add_observer(keeper)
+    atexit.register(keeper.close)
+
+
+class _Keeper(Observer):
+    """Writes launches into a record, which it opens with the first one.
+
+    Parameters
+    ----------
+    opened : callable
+        Returns the writer.
+    limit_nbytes : int, optional
+        Of the file; calls that would exceed it are left out.
+    say : callable, optional
+        Told at once what is left out, and that the record has ended.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], RecordWriter],
+        limit_nbytes: int | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         self.calls = self.left_out = 0
         self._failure: OSError | None = None
-        self._writer = writer
+        self._opened = opened
+        self._open: RecordWriter | None = None
+        self._limit = limit_nbytes
+        self._say = say
         self._process = os.getpid()
         self._lock = threading.Lock()  # threads write their launches one after the other
         self._begun: dict[Launch, tuple[CallSketch, list[str | None]]] = {}
@@ -105,12 +151,36 @@ class _Keeper(Observer):
     def before(self, launch: Launch) -> None:
         if launch.op is None or self._failure is not None:
             return
+        if os.getpid() != self._process:
+            return  # a forked child: the file is its parent's
         if launch.stream.state.capturing():
-            self.left_out += 1
+            self._leave_out(launch, "a graph captures it, so it does not run")
             return
         sketch = CallSketch(launch.op, launch.values)
         with self._lock, self._stopping():
-            self._begun[launch] = sketch, sketch.keep(self._writer)
+            writer = self.open()
+            over = self._limit is not None and writer.nbytes + 2 * sketch.nbytes > self._limit
+            if not over:
+                self._begun[launch] = sketch, sketch.keep(writer)
+        if over:
+            self._leave_out(
+                launch, f"the record has reached its limit of {self._limit} bytes ({_LIMIT})"
+            )
+
+    def open(self) -> RecordWriter:
+        """Return the writer; its first use makes the file."""
+        if self._open is None:
+            self._open = self._opened()
+        return self._open
+
+    def _leave_out(self, launch: Launch, why: str) -> None:
+        self.left_out += 1
+        if self._say is None:
+            return
+        with self._lock, self._stopping():
+            name = launch.op.c_name if launch.op is not None else launch.name
+            if self.open().leave_out(name, why):
+                self._say(f"{name} is left out: {why}")
 
     def after(self, launch: Launch) -> None:
         begun = self._begun.pop(launch, None)
@@ -128,7 +198,7 @@ class _Keeper(Observer):
             try:
                 launch.stream.synchronize()
                 with self._lock, self._stopping():
-                    after = sketch.keep(self._writer, written_only=True)
+                    after = sketch.keep(self.open(), written_only=True)
             except StatusError as error:
                 failure = fault = error
         stage = ""
@@ -143,8 +213,8 @@ class _Keeper(Observer):
             message="" if failure is None else str(failure),
             line=launch.line,
         )
-        with self._lock:
-            self._writer.add(call)
+        with self._lock, self._stopping():
+            self.open().add(call)
             self.calls += 1
         if fault is not None:
             raise fault
@@ -157,20 +227,26 @@ class _Keeper(Observer):
         except OSError as error:
             if isinstance(error, AclnnPyError):
                 raise
-            self._failure = OSError(error.errno, error.strerror, os.fspath(self._writer.path))
-            self._writer.discard()
+            path = error.filename if self._open is None else self._open.path
+            self._failure = OSError(error.errno, error.strerror, path and os.fspath(path))
+            if self._open is not None:
+                self._open.discard()
             remove_observer(self)
+            if self._say is not None:
+                self._say(f"{error.strerror}; the record ends here, after {self.calls} calls")
 
     def close(self) -> OSError | None:
         """Complete the file, or return why there is none."""
+        if self._open is None:
+            return self._failure
         if os.getpid() != self._process:
-            self._writer.leave_to_parent()
+            self._open.leave_to_parent()
             return None
         with self._lock:
             if self._failure is None:
-                self._writer.about.update(about_this_process())
+                self._open.about.update(about_this_process())
                 try:
-                    self._writer.close()
+                    self._open.close()
                 except OSError as error:
                     self._failure = error
             return self._failure

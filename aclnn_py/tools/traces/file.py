@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
-__all__ = ["ENDINGS", "FORMS", "Call", "Writer", "form_of"]
+__all__ = ["ENDINGS", "FORMS", "PHASE_ONE", "Call", "Writer", "form_of"]
 
 FORMS = ("text", "json")
 # What ends a file of each form; it is written again after each call.
 ENDINGS = {"text": "", "json": "\n]\n"}
 _VERSION = 1
-_PHASE_ONE = "GetWorkspaceSize"
+PHASE_ONE = "GetWorkspaceSize"
 # The kernel gives threads lower numbers, so rows of streams cannot collide with those of threads.
 _STREAM_ROWS = 1 << 24
 
@@ -64,12 +64,12 @@ class Call:
     @property
     def phase_one(self) -> bool:
         """Whether it is phase one of an operator."""
-        return self.operator and self.name.endswith(_PHASE_ONE)
+        return self.operator and self.name.endswith(PHASE_ONE)
 
     @property
     def launched(self) -> str:
         """The operator of a phase, or the name of any other call."""
-        return self.name.removesuffix(_PHASE_ONE) if self.operator else self.name
+        return self.name.removesuffix(PHASE_ONE) if self.operator else self.name
 
 
 def form_of(path: str, form: str | None) -> str:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from aclnn_py.errors import AclnnPyError
 from aclnn_py.tools.foreign_text import printable
-from aclnn_py.tools.traces.file import Call
+from aclnn_py.tools.traces.file import PHASE_ONE, Call
 
 __all__ = ["TraceError", "calls_of", "read_calls"]
 
@@ -116,7 +116,8 @@ def _call(line: str) -> Call:
     stream = head["stream"]
     return Call(
         name=head["name"],
-        operator=stream is not None,
+        # A C program's phase one is not on a stream yet.
+        operator=stream is not None or head["name"].endswith(PHASE_ONE),
         begun_us=float(head["begun"]),
         lasted_us=float(head["lasted"]),
         thread=int(head["thread"]),

@@ -22,8 +22,8 @@ __all__ = ["Report", "Row", "verify"]
 
 _GROUP = 24
 # Settings that would change what one of the two sides says, or that hold for the device only.
-_NOT_PASSED_ON = ("ACLNN_PY_TRACE", "ACLNN_PY_BLOCKING", "ACLNN_PY_LINES", "ACLNN_PY_STRICT",
-                  "ACLNN_PY_CHECK")  # fmt: skip
+_NOT_PASSED_ON = ("ACLNN_PY_TRACE", "ACLNN_PY_RECORD", "ACLNN_PY_BLOCKING", "ACLNN_PY_LINES",
+                  "ACLNN_PY_STRICT", "ACLNN_PY_CHECK")  # fmt: skip
 _ONLY_THE_DEVICE = ("ACLNN_PY_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
 
 

@@ -14,8 +14,12 @@ uint32_t from_environment() {
   uint32_t modes = 0;
   if (check_mode()) modes |= kCheck;
   if (environment_number("ACLNN_PY_BLOCKING", 0) != 0) modes |= kBlocking;
-  const char *trace = std::getenv("ACLNN_PY_TRACE");
-  if (trace != nullptr && *trace != '\0') modes |= kTrace;
+  const auto named = [](const char *variable) {
+    const char *file = std::getenv(variable);
+    return file != nullptr && *file != '\0';
+  };
+  if (named("ACLNN_PY_TRACE")) modes |= kTrace;
+  if (named("ACLNN_PY_RECORD")) modes |= kRecord;
   return modes;
 }
 

@@ -12,7 +12,7 @@
 
 namespace emu::faults {
 
-constexpr uint32_t kCheck = 1, kBlocking = 2, kTrace = 4;
+constexpr uint32_t kCheck = 1, kBlocking = 2, kTrace = 4, kRecord = 8;
 
 extern std::atomic<uint32_t> g_modes;
 
@@ -21,5 +21,7 @@ inline bool mode(uint32_t which) {
 }
 inline bool checking() { return mode(kCheck); }
 inline bool blocking() { return mode(kBlocking); }
+// Whether gates show the calls of the program.
+inline bool watched() { return mode(kTrace | kRecord); }
 
 }  // namespace emu::faults

@@ -199,4 +199,11 @@ std::string site_text(const Site &site) {
   return text;
 }
 
+std::string line_of(const Site &site) {
+  const void *caller = caller_of(site);
+  if (caller == nullptr) return "";
+  const std::string &text = text_of(caller);
+  return text.substr(0, text.find(" in "));
+}
+
 }  // namespace emu::faults

@@ -28,4 +28,7 @@ const void *caller_of(const Site &site);
 // "add.c:31 in main", with up to three callers: ", called from ...". Empty without a caller.
 std::string site_text(const Site &site);
 
+// "add.c:31", the same place without function and callers.
+std::string line_of(const Site &site);
+
 }  // namespace emu::faults

@@ -1,39 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/trace.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <map>
 #include <mutex>
-#include <string>
 
 #include "core/context.h"
+#include "core/host_calls.h"
 #include "core/stream.h"
+#include "faults/calls.h"
+#include "faults/output.h"
 #include "faults/sites.h"
-#include "meta/parameters.h"
 
 namespace emu::faults {
 namespace {
 
-constexpr size_t kMostPlanned = 100000;  // executors that were made and not run yet
-
-struct Planned {
-  std::string op, arguments, place;
-  int64_t begun = 0, lasted = 0;
-};
+constexpr const char *kVariable = "ACLNN_PY_TRACE";
 
 struct File {
   std::mutex mutex;
   bool opened = false;
   int descriptor = -1;
-  std::map<const void *, Planned> planned;
+  size_t end = 0;
+  std::string path;
 };
 
 File &file() {
@@ -41,32 +35,23 @@ File &file() {
   return *instance;
 }
 
-void put(std::string &text, const char *name, const std::string &to) {
-  for (size_t at; (at = text.find(name)) != std::string::npos;)
-    text.replace(at, std::strlen(name), to);
-}
-
-std::string path_of_environment() {
-  const char *given = std::getenv("ACLNN_PY_TRACE"), *rank = std::getenv("RANK");
-  std::string path = given != nullptr ? given : "";
-  put(path, "%p", std::to_string(getpid()));
-  put(path, "%r", rank != nullptr && *rank != '\0' ? rank : "0");
-  return path;
-}
-
-void stop(const std::string &path, const char *why) {
+void stop(const std::string &path, const std::string &why, const char *what) {
   g_modes.fetch_and(~kTrace);
-  std::fprintf(stderr, "ACLNN_PY_TRACE: %s: %s; nothing is traced\n", path.c_str(), why);
+  std::fprintf(stderr, "%s: %s: %s; %s\n", kVariable, path.c_str(), why.c_str(), what);
 }
 
 void write_out(const std::string &text) {
   File &f = file();
-  size_t done = 0;
-  while (f.descriptor >= 0 && done < text.size()) {
-    const ssize_t n = write(f.descriptor, text.data() + done, text.size() - done);
-    if (n < 0) return stop(path_of_environment(), std::strerror(errno));
-    done += static_cast<size_t>(n);
+  if (f.descriptor < 0) return;
+  if (write_at(f.descriptor, text.data(), text.size(), f.end)) {
+    f.end += text.size();
+    return;
   }
+  const int problem = errno;
+  if (ftruncate(f.descriptor, static_cast<off_t>(f.end)) != 0) errno = problem;  // half a line
+  close(f.descriptor);
+  f.descriptor = -1;
+  stop(f.path, std::strerror(problem), "the trace ends here");
 }
 
 // With the first call, so that a process that makes none leaves the file alone. The lock is held.
@@ -74,11 +59,14 @@ void open_file() {
   File &f = file();
   if (f.opened) return;
   f.opened = true;
-  const std::string path = path_of_environment();
-  if (path.size() > 5 && path.compare(path.size() - 5, 5, ".json") == 0)
-    return stop(path, "a program without Python writes text, under a name without .json");
-  f.descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
-  if (f.descriptor < 0) return stop(path, std::strerror(errno));
+  f.path = path_of(kVariable, "txt");
+  if (f.path.size() > 5 && f.path.compare(f.path.size() - 5, 5, ".json") == 0) {
+    return stop(f.path, "a program without Python writes text, under a name without .json",
+                "nothing is traced");
+  }
+  std::string why;
+  f.descriptor = open_output(f.path, &why);
+  if (f.descriptor < 0) return stop(f.path, why, "nothing is traced");
   char date[32];
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -86,70 +74,24 @@ void open_file() {
   write_out("# aclnn_py trace 1, process " + std::to_string(getpid()) + ", " + date + "\n");
 }
 
-std::string pointer(const void *address) {
-  if (address == nullptr) return "NULL";
-  char text[24];
-  std::snprintf(text, sizeof text, "%p", address);
-  return text;
-}
-
-std::string numbers(const Dims &values) {
-  std::string text;
-  for (const int64_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
-}
-
-std::string tensor_text(const PlanTensor &entry) {
-  const aclTensor &tensor = entry.tensor;
-  if (entry.source == nullptr) return "NULL";
-  std::string text = std::string("Tensor(") + dtype_name(tensor.dtype) + "[" +
-                     numbers(tensor.shape) + "] @" + pointer(tensor.data);
-  if (!tensor.contiguous()) text += " strides {" + numbers(tensor.strides) + "}";
-  if (tensor.format != ACL_FORMAT_ND) text += std::string(" ") + format_name(tensor.format);
-  return text + ")";
-}
-
-// The tensors of a call by their parameters; numbers and texts are not known here.
-std::string tensors_of(const PlanState &plan) {
-  const TensorParameters names = find_tensor_parameters(plan.op);
-  std::string text;
-  for (size_t i = 0; i < plan.tensors.size(); ++i) {
-    const PlanTensor &entry = plan.tensors[i];
-    if (entry.list < 0) continue;
-    text += entry.list < names.count ? names.first[entry.list].name : "tensor" + std::to_string(i);
-    if (entry.member >= 0) text += "[" + std::to_string(entry.member) + "]";
-    text += "=" + tensor_text(entry) + ", ";
-  }
-  return text;
-}
-
-// "add.c:31" of "add.c:31 in main, called from ...".
-std::string place_of(const Site &site) {
-  const std::string text = site_text(site);
-  return text.substr(0, text.find_first_of(" ,"));
-}
-
-std::string line_of(const Planned &call, const char *ending, int32_t stream, Status status) {
-  char head[160], tail[64];
-  std::snprintf(head, sizeof head, "%14lld.%03lld us +%lld.%03lld us  thread %d  stream %d  ",
-                static_cast<long long>(call.begun / 1000),
-                static_cast<long long>(call.begun % 1000),
-                static_cast<long long>(call.lasted / 1000),
-                static_cast<long long>(call.lasted % 1000), gettid(), stream);
-  std::snprintf(tail, sizeof tail, status == 0 ? "ACLNN_SUCCESS" : "status(%d)", status);
-  std::string text = head + call.op + ending + "(" + call.arguments + ") -> " + tail;
-  if (!call.place.empty()) text += "  [line " + call.place + "]";
-  return text + "\n";
-}
-
-int32_t stream_of(aclrtStream given) {
+// "stream 1" for phase two, which is all that launches an operator; "-" for the others.
+std::string stream_column(const Call &call) {
+  if (!is_phase_two(call)) return "-";
   const Stream *stream = nullptr;
-  if (given != nullptr) {
-    stream = streams().find(given);
+  if (call.values[3].bits != 0) {
+    stream = streams().find(call.values[3].pointer());
   } else if (Context *context = peek_context()) {
     stream = context->default_stream.load();
   }
-  return stream != nullptr ? stream->id : 0;
+  return "stream " + std::to_string(stream != nullptr ? stream->id : 0);
+}
+
+// Functions of this kind answer with objects that were there before.
+bool gives_out(std::string_view name) {
+  constexpr std::string_view phase_one = "GetWorkspaceSize";
+  if (name.size() > phase_one.size() && name.substr(name.size() - phase_one.size()) == phase_one)
+    return true;
+  return name.find("Get") == std::string_view::npos;
 }
 
 }  // namespace
@@ -160,32 +102,36 @@ int64_t trace_clock() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
-void trace_planned(const void *executor, const PlanState &plan, int64_t begun) {
-  const int64_t now = trace_clock();
-  Planned call{plan.op,
-               tensors_of(plan) + "*workspaceSize=" + std::to_string(plan.workspace) +
-                   ", *executor=" + pointer(executor),
-               place_of(site_here()), begun, now - begun};
-  std::lock_guard<std::mutex> lock(file().mutex);
-  if (file().planned.size() < kMostPlanned) file().planned[executor] = std::move(call);
+void trace_begins(const Call &call, const Signature &signature, Traced &traced) {
+  for (size_t i = 0; i < call.count; ++i)
+    traced.arguments.push_back(
+        argument_text(call.values[i], signature.parameters[i], call.values[i + 1]));
+  traced.begun = trace_clock();
 }
 
-void trace_run(const TracedRun &run, Status status) {
-  const int64_t now = trace_clock();
-  Planned call{run.op,
-               "workspace=" + pointer(run.workspace) +
-                   ", workspaceSize=" + std::to_string(run.workspace_size) +
-                   ", executor=" + pointer(run.executor) + ", stream=" + pointer(run.stream),
-               place_of(site_here()), run.begun, now - run.begun};
-  const int32_t stream = stream_of(run.stream);
+void trace_ends(const Call &call, const Signature &signature, const Traced &traced,
+                const Value &result, int64_t ended) {
+  const bool done = !is_status(signature.result) || result.bits == 0;
+  const bool anew = gives_out(signature.name);
+  const int64_t lasted = ended - traced.begun;
+  char head[128];
+  std::snprintf(head, sizeof head, "%10lld.%03lld us +%lld.%03lld us  thread %lld  ",
+                static_cast<long long>(traced.begun / 1000),
+                static_cast<long long>(traced.begun % 1000), static_cast<long long>(lasted / 1000),
+                static_cast<long long>(lasted % 1000), static_cast<long long>(thread_number()));
+  std::string text = head + stream_column(call) + "  " + std::string(signature.name) + "(";
+  for (size_t i = 0; i < call.count; ++i) {
+    const Parameter &parameter = signature.parameters[i];
+    const bool written = done && is_written(call.values[i]);
+    text += (i > 0 ? ", " : "") + std::string(written ? "*" : "") + std::string(parameter.name) +
+            "=" + (written ? written_text(call.values[i], parameter, anew) : traced.arguments[i]);
+  }
+  text += ") -> " + result_text(result, signature.result, anew);
+  if (const std::string place = line_of(site_here()); !place.empty())
+    text += "  [line " + place + "]";
   std::lock_guard<std::mutex> lock(file().mutex);
   open_file();
-  std::string text;
-  if (const auto at = file().planned.find(run.executor); at != file().planned.end()) {
-    text = line_of(at->second, "GetWorkspaceSize", stream, 0);
-    file().planned.erase(at);
-  }
-  write_out(text + line_of(call, "", stream, status));
+  write_out(text + "\n");
 }
 
 }  // namespace emu::faults

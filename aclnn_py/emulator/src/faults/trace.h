@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// ACLNN_PY_TRACE=FILE in a process without Python: both phases of every operator that is run, in
-// the form that `aclnn-py trace` reads.
+// ACLNN_PY_TRACE=FILE in a process without Python: every call of the C interface, in the form that
+// `aclnn-py trace` reads.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
-#include "acl/acl_base_rt.h"
-#include "core/status.h"
-#include "faults/modes.h"
-#include "meta/executor_state.h"
+#include "faults/gate.h"
+#include "faults/values.h"
 
 namespace emu::faults {
 
-inline bool tracing() { return mode(kTrace); }
-
 int64_t trace_clock();  // nanoseconds since it was first asked
 
-// Phase one made an executor. It is written when phase two runs it.
-void trace_planned(const void *executor, const PlanState &plan, int64_t begun);
-
-// A call of phase two that has returned.
-struct TracedRun {
-  const char *op;
-  const void *executor;
-  const void *workspace;
-  uint64_t workspace_size;
-  aclrtStream stream;
-  int64_t begun;
+// What a line has of a call before it was made.
+struct Traced {
+  std::vector<std::string> arguments;
+  int64_t begun = 0;
 };
-void trace_run(const TracedRun &run, Status status);
+void trace_begins(const Call &call, const Signature &signature, Traced &traced);
+void trace_ends(const Call &call, const Signature &signature, const Traced &traced,
+                const Value &result, int64_t ended);
 
 }  // namespace emu::faults

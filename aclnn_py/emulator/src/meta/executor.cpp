@@ -19,7 +19,6 @@
 #include "faults/launches.h"
 #include "faults/objects.h"
 #include "faults/pages.h"
-#include "faults/trace.h"
 #include "meta/dumps.h"
 #include "meta/executor_state.h"
 #include "meta/parameter_names.h"
@@ -30,8 +29,6 @@ namespace {
 
 // of all tensors: tens of microseconds for most operators
 constexpr int64_t kBriefElements = 65536;
-
-thread_local int64_t t_planning = 0;  // since when, under ACLNN_PY_TRACE
 
 // Gives a run that is over back to its plan, which may end with it.
 struct GiveBack {
@@ -235,7 +232,6 @@ Slots<aclOpExecutor> &executors() {
 int PlanContext::device() const { return stream_.device; }
 
 PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
-  if (faults::tracing()) t_planning = faults::trace_clock();
   begin_phase_one(op);  // of an operator that makes no Check
   auto made = executors().guard(executors().create());
   if (made != nullptr) {
@@ -353,14 +349,11 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   *workspace_size = workspace_;
   *executor = std::exchange(executor_, nullptr);
   faults::made("aclOpExecutor", *executor);
-  if (faults::tracing()) faults::trace_planned(*executor, plan, t_planning);
   return 0;
 }
 
-namespace {
-
-Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
-           aclrtStream stream) {
+Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+                aclrtStream stream) {
   const HostCall call(op);
   if (const Status s = check_process(op)) return s;
   if (executor == nullptr) return fail(kNullPointer, "%s: the executor is null.", op);
@@ -418,17 +411,6 @@ Status run(const char *op, void *workspace, uint64_t workspace_size, aclOpExecut
   if (queued != 0) return fail(kRuntimeError, "%s: the stream took no work (%d).", op, queued);
   if (faults::blocking() && target->capture.load() == nullptr) return synchronize(*target, -1, op);
   return 0;
-}
-
-}  // namespace
-
-Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
-                aclrtStream stream) {
-  if (!faults::tracing()) return run(op, workspace, workspace_size, executor, stream);
-  const int64_t begun = faults::trace_clock();
-  const Status status = run(op, workspace, workspace_size, executor, stream);
-  faults::trace_run({op, executor, workspace, workspace_size, stream, begun}, status);
-  return status;
 }
 
 }  // namespace emu
