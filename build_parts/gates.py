@@ -125,7 +125,7 @@ def _gate(function: Function) -> str:
     prototype = function.prototype.removesuffix(";")
     return (
         f'extern "C" decltype({function.name}) {inner};\n'
-        f"EMU_GATE {prototype} {{\n"
+        f"EMU_EXPORT {prototype} {{\n"
         "  if (emu::faults::watched()) {\n"
         f"    return emu::faults::Gate<decltype({function.name})>::pass(\n"
         f'        {more}"{_described(function)}", {inner});\n'

@@ -222,3 +222,47 @@ def test_a_forked_child_leaves_the_record_to_its_parent(tmp_path):
         print([item.agrees for item in ap.tools.replay(sys.argv[1])])
     """
     assert run_script(source, str(tmp_path / "block")).check().out == "[True, True]\n"
+
+
+IN_THE_ENVIRONMENT = """
+    import os
+    import numpy as np
+    import aclnn_py as ap
+
+    with ap.Device(0):
+        x = ap.from_numpy(np.arange(6, dtype=np.float32))
+        ap.ops.add(x, x, 1, x)
+        try:
+            ap.ops.add(x, ap.empty((7,), np.float32), 1, x)
+        except ap.errors.AclnnError:
+            pass
+        ap.ops.mul(x, x, x)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "    os._exit(0)\n"])
+def test_the_environment_records_a_whole_process(tmp_path, end):
+    target = tmp_path / "calls-%r.rec"
+    run_script(IN_THE_ENVIRONMENT + end, env={"ACLNN_PY_RECORD": str(target)}).check()
+    reader = RecordReader(tmp_path / "calls-0.rec")
+    assert [(call.operator, call.status) for call in reader.calls] == [
+        ("aclnnAdd", 0), ("aclnnAdd", 161002), ("aclnnMul", 0)]  # fmt: skip
+    assert reader.complete == (not end) and not reader.left_out
+    memory = reader.calls[2].memories[0]
+    found = np.frombuffer(reader.data(memory.after, 24), np.float32)
+    np.testing.assert_array_equal(found, (2 * np.arange(6, dtype=np.float32)) ** 2)
+
+
+def test_the_environment_s_record_has_a_limit(tmp_path):
+    env = {"ACLNN_PY_RECORD": str(tmp_path / "calls.rec"), "ACLNN_PY_RECORD_LIMIT": "1K"}
+    done = run_script(IN_THE_ENVIRONMENT, env=env).check()
+    assert "is left out: the record has reached its limit of 1024 bytes" in done.err
+    reader = RecordReader(tmp_path / "calls.rec")
+    assert sum(row.calls for row in reader.left_out) + len(reader.calls) == 3
+
+
+def test_the_environment_s_record_may_be_impossible(tmp_path):
+    env = {"ACLNN_PY_RECORD": str(tmp_path / "absent" / "calls.rec")}
+    done = run_script(IN_THE_ENVIRONMENT, env=env).check()
+    assert "ACLNN_PY_RECORD" in done.err and "the record ends here, after 0 calls" in done.err
+    assert not (tmp_path / "absent").exists()

@@ -157,6 +157,7 @@ class _Keeper(Observer):
             self._leave_out(launch, "a graph captures it, so it does not run")
             return
         sketch = CallSketch(launch.op, launch.values)
+        over = False
         with self._lock, self._stopping():
             writer = self.open()
             over = self._limit is not None and writer.nbytes + 2 * sketch.nbytes > self._limit

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/stream.h"
 #include "faults/objects.h"
+#include "faults/streams.h"
 #include "meta/executor_state.h"
 #include "meta/parameter_names.h"
 
@@ -81,6 +82,26 @@ std::string describe(const void *handle) {
 }
 
 }  // namespace
+
+namespace faults {
+
+Stream *launch_stream(const void *handle) {
+  if (handle != nullptr) return streams().find(handle);
+  Context *context = peek_context();
+  return context != nullptr ? context->default_stream.load() : nullptr;
+}
+
+int launch_stream_number(const void *handle) {
+  const Stream *stream = launch_stream(handle);
+  return stream != nullptr ? stream->id : -1;
+}
+
+int stream_number(const void *handle) {
+  const Stream *stream = streams().find(handle);
+  return stream != nullptr ? stream->id : -1;
+}
+
+}  // namespace faults
 }  // namespace emu
 
 // The text lives until the next call on this thread.

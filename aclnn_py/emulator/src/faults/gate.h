@@ -8,9 +8,8 @@
 #include <type_traits>
 
 #include "aclnn/acl_meta.h"
+#include "core/export.h"
 #include "faults/modes.h"
-
-#define EMU_GATE extern "C" __attribute__((visibility("default")))
 
 namespace emu::faults {
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/context.h"
 #include "core/process.h"
 #include "core/stream.h"
 #include "faults/archive.h"
@@ -18,6 +17,7 @@
 #include "faults/pages.h"
 #include "faults/sites.h"
 #include "faults/sketch.h"
+#include "faults/streams.h"
 #include "hccl/registry.h"
 #include "meta/executor_state.h"
 
@@ -129,12 +129,6 @@ void leave_out(const std::string &op, const std::string &why) {
   add("left_out/" + std::to_string(f.left_out.size() - 1) + ".json", left_out_text(why, row));
 }
 
-Stream *stream_of(const void *handle) {
-  if (handle != nullptr) return streams().find(handle);
-  Context *context = peek_context();
-  return context != nullptr ? context->default_stream.load() : nullptr;
-}
-
 // The addresses that the tensors of an executor have by now.
 void take_addresses(const aclOpExecutor &executor, Sketch *sketch) {
   for (const PlanTensor &entry : executor.plan->tensors) {
@@ -243,7 +237,7 @@ RecordedRun run_begins(const Call &call) {
   }
   Sketch &sketch = run->sketch;
   take_addresses(*executor, &sketch);
-  run->stream = stream_of(call.values[3].pointer());
+  run->stream = launch_stream(call.values[3].pointer());
   if (run->stream == nullptr) {
     find_memories(&sketch, &run->left_out);
     return run;  // it will be refused

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -10,12 +11,11 @@
 #include <ctime>
 #include <mutex>
 
-#include "core/context.h"
 #include "core/host_calls.h"
-#include "core/stream.h"
 #include "faults/calls.h"
 #include "faults/output.h"
 #include "faults/sites.h"
+#include "faults/streams.h"
 
 namespace emu::faults {
 namespace {
@@ -77,13 +77,7 @@ void open_file() {
 // "stream 1" for phase two, which is all that launches an operator; "-" for the others.
 std::string stream_column(const Call &call) {
   if (!is_phase_two(call)) return "-";
-  const Stream *stream = nullptr;
-  if (call.values[3].bits != 0) {
-    stream = streams().find(call.values[3].pointer());
-  } else if (Context *context = peek_context()) {
-    stream = context->default_stream.load();
-  }
-  return "stream " + std::to_string(stream != nullptr ? stream->id : 0);
+  return "stream " + std::to_string(std::max(0, launch_stream_number(call.values[3].pointer())));
 }
 
 // Functions of this kind answer with objects that were there before.

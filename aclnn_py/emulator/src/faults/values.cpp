@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "core/memory.h"
-#include "core/stream.h"
-#include "meta/executor_state.h"
+#include "faults/streams.h"
 #include "meta/tensor.h"
 
 namespace emu::faults {
@@ -284,7 +283,7 @@ int handle_number(std::string_view type, const void *handle, bool anew) {
   const auto key = std::make_pair(std::string(type), handle);
   std::lock_guard<std::mutex> lock(all.mutex);
   if (type == "aclrtStream") {
-    if (const Stream *stream = streams().find(handle)) return all.of[key] = stream->id;
+    if (const int number = stream_number(handle); number >= 0) return all.of[key] = number;
   }
   const auto at = all.of.find(key);
   if (at != all.of.end() && !anew) return at->second;
