@@ -7,7 +7,6 @@
 
 #include "core/host_memory.h"
 #include "core/memory.h"
-#include "core/stream.h"
 #include "faults/findings.h"
 #include "faults/launches.h"
 #include "faults/objects.h"

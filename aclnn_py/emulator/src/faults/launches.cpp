@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/process.h"
+#include "core/stream.h"
 #include "faults/findings.h"
 #include "faults/objects.h"
 

@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/stream.h"
 #include "faults/modes.h"
 #include "faults/sites.h"
+
+namespace emu {
+struct Stream;
+}
 
 namespace emu::faults {
 
