@@ -100,7 +100,7 @@ class Archive:
     def numbered(self, folder: str) -> list[Any]:
         """Return the decoded ``folder/0.json``, ``folder/1.json`` and so on."""
         names = self._zip.NameToInfo
-        infos = []
+        infos: list[zipfile.ZipInfo] = []
         while (name := f"{folder}/{len(infos)}.json") in names:
             infos.append(names[name])
         with self._readable("damaged"):
@@ -110,7 +110,8 @@ class Archive:
                     f"{self._path}: {folder} has {nbytes} bytes; at most {self._index_nbytes} are "
                     "read. If you trust the file, allow more: --max-mib, limit_nbytes="
                 )
-            return self._decoded(folder, b"[%s]" % b",".join(map(self._unpacked, infos)))
+            rows = self._decoded(folder, b"[%s]" % b",".join(map(self._unpacked, infos)))
+            return list(rows)
 
     def json(self, name: str) -> Any:
         """Return a decoded member, or None where there is none."""
