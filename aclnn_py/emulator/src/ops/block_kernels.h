@@ -11,16 +11,7 @@ namespace emu {
 // even.
 enum RoundMode { kDown = 2, kUp = 3, kHalfAway = 4, kToZero = 5, kToOdd = 6 };
 
-constexpr int64_t kExtremes = 64;
-
 struct BlockKernels {
-  // Each extreme so far, and NaN where there was one.
-  void (*raise)(float *extremes, const float *x, int64_t count);
-  void (*lower)(float *extremes, const float *x, int64_t count);
-  // The same for elements that lie one behind the other: element i meets extreme i % kExtremes, and
-  // a NaN any of them.
-  void (*raise_all)(float *extremes, const float *x, int64_t count);
-  void (*lower_all)(float *extremes, const float *x, int64_t count);
   bool (*same_floats)(const float *x, const float *y, int64_t count);
   // to[i] = x[i] rounded by the mode that the first scalar is; `to` may be `x`.
   void (*round_by)(const float *x, int64_t count, const float *scalars, float *to);
@@ -35,10 +26,6 @@ struct BlockKernels {
   void (*mark_positive)(const float *x, int64_t bytes, int32_t *to);
   // As same_floats, where NaN is the same as NaN.
   bool (*alike_floats)(const float *x, const float *y, int64_t count);
-  // The place of the first NaN, else of the first greatest (least) element if that is above (below)
-  // `bound`; -1 where there is none.
-  int64_t (*first_above)(const float *x, int64_t count, float bound);
-  int64_t (*first_below)(const float *x, int64_t count, float bound);
   // Sums in float64.
   double (*sum)(const float *x, int64_t count);
   double (*squares_from)(const float *x, int64_t count, double mean);  // (x[i] - mean)^2

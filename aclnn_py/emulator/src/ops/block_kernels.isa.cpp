@@ -3,7 +3,6 @@
 #include "ops/block_kernels.h"
 
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "core/isa.h"
@@ -17,23 +16,6 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-// A NaN that is there stays, and a new one is taken: neither compares.
-void raise(float *extremes, const float *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float now = extremes[i], next = x[i];
-    const bool keep = static_cast<int>(now >= next) | static_cast<int>(now != now);
-    extremes[i] = keep ? now : next;
-  }
-}
-
-void lower(float *extremes, const float *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float now = extremes[i], next = x[i];
-    const bool keep = static_cast<int>(now <= next) | static_cast<int>(now != now);
-    extremes[i] = keep ? now : next;
-  }
-}
-
 // The elements of one register: of wider vectors the compiler makes single elements where they
 // are chosen by a comparison.
 #if defined(__AVX512F__)
@@ -43,105 +25,11 @@ constexpr int64_t kWide = 8;
 #else
 constexpr int64_t kWide = 4;
 #endif
-constexpr int64_t kTogether = kExtremes / kWide;
 using Floats = float __attribute__((vector_size(kWide * sizeof(float))));
 // One that lies anywhere.
 using LooseFloats =
     float __attribute__((vector_size(kWide * sizeof(float)), aligned(alignof(float)), may_alias));
 using Truths = int32_t __attribute__((vector_size(kWide * sizeof(int32_t))));
-
-// The greater or less of each pair, `found` where it is not decided.
-template <bool kGreatest>
-Floats better_of(Floats next, Floats found) {
-#if defined(__AVX512F__)
-  return kGreatest ? _mm512_maskz_max_ps(0xffff, next, found)
-                   : _mm512_maskz_min_ps(0xffff, next, found);
-#elif defined(__AVX__)
-  return kGreatest ? _mm256_max_ps(next, found) : _mm256_min_ps(next, found);
-#elif defined(__SSE2__)
-  return kGreatest ? _mm_max_ps(next, found) : _mm_min_ps(next, found);
-#else
-  return (kGreatest ? next > found : next < found) ? next : found;
-#endif
-}
-
-// Whether there was a NaN, asked about two registers at a time.
-struct Odd {
-#if defined(__AVX512F__)
-  __mmask16 found = 0;
-  void take(Floats a, Floats b) { found |= _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
-  bool any() const { return found != 0; }
-#elif defined(__AVX__)
-  __m256 found = _mm256_setzero_ps();
-  void take(Floats a, Floats b) { found = _mm256_or_ps(found, _mm256_cmp_ps(a, b, _CMP_UNORD_Q)); }
-  bool any() const { return _mm256_movemask_ps(found) != 0; }
-#elif defined(__SSE2__)
-  __m128 found = _mm_setzero_ps();
-  void take(Floats a, Floats b) { found = _mm_or_ps(found, _mm_cmpunord_ps(a, b)); }
-  bool any() const { return _mm_movemask_ps(found) != 0; }
-#else
-  Truths found{};
-  void take(Floats a, Floats b) { found |= (a != a) | (b != b); }
-  bool any() const {
-    int32_t all = 0;
-    for (int i = 0; i < kWide; ++i) all |= found[i];
-    return all != 0;
-  }
-#endif
-};
-
-template <bool kGreatest>
-void extremes_of(float *extremes, const float *x, int64_t count) {
-  const auto at = [](const float *from) { return *reinterpret_cast<const LooseFloats *>(from); };
-  Floats found[kTogether];
-  Odd odd;
-#pragma GCC unroll 16
-  for (int64_t k = 0; k < kTogether; ++k) {
-    found[k] = at(extremes + k * kWide);
-    odd.take(found[k], found[k]);
-  }
-  int64_t i = 0;
-  for (; i + kExtremes <= count; i += kExtremes) {
-#pragma GCC unroll 8
-    for (int64_t k = 0; k < kTogether; k += 2) {
-      const Floats one = at(x + i + k * kWide), other = at(x + i + (k + 1) * kWide);
-      found[k] = better_of<kGreatest>(one, found[k]);
-      found[k + 1] = better_of<kGreatest>(other, found[k + 1]);
-      odd.take(one, other);
-    }
-  }
-#pragma GCC unroll 16
-  for (int64_t k = 0; k < kTogether; ++k)
-    *reinterpret_cast<LooseFloats *>(extremes + k * kWide) = found[k];
-  if (odd.any()) extremes[0] = std::numeric_limits<float>::quiet_NaN();
-  (kGreatest ? raise : lower)(extremes, x + i, count - i);
-}
-
-template <bool kGreatest>
-int64_t first_beyond(const float *x, int64_t count, float bound) {
-  float extremes[kExtremes];
-  for (float &extreme : extremes) extreme = bound;
-  extremes_of<kGreatest>(extremes, x, count);
-  int32_t apart = 0;
-  for (const float extreme : extremes) apart |= extreme == bound ? 0 : 1;
-  if (apart == 0) return -1;
-  for (int64_t half = kExtremes / 2; half > 0; half /= 2)
-    (kGreatest ? raise : lower)(extremes, extremes + half, half);
-  const float found = extremes[0];
-  int64_t i = 0;
-  // A register at a time to the one that holds it.
-  for (; i + kWide <= count; i += kWide) {
-    Floats next;
-    std::memcpy(&next, x + i, sizeof next);
-    const Truths hit = found != found ? next != next : next == found;
-    int32_t any = 0;
-    for (int64_t lane = 0; lane < kWide; ++lane) any |= hit[lane];
-    if (any != 0) break;
-  }
-  const auto is_it = [found](float v) { return found != found ? v != v : v == found; };
-  while (!is_it(x[i])) ++i;
-  return i;
-}
 
 bool same_floats(const float *x, const float *y, int64_t count) {
   int32_t apart = 0;
@@ -300,22 +188,9 @@ double sum_of_products(const float *x, const float *y, int64_t count) {
 }  // namespace
 
 extern const BlockKernels block_kernel_table;
-constexpr BlockKernels block_kernel_table = {raise,
-                                             lower,
-                                             extremes_of<true>,
-                                             extremes_of<false>,
-                                             same_floats,
-                                             round_by,
-                                             scale_finite,
-                                             scale_shift,
-                                             keep_marked,
-                                             mark_positive,
-                                             alike_floats,
-                                             first_beyond<true>,
-                                             first_beyond<false>,
-                                             sum,
-                                             squares_from,
-                                             sum_of_products};
+constexpr BlockKernels block_kernel_table = {
+    same_floats,   round_by,     scale_finite, scale_shift,  keep_marked,
+    mark_positive, alike_floats, sum,          squares_from, sum_of_products};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu
