@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fifty mistakes, each in a program that is right otherwise; the first argument names one.
+/* Mistakes, each in a program that is right otherwise; the first argument names one.
    tests/emulator/faults/expected.json has what is said about each. */
 #include "mistakes.h"
 
