@@ -90,7 +90,7 @@ def soft_margin_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
         1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
@@ -184,7 +184,7 @@ def l1_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
         1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
@@ -277,7 +277,7 @@ def mse_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. 1 to 8 dimensions.
+        Gradient with respect to the loss. 0 to 8 dimensions.
     input : Tensor
         1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
@@ -377,7 +377,7 @@ def smooth_l1_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
         1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
