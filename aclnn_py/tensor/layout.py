@@ -64,16 +64,22 @@ class Layout:
         self.contiguous = is_contiguous(shape, strides)
         cell = ffi.new("ap_layout *")
         cell.id = next(_ids)
-        cell.nbytes = self.storage_nbytes
         cell.dtype = dtype.acl
         cell.format = int(format)
         cell.ndim = len(shape)
         cell.storage_ndim = len(storage)
-        for i, (dim, stride) in enumerate(zip(shape, strides, strict=True)):
-            cell.shape[i] = dim
-            cell.strides[i] = stride
-        for i, dim in enumerate(storage):
-            cell.storage[i] = dim
+        try:
+            cell.nbytes = self.storage_nbytes
+            for i, (dim, stride) in enumerate(zip(shape, strides, strict=True)):
+                cell.shape[i] = dim
+                cell.strides[i] = stride
+            for i, dim in enumerate(storage):
+                cell.storage[i] = dim
+        except OverflowError:
+            raise ValueError(
+                f"shape: {shape} of {dtype} has more elements than 64 bits can count in bytes; "
+                "use smaller dimensions"
+            ) from None
         self.cdata: Any = cell
         # The address of it, as launches take one.
         self.at = float(int(ffi.cast("intptr_t", cell)))

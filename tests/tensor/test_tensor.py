@@ -246,6 +246,7 @@ def test_conversion_on_the_device(device, view):
         (lambda t: ap.from_numpy(np.zeros(3), format="NCHW"), ValueError, "format: "),
         (lambda t: ap.from_numpy(np.zeros(3), device="cpu"), TypeError, "device: "),
         (lambda t: ap.empty((2, -1), "int8"), ValueError, "shape: "),
+        (lambda t: ap.empty((1 << 62, 1 << 10), "float32"), ValueError, "shape: .*smaller"),
         (lambda t: ap.empty((2, 1.5), "int8"), TypeError, "shape: "),
         (lambda t: ap.empty("2", "int8"), TypeError, "shape: "),
         (lambda t: ap.empty(2, "int7"), TypeError, "dtype: "),
