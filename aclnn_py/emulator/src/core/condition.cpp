@@ -2,6 +2,7 @@
 // Conditional nodes: bodies of a graph that run once, repeatedly or not at all, by a value in
 // device memory.
 #include "acl/acl_base.h"
+#include "core/cancel.h"
 #include "core/graph.h"
 #include "core/memory.h"
 #include "core/process.h"

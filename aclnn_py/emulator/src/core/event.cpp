@@ -10,6 +10,7 @@
 #include <climits>
 
 #include "acl/acl_base.h"
+#include "core/cancel.h"
 #include "core/capture.h"
 #include "core/device.h"
 #include "core/graph.h"

@@ -2,6 +2,7 @@
 #include "core/graph.h"
 
 #include "acl/acl_base.h"
+#include "core/cancel.h"
 #include "core/device.h"
 #include "core/process.h"
 #include "core/timeline.h"

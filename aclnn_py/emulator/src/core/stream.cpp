@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/cancel.h"
 #include "core/capture.h"
 #include "core/device.h"
 #include "core/process.h"

@@ -143,8 +143,6 @@ Status report_fault(Stream &stream, const char *routine);
 void abort_stream(Stream &stream);
 void revive_stream(Stream &stream);
 
-// Inside a task: should a long wait end because the stream is aborted or the process ends?
-bool wait_cancelled();
 // The stream whose task this thread runs, or null.
 Stream *working_stream();
 

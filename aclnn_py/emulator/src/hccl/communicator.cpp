@@ -11,6 +11,7 @@
 #include <new>
 
 #include "acl/acl_base.h"
+#include "core/cancel.h"
 #include "core/pool.h"
 #include "core/statuses.h"
 #include "core/stream.h"

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "acl/acl_rt.h"
+#include "core/cancel.h"
 #include "core/capture.h"
 #include "core/export.h"
 #include "core/process.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 
@@ -32,7 +33,9 @@ struct Switches {
 };
 
 Switches &switches() {
-  static auto *const instance = new Switches;
+  // In place: the end of a program needs no memory for it.
+  alignas(Switches) static unsigned char place[sizeof(Switches)];
+  static auto *const instance = ::new (static_cast<void *>(place)) Switches;
   return *instance;
 }
 

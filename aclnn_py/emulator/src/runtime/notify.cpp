@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "acl/acl_rt.h"
+#include "core/cancel.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"

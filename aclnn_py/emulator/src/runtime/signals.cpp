@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "acl/acl_rt.h"
+#include "core/cancel.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/memory.h"

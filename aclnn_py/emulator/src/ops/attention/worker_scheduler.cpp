@@ -4,10 +4,10 @@
 #include <thread>
 
 #include "aclnnop/attention.h"
+#include "core/cancel.h"
 #include "core/chip.h"
 #include "core/memory.h"
 #include "core/statuses.h"
-#include "core/stream.h"
 #include "ops/attention/worker_scheduler.h"
 
 namespace emu {

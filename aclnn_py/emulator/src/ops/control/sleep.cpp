@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "aclnnop/control.h"
+#include "core/cancel.h"
 #include "core/event.h"
-#include "core/stream.h"
 #include "ops/op.h"
 #include "ops/quant/mx_check.h"
 

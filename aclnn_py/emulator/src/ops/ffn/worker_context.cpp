@@ -5,9 +5,9 @@
 #include <cstring>
 #include <thread>
 
+#include "core/cancel.h"
 #include "core/memory.h"
 #include "core/statuses.h"
-#include "core/stream.h"
 
 namespace emu {
 namespace {
