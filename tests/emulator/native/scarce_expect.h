@@ -44,10 +44,10 @@ int inside(F &&call) {
   return code;
 }
 
-// Whether a call cannot be made again: what it tells of is lost, or it ends something whether or
-// not it succeeds.
+// Whether a call cannot be made again: what it tells of is lost, it has done a part of its work, or
+// it ends something whether or not it succeeds.
 inline bool ends(const char *what) {
-  for (const char *part : {"Synchronize", "StreamQuery", "TaskUpdateEnd"}) {
+  for (const char *part : {"Synchronize", "StreamQuery", "TaskUpdateEnd", "aclmdlRIExecute("}) {
     if (std::strstr(what, part) != nullptr) return true;
   }
   return std::strncmp(what, "aclnn", 5) == 0 && std::strstr(what, "GetWorkspaceSize") == nullptr;
