@@ -195,6 +195,11 @@ CASES = [
     padded((2, 3, 4), [-1, 2, 1, -1], 3),
     padded((0, 2), [1, 1, 1, 1], 7),
     padded((4,), [-2, -2], 1),
+    # larger than what is filled and copied at a time
+    padded((3, 5, 60, 70), [2, 1, -3, 4, 1, 1, 0, 2], 5),
+    padded((70_000,), [3, 40_000], 2),
+    padded((2, 40_000), [1, 1, 4, 0], 3),
+    padded((3, 130, 300), [-40, 0, 130, -70], 4),
     moved("Repeat", (2, 3), [[2, 3]], lambda x: np.tile(x, (2, 3))),
     moved("Repeat", (2, 3), [[2, 1, 3]], lambda x: np.tile(x, (2, 1, 3))),
     moved("Repeat", (2, 3), [[0, 1]], lambda x: np.tile(x, (0, 1))),

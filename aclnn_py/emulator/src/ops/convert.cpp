@@ -41,13 +41,12 @@ void store_block(aclDataType to, char *memory, int64_t step, int64_t count, Comp
   const ConvertTable &table = convert_table();
   const Compute want = compute_for(to);
   if (have == want) return table.store[to](memory, step, count, from);
+  const auto &casts = contains(kNarrowFloats, to) ? table.cast_to_odd : table.cast;
+  const CastFn cast = casts[static_cast<int>(have)][static_cast<int>(want)];
+  if (is_native(to) && step == compute_size(want)) return cast(from, count, memory);
   alignas(64) char block[kBlock * sizeof(Complex128)];
-  if (to == ACL_BOOL) {
-    to_truth(have, from, count, reinterpret_cast<int32_t *>(block));
-  } else {
-    const auto &casts = contains(kNarrowFloats, to) ? table.cast_to_odd : table.cast;
-    casts[static_cast<int>(have)][static_cast<int>(want)](from, count, block);
-  }
+  if (to == ACL_BOOL) to_truth(have, from, count, reinterpret_cast<int32_t *>(block));
+  else cast(from, count, block);
   table.store[to](memory, step, count, block);
 }
 

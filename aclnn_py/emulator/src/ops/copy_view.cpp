@@ -58,7 +58,38 @@ Pair pair_up(const Layout &from, const Layout &to) {
     pair.from[pair.rank - 1] = from.stride[d];
     pair.to[pair.rank - 1] = to.stride[d];
   }
+  if (pair.rank == 0) pair.shape[pair.rank++] = pair.from[0] = pair.to[0] = 1;
   return pair;
+}
+
+// Calls f(from, to, run) for the elements [start, start + count) in row-major order: where `run` of
+// them that follow each other along the last dimension begin on both sides.
+template <class F>
+void for_each_run(const Pair &pair, int64_t start, int64_t count, F &&f) {
+  const int last = pair.rank - 1;
+  const int64_t width = pair.shape[last];
+  int64_t index[kMaxRank];
+  int64_t rest = start / width, column = start % width, from = 0, to = 0;
+  for (int d = last - 1; d >= 0; --d) {
+    index[d] = rest % pair.shape[d];
+    rest /= pair.shape[d];
+    from += index[d] * pair.from[d];
+    to += index[d] * pair.to[d];
+  }
+  while (count > 0) {
+    const int64_t run = std::min(count, width - column);
+    f(from + column * pair.from[last], to + column * pair.to[last], run);
+    count -= run;
+    column = 0;
+    for (int d = last - 1; d >= 0 && count > 0; --d) {
+      from += pair.from[d];
+      to += pair.to[d];
+      if (++index[d] < pair.shape[d]) break;
+      from -= pair.from[d] * pair.shape[d];
+      to -= pair.to[d] * pair.shape[d];
+      index[d] = 0;
+    }
+  }
 }
 
 // The dimension along which the source is dense while the target is dense along the last one; -1
@@ -111,20 +142,16 @@ void copy_tiles(const Pair &pair, int cross, const char *from, char *to) {
 template <class E>
 void move_elements(const View &from, const View &to) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(E));
-  const Layout source = coalesced(from.layout), target = coalesced(to.layout);
   const int64_t total = from.count();
-  const bool ordered = overlaps_itself(target);  // the last write wins, in order
+  const bool ordered = overlaps_itself(to.layout);  // the last write wins, in order
   const Pair pair = pair_up(from.layout, to.layout);
   const int cross = ordered ? -1 : crossing(pair);
   if (cross >= 0) return copy_tiles<E>(pair, cross, from.data, to.data);
+  const int last = pair.rank - 1;
   const auto piece = [&](int64_t begin, int64_t end) {
-    for_each_run(target, begin, end - begin, [&](int64_t to_offset, int64_t to_step, int64_t run) {
-      char *write = to.data + to_offset * kSize;
-      for_each_run(source, begin, run, [&](int64_t offset, int64_t step, int64_t count) {
-        copy_run<E>(from.data + offset * kSize, step, write, to_step, count);
-        write += count * to_step * kSize;
-      });
-      begin += run;
+    for_each_run(pair, begin, end - begin, [&](int64_t read, int64_t write, int64_t run) {
+      copy_run<E>(from.data + read * kSize, pair.from[last], to.data + write * kSize, pair.to[last],
+                  run);
     });
   };
   if (ordered) piece(0, total);

@@ -11,8 +11,6 @@
 namespace emu {
 namespace {
 
-using Words = std::array<uint64_t, 2>;
-
 // `self` gives dtype and shape; in place it is the result.
 Check check_bernoulli(const char *op, const aclTensor *self, const aclTensor *out, int64_t offset) {
   const bool in_place = self == out;
@@ -57,12 +55,12 @@ Status plan_bernoulli(const BernoulliCall &call, const aclScalar *prob, uint64_t
   return plan.finish(
       [=](PlanContext &c) {
         const View out = view_of(c.tensor(to));
-        generate_blocks<int32_t>(
-            out, out.count(), [&](int64_t start, int64_t count, int32_t *block) {
-              draw_block(place, start, count, block, [&](const Words &words) {
-                return std::array<int32_t, 2>{unit_of(words[0]) < bound, unit_of(words[1]) < bound};
-              });
-            });
+        generate_blocks<int32_t>(out, out.count(),
+                                 [&](int64_t start, int64_t count, int32_t *block) {
+                                   alignas(64) double units[kBlock];
+                                   draw_units(part_of(place, start, count), units);
+                                   for (int64_t i = 0; i < count; ++i) block[i] = units[i] < bound;
+                                 });
         return Status{0};
       },
       workspace_size, executor);
@@ -94,10 +92,7 @@ Status plan_bernoulli_each(const BernoulliCall &call, const aclTensor *prob,
         generate_blocks<int32_t>(out, std::min(out.count(), chances.count()),
                                  [&](int64_t start, int64_t count, int32_t *block) {
                                    alignas(64) double units[kBlock], bound[kBlock];
-                                   draw_block(place, start, count, units, [](const Words &words) {
-                                     return std::array<double, 2>{unit_of(words[0]),
-                                                                  unit_of(words[1])};
-                                   });
+                                   draw_units(part_of(place, start, count), units);
                                    bounds.read(start, count, bound);
                                    for (int64_t i = 0; i < count; ++i)
                                      block[i] = units[i] < bound[i];

@@ -18,18 +18,6 @@ namespace {
 // As arguments, or as tensors that are read when the stream gets there.
 using Place = RandomPlace;
 
-using Words = std::array<uint64_t, 2>;
-using Pair = std::array<double, 2>;
-
-// The first `total` elements from the place on: make(words) turns two words of the sequence into
-// what is drawn.
-template <class F>
-void draw(const View &out, int64_t total, const Place &place, F &&make) {
-  generate_blocks<double>(out, total, [&](int64_t start, int64_t count, double *block) {
-    draw_block(place, start, count, block, make);
-  });
-}
-
 // What fill_uniform draws from.
 class Range {
  public:
@@ -44,9 +32,10 @@ class Range {
     }
   }
 
-  double at(double unit) const {
-    if (integer_) return from_ + std::floor(unit * width_);
-    return std::max(from_, std::min(from_ + unit * width_, last_));
+  void draw(const RandomPart &part, double *block) const {
+    if (!integer_) return word_kernels().uniform(part, {from_, width_, last_}, block);
+    draw_units(part, block);
+    for (int64_t i = 0; i < part.count; ++i) block[i] = from_ + std::floor(block[i] * width_);
   }
 
  private:
@@ -78,15 +67,8 @@ class Range {
 
 void fill_uniform(const View &out, double from, double to, const Place &place) {
   const Range range(from, to, out.dtype);
-  draw(out, out.count(), place, [&](const Words &words) {
-    return Pair{range.at(unit_of(words[0])), range.at(unit_of(words[1]))};
-  });
-}
-
-void fill_normal(const View &out, double mean, double deviation, const Place &place) {
-  draw(out, out.count(), place, [&](const Words &words) {
-    const Pair normal = normal_pair(words);
-    return Pair{mean + deviation * normal[0], mean + deviation * normal[1]};
+  generate_blocks<double>(out, out.count(), [&](int64_t start, int64_t count, double *block) {
+    range.draw(part_of(place, start, count), block);
   });
 }
 
@@ -229,10 +211,12 @@ EMU_OPERATOR(SimThreadExponential,
   const Place place{static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};
   return plan.finish(
       [=](PlanContext &context) {
-        draw(view_of(context.tensor(target)), count, place, [&](const Words &words) {
-          return Pair{exponential(unit_of(words[0])) / lambda,
-                      exponential(unit_of(words[1])) / lambda};
-        });
+        generate_blocks<double>(view_of(context.tensor(target)), count,
+                                [&](int64_t start, int64_t items, double *block) {
+                                  draw_units(part_of(place, start, items), block);
+                                  for (int64_t i = 0; i < items; ++i)
+                                    block[i] = exponential(block[i]) / lambda;
+                                });
         return Status{0};
       },
       workspaceSize, executor);

@@ -48,26 +48,14 @@ inline uint64_t random_bits(const RandomPlace &place, uint64_t index) {
   return bits_pair(place.seed, position / 2)[position % 2];
 }
 
-// Elements [start, start + count) after the place, at most kBlock: make(words) turns two words of
-// the sequence into two elements.
-template <class T, class F>
-void draw_block(const RandomPlace &place, int64_t start, int64_t count, T *block, F &&make) {
-  alignas(64) uint64_t words[kBlock + 2];
-  const uint64_t position = place.offset + static_cast<uint64_t>(start);
-  const auto side = static_cast<int64_t>(position % 2);  // the first word belongs to no element
-  const int64_t pairs = (count + side + 1) / 2;
-  word_kernels().fill(place.seed, position / 2, pairs, words);
-  const auto two = [&](int64_t pair) {
-    return make(std::array<uint64_t, 2>{words[2 * pair], words[2 * pair + 1]});
-  };
-  int64_t pair = 0;
-  if (side == 1 && count > 0) block[0] = two(pair++)[1];
-  for (; 2 * pair + 1 - side < count; ++pair) {
-    const std::array<T, 2> drawn = two(pair);
-    block[2 * pair - side] = drawn[0];
-    block[2 * pair + 1 - side] = drawn[1];
-  }
-  if (2 * pair - side < count) block[2 * pair - side] = two(pair)[0];
+// Elements [start, start + count) after the place, at most kBlock.
+inline RandomPart part_of(const RandomPlace &place, int64_t start, int64_t count) {
+  return {place.seed, place.offset + static_cast<uint64_t>(start), count};
+}
+
+// The numbers of [0, 1) of a part.
+inline void draw_units(const RandomPart &part, double *units) {
+  word_kernels().uniform(part, {0, 1, 1}, units);
 }
 
 // Box and Muller: two words make a pair of normal numbers of mean 0 and deviation 1.

@@ -14,21 +14,19 @@
 namespace emu {
 namespace {
 
-using Words = std::array<uint64_t, 2>;
-
 // A number of [0, width).
 uint64_t scaled(uint64_t word, uint64_t width) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(word) * width >> 64);
 }
 
 void fill_integers(const View &out, int64_t from, uint64_t width, const RandomPlace &place) {
-  const auto at = [=](uint64_t word) {
-    return static_cast<int64_t>(static_cast<uint64_t>(from) + scaled(word, width));
-  };
   generate_blocks<int64_t>(out, out.count(), [&](int64_t start, int64_t count, int64_t *block) {
-    draw_block(place, start, count, block, [&](const Words &words) {
-      return std::array<int64_t, 2>{at(words[0]), at(words[1])};
-    });
+    const RandomPart part = part_of(place, start, count);
+    if (width < uint64_t{1} << 32) return word_kernels().integers(part, from, width, block);
+    uint64_t words[kBlock];
+    word_kernels().words(part, words);
+    for (int64_t i = 0; i < count; ++i)
+      block[i] = static_cast<int64_t>(static_cast<uint64_t>(from) + scaled(words[i], width));
   });
 }
 
@@ -97,7 +95,7 @@ std::vector<int64_t> permutation(int64_t count, const RandomPlace &place) {
   uint64_t words[kBlock];
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t end = std::min(count, start + kBlock);
-    draw_block(place, start, end - start, words, [](const Words &pair) { return pair; });
+    word_kernels().words(part_of(place, start, end - start), words);
     for (int64_t i = start; i < end; ++i) {
       const uint64_t other =
           static_cast<uint64_t>(i) + scaled(words[i - start], static_cast<uint64_t>(count - i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normal numbers with a mean and a deviation for each element. Elements come from the places from
-// which aclnnInplaceNormal takes them.
+// Normal numbers, with a mean and a deviation for each element too.
+#include <algorithm>
+
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
 #include "ops/norm/rows.h"
@@ -58,18 +59,52 @@ void check_deviations(Check &check, const NormalCall &a) {
   check.shape("out", a.out, layout_of(*a.deviation_of));
 }
 
+// The normal numbers of a part, by the formula.
+void draw_normal(const RandomPart &part, double *normal) {
+  alignas(64) uint64_t words[kBlock + 2];
+  const auto side = static_cast<int64_t>(part.position % 2);  // the first word has no element
+  word_kernels().words({part.seed, part.position - part.position % 2, part.count + side + 1},
+                       words);
+  for (int64_t i = -side; i < part.count; i += 2) {
+    const std::array<double, 2> pair = normal_pair({words[i + side], words[i + side + 1]});
+    if (i >= 0) normal[i] = pair[0];
+    if (i + 1 < part.count) normal[i + 1] = pair[1];
+  }
+}
+
+// means[i] + deviations[i] * the normal number of element i, for a result of a dtype.
+void shifted_normal(aclDataType dtype, const RandomPart &part, const double *means,
+                    const double *deviations, double *block) {
+  const auto shifted = [&](int64_t i, double normal) { return means[i] + deviations[i] * normal; };
+  if (dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16) {
+    int64_t unsure[kBlock];
+    const int64_t count = word_kernels().normal(part, means, deviations, block, unsure);
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t i = unsure[k];
+      const uint64_t position = part.position + static_cast<uint64_t>(i);
+      block[i] = shifted(i, normal_pair(bits_pair(part.seed, position / 2))[position % 2]);
+    }
+    return;
+  }
+  draw_normal(part, block);
+  for (int64_t i = 0; i < part.count; ++i) block[i] = shifted(i, block[i]);
+}
+
 void fill_normal_of(const View &out, const View *means, const View *deviations, double mean,
                     double deviation, const RandomPlace &place) {
-  using Words = std::array<uint64_t, 2>;
+  alignas(64) double same_mean[kBlock], same_deviation[kBlock];
+  std::fill_n(same_mean, kBlock, mean);
+  std::fill_n(same_deviation, kBlock, deviation);
+  const auto read = [](const View &view, int64_t start, int64_t count, double *scratch) {
+    RowSource<double>(view).read(start, count, scratch);
+    return scratch;
+  };
   generate_blocks<double>(out, out.count(), [&](int64_t start, int64_t count, double *block) {
     alignas(64) double shifts[kBlock], factors[kBlock];
-    draw_block(place, start, count, block, [](const Words &words) { return normal_pair(words); });
-    if (means != nullptr) RowSource<double>(*means).read(start, count, shifts);
-    if (deviations != nullptr) RowSource<double>(*deviations).read(start, count, factors);
-    for (int64_t i = 0; i < count; ++i) {
-      block[i] = (means != nullptr ? shifts[i] : mean) +
-                 (deviations != nullptr ? factors[i] : deviation) * block[i];
-    }
+    shifted_normal(
+        out.dtype, part_of(place, start, count),
+        means == nullptr ? same_mean : read(*means, start, count, shifts),
+        deviations == nullptr ? same_deviation : read(*deviations, start, count, factors), block);
   });
 }
 
@@ -100,6 +135,11 @@ Status plan_normal_of(Check &check, const NormalCall &a, uint64_t *workspace_siz
 }
 
 }  // namespace
+
+void fill_normal(const View &out, double mean, double deviation, const RandomPlace &place) {
+  fill_normal_of(out, nullptr, nullptr, mean, deviation, place);
+}
+
 }  // namespace emu
 
 EMU_OPERATOR(NormalFloatFloat,
