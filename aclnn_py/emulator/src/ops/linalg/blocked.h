@@ -43,12 +43,14 @@ class Subtracted final : public RowSink<double> {
   int64_t stride_;
 };
 
+inline Matrix matrix_of(const Part<double> &p) {
+  return {p.data, ACL_DOUBLE, p.rows, p.columns, {p.stride}, {1}};
+}
+
 // c less the product of a and b.
 inline void subtract_product(const Part<double> &a, const Part<double> &b, const Part<double> &c) {
-  const auto matrix = [](const Part<double> &p) {
-    return Matrix{p.data, ACL_DOUBLE, p.rows, p.columns, {p.stride}, {1}};
-  };
-  if (c.rows > 0 && c.columns > 0) gemm_f64(matrix(a), matrix(b), Subtracted(c.data, c.stride));
+  if (c.rows > 0 && c.columns > 0)
+    gemm_f64(matrix_of(a), matrix_of(b), Subtracted(c.data, c.stride));
 }
 inline void subtract_product(const Part<Complex128> &a, const Part<Complex128> &b,
                              const Part<Complex128> &c) {
@@ -56,6 +58,22 @@ inline void subtract_product(const Part<Complex128> &a, const Part<Complex128> &
     for (int64_t k = 0; k < a.columns; ++k) {
       const Complex128 factor = a.row(i)[k];
       for (int64_t j = 0; j < c.columns; ++j) c.row(i)[j] -= factor * b.row(k)[j];
+    }
+  }
+}
+
+// c less the product of a and the conjugate transpose of b.
+inline void subtract_adjoint(const Part<double> &a, const Part<double> &b, const Part<double> &c) {
+  if (c.rows > 0 && c.columns > 0)
+    gemm_f64(matrix_of(a), matrix_of(b).transposed(), Subtracted(c.data, c.stride));
+}
+inline void subtract_adjoint(const Part<Complex128> &a, const Part<Complex128> &b,
+                             const Part<Complex128> &c) {
+  for (int64_t i = 0; i < c.rows; ++i) {
+    for (int64_t j = 0; j < c.columns; ++j) {
+      Complex128 sum{};
+      for (int64_t k = 0; k < a.columns; ++k) sum += a.row(i)[k] * std::conj(b.row(j)[k]);
+      c.row(i)[j] -= sum;
     }
   }
 }

@@ -1,164 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
-// Singular values by one-sided Jacobi rotations: columns are turned against each other until all
-// are orthogonal; then their lengths are the singular values. Where the rank ends, columns of zeros
-// are left. Values come in descending order; the signs of the vectors are not prescribed. A matrix
-// with an infinity or NaN has NaN for all results.
+// build flags: -O3
+// Singular values: a matrix becomes triangular, then bidiagonal, then diagonal. Values come in
+// descending order; the signs of the vectors are not prescribed. A matrix with an infinity or NaN
+// has NaN for all results.
 #include <limits>
 #include <numeric>
 
 #include "aclnnop/math.h"
 #include "core/statuses.h"
-#include "ops/linalg/householder.h"
+#include "ops/linalg/bidiagonal.h"
+#include "ops/linalg/rotations.h"
 #include "ops/op.h"
 
 namespace emu {
 namespace {
 
-constexpr int kMostSweeps = 100;  // a dozen do for anything but a defect
-// Columns shorter than this, in a matrix whose largest element is 1, count as zeros: their squares
-// near the end of the range of float64, where angles between them mean nothing.
-constexpr double kNegligible = 1e-140;
-
-// A = U diag(values) V^H.
+// A = U diag(values) V^H, with the columns of U and V as lines.
 template <class T>
 struct Singular {
   std::vector<double> values;
-  DenseMatrix<T> u, v;
+  Lines<T> u, v;
   bool converged = true;
 };
 
-// Columns as rows of memory: rows of the matrices here are what the algorithm calls columns.
-template <class T>
-void rotate(T *x, T *y, int64_t count, double c, T s) {
-  for (int64_t i = 0; i < count; ++i) {
-    const T left = x[i], right = y[i];
-    x[i] = c * left - conjugate(s) * right;
-    y[i] = s * left + c * right;
-  }
+// What to compute beside the values.
+struct Vectors {
+  bool any, full;  // full: U and V are square; else they have as many columns as there are values
+};
+
+RotatedLines rotated(Lines<double> *lines) {
+  return {lines->at(0), lines->length(), lines->stride()};
+}
+RotatedLines rotated(Lines<Complex128> *lines) {  // real rotations turn both parts alike
+  return {reinterpret_cast<double *>(lines->at(0)), 2 * lines->length(), 2 * lines->stride()};
 }
 
-// Turns columns p and q until they are orthogonal; false when they are already.
+// The lines of `from` in another order, with zeros behind them up to
+// `length`; unit lines follow up to `count`.
 template <class T>
-bool turn(DenseMatrix<T> *columns, DenseMatrix<T> *turns, int64_t p, int64_t q, double tolerance) {
-  const int64_t length = columns->columns;
-  T *x = columns->items.data() + p * length, *y = columns->items.data() + q * length;
-  double a = 0, b = 0;
-  T product{};
-  for (int64_t i = 0; i < length; ++i) {
-    a += squared(x[i]);
-    b += squared(y[i]);
-    product += conjugate(x[i]) * y[i];
-  }
-  if (std::min(a, b) < kNegligible * kNegligible) return false;
-  const double size = std::abs(product);
-  if (size == 0 || size <= tolerance * std::sqrt(a) * std::sqrt(b)) return false;
-  const double zeta = (b - a) / (2 * size);
-  const double tangent = (zeta >= 0 ? 1 : -1) / (std::abs(zeta) + std::hypot(1, zeta));
-  const double cosine = 1 / std::hypot(1, tangent);
-  const T sine = cosine * tangent * (product / size);
-  rotate(x, y, length, cosine, sine);
-  rotate(turns->items.data() + p * turns->columns, turns->items.data() + q * turns->columns,
-         turns->columns, cosine, sine);
-  return true;
+Lines<T> ordered(const Lines<T> &from, const std::vector<int64_t> &order, int64_t count,
+                 int64_t length) {
+  Lines<T> result(count, length);
+  const auto known = static_cast<int64_t>(order.size());
+  for (int64_t k = 0; k < known; ++k)
+    std::copy_n(from.at(order[static_cast<size_t>(k)]), from.length(), result.at(k));
+  for (int64_t k = known; k < count; ++k) result.at(k)[k] = T(1);
+  return result;
 }
 
-// Orthonormal columns in the order of `order`, scaled from those that are not negligible; the
-// others, and more up to `wanted`, complete the basis.
+// Of a square matrix, given by its columns.
 template <class T>
-DenseMatrix<T> basis(const DenseMatrix<T> &columns, const std::vector<int64_t> &order,
-                     const std::vector<double> &lengths, int64_t wanted) {
-  const int64_t height = columns.columns;
-  int64_t known = 0;
-  while (known < static_cast<int64_t>(order.size()) &&
-         lengths[static_cast<size_t>(known)] > kNegligible)
-    ++known;
-  DenseMatrix<T> result(height, wanted);
-  DenseMatrix<T> found(height, known);
-  for (int64_t j = 0; j < known; ++j) {
-    for (int64_t i = 0; i < height; ++i) {
-      found.at(i, j) =
-          columns.at(order[static_cast<size_t>(j)], i) / lengths[static_cast<size_t>(j)];
-    }
+Singular<T> decompose_square(Lines<T> *columns, bool vectors) {
+  const int64_t n = columns->count();
+  Bidiagonal<T> form(columns, vectors);
+  Singular<T> result{std::move(form.diagonal), {}, {}, true};
+  if (vectors) {
+    result.u = orthogonal_columns(form.left, n, n);
+    result.v = orthogonal_columns(form.right, n, n);
   }
-  const DenseMatrix<T> rest =
-      known < wanted ? orthogonal_factor(reflections(found), wanted) : DenseMatrix<T>();
-  for (int64_t i = 0; i < height; ++i) {
-    for (int64_t j = 0; j < wanted; ++j)
-      result.at(i, j) = j < known ? found.at(i, j) : rest.at(i, j);
+  const RotatedLines none{nullptr, 0, 0};
+  result.converged = diagonalise(&result.values, &form.above, vectors ? rotated(&result.u) : none,
+                                 vectors ? rotated(&result.v) : none);
+  for (int64_t k = 0; k < n; ++k) {
+    double &value = result.values[static_cast<size_t>(k)];
+    if (!std::signbit(value)) continue;
+    value = -value;
+    for (int64_t i = 0; vectors && i < n; ++i) result.v.at(k)[i] *= -1.0;
   }
   return result;
 }
 
-// For a matrix with at least as many rows as columns; `wanted` columns of U.
+// Of a matrix with at least as many rows as columns, given by its columns, whose largest element is
+// about 1.
 template <class T>
-Singular<T> decompose_tall(const DenseMatrix<T> &a, int64_t wanted) {
-  const int64_t n = a.columns;
-  DenseMatrix<T> columns(n, a.rows), turns(n, n);
-  double largest = 0;
-  for (const T &item : a.items) largest = std::max(largest, static_cast<double>(std::abs(item)));
-  const double scale = largest > 0 ? largest : 1;
-  for (int64_t j = 0; j < n; ++j) {
-    turns.at(j, j) = T(1);
-    for (int64_t i = 0; i < a.rows; ++i) columns.at(j, i) = a.at(i, j) / scale;
+Singular<T> decompose_tall(Lines<T> *columns, const Vectors &wanted) {
+  const int64_t n = columns->count(), length = columns->length();
+  std::vector<Reflections<T>> outer;
+  Lines<T> upper;
+  if (length > n) {
+    outer = triangulate(columns);
+    upper = Lines<T>(n, n);
+    for (int64_t k = 0; k < n; ++k) std::copy_n(columns->at(k), k + 1, upper.at(k));
+    columns = &upper;
   }
-  const double tolerance =
-      std::numeric_limits<double>::epsilon() * static_cast<double>(std::max<int64_t>(8, a.rows));
-  Singular<T> result;
-  bool turned = true;
-  for (int sweep = 0; turned && sweep < kMostSweeps; ++sweep) {
-    turned = false;
-    for (int64_t p = 0; p < n; ++p) {
-      for (int64_t q = p + 1; q < n; ++q) turned |= turn(&columns, &turns, p, q, tolerance);
-    }
-  }
-  result.converged = !turned;
-  std::vector<double> lengths(static_cast<size_t>(n));
-  for (int64_t j = 0; j < n; ++j) {
-    lengths[static_cast<size_t>(j)] = length_of(columns.items.data() + j * a.rows, a.rows, 1);
-  }
+  Singular<T> found = decompose_square(columns, wanted.any);
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-    return lengths[static_cast<size_t>(i)] > lengths[static_cast<size_t>(j)];
+    return found.values[static_cast<size_t>(i)] > found.values[static_cast<size_t>(j)];
   });
-  std::vector<double> sorted;
-  for (const int64_t j : order) sorted.push_back(lengths[static_cast<size_t>(j)]);
-  result.u = basis(columns, order, sorted, wanted);
-  result.v = DenseMatrix<T>(n, n);
-  for (int64_t j = 0; j < n; ++j) {
-    for (int64_t i = 0; i < n; ++i) result.v.at(i, j) = turns.at(order[static_cast<size_t>(j)], i);
-  }
-  for (const double length : sorted) result.values.push_back(length * scale);
+  Singular<T> result{{}, {}, {}, found.converged};
+  for (const int64_t k : order) result.values.push_back(found.values[static_cast<size_t>(k)]);
+  if (!wanted.any) return result;
+  result.u = ordered(found.u, order, wanted.full ? length : n, length);
+  reflect_all(outer, false, &result.u);
+  result.v = ordered(found.v, order, n, n);
   return result;
 }
 
-// `full`: U and V are square; else they have as many columns as there are values.
+// Lines as the columns of a matrix.
 template <class T>
-Singular<T> decompose(const DenseMatrix<T> &a, bool full) {
-  const int64_t most = std::max(a.rows, a.columns), least = std::min(a.rows, a.columns);
-  const bool tall = a.rows >= a.columns;
+std::vector<T> matrix_of_columns(Lines<T> *lines) {
+  DenseMatrix<T> result(lines->length(), lines->count());
+  turn_over(lines->part(0, 0, lines->count()), whole(&result), [](const T &x) { return x; });
+  return std::move(result.items);
+}
+
+double largest_part(double x) { return std::abs(x); }
+double largest_part(Complex128 x) { return std::max(std::abs(x.real()), std::abs(x.imag())); }
+
+// A power of two that brings the largest element of a finite matrix near 1.
+template <class T>
+int scale_of(const DenseMatrix<T> &a) {
+  double largest = 0;
+  for (const T &item : a.items) largest = std::max(largest, largest_part(item));
+  int exponent = 0;
+  if (largest > 0) std::frexp(largest, &exponent);
+  return -exponent;
+}
+
+template <class T>
+std::vector<T> numberless(int64_t count) {
+  return std::vector<T>(static_cast<size_t>(count), T(std::numeric_limits<double>::quiet_NaN()));
+}
+
+// Values, U and V of one matrix, where they are wanted.
+template <class T>
+struct Decomposed {
+  std::vector<T> values, u, v;
+  bool converged = true;
+};
+
+template <class T>
+Decomposed<T> decompose(DenseMatrix<T> a, const Vectors &wanted) {
+  const int64_t m = a.rows, n = a.columns, least = std::min(m, n);
   if (!std::all_of(a.items.begin(), a.items.end(), [](const T &x) { return is_finite(x); })) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    Singular<T> result{std::vector<double>(static_cast<size_t>(least), nan),
-                       DenseMatrix<T>(a.rows, full ? a.rows : least),
-                       DenseMatrix<T>(a.columns, full ? a.columns : least)};
-    std::fill(result.u.items.begin(), result.u.items.end(), T(nan));
-    std::fill(result.v.items.begin(), result.v.items.end(), T(nan));
-    return result;
+    return {numberless<T>(least), numberless<T>(m * (wanted.full ? m : least)),
+            numberless<T>(n * (wanted.full ? n : least)), true};
   }
-  Singular<T> result = decompose_tall(tall ? a : conjugate_transposed(a), full ? most : least);
-  if (!tall) std::swap(result.u, result.v);
+  const int scale = scale_of(a);
+  // In two steps: one power of two may not be a number.
+  const double half = std::ldexp(1.0, scale / 2), rest = std::ldexp(1.0, scale - scale / 2);
+  for (T &item : a.items) item = item * half * rest;
+  // The rows of a matrix that is not tall are the conjugate columns of one that is.
+  const bool tall = m > n;
+  Lines<T> columns(least, std::max(m, n));
+  if (tall) {
+    turn_over(whole(&a), columns.part(0, 0, n), [](const T &x) { return x; });
+  } else {
+    for (int64_t i = 0; i < m; ++i)
+      std::transform(a.items.begin() + i * n, a.items.begin() + (i + 1) * n, columns.at(i),
+                     [](const T &x) { return conjugate(x); });
+  }
+  Singular<T> found = decompose_tall(&columns, wanted);
+  if (!tall) std::swap(found.u, found.v);
+  Decomposed<T> result{{}, {}, {}, found.converged};
+  for (const double value : found.values) result.values.push_back(T(std::ldexp(value, -scale)));
+  if (!wanted.any) return result;
+  result.u = matrix_of_columns(&found.u);
+  result.v = matrix_of_columns(&found.v);
   return result;
 }
 
 struct Results {
   View sigma, u, v;
-  bool vectors;
+  Vectors wanted;
 };
 
 // Whether all matrices converged.
 template <class T>
-bool decompose_all(const View &in, bool full, const Results &out) {
+bool decompose_all(const View &in, const Results &out) {
   const MatrixReader<T> reader(in);
   const MatrixWriter<T> write_sigma(out.sigma), write_u(out.u), write_v(out.v);
   const int64_t rows = in.layout.shape[in.layout.rank - 2],
@@ -166,12 +177,12 @@ bool decompose_all(const View &in, bool full, const Results &out) {
   const int64_t batch = batch_count(in.layout);
   std::vector<char> failed(static_cast<size_t>(batch));
   for_each_matrix(batch, rows, columns, [&](int64_t index) {
-    Singular<T> result = decompose(reader.read(index), full);
+    const Decomposed<T> result = decompose(reader.read(index), out.wanted);
     failed[static_cast<size_t>(index)] = !result.converged;
-    write_sigma.put(index, std::vector<T>(result.values.begin(), result.values.end()));
-    if (!out.vectors) return;
-    write_u.put(index, result.u.items);
-    write_v.put(index, result.v.items);
+    write_sigma.put(index, result.values);
+    if (!out.wanted.any) return;
+    write_u.put(index, result.u);
+    write_v.put(index, result.v);
   });
   return std::none_of(failed.begin(), failed.end(), [](char one) { return one != 0; });
 }
@@ -200,12 +211,14 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
                right = plan.output(v);
   return plan.finish(
       [=](PlanContext &context) {
-        const Results out{view_of(context.tensor(values)), view_of(context.tensor(left)),
-                          view_of(context.tensor(right)), computeUV};
+        const Results out{view_of(context.tensor(values)),
+                          view_of(context.tensor(left)),
+                          view_of(context.tensor(right)),
+                          {computeUV, fullMatrices}};
         const SafeView from(view_of(context.tensor(source)), {out.sigma, out.u, out.v});
         bool converged = true;
         with_wide_type(from.view().dtype, [&](auto zero) {
-          converged = decompose_all<decltype(zero)>(from.view(), fullMatrices, out);
+          converged = decompose_all<decltype(zero)>(from.view(), out);
         });
         if (!computeUV) {
           const Complex128 zero{};
@@ -213,7 +226,7 @@ EMU_OPERATOR(Svd, (const aclTensor *input, bool fullMatrices, bool computeUV, ac
           fill_view(out.v, &zero);
         }
         if (!converged)
-          return fail(kKernelFault, "aclnnSvd: no convergence after %d sweeps", kMostSweeps);
+          return fail(kKernelFault, "aclnnSvd: the singular values of a matrix did not converge");
         return Status{0};
       },
       workspaceSize, executor);

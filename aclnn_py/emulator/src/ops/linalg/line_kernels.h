@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace emu {
+
+// Sweeps of rotations that are applied together, see LineKernels::turn.
+constexpr int kSweepsAtOnce = 4;
+
+// For float64, in the best instruction set.
+struct LineKernels {
+  // out[k] = sum of line k times x
+  void (*dots)(const double *lines, int64_t stride, int64_t count, const double *x, int64_t length,
+               double *out);
+  // y += sum of the lines, each times its factor
+  void (*add)(const double *lines, int64_t stride, int64_t count, const double *factors,
+              int64_t length, double *y);
+  // Rotations of rows of `width` numbers that lie `step` apart. In step j sweep s turns rows
+  // j + 3 - s and j + 4 - s: x, y become c x + s y, c y - s x. The cosines and sines of a step lie
+  // sweep after sweep.
+  void (*turn)(double *rows, int64_t step, const double *turns, int64_t steps);
+  int64_t width;
+};
+
+}  // namespace emu
