@@ -28,14 +28,16 @@ class Bidiagonal {
         vectors_(vectors),
         diagonal(static_cast<size_t>(n_)),
         above(static_cast<size_t>(std::max<int64_t>(0, n_ - 1))) {
-    for (int64_t first = 0; first < n_; first += kReflections)
-      panel(first, std::min(kReflections, n_ - first));
+    for (int64_t first = 0; first < n_; first += kPanel) panel(first, std::min(kPanel, n_ - first));
   }
 
  private:
   // Elements that are worth two threads, each with half of the columns. They are added up in halves
   // whatever the number of threads.
   static constexpr int64_t kWorthHalves = int64_t(1) << 19;
+  // Columns and rows that are finished before the rest is changed.
+  static constexpr int64_t kPanel = 32;
+  static_assert(kReflections % kPanel == 0, "reflections of whole panels are put together");
   // Columns that are read together.
   static constexpr int64_t kTogether = 4;
 
@@ -69,9 +71,10 @@ class Bidiagonal {
 
   void panel(int64_t first, int64_t width) {
     Panel p(first, n_ - first, width);
-    if (vectors_) {
-      left.emplace_back(first, n_, width);
-      right.emplace_back(first, n_, width);
+    if (vectors_ && first % kReflections == 0) {
+      const int64_t most = std::min(kReflections, n_ - first);
+      left.emplace_back(first, n_, most);
+      right.emplace_back(first, n_, most);
     }
     for (int64_t i = 0; i < width; ++i) step(p, i);
     const int64_t rest = p.size - width;
@@ -91,7 +94,7 @@ class Bidiagonal {
     add_lines(some(p.down, known, i), p.by.data(), v + i);
     const Reflection<T> of_column = reflection_of(v + i, rest);
     diagonal[static_cast<size_t>(p.first + i)] = of_column.beta;
-    if (vectors_) keep(&left.back(), v, p.size, of_column.tau);
+    if (vectors_) keep(&left.back(), p, v, of_column.tau);
     if (rest == 1) return;
 
     // What is known of the products of the columns with v, and of the row.
@@ -109,7 +112,7 @@ class Bidiagonal {
     std::copy_n(row + i + 1, rest - 1, w + i + 1);
     const Reflection<T> of_row = reflection_of(w + i + 1, rest - 1);
     above[static_cast<size_t>(p.first + i)] = of_row.beta;
-    if (vectors_) keep(&right.back(), w, p.size, of_row.tau);
+    if (vectors_) keep(&right.back(), p, w, of_row.tau);
     if (of_row.tau == T{}) return;
     const T *next = column(p, i + 1);
     if (of_row.careful) {
@@ -124,8 +127,8 @@ class Bidiagonal {
     for (int64_t r = i + 1; r < p.size; ++r) x[r] *= of_row.tau;
   }
 
-  static void keep(Reflections<T> *where, const T *line, int64_t count, T tau) {
-    std::copy_n(line, count, where->next());
+  static void keep(Reflections<T> *where, const Panel &p, const T *line, T tau) {
+    std::copy_n(line, p.size, where->next() + p.first - where->start());
     where->take(tau);
   }
 

@@ -4,6 +4,7 @@
 // the work is in products.
 #pragma once
 
+#include "ops/linalg/line_kernels.h"
 #include "ops/linalg/matrices.h"
 #include "ops/matmul/gemm.h"
 
@@ -34,8 +35,8 @@ class Subtracted final : public RowSink<double> {
  public:
   Subtracted(double *first, int64_t stride) : first_(first), stride_(stride) {}
   void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
-    double *to = first_ + row * stride_ + col;
-    for (int64_t i = 0; i < count; ++i) to[i] -= values[i];
+    const double minus = -1;
+    line_kernels().add(values, count, 1, &minus, count, first_ + row * stride_ + col);
   }
 
  private:

@@ -9,7 +9,7 @@
 namespace emu {
 
 // Reflections whose lines grow one by one are put together so many at a time.
-constexpr int64_t kReflections = 32;
+constexpr int64_t kReflections = 64;
 
 // Length of `count` items, safe from overflow and underflow.
 template <class T>

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/isa.h"
+
 namespace emu {
 
 // Sweeps of rotations that are applied together, see LineKernels::turn.
@@ -22,5 +24,12 @@ struct LineKernels {
   void (*turn)(double *rows, int64_t step, const double *turns, int64_t steps);
   int64_t width;
 };
+
+EMU_DECLARE_ISA(extern const LineKernels line_kernels;)
+
+inline const LineKernels &line_kernels() {
+  static const LineKernels &chosen = *EMU_PICK_ISA(line_kernels);
+  return chosen;
+}
 
 }  // namespace emu

@@ -5,18 +5,10 @@
 
 #include <vector>
 
-#include "core/isa.h"
 #include "ops/linalg/blocked.h"
 #include "ops/linalg/line_kernels.h"
 
 namespace emu {
-
-EMU_DECLARE_ISA(extern const LineKernels line_kernels;)
-
-inline const LineKernels &line_kernels() {
-  static const LineKernels &chosen = *EMU_PICK_ISA(line_kernels);
-  return chosen;
-}
 
 // Rows of memory that do not lie a multiple of a page apart: such would share a few cache sets.
 template <class T>

@@ -21,6 +21,8 @@ constexpr double kTolerance = 80 * kEpsilon;
 // Sweeps over all of a matrix for each value; two do.
 constexpr int64_t kMostSweeps = 30;
 constexpr size_t kWaiting = 32;
+// Rows a wave of sweeps reaches beyond its own.
+constexpr int64_t kBefore = kSweepsAtOnce - 1, kMargin = kBefore + 1;
 
 struct Turn {
   double cosine, sine;
@@ -63,26 +65,70 @@ double smaller_value(double f, double g, double h) {
   return 2 * (low * (1 / (std::sqrt(1 + a * a) + std::sqrt(1 + b * b)))) * part;
 }
 
-// Applies sweeps to lines, a slab of a few numbers of all lines at a time.
+// The numbers of all lines, so many of each line together as the kernel turns at once: from the
+// first line to the last, memory is read in one piece.
+class Slabs {
+ public:
+  explicit Slabs(const RotatedLines &lines, int64_t n)
+      : lines_(lines), n_(n), width_(line_kernels().width) {
+    if (!lines.data) return;
+    count_ = (lines.length + width_ - 1) / width_;
+    items_.resize(static_cast<size_t>(count_ * slab_size()));
+    exchange([](double *line, double *part, int64_t count) { std::copy_n(line, count, part); });
+  }
+
+  int64_t count() const { return count_; }
+  // Row `row` of a slab; there are rows of zeros on both sides.
+  double *at(int64_t slab, int64_t row) {
+    return items_.data() + slab * slab_size() + (row + kMargin) * width_;
+  }
+  void give_back() {
+    exchange([](double *line, double *part, int64_t count) { std::copy_n(part, count, line); });
+  }
+
+ private:
+  int64_t slab_size() const { return (n_ + 2 * kMargin) * width_; }
+
+  template <class F>
+  void exchange(F &&f) {
+    for (int64_t i = 0; i < n_; ++i) {
+      double *line = lines_.data + i * lines_.stride;
+      for (int64_t slab = 0; slab < count_; ++slab) {
+        const int64_t from = slab * width_;
+        f(line + from, at(slab, i), std::min(width_, lines_.length - from));
+      }
+    }
+  }
+
+  const RotatedLines lines_;
+  const int64_t n_, width_;
+  int64_t count_ = 0;
+  std::vector<double> items_;
+};
+
+// Applies sweeps to lines.
 class Rotations {
  public:
   Rotations(int64_t n, const RotatedLines &left, const RotatedLines &right)
-      : n_(n), left_(left), right_(right), wanted_(left.data || right.data) {}
+      : n_(n), left_(left, n), right_(right, n), wanted_(left.data || right.data) {}
 
   bool wanted() const { return wanted_; }
   void add(Sweep sweep) {
     sweeps_.push_back(std::move(sweep));
     if (sweeps_.size() == kWaiting) apply();
   }
+  void finish() {
+    apply();
+    left_.give_back();
+    right_.give_back();
+  }
+
+ private:
   void apply() {
-    if (sweeps_.empty()) return;
     apply_to(left_, true);
     apply_to(right_, false);
     sweeps_.clear();
   }
-
- private:
-  static constexpr int64_t kMargin = kSweepsAtOnce - 1;  // rows a wave reaches beyond its own
 
   // Sweeps that go the same way, one step behind the other.
   struct Wave {
@@ -102,7 +148,7 @@ class Rotations {
         first = std::min(first, sweep.first);
         last = std::max(last, sweep.first + static_cast<int64_t>(sweep.rows.size()));
       }
-      Wave wave{sweeps_[i].upward, first, last - first + kMargin, {}};
+      Wave wave{sweeps_[i].upward, first, last - first + kBefore, {}};
       wave.turns.resize(static_cast<size_t>(2 * kSweepsAtOnce * wave.steps));
       for (size_t k = 0; k < wave.turns.size(); k += 2) wave.turns[k] = 1;
       for (size_t s = i; s < end; ++s) {
@@ -122,33 +168,23 @@ class Rotations {
     return result;
   }
 
-  void apply_to(const RotatedLines &lines, bool of_left) const {
-    if (!lines.data) return;
+  void apply_to(Slabs &slabs, bool of_left) const {
     const LineKernels &kernels = line_kernels();
     const std::vector<Wave> all = waves(of_left);
     const int64_t width = kernels.width;
-    parallel_for((lines.length + width - 1) / width, std::max<int64_t>(1, 4096 / n_),
-                 [&](int64_t begin, int64_t end) {
-                   std::vector<double> slab(static_cast<size_t>((n_ + 2 * kMargin + 1) * width));
-                   double *rows = slab.data() + kMargin * width;
-                   for (int64_t part = begin; part < end; ++part) {
-                     const int64_t from = part * width,
-                                   count = std::min(width, lines.length - from);
-                     for (int64_t i = 0; i < n_; ++i)
-                       std::copy_n(lines.data + i * lines.stride + from, count, rows + i * width);
-                     for (const Wave &wave : all) {
-                       const int64_t first = wave.first - kMargin;
-                       kernels.turn(rows + (wave.upward ? n_ - 1 - first : first) * width,
-                                    wave.upward ? -width : width, wave.turns.data(), wave.steps);
-                     }
-                     for (int64_t i = 0; i < n_; ++i)
-                       std::copy_n(rows + i * width, count, lines.data + i * lines.stride + from);
-                   }
-                 });
+    parallel_for(slabs.count(), std::max<int64_t>(1, 4096 / n_), [&](int64_t begin, int64_t end) {
+      for (int64_t slab = begin; slab < end; ++slab) {
+        for (const Wave &wave : all) {
+          const int64_t first = wave.first - kBefore;
+          kernels.turn(slabs.at(slab, wave.upward ? n_ - 1 - first : first),
+                       wave.upward ? -width : width, wave.turns.data(), wave.steps);
+        }
+      }
+    });
   }
 
   const int64_t n_;
-  const RotatedLines left_, right_;
+  Slabs left_, right_;
   const bool wanted_;
   std::vector<Sweep> sweeps_;
 };
@@ -183,7 +219,7 @@ class Iteration {
       if (left < 0) return false;
       sweep(view, shift_for(view, least, most));
     }
-    rotations_.apply();
+    rotations_.finish();
     return true;
   }
 
