@@ -148,7 +148,7 @@ class Elimination {
   // The columns lie side by side in memory of their own while they are worked on.
   bool panel(int64_t first, int64_t end) {
     const int64_t width = end - first, height = n_ - first;
-    std::vector<T> items(static_cast<size_t>(width * height));
+    Numbers<T> items(static_cast<size_t>(width * height));
     const auto column = [&](int64_t c) { return items.data() + c * height; };
     for (int64_t r = 0; r < height; ++r) {
       for (int64_t c = 0; c < width; ++c) column(c)[r] = a_.row(first + r)[first + c];

@@ -33,7 +33,7 @@ class Lines {
 
  private:
   int64_t count_ = 0, length_ = 0, stride_ = 0;
-  std::vector<T> items_;
+  Numbers<T> items_;
 };
 
 // out[k] = sum of conjugates of line k times x

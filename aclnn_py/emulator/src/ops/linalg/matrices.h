@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/numbers.h"
 #include "ops/reduce/row_reader.h"
 
 namespace emu {
@@ -16,7 +17,7 @@ namespace emu {
 template <class T>
 struct DenseMatrix {
   int64_t rows = 0, columns = 0;
-  std::vector<T> items;
+  Numbers<T> items;
 
   DenseMatrix() = default;
   DenseMatrix(int64_t r, int64_t c) : rows(r), columns(c), items(static_cast<size_t>(r * c)) {}
@@ -75,7 +76,7 @@ class MatrixWriter {
  public:
   explicit MatrixWriter(const View &view) : write_(view) {}
 
-  void put(int64_t index, const std::vector<T> &items) const {
+  void put(int64_t index, const Numbers<T> &items) const {
     const auto length = static_cast<int64_t>(items.size());
     for (int64_t start = 0; start < length; start += kBlock) {
       write_.put(index * length + start, std::min(kBlock, length - start), items.data() + start);

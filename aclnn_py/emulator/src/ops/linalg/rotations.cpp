@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/numbers.h"
 #include "core/pool.h"
 #include "ops/linalg/lines.h"
 
@@ -103,7 +104,7 @@ class Slabs {
   const RotatedLines lines_;
   const int64_t n_, width_;
   int64_t count_ = 0;
-  std::vector<double> items_;
+  Numbers<double> items_;
 };
 
 // Applies sweeps to lines.

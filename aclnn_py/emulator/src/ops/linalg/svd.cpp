@@ -100,7 +100,7 @@ Singular<T> decompose_tall(Lines<T> *columns, const Vectors &wanted) {
 
 // Lines as the columns of a matrix.
 template <class T>
-std::vector<T> matrix_of_columns(Lines<T> *lines) {
+Numbers<T> matrix_of_columns(Lines<T> *lines) {
   DenseMatrix<T> result(lines->length(), lines->count());
   turn_over(lines->part(0, 0, lines->count()), whole(&result), [](const T &x) { return x; });
   return std::move(result.items);
@@ -120,14 +120,14 @@ int scale_of(const DenseMatrix<T> &a) {
 }
 
 template <class T>
-std::vector<T> numberless(int64_t count) {
-  return std::vector<T>(static_cast<size_t>(count), T(std::numeric_limits<double>::quiet_NaN()));
+Numbers<T> numberless(int64_t count) {
+  return Numbers<T>(static_cast<size_t>(count), T(std::numeric_limits<double>::quiet_NaN()));
 }
 
 // Values, U and V of one matrix, where they are wanted.
 template <class T>
 struct Decomposed {
-  std::vector<T> values, u, v;
+  Numbers<T> values, u, v;
   bool converged = true;
 };
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "core/large_pages.h"
+
+namespace emu {
+
+// Work memory in large pages: a kernel that goes over megabytes would spend much of its time on
+// faults and on translations of addresses. The system clears what it gives, which takes as long as
+// to read it twice; so a thread keeps a few pieces for kernels that want as much again.
+void *take_large_pages(size_t bytes);
+void give_large_pages(void *at, size_t bytes);
+
+template <class T>
+struct PageAllocator {
+  using value_type = T;
+
+  PageAllocator() = default;
+  template <class U>
+  PageAllocator(const PageAllocator<U> &) {}
+
+  T *allocate(size_t count) {
+    const size_t bytes = count * sizeof(T);
+    void *const at = bytes < kLargePage / 2 ? std::malloc(bytes) : take_large_pages(bytes);
+    if (!at) throw std::bad_alloc();
+    return static_cast<T *>(at);
+  }
+  void deallocate(T *at, size_t count) {
+    const size_t bytes = count * sizeof(T);
+    if (bytes < kLargePage / 2) std::free(at);
+    else give_large_pages(at, bytes);
+  }
+
+  bool operator==(const PageAllocator &) const { return true; }
+  bool operator!=(const PageAllocator &) const { return false; }
+};
+
+// Work memory of a kernel.
+template <class T>
+using Numbers = std::vector<T, PageAllocator<T>>;
+
+}  // namespace emu
