@@ -483,6 +483,15 @@ def singular(rng: np.random.Generator) -> Case:
     return lapack("svd", "256 x 256, float32", gives(call), lambda: (np.linalg.svd(a)[1],))
 
 
+def singular_values(rng: np.random.Generator) -> Case:
+    a = normal(rng, 512, 512)
+    (given,) = device(a)
+    values, u, v = (ap.empty(shape, F32) for shape in ((512,), (0,), (0,)))
+    call = runs(lambda: ops.svd(given, False, False, values, u, v), values)
+    case = "512 x 512, float32"
+    return lapack("singular values", case, call, lambda: (np.linalg.svd(a, compute_uv=False),))
+
+
 def distance_gradient(rng: np.random.Generator) -> Case:
     a, b, g = normal(rng, 256, 64), normal(rng, 256, 64), normal(rng, 256, 256)
     d = np.sqrt(((a[:, None] - b) ** 2).sum(-1))
@@ -509,8 +518,8 @@ FAMILIES: Families = (
     smooth_gradient, binary, binary_gradient, divergence_gradient, alignment, momentum,
     unscale, batch_norm, batch_norm_gradient, group_norm_gradient, scattered, scattered_sums,
     slices, put, copied_rows, bags, gated, memory_gradient, uniform, bell,
-    order, integers, triangle, inverse, determinant, orthogonal, singular, distance_gradient,
-    cross,
+    order, integers, triangle, inverse, determinant, orthogonal, singular, singular_values,
+    distance_gradient, cross,
 )  # fmt: skip
 
 
