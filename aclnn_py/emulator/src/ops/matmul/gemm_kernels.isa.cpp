@@ -12,16 +12,6 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int tile_rows = 12;
-#elif defined(__AVX2__)
-constexpr int tile_rows = 6;
-#elif defined(__aarch64__)
-constexpr int tile_rows = 8;
-#else
-constexpr int tile_rows = 4;
-#endif
-
 template <int rows, class T>
 void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc, bool add) {
   using V = typename Vec<T>::type;

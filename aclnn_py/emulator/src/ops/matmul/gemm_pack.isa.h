@@ -10,6 +10,17 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
+// Rows of a tile, and of a full panel of `a`.
+#if defined(__AVX512F__)
+constexpr int tile_rows = 12;
+#elif defined(__AVX2__)
+constexpr int tile_rows = 6;
+#elif defined(__aarch64__)
+constexpr int tile_rows = 8;
+#else
+constexpr int tile_rows = 4;
+#endif
+
 // bfloat16 as it is, two depths beside each other.
 struct BrainPair {
   using Stored = uint16_t;
@@ -79,7 +90,7 @@ inline void pair_up(const P (&first)[columns], const P (&second)[columns], P *pa
 #endif
 }
 
-// `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
+// `depth` rows of exactly `columns` neighbours, or of as many as a panel of `a` has: the loops have a length the compiler knows.
 template <class K, int columns>
 void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
                     typename K::Packed *packed) {
@@ -200,6 +211,13 @@ void pack(const GemmPanel &panel, void *packed_raw) {
       width == columns)
     return pack_blocked_rows<K, columns>(source + panel.deep.at(panel.deep_begin), panel.wide,
                                          panel.wide_begin, panel.deep.stride, panel.depth, packed);
+  if constexpr (std::is_same_v<K, Float32>) {
+    if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == tile_rows &&
+        width == tile_rows)
+      return pack_full_rows<K, tile_rows>(
+          source + panel.deep.at(panel.deep_begin) + panel.wide_begin, panel.deep.stride,
+          panel.depth, packed);
+  }
   if (count < width || panel.depth < units * per_unit)
     memset(packed, 0, static_cast<size_t>(width * units) * sizeof(U));
   if (panel.deep.stride == 1) {

@@ -41,7 +41,11 @@ Floats column_sums(const Floats &values, int64_t rows, int64_t columns) {
 // Where the states before each step lie.
 class Before {
  public:
-  Before(const LayerCall &call, const std::vector<Floats> &planes) : call_(call), planes_(planes) {}
+  // `planes` gives where each of them begins.
+  template <class Planes>
+  Before(const LayerCall &call, Planes planes) : call_(call) {
+    for (int s = 0; s < call.cell->states; ++s) planes_[s] = planes(call.cell->state_plane[s]);
+  }
 
   // The time before `time`, -1 in front of the first.
   int64_t time(int64_t time) const {
@@ -54,13 +58,12 @@ class Before {
     if (then < 0 || sequence >= steps.count[at(then)]) {
       return call_.initial + (which * steps.batch + sequence) * size;
     }
-    const Floats &plane = planes_[at(call_.cell->state_plane[which])];
-    return plane.data() + (steps.first[at(then)] + sequence) * size;
+    return planes_[which] + (steps.first[at(then)] + sequence) * size;
   }
 
  private:
   const LayerCall &call_;
-  const std::vector<Floats> &planes_;
+  const float *planes_[kMostStates] = {};  // of the states
 };
 
 // Hidden states before a time, as the rows of a matrix.
@@ -95,7 +98,7 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
       gathered(at(steps.batch * size));
   multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), w.in, width), w.input_bias,
            input.data());
-  const Before before(call, *planes);
+  const Before before(call, [&](int p) { return (*planes)[at(p)].data(); });
   const Matrix recurrent = matrix(w.recurrent.data(), size, width);
   for (int64_t place = 0; place < steps.times(); ++place) {
     const int64_t time = time_in_order(steps, place, call.reverse);
@@ -121,7 +124,7 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
   }
 }
 
-void run_layer_gradient(const LayerCall &call, const std::vector<Floats> &planes,
+void run_layer_gradient(const LayerCall &call, const std::vector<const float *> &planes,
                         const float *y_slope, int64_t y_stride, Floats *states, float *x_slope,
                         LayerWeights *slopes) {
   const CellKind &cell = *call.cell;
@@ -132,7 +135,7 @@ void run_layer_gradient(const LayerCall &call, const std::vector<Floats> &planes
       product(at(steps.batch * size));
   if (!cell.equal_products) other.resize(input.size());
   Floats &hidden = cell.equal_products ? input : other;
-  const Before before(call, planes);
+  const Before before(call, [&](int p) { return planes[at(p)]; });
   for (int64_t place = 0; place < steps.times(); ++place) {
     const int64_t time = time_in_order(steps, place, !call.reverse);
     const int64_t first = steps.first[at(time)], count = steps.count[at(time)];
@@ -145,7 +148,7 @@ void run_layer_gradient(const LayerCall &call, const std::vector<Floats> &planes
           then[s] = before.state(s, time, b);
           slope[s] = states->data() + (s * steps.batch + b) * size;
         }
-        for (int p = 0; p < cell.planes; ++p) row[p] = planes[at(p)].data() + (first + b) * size;
+        for (int p = 0; p < cell.planes; ++p) row[p] = planes[at(p)] + (first + b) * size;
         const float *given = y_slope + (first + b) * y_stride;
         for (int64_t i = 0; i < size; ++i) slope[0][i] += given[i];
         cell.backward({size, then, row, slope, input.data() + (first + b) * width,

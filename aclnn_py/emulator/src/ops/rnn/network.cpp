@@ -118,6 +118,14 @@ Floats read_floats(const aclTensor &tensor, bool swapped) {
   return values;
 }
 
+const float *ready_floats(const aclTensor &tensor, Floats *memory) {
+  const View view = view_of(tensor);
+  if (view.dtype == ACL_FLOAT && view.layout.is_dense())
+    return reinterpret_cast<const float *>(view.data);
+  *memory = read_floats(tensor);
+  return memory->data();
+}
+
 void write_floats(const aclTensor &tensor, const Floats &values, bool swapped) {
   const View view = floats_view(tensor, swapped);
   // Only read.

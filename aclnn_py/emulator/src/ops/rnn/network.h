@@ -68,6 +68,8 @@ Status time_steps(const char *op, const char *sizes_name, const NetworkShape &sh
 
 // All elements of a tensor as float32; `swapped`: its first two dimensions exchanged.
 Floats read_floats(const aclTensor &tensor, bool swapped = false);
+// The same where they lie, or in `memory` if they do not lie ready.
+const float *ready_floats(const aclTensor &tensor, Floats *memory);
 void write_floats(const aclTensor &tensor, const Floats &values, bool swapped = false);
 // Rounds to a dtype and back.
 void round_floats(aclDataType dtype, Floats *values);

@@ -73,9 +73,10 @@ class NetworkGradient {
     for (int64_t d = 0; d < shape_.directions; ++d) {
       const int64_t run = layer * shape_.directions + d;
       const LayerWeights weights = read_weights(c_, shape_, plan_.params, run, false);
-      std::vector<Floats> planes;
+      Floats memory[kMostPlanes];
+      std::vector<const float *> planes;
       for (int p = 0; p < shape_.cell->planes; ++p) {
-        planes.push_back(read_floats(c_.tensor(plan_.planes[p] + at(run))));
+        planes.push_back(ready_floats(c_.tensor(plan_.planes[p] + at(run)), &memory[p]));
       }
       const Floats initial = gathered(initial_, run);
       Floats states = gathered(slopes_, run);
