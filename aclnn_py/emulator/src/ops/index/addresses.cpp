@@ -280,6 +280,9 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
   }
 }
 
+// Targets lie anywhere: those of so many pairs further on are on their way meanwhile.
+constexpr int64_t kAwaited = 16;
+
 void combine_addressed(Addresses from, Addresses to, Combine how, IndexFault &fault) {
   const aclDataType dtype = to.dtype();
   const CombineFn combine = combine_in(dtype);
@@ -289,7 +292,10 @@ void combine_addressed(Addresses from, Addresses to, Combine how, IndexFault &fa
   for (int64_t start = 0; start < total; start += kBlock) {
     const int64_t n = std::min(kBlock, total - start);
     if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
-    for (int64_t i = 0; i < n; ++i) combine(targets[i], sources[i], 1, run, dtype, how);
+    for (int64_t i = 0; i < n; ++i) {
+      if (i + kAwaited < n) __builtin_prefetch(targets[i + kAwaited], 1);
+      combine(targets[i], sources[i], 1, run, dtype, how);
+    }
   }
 }
 

@@ -179,7 +179,13 @@ void spread_cells(const Image &slopes, const Image &result) {
         }
       }
     }
+    const Span *above = nullptr;
     for (const Span &z : deep) {
+      if (above != nullptr && above->begin == z.begin && above->end == z.end) {
+        to = std::copy(to - size[1] * size[2], to, to);  // the slice in front once more
+        continue;
+      }
+      above = &z;
       for (const Span &y : down) {
         // Every element lies in a cell.
         const float *first = lines.data() + (z.begin * count[1] + y.begin) * size[2];
