@@ -201,6 +201,7 @@ CASES = [
     adaptive("Avg", "4d", (2, 2, 5, 4), [3, 3]),
     adaptive("Avg", "3d", (2, 3, 4), [5, 2]),
     adaptive("Avg", "5d", (1, 2, 3, 4, 5), [2, 3, 3]),
+    adaptive("Avg", "5d-even", (1, 2, 6, 4, 6), [2, 2, 3]),  # slices that are alike
     adaptive("Max", "4d", (2, 2, 5, 4), [3, 3], np.int64),
     adaptive("Max", "3d", (2, 3, 4), [5, 2]),
     adaptive("Max", "5d", (1, 2, 3, 4, 5), [2, 3, 3]),

@@ -90,7 +90,7 @@ inline void pair_up(const P (&first)[columns], const P (&second)[columns], P *pa
 #endif
 }
 
-// `depth` rows of exactly `columns` neighbours, or of as many as a panel of `a` has: the loops have a length the compiler knows.
+// `depth` rows of exactly `columns` neighbours: the loops have a length the compiler knows.
 template <class K, int columns>
 void pack_full_rows(const typename K::Stored *row, int64_t step, int64_t depth,
                     typename K::Packed *packed) {

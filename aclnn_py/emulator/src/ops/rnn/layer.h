@@ -42,9 +42,9 @@ struct LayerCall {
 // batch, hidden).
 void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last);
 
-// Takes weights as the tensors are, (width, in) and (width, hidden), and all planes. `states` holds the gradients
-// of the last states and becomes those of the initial ones. The gradient of the output has
-// `y_stride` values a row; that of x is added to `x_slope`.
+// Takes weights as the tensors are, (width, in) and (width, hidden), and all planes. `states` holds
+// the gradients of the last states and becomes those of the initial ones. The gradient of the
+// output has `y_stride` values a row; that of x is added to `x_slope`.
 void run_layer_gradient(const LayerCall &call, const std::vector<const float *> &planes,
                         const float *y_slope, int64_t y_stride, Floats *states, float *x_slope,
                         LayerWeights *slopes);
